@@ -1,0 +1,1 @@
+"""What the numbers mean: statistics, normalisation, groups. Pure Python, no Django, no database."""

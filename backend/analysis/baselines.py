@@ -1,0 +1,73 @@
+"""The yardstick: arcfour, blowfish and 3des, which common CPUs do not accelerate."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import geometric_mean
+
+from documents.types import Series
+
+FAMILIES = ("arcfour", "blowfish", "3des")
+
+MEMBERS: Mapping[str, Mapping[str, str]] = {
+    "ssh": {
+        "arcfour": "arcfour",
+        "arcfour128": "arcfour",
+        "arcfour256": "arcfour",
+        "blowfish-cbc": "blowfish",
+        "3des-cbc": "3des",
+    },
+    "openssl": {
+        "rc4": "arcfour",
+        "bf-cbc": "blowfish",
+        "des-ede3-cbc": "3des",
+        "des-ede3": "3des",
+    },
+}
+"""Tool -> cipher -> family (docs/method.md, section 2)."""
+
+
+@dataclass(frozen=True)
+class MeasuredSeries:
+    """A series with its median throughput in bytes per second."""
+
+    series: Series
+    median: float
+
+
+def _is_yardstick(series: Series) -> bool:
+    """Default acceleration, and loopback without compression, or one encrypting thread."""
+    if series.cipher not in MEMBERS[series.tool] or series.acceleration != "default":
+        return False
+    if series.tool == "ssh":
+        return series.target_kind == "loopback" and not series.compression and series.mac is None
+    return series.operation == "encrypt" and series.threads == 1
+
+
+def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
+    """Of one tool's candidates those that one level may be made of.
+
+    ssh: one method, `pipeline` where it was measured, because the two methods' rates differ
+    and published figures are of that kind. openssl: the run's largest block size.
+    """
+    if not candidates:
+        return []
+    if candidates[0].series.tool == "ssh":
+        methods = {candidate.series.method for candidate in candidates}
+        method = "pipeline" if "pipeline" in methods else "steady"
+        return [candidate for candidate in candidates if candidate.series.method == method]
+    largest = max(candidate.series.block_size or 0 for candidate in candidates)
+    return [candidate for candidate in candidates if candidate.series.block_size == largest]
+
+
+def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
+    """Level b(f) of each baseline family in one run, bytes per second.
+
+    The geometric mean of the medians of the family's members present; a family counts once
+    however many members it has. Families that the run lacks are absent.
+    """
+    candidates = [one for one in measured if one.series.tool == tool and _is_yardstick(one.series)]
+    medians: defaultdict[str, list[float]] = defaultdict(list)
+    for one in _comparable(candidates):
+        medians[MEMBERS[tool][one.series.cipher]].append(one.median)
+    return {family: geometric_mean(medians[family]) for family in FAMILIES if family in medians}

@@ -1,0 +1,132 @@
+"""A comparison: votes of machines, grouped and summarised (docs/method.md, section 3)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from natsort import natsort_keygen, ns
+
+from analysis.groups import GroupSummary, summarise_group
+from documents.naming import UNKNOWN_KEY
+
+UNITS: Mapping[str, str] = {
+    "throughput": "B/s",
+    "normalised": "B/s",
+    "vs_arcfour": "ratio",
+    "vs_blowfish": "ratio",
+    "vs_3des": "ratio",
+    "cpu_seconds_per_gb": "s/GB",
+    "cpu_bound_throughput": "B/s",
+}
+"""Every metric with its unit; a ratio has the unit "ratio"."""
+
+NEEDS_BASELINE = frozenset({"normalised", "vs_arcfour", "vs_blowfish", "vs_3des"})
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one machine in one environment says about one cipher.
+
+    `value` is in the metric's unit, or None where this run has no value in it.
+    """
+
+    group_key: str
+    group_label: str
+    host_id: int
+    environment_id: int
+    cipher: str
+    value: float | None
+    source: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """One bar group.
+
+    `hosts` counts the (host, environment) pairs that belong to it, `n` of a value those among
+    them that measured this cipher.
+    """
+
+    key: str
+    label: str
+    hosts: int
+    values: Mapping[str, GroupSummary]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answer of `GET /api/v1/comparison/` (contract, section 5)."""
+
+    tool: str
+    group_by: str
+    metric: str
+    unit: str
+    profile: str | None
+    ciphers: tuple[str, ...]
+    groups: tuple[Group, ...]
+    excluded: Mapping[str, int]
+
+
+natural_key = natsort_keygen(alg=ns.IGNORECASE)
+
+
+def _group_order(group: Group) -> tuple[bool, object]:
+    """Natural order of labels, what is unknown last."""
+    return (group.key == UNKNOWN_KEY, natural_key(group.label))
+
+
+def _group(key: str, votes: list[Vote], machines: int) -> Group:
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for vote in votes:
+        if vote.value is not None:
+            values[vote.cipher].append(vote.value)
+    return Group(
+        key=key,
+        label=min(vote.group_label for vote in votes),
+        hosts=machines,
+        values={cipher: summarise_group(values[cipher]) for cipher in sorted(values)},
+        sources=tuple(sorted({vote.source for vote in votes})),
+    )
+
+
+def build_comparison(
+    votes: Iterable[Vote],
+    machines: Mapping[str, int],
+    *,
+    tool: str,
+    group_by: str,
+    metric: str,
+    profile: str | None,
+) -> Comparison:
+    """Group the votes, one for each (host, environment, cipher), and summarise each group.
+
+    `machines` says how many (host, environment) pairs each group has. Votes without a value do
+    not count; for a metric that needs a baseline the machines that have none are counted in
+    `excluded["no_baseline"]`.
+    """
+    valued: defaultdict[str, list[Vote]] = defaultdict(list)
+    compared: set[tuple[int, int]] = set()
+    without: set[tuple[int, int]] = set()
+    for vote in votes:
+        machine = (vote.host_id, vote.environment_id)
+        if vote.value is None:
+            without.add(machine)
+        else:
+            compared.add(machine)
+            valued[vote.group_key].append(vote)
+    groups = sorted(
+        (_group(key, members, machines[key]) for key, members in valued.items()),
+        key=_group_order,
+    )
+    ciphers = {cipher for group in groups for cipher in group.values}
+    return Comparison(
+        tool=tool,
+        group_by=group_by,
+        metric=metric,
+        unit=UNITS[metric],
+        profile=profile if metric == "normalised" else None,
+        ciphers=tuple(sorted(ciphers, key=natural_key)),
+        groups=tuple(groups),
+        excluded={"no_baseline": len(without - compared) if metric in NEEDS_BASELINE else 0},
+    )

@@ -1,0 +1,45 @@
+"""Groups of machines: median and quartiles of one vote each (docs/method.md, section 3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GroupSummary:
+    """One cipher in one group, in the metric's unit; `n` is the number of votes.
+
+    With n = 1 all figures are that one machine's: a point, not a distribution.
+    """
+
+    median: float
+    q1: float
+    q3: float
+    minimum: float
+    maximum: float
+    n: int
+
+
+def percentile(ordered: Sequence[float], fraction: float) -> float:
+    """Linear interpolation between the closest ranks, as PostgreSQL's `percentile_cont`.
+
+    `ordered` ascending, at least one value; `fraction` from 0 to 1.
+    """
+    rank = fraction * (len(ordered) - 1)
+    below = int(rank)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (rank - below)
+
+
+def summarise_group(votes: Sequence[float]) -> GroupSummary:
+    """Median, quartiles and range of the votes; `ValueError` when there is none."""
+    if not votes:
+        raise ValueError("a group needs at least one vote")
+    ordered = sorted(votes)
+    return GroupSummary(
+        median=percentile(ordered, 0.5),
+        q1=percentile(ordered, 0.25),
+        q3=percentile(ordered, 0.75),
+        minimum=ordered[0],
+        maximum=ordered[-1],
+        n=len(ordered),
+    )

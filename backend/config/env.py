@@ -1,0 +1,45 @@
+"""Settings from the environment: read once, typed, and refused loudly when they make no sense."""
+
+import os
+from collections.abc import Mapping
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = frozenset({"1", "true", "yes", "on"})
+FALSE = frozenset({"", "0", "false", "no", "off"})
+
+
+class Env:
+    """Typed reading of environment variables.
+
+    Every error is an `ImproperlyConfigured` that names the variable and what it may be.
+    """
+
+    def __init__(self, variables: Mapping[str, str] | None = None) -> None:
+        self._variables = os.environ if variables is None else variables
+
+    def text(self, name: str, default: str = "") -> str:
+        """The variable without surrounding blanks, or the default."""
+        return self._variables.get(name, default).strip()
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """1/true/yes/on or 0/false/no/off."""
+        value = self._variables.get(name)
+        if value is None:
+            return default
+        if value.strip().lower() in TRUE:
+            return True
+        if value.strip().lower() in FALSE:
+            return False
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be 1 or 0.")
+
+    def names(self, name: str) -> list[str]:
+        """A comma-separated list, empty entries dropped."""
+        return [part.strip() for part in self.text(name).split(",") if part.strip()]
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """One of the choices; the first is the default."""
+        value = self.text(name, choices[0])
+        if value not in choices:
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be {' or '.join(choices)}.")
+        return value

@@ -1,0 +1,1 @@
+"""What comes in: run documents and the environments they describe. Pure Python, no Django."""

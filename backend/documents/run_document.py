@@ -1,0 +1,126 @@
+"""From a run document's JSON to its typed form."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from documents.types import (
+    HostIdentity,
+    Measurement,
+    Negotiated,
+    RunDocument,
+    Sample,
+    Series,
+)
+
+SCHEMA = "ciphermark/run/1"
+
+
+class DocumentRejected(ValueError):
+    """The document has the right shape but cannot be true; the message says why, for people."""
+
+
+def _time(text: str | None, field: str) -> datetime | None:
+    """A moment in UTC; None where a source that is no agent states none."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise DocumentRejected(f"{field} is {text!r}, which is no date and time") from None
+
+
+def _sample(raw: Mapping[str, Any]) -> Sample:
+    return Sample(
+        bytes=raw.get("bytes"),
+        seconds=raw.get("seconds"),
+        bytes_per_second=raw.get("bytes_per_second"),
+        client_cpu_seconds=raw.get("client_cpu_seconds"),
+        server_cpu_seconds=raw.get("server_cpu_seconds"),
+    )
+
+
+def _ssh_series(raw: Mapping[str, Any]) -> Series:
+    target = raw.get("target") or {}
+    return Series(
+        tool="ssh",
+        cipher=raw["cipher"],
+        mac=raw.get("mac"),
+        compression=raw.get("compression", False),
+        method=raw.get("method", "pipeline"),
+        pinned=raw.get("pinned", False),
+        target_kind=target.get("kind", "loopback"),
+        target_name=target.get("name"),
+        acceleration=raw.get("acceleration", "default"),
+    )
+
+
+def _openssl_series(raw: Mapping[str, Any]) -> Series:
+    return Series(
+        tool="openssl",
+        cipher=raw["cipher"],
+        operation=raw.get("operation", "encrypt"),
+        block_size=raw["block_size"],
+        threads=raw.get("threads", 1),
+        acceleration=raw.get("acceleration", "default"),
+    )
+
+
+def _measurement(raw: Mapping[str, Any]) -> Measurement:
+    series = _ssh_series(raw) if raw["tool"] == "ssh" else _openssl_series(raw)
+    negotiated = raw.get("negotiated") or {}
+    return Measurement(
+        series=series,
+        samples=tuple(_sample(sample) for sample in raw["samples"]),
+        negotiated=Negotiated(
+            cipher=negotiated.get("cipher"),
+            mac=negotiated.get("mac"),
+            kex=negotiated.get("kex"),
+        ),
+    )
+
+
+def _check_measurements(measurements: tuple[Measurement, ...]) -> None:
+    seen: dict[Series, int] = {}
+    for position, measurement in enumerate(measurements):
+        series, negotiated = measurement.series, measurement.negotiated.cipher
+        if negotiated is not None and negotiated.lower() != series.cipher:
+            raise DocumentRejected(
+                f"measurements.{position} asked for {series.cipher} "
+                f"but the connection negotiated {negotiated}"
+            )
+        if series in seen:
+            raise DocumentRejected(
+                f"measurements.{position} repeats the series of measurements.{seen[series]} "
+                f"({series.tool} {series.cipher})"
+            )
+        seen[series] = position
+
+
+def parse_run_document(raw: Mapping[str, Any]) -> RunDocument:
+    """The typed form of a document that has passed the schema.
+
+    Raises `DocumentRejected` where it contradicts itself: it ends before it starts, holds one
+    series twice, or measured another cipher than the one asked for.
+    """
+    started_at = _time(raw["started_at"], "started_at")
+    finished_at = _time(raw["finished_at"], "finished_at")
+    if started_at and finished_at and finished_at < started_at:
+        raise DocumentRejected("finished_at is before started_at")
+    measurements = tuple(_measurement(measurement) for measurement in raw["measurements"])
+    _check_measurements(measurements)
+    agent = raw["agent"]
+    return RunDocument(
+        run_id=UUID(raw["run_id"]),
+        agent_name=agent.get("name") or "",
+        agent_version=agent.get("version") or "",
+        started_at=started_at,
+        finished_at=finished_at,
+        host=HostIdentity(raw["host"]["name"].strip(), raw["host"].get("machine_id")),
+        tags=raw.get("tags", {}),
+        environment=raw["environment"],
+        conditions=tuple(raw.get("conditions", ())),
+        measurements=measurements,
+        skipped=tuple(raw.get("skipped", ())),
+    )

@@ -1,0 +1,105 @@
+"""The typed form of a run document: what every later step works on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+Tool = Literal["ssh", "openssl"]
+Operation = Literal["encrypt", "decrypt"]
+Method = Literal["pipeline", "steady"]
+TargetKind = Literal["loopback", "remote"]
+Acceleration = Literal["default", "masked"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One try.
+
+    An agent's try has `bytes` and `seconds`; a figure that was only ever printed as a rate
+    (imports, published figures) has `bytes_per_second` alone. CPU seconds are those spent
+    on exactly these bytes, null where they were not measured.
+    """
+
+    bytes: int | None = None
+    seconds: float | None = None
+    bytes_per_second: float | None = None
+    client_cpu_seconds: float | None = None
+    server_cpu_seconds: float | None = None
+
+    @property
+    def throughput(self) -> float:
+        """Bytes per second."""
+        if self.bytes is not None and self.seconds:
+            return self.bytes / self.seconds
+        if self.bytes_per_second is None:
+            raise ValueError("a sample has either bytes and seconds, or bytes_per_second")
+        return self.bytes_per_second
+
+
+@dataclass(frozen=True)
+class Series:
+    """One configuration within a run: what makes two measurements comparable.
+
+    For openssl the ssh fields keep their defaults, and the other way round.
+    """
+
+    tool: Tool
+    cipher: str
+    operation: Operation = "encrypt"
+    block_size: int | None = None
+    threads: int = 1
+    mac: str | None = None
+    compression: bool = False
+    method: Method | None = None
+    pinned: bool = False
+    target_kind: TargetKind | None = None
+    target_name: str | None = None
+    acceleration: Acceleration = "default"
+
+
+@dataclass(frozen=True)
+class Negotiated:
+    """What the ssh client's own log says was agreed; null where it does not say."""
+
+    cipher: str | None = None
+    mac: str | None = None
+    kex: str | None = None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One series of one run with its tries."""
+
+    series: Series
+    samples: tuple[Sample, ...]
+    negotiated: Negotiated = field(default_factory=Negotiated)
+
+
+@dataclass(frozen=True)
+class HostIdentity:
+    """The machine as the document names it; `machine_id` is a SHA-256 or null."""
+
+    name: str
+    machine_id: str | None = None
+
+
+@dataclass(frozen=True)
+class RunDocument:
+    """One agent execution on one host in one environment.
+
+    An agent always states its times; a published or pasted figure may have none.
+    """
+
+    run_id: UUID
+    agent_name: str
+    agent_version: str
+    started_at: datetime | None
+    finished_at: datetime | None
+    host: HostIdentity
+    tags: Mapping[str, str]
+    environment: Mapping[str, Any]
+    conditions: tuple[Mapping[str, Any], ...]
+    measurements: tuple[Measurement, ...]
+    skipped: tuple[Mapping[str, Any], ...]

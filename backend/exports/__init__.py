@@ -1,0 +1,1 @@
+"""What leaves the building: one list of columns for every format. Pure Python, no Django."""

@@ -1,0 +1,52 @@
+"""Errors in the one format of the whole API (drf-standardized-errors)."""
+
+from collections.abc import Sequence
+
+from drf_standardized_errors.formatter import ExceptionFormatter
+from drf_standardized_errors.types import ErrorResponse
+from rest_framework import status
+from rest_framework.exceptions import APIException
+
+from documents.validation import Fault
+
+
+class InvalidDocument(APIException):
+    """400: every fault of an uploaded document by its path."""
+
+    status_code = status.HTTP_400_BAD_REQUEST
+    default_code = "invalid"
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("The document is not a valid run document.")
+        self.faults = faults
+
+
+class TooLarge(APIException):
+    """413: the document is larger than we take."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+
+class Conflict(APIException):
+    """409: the run_id is taken by other content."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "conflict"
+    default_detail = "This run_id is stored already, with other content."
+
+
+class Formatter(ExceptionFormatter):
+    """The library's format, with each fault of a document as an error of its own."""
+
+    def format_error_response(self, error_response: ErrorResponse) -> object:
+        """Faults keep their rule as code and their path as attr."""
+        if not isinstance(self.exc, InvalidDocument):
+            return super().format_error_response(error_response)
+        return {
+            "type": "validation_error",
+            "errors": [
+                {"code": fault.code, "detail": fault.detail, "attr": fault.path or None}
+                for fault in self.exc.faults
+            ],
+        }

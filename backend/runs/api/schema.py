@@ -1,0 +1,54 @@
+"""Query parameters as the OpenAPI document lists them."""
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+
+from runs.api.parameters import CHOICES
+from runs.queries.selection import FILTERS
+
+
+class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the OpenAPI document describes our tokens."""
+
+    target_class = "runs.api.authentication.BearerTokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        """An HTTP bearer token."""
+        return {"type": "http", "scheme": "bearer"}
+
+
+_FILTER_HELP = "Key of a value; may be repeated, any of them matches."
+
+FILTER_PARAMETERS = [
+    *(
+        OpenApiParameter(
+            name,
+            OpenApiTypes.STR,
+            many=True,
+            description="KEY:VALUE; may be repeated." if name == "tag" else _FILTER_HELP,
+        )
+        for name in FILTERS
+    ),
+    OpenApiParameter("since", OpenApiTypes.STR, description="Started on or after: date or time."),
+    OpenApiParameter("until", OpenApiTypes.STR, description="Started on or before."),
+]
+
+COMPARISON_PARAMETERS = [
+    *(OpenApiParameter(name, OpenApiTypes.STR, enum=values) for name, values in CHOICES.items()),
+    OpenApiParameter(
+        "group_by", OpenApiTypes.STR, description="cpu (default), os, openssl, ..., or tag:KEY."
+    ),
+    OpenApiParameter("cipher", OpenApiTypes.STR, many=True, description="Default: all."),
+    OpenApiParameter(
+        "block_size",
+        OpenApiTypes.INT,
+        description="openssl, in bytes; default: the largest that all groups have.",
+    ),
+    OpenApiParameter("threads", OpenApiTypes.INT, description="openssl; default 1."),
+    OpenApiParameter("mac", OpenApiTypes.STR, description="ssh; asked for or negotiated."),
+    OpenApiParameter("compression", OpenApiTypes.BOOL, description="ssh; default off."),
+    OpenApiParameter("profile", OpenApiTypes.STR, description="Reference profile by name."),
+    *FILTER_PARAMETERS,
+]

@@ -1,0 +1,46 @@
+"""POST runs/: from a request to a stored, queued run."""
+
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from documents.json_text import JsonError, parse_json
+from documents.validation import Fault, validate_run_document
+from runs.acceptance import RunConflict, accept_run
+from runs.api.errors import Conflict, InvalidDocument
+from runs.api.request_body import read_json_body
+from runs.models import ApiToken, Run
+from runs.tasks import enqueue
+
+
+def upload_run(request: Request) -> Response:
+    """Validate, store and queue one run document.
+
+    202 once it is committed, 200 when it was stored before, 409 when its run_id is taken by
+    other content, 400 naming every fault.
+    """
+    body = read_json_body(request)
+    try:
+        document = parse_json(body)
+    except JsonError as error:
+        raise InvalidDocument([Fault(path="", code="parse_error", detail=str(error))]) from None
+    faults = validate_run_document(document)
+    if faults:
+        raise InvalidDocument(faults)
+    token = request.auth if isinstance(request.auth, ApiToken) else None
+    try:
+        accepted = accept_run(body, document, source=Run.Source.AGENT, token=token)
+    except RunConflict:
+        raise Conflict from None
+    if accepted.created:
+        enqueue(accepted.run)
+    run_id = str(accepted.run.run_id)
+    return Response(
+        {
+            "run_id": run_id,
+            "status": accepted.run.status,
+            "url": reverse("api:run", args=[run_id], request=request),
+        },
+        status=status.HTTP_202_ACCEPTED if accepted.created else status.HTTP_200_OK,
+    )

@@ -1,0 +1,22 @@
+"""The API's addresses, below /api/."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+
+from runs.api import views
+
+app_name = "api"
+
+urlpatterns = [
+    path("v1/runs/", views.RunList.as_view(), name="runs"),
+    path("v1/runs/<uuid:run_id>/", views.RunView.as_view(), name="run"),
+    path("v1/runs/<uuid:run_id>/document/", views.RunDocumentView.as_view(), name="run-document"),
+    path("v1/hosts/", views.HostList.as_view(), name="hosts"),
+    path("v1/hosts/<int:host_id>/", views.HostView.as_view(), name="host"),
+    path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
+    path("v1/exports/comparison.csv", views.ComparisonCsv.as_view(), name="comparison-csv"),
+    path("v1/reference-profiles/", views.ReferenceProfileList.as_view(), name="profiles"),
+    path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
+    path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:openapi"), name="docs"),
+]

@@ -1,0 +1,186 @@
+"""HTTP of the read API: parse, ask `runs.queries`, shape."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analysis.comparison import Comparison
+from documents.validation import run_schema
+from exports.comparison_csv import comparison_csv
+from runs.api.pagination import ByCursor
+from runs.api.parameters import MOMENTS, comparison_query
+from runs.api.permissions import MayRead, MayUpload
+from runs.api.schema import COMPARISON_PARAMETERS, FILTER_PARAMETERS
+from runs.api.serializers import (
+    AcceptedSerializer,
+    ComparisonSerializer,
+    HostDetailSerializer,
+    HostSummarySerializer,
+    ReferenceProfileSerializer,
+    RunDetailSerializer,
+    RunSummarySerializer,
+)
+from runs.api.upload import upload_run
+from runs.models import ReferenceProfile
+from runs.queries.comparison import UnknownProfile, compare
+from runs.queries.hosts import host_detail, host_summaries, select_hosts
+from runs.queries.runs import run_detail, run_document, select_runs, summaries
+
+
+class RunList(APIView):
+    """Runs: the list for readers, the upload for agents."""
+
+    def get_permissions(self) -> list[Any]:
+        """Reading and uploading need different scopes."""
+        return [MayUpload() if self.request.method == "POST" else MayRead()]
+
+    @extend_schema(
+        operation_id="runs_list",
+        parameters=FILTER_PARAMETERS,
+        responses=RunSummarySerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        """Runs that are not hidden, the latest received first."""
+        query = comparison_query(request.query_params)
+        moments: dict[str, datetime | None] = {name: getattr(query, name) for name in MOMENTS}
+        paginator = ByCursor()
+        page = paginator.paginate_queryset(select_runs(query.filters, **moments), request) or []
+        return paginator.get_paginated_response(
+            RunSummarySerializer(summaries(page), many=True).data
+        )
+
+    @extend_schema(
+        operation_id="runs_upload",
+        request={"application/json": run_schema()},
+        responses={
+            202: OpenApiResponse(AcceptedSerializer, "Stored durably; it will be processed."),
+            200: OpenApiResponse(AcceptedSerializer, "Stored before; not counted twice."),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, "This run_id has other content."),
+            413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB."),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Store one run document (JSON, at most 2 MiB, gzip accepted) and queue it."""
+        return upload_run(request)
+
+
+class RunView(APIView):
+    """One run."""
+
+    @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Its status, statistics and normalised values."""
+        detail = run_detail(run_id)
+        if detail is None:
+            raise NotFound(f"There is no run {run_id}.")
+        return Response(RunDetailSerializer(detail).data)
+
+
+class RunDocumentView(APIView):
+    """The document of a run."""
+
+    @extend_schema(
+        operation_id="runs_document",
+        responses={(200, "application/json"): OpenApiTypes.OBJECT},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """The run document exactly as received."""
+        body = run_document(run_id)
+        if body is None:
+            raise NotFound(f"There is no run {run_id}.")
+        return HttpResponse(body, content_type="application/json")
+
+
+class HostList(APIView):
+    """Hosts."""
+
+    @extend_schema(operation_id="hosts_list", responses=HostSummarySerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """Hosts with their latest environment and acceleration verdict."""
+        paginator = ByCursor()
+        page = paginator.paginate_queryset(select_hosts(), request) or []
+        return paginator.get_paginated_response(
+            HostSummarySerializer(host_summaries(page), many=True).data
+        )
+
+
+class HostView(APIView):
+    """One host."""
+
+    @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
+    def get(self, request: Request, host_id: int) -> Response:
+        """The host with the latest value of every series it measured."""
+        detail = host_detail(host_id)
+        if detail is None:
+            raise NotFound(f"There is no host {host_id}.")
+        return Response(HostDetailSerializer(detail).data)
+
+
+def _comparison(request: Request) -> Comparison:
+    try:
+        return compare(comparison_query(request.query_params))
+    except UnknownProfile as error:
+        raise ValidationError({"profile": f"There is no reference profile {error}."}) from None
+
+
+class ComparisonView(APIView):
+    """The comparison of groups of machines."""
+
+    @extend_schema(
+        operation_id="comparison", parameters=COMPARISON_PARAMETERS, responses=ComparisonSerializer
+    )
+    def get(self, request: Request) -> Response:
+        """Groups of machines compared: one vote per machine, median and quartiles."""
+        return Response(ComparisonSerializer(_comparison(request)).data)
+
+
+class ComparisonCsv(APIView):
+    """The comparison as a file."""
+
+    @extend_schema(
+        operation_id="comparison_csv",
+        parameters=COMPARISON_PARAMETERS,
+        responses={(200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """The same numbers as CSV: one row for each group and cipher."""
+        comparison = _comparison(request)
+        name = f"ciphermark-{comparison.tool}-{comparison.metric}.csv"
+        return StreamingHttpResponse(
+            comparison_csv(comparison),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+class ReferenceProfileList(APIView):
+    """Reference profiles of the normalisation."""
+
+    @extend_schema(
+        operation_id="reference_profiles", responses=ReferenceProfileSerializer(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        """Every profile; the active one is the default of `profile`."""
+        paginator = ByCursor()
+        page = paginator.paginate_queryset(ReferenceProfile.objects.all(), request) or []
+        return paginator.get_paginated_response(ReferenceProfileSerializer(page, many=True).data)
+
+
+class RunSchemaView(APIView):
+    """The contract of the upload; no secret, so it needs no token."""
+
+    permission_classes = ()
+    authentication_classes = ()
+
+    @extend_schema(operation_id="run_schema", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """The JSON Schema of a run document."""
+        return Response(run_schema(), content_type="application/schema+json")

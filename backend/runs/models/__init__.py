@@ -1,0 +1,21 @@
+"""Every table of the project, one file for each idea."""
+
+from runs.models.environment import DimensionValue, Environment
+from runs.models.host import Host
+from runs.models.measurement import Measurement
+from runs.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
+from runs.models.run import Run, RunDocument
+from runs.models.token import ApiToken
+
+__all__ = [
+    "ApiToken",
+    "BaselineLevel",
+    "DimensionValue",
+    "Environment",
+    "Host",
+    "Measurement",
+    "ReferenceProfile",
+    "Run",
+    "RunDocument",
+    "RunSpeedIndex",
+]

@@ -1,0 +1,53 @@
+"""What can change on a host and affects speed."""
+
+from django.db import models
+
+DIMENSIONS = (
+    "cpu",
+    "cpu_vendor",
+    "microarchitecture",
+    "architecture",
+    "os",
+    "os_version",
+    "openssl",
+    "openssl_series",
+    "openssh",
+    "virtualization",
+)
+"""The fields of `documents.environment.Dimensions`, each a foreign key of `Environment`."""
+
+
+class DimensionValue(models.Model):
+    """One value of one dimension, such as the CPU "Intel Core i7-3770"."""
+
+    dimension = models.CharField(max_length=20)
+    key = models.CharField(max_length=200)
+    label = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dimension", "key"], name="one_value_per_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Environment(models.Model):
+    """A distinct environment, recognised by the fingerprint of its stable facts."""
+
+    fingerprint = models.CharField(max_length=64, unique=True)
+    facts = models.JSONField(help_text="The `environment` of the first run document made in it.")
+    cpu = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    cpu_vendor = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    microarchitecture = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    architecture = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    os = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    os_version = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    openssl = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    openssl_series = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    openssh = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    virtualization = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+
+    def __str__(self) -> str:
+        return self.fingerprint[:12]

@@ -1,0 +1,72 @@
+"""One agent execution, its document kept verbatim."""
+
+from django.db import models
+from django.db.models import Q
+
+from runs.models.environment import Environment
+from runs.models.host import Host
+from runs.models.token import ApiToken
+
+
+class Run(models.Model):
+    """A run: accepted once its document is stored, then ready or rejected with the reason."""
+
+    class Status(models.TextChoices):
+        ACCEPTED = "accepted"
+        READY = "ready"
+        REJECTED = "rejected"
+
+    class Source(models.TextChoices):
+        AGENT = "agent"
+        IMPORT = "import"
+        PUBLISHED = "published"
+
+    run_id = models.UUIDField(unique=True, help_text="Chosen by who measured.")
+    source = models.CharField(max_length=10, choices=Source)
+    status = models.CharField(max_length=10, choices=Status, default=Status.ACCEPTED)
+    rejection = models.TextField(blank=True, help_text="Why it was rejected, in words.")
+    attempts = models.SmallIntegerField(default=0, help_text="Times processing was begun.")
+    hidden = models.BooleanField(default=False)
+    received_at = models.DateTimeField(auto_now_add=True)
+    token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
+    host_name = models.CharField(max_length=200, help_text="As the document has it.")
+    provenance = models.JSONField(
+        default=dict, blank=True, help_text="Published figures: page, author, date, notes."
+    )
+
+    # Known once the document has been turned into rows.
+    host = models.ForeignKey(Host, models.PROTECT, null=True, blank=True, related_name="runs")
+    environment = models.ForeignKey(
+        Environment, models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    agent_name = models.CharField(max_length=100, blank=True)
+    agent_version = models.CharField(max_length=100, blank=True)
+    tags = models.JSONField(default=dict, blank=True)
+    conditions = models.JSONField(default=list, blank=True)
+    skipped = models.JSONField(default=list, blank=True)
+    acceleration = models.CharField(max_length=10, default="unknown")
+    acceleration_evidence = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["host", "-started_at"], name="runs_of_a_host"),
+            models.Index(
+                fields=["received_at"], condition=Q(status="accepted"), name="runs_to_process"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.host_name} {self.run_id}"
+
+
+class RunDocument(models.Model):
+    """The document exactly as received (after any transfer compression was undone)."""
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
+    body = models.BinaryField()
+    content_digest = models.CharField(
+        max_length=64, help_text="SHA-256 of its canonical JSON: equal content, equal digest."
+    )

@@ -1,0 +1,33 @@
+"""Keys for programs."""
+
+from django.db import models
+from django.utils import timezone
+
+
+class ApiToken(models.Model):
+    """A bearer token of which only a hash is stored."""
+
+    class Scope(models.TextChoices):
+        UPLOAD = "upload"
+        READ = "read"
+
+    name = models.CharField(max_length=100)
+    scope = models.CharField(max_length=10, choices=Scope)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.scope})"
+
+    @property
+    def is_valid(self) -> bool:
+        """Neither revoked nor expired."""
+        return self.revoked_at is None and (
+            self.expires_at is None or self.expires_at > timezone.now()
+        )

@@ -1,0 +1,198 @@
+"""Turning an accepted document into rows: host, environment, measurements, levels, indices."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from django.db import transaction
+
+from analysis.acceleration import acceleration_verdict
+from analysis.baselines import MeasuredSeries, baseline_levels
+from analysis.cpu_cost import cpu_cost
+from analysis.normalisation import speed_index
+from analysis.plausibility import is_plausible
+from analysis.summary import summarise
+from documents.environment import Dimensions, dimensions, fingerprint
+from documents.naming import Label, slug
+from documents.run_document import DocumentRejected, parse_run_document
+from documents.types import HostIdentity, RunDocument
+from documents.types import Measurement as MeasurementDocument
+from runs.models import (
+    BaselineLevel,
+    DimensionValue,
+    Environment,
+    Host,
+    Measurement,
+    ReferenceProfile,
+    Run,
+    RunSpeedIndex,
+)
+
+
+def _free_slug(name: str) -> str:
+    """A slug nobody has: the name's own, or that with the first free number."""
+    wanted = slug(name)
+    taken = set(Host.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    if wanted not in taken:
+        return wanted
+    number = 2
+    while f"{wanted}-{number}" in taken:
+        number += 1
+    return f"{wanted}-{number}"
+
+
+def _find_host(identity: HostIdentity, published: bool) -> Host:
+    """The host with this machine id or, where the document has none, with this name."""
+    known: dict[str, Any] = (
+        {"machine_id": identity.machine_id}
+        if identity.machine_id and not published
+        else {"machine_id": None, "name": identity.name, "published": published}
+    )
+    host = Host.objects.filter(**known).first()
+    if host is not None:
+        return host
+    defaults = {"name": identity.name, "published": published, "slug": _free_slug(identity.name)}
+    return Host.objects.create(**{**defaults, **known})
+
+
+def _dimension_values(found: Dimensions) -> dict[str, DimensionValue]:
+    labels: dict[str, Label] = {one.name: getattr(found, one.name) for one in fields(found)}
+    DimensionValue.objects.bulk_create(
+        [
+            DimensionValue(dimension=dimension, key=value.key, label=value.label)
+            for dimension, value in sorted(labels.items())
+        ],
+        ignore_conflicts=True,
+    )
+    return {
+        dimension: DimensionValue.objects.get(dimension=dimension, key=value.key)
+        for dimension, value in labels.items()
+    }
+
+
+def _find_environment(facts: Mapping[str, Any]) -> Environment:
+    digest = fingerprint(facts)
+    environment = Environment.objects.filter(fingerprint=digest).first()
+    if environment is not None:
+        return environment
+    return Environment.objects.create(
+        fingerprint=digest, facts=facts, **_dimension_values(dimensions(facts))
+    )
+
+
+def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any]]) -> Measurement:
+    series = measurement.series
+    rates = [sample.throughput for sample in measurement.samples]
+    plausible = all(is_plausible(rate, series.threads) for rate in rates)
+    summary = summarise(rates) if plausible else None
+    cost = cpu_cost(measurement.samples) if plausible else None
+    return Measurement(
+        run=run,
+        tool=series.tool,
+        cipher=series.cipher,
+        operation=series.operation,
+        block_size=series.block_size,
+        threads=series.threads,
+        mac=series.mac or "",
+        compression=series.compression,
+        method=series.method or "",
+        pinned=series.pinned,
+        target_kind=series.target_kind or "",
+        target_name=series.target_name or "",
+        acceleration=series.acceleration,
+        negotiated_mac=measurement.negotiated.mac or "",
+        negotiated_kex=measurement.negotiated.kex or "",
+        samples=samples,
+        implausible=not plausible,
+        median=summary.median if summary else None,
+        minimum=summary.minimum if summary else None,
+        maximum=summary.maximum if summary else None,
+        n=len(rates),
+        spread=summary.spread if summary else None,
+        noisy=summary.noisy if summary else False,
+        cpu_seconds_per_gb=cost.seconds_per_gb if cost else None,
+        cpu_bound_throughput=cost.bound_throughput if cost else None,
+    )
+
+
+def store_speed_indices(run: Run, profile: ReferenceProfile) -> None:
+    """The run's speed index in each tool under `profile`, from its stored baseline levels."""
+    levels: dict[str, dict[str, float]] = {}
+    for row in run.baseline_levels.all():
+        levels.setdefault(row.tool, {})[row.family] = row.level
+    for tool, of_tool in levels.items():
+        speed = speed_index(of_tool, profile.levels.get(tool, {}))
+        if speed is not None:
+            RunSpeedIndex.objects.update_or_create(
+                run=run,
+                profile=profile,
+                tool=tool,
+                defaults={
+                    "index": speed.index,
+                    "uncertainty": speed.uncertainty,
+                    "families": list(speed.families),
+                },
+            )
+
+
+def _store_levels(run: Run, measured: list[MeasuredSeries]) -> None:
+    BaselineLevel.objects.bulk_create(
+        BaselineLevel(run=run, tool=tool, family=family, level=level)
+        for tool in ("ssh", "openssl")
+        for family, level in baseline_levels(tool, measured).items()
+    )
+
+
+def _store(run: Run, document: RunDocument, raw: Mapping[str, Any]) -> None:
+    rows = [
+        _row(run, measurement, raw_measurement["samples"])
+        for measurement, raw_measurement in zip(
+            document.measurements, raw["measurements"], strict=True
+        )
+    ]
+    Measurement.objects.bulk_create(rows)
+    measured = [
+        MeasuredSeries(measurement.series, row.median)
+        for measurement, row in zip(document.measurements, rows, strict=True)
+        if row.median is not None
+    ]
+    _store_levels(run, measured)
+    for profile in ReferenceProfile.objects.all():
+        store_speed_indices(run, profile)
+    verdict = acceleration_verdict(measured)
+    run.acceleration, run.acceleration_evidence = verdict.verdict, verdict.evidence
+
+
+def _describe(run: Run, document: RunDocument) -> None:
+    run.host = _find_host(document.host, run.source == Run.Source.PUBLISHED)
+    run.environment = _find_environment(document.environment)
+    run.started_at, run.finished_at = document.started_at, document.finished_at
+    run.agent_name = document.agent_name[:100]
+    run.agent_version = document.agent_version[:100]
+    run.tags = dict(document.tags)
+    run.conditions = [dict(condition) for condition in document.conditions]
+    run.skipped = [dict(skipped) for skipped in document.skipped]
+
+
+def process_run(run_pk: int) -> Run.Status:
+    """Derive every row of one accepted run, in one transaction; safe to repeat.
+
+    A document that contradicts itself ends `rejected` with the reason; its bytes stay. Any
+    other failure rolls back and is raised: the run stays accepted and will be tried again.
+    """
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=run_pk)
+        if run.status != Run.Status.ACCEPTED:
+            return Run.Status(run.status)
+        raw = json.loads(bytes(run.document.body))
+        try:
+            document = parse_run_document(raw)
+        except DocumentRejected as reason:
+            run.status, run.rejection = Run.Status.REJECTED, str(reason)
+        else:
+            _describe(run, document)
+            _store(run, document, raw)
+            run.status = Run.Status.READY
+        run.save()
+        return Run.Status(run.status)

@@ -1,0 +1,1 @@
+"""All reads: from tables to plain values."""

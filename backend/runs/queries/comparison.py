@@ -1,0 +1,137 @@
+"""Votes of machines from the database, compared by `analysis`."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.db import connection
+
+from analysis.comparison import NEEDS_BASELINE, Comparison, Vote, build_comparison
+from runs.models import ReferenceProfile
+from runs.queries.selection import ComparisonQuery, grouping, series_conditions
+
+FROM = """
+FROM runs_measurement m
+JOIN runs_run r ON r.id = m.run_id
+JOIN runs_environment e ON e.id = r.environment_id
+"""
+
+_VALUES = {
+    "throughput": "m.median",
+    "normalised": "m.median / s.index",
+    "vs_arcfour": "m.median / b.level",
+    "vs_blowfish": "m.median / b.level",
+    "vs_3des": "m.median / b.level",
+    "cpu_seconds_per_gb": "m.cpu_seconds_per_gb",
+    "cpu_bound_throughput": "m.cpu_bound_throughput",
+}
+
+
+class UnknownProfile(LookupError):
+    """There is no reference profile of this name."""
+
+
+def _profile(query: ComparisonQuery) -> ReferenceProfile | None:
+    if query.metric != "normalised":
+        return None
+    wanted = {"active": True} if query.profile is None else {"name": query.profile}
+    profile = ReferenceProfile.objects.filter(**wanted).first()
+    if profile is None and query.profile is not None:
+        raise UnknownProfile(query.profile)
+    return profile
+
+
+def _baseline_join(
+    query: ComparisonQuery, profile: ReferenceProfile | None
+) -> tuple[str, list[Any]]:
+    """The join that brings each run's divisor, and its parameters."""
+    if query.metric == "normalised":
+        join = (
+            "LEFT JOIN runs_runspeedindex s"
+            " ON s.run_id = r.id AND s.tool = m.tool AND s.profile_id = %s"
+        )
+        return join, [profile.pk if profile else None]
+    if query.metric in NEEDS_BASELINE:
+        join = (
+            "LEFT JOIN runs_baselinelevel b"
+            " ON b.run_id = r.id AND b.tool = m.tool AND b.family = %s"
+        )
+        return join, [query.metric.removeprefix("vs_")]
+    return "", []
+
+
+def _common_block_size(query: ComparisonQuery) -> int | None:
+    """The largest block size that all groups have; failing that, the one that most have."""
+    group = grouping(query.group_by)
+    where = series_conditions(query)
+    if query.ciphers:
+        where.add("m.cipher = ANY(%s)", list(query.ciphers))
+    statement = (
+        f"SELECT m.block_size {FROM} {group.join} WHERE {where.text}"
+        " GROUP BY m.block_size"
+        f" ORDER BY count(DISTINCT {group.key}) DESC, m.block_size DESC LIMIT 1"
+    )
+    parameters = [*where.parameters, *group.parameters[:1]]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
+    """The query with its block size decided, where the tool has one and none was asked for."""
+    if query.tool != "openssl" or query.block_size is not None:
+        return query
+    return replace(query, block_size=_common_block_size(query))
+
+
+def _machines(query: ComparisonQuery) -> dict[str, int]:
+    """Group key -> (host, environment) pairs that belong to it, whatever ciphers they measured."""
+    group = grouping(query.group_by)
+    where = series_conditions(query)
+    statement = f"""
+        SELECT {group.key}, count(DISTINCT (r.host_id, r.environment_id))
+        {FROM} {group.join} WHERE {where.text} GROUP BY 1
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*group.parameters[:1], *where.parameters])
+        return dict(cursor.fetchall())
+
+
+def _votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
+    """One vote for each host, environment and cipher: of the latest run that measured it."""
+    group = grouping(query.group_by)
+    join, join_parameters = _baseline_join(query, profile)
+    where = series_conditions(query)
+    if query.ciphers:
+        where.add("m.cipher = ANY(%s)", list(query.ciphers))
+    if query.tool == "openssl":
+        where.add("m.block_size = %s", query.block_size)
+    value = _VALUES[query.metric]
+    if query.metric not in NEEDS_BASELINE:
+        where.add(f"{value} IS NOT NULL")
+    statement = f"""
+        SELECT DISTINCT ON (r.host_id, r.environment_id, m.cipher)
+            {group.key}, {group.label}, r.host_id, r.environment_id, m.cipher, {value}, r.source
+        {FROM} {group.join} {join}
+        WHERE {where.text}
+        ORDER BY r.host_id, r.environment_id, m.cipher,
+            r.started_at DESC NULLS LAST, r.id DESC, m.n DESC, m.id DESC
+    """
+    parameters = [*group.parameters, *join_parameters, *where.parameters]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return [Vote(*row) for row in cursor.fetchall()]
+
+
+def compare(query: ComparisonQuery) -> Comparison:
+    """The comparison that the query asks for; `UnknownProfile` when it names none of ours."""
+    query = resolve_block_size(query)
+    profile = _profile(query)
+    return build_comparison(
+        _votes(query, profile),
+        _machines(query),
+        tool=query.tool,
+        group_by=query.group_by,
+        metric=query.metric,
+        profile=profile.name if profile else None,
+    )

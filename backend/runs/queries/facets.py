@@ -1,0 +1,109 @@
+"""What there is to choose from: filter values with counts, ciphers, block sizes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from analysis.comparison import natural_key
+from documents.naming import UNKNOWN_KEY
+from runs.queries.comparison import FROM
+from runs.queries.selection import (
+    ComparisonQuery,
+    grouping,
+    run_conditions,
+    series_conditions,
+)
+
+MACHINES = "count(DISTINCT (r.host_id, r.environment_id))"
+
+FACETS = {
+    "cpu": "CPU",
+    "cpu_vendor": "CPU vendor",
+    "os": "Operating system",
+    "openssl_series": "OpenSSL series",
+    "openssl": "OpenSSL version",
+    "openssh": "OpenSSH version",
+    "virtualization": "Virtualisation",
+    "host": "Host",
+    "source": "Source",
+}
+"""Filter name -> its title."""
+
+SOURCE_LABELS = {"agent": "Agent", "import": "Import", "published": "Published"}
+
+
+@dataclass(frozen=True)
+class FacetOption:
+    """One value with the number of (host, environment) pairs that have it."""
+
+    key: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A filter: its parameter name, its title and its values in natural order."""
+
+    name: str
+    label: str
+    options: tuple[FacetOption, ...]
+
+
+@dataclass(frozen=True)
+class CipherCount:
+    """A cipher and how many (host, environment) pairs measured it."""
+
+    cipher: str
+    machines: int
+
+
+def _rows(statement: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
+
+
+def _facet(query: ComparisonQuery, name: str) -> Facet:
+    """Counts under all other filters, so that a second value can be added to a filter."""
+    where = run_conditions(query, without=name)
+    key, label, join = ("r.source", "r.source", "")
+    if name != "source":
+        group = grouping(name)
+        key, label, join = group.key, group.label, group.join
+    rows = _rows(
+        f"SELECT {key}, min({label}), {MACHINES} {FROM} {join} WHERE {where.text} GROUP BY {key}",
+        where.parameters,
+    )
+    options = [FacetOption(key, SOURCE_LABELS.get(key, label), count) for key, label, count in rows]
+    options.sort(key=lambda option: (option.key == UNKNOWN_KEY, natural_key(option.label)))
+    return Facet(name, FACETS[name], tuple(options))
+
+
+def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
+    """Every filter with its values, counted under the query's other filters."""
+    return tuple(_facet(query, name) for name in FACETS)
+
+
+def measured_ciphers(query: ComparisonQuery) -> tuple[CipherCount, ...]:
+    """The ciphers that the query's series exist for, the most widely measured first."""
+    where = series_conditions(query)
+    rows = _rows(
+        f"SELECT m.cipher, {MACHINES} {FROM} WHERE {where.text}"
+        " GROUP BY m.cipher ORDER BY 2 DESC, 1",
+        where.parameters,
+    )
+    return tuple(CipherCount(cipher, machines) for cipher, machines in rows)
+
+
+def block_sizes(query: ComparisonQuery) -> tuple[int, ...]:
+    """The block sizes measured by openssl under the query's filters, ascending."""
+    if query.tool != "openssl":
+        return ()
+    where = series_conditions(query)
+    rows = _rows(
+        f"SELECT DISTINCT m.block_size {FROM} WHERE {where.text} ORDER BY 1",
+        where.parameters,
+    )
+    return tuple(row[0] for row in rows)

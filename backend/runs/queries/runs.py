@@ -1,0 +1,222 @@
+"""Runs as plain values: rows for lists, and one run with everything that is known of it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from runs.models import Measurement, Run, RunSpeedIndex
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One row of a list. Host and environment are None until the run has been processed."""
+
+    run_id: UUID
+    status: str
+    rejection: str
+    source: str
+    host_id: int | None
+    host: str | None
+    host_name: str
+    started_at: datetime | None
+    finished_at: datetime | None
+    received_at: datetime
+    cpu: str | None
+    os: str | None
+    openssl: str | None
+    openssh: str | None
+    acceleration: str
+    agent: str
+    measurement_count: int
+    conditions: tuple[Mapping[str, Any], ...]
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class MeasurementDetail:
+    """One series of a run with its statistics; rates in bytes per second.
+
+    `normalised` is None where the run has no baseline of this tool. `mac` was asked for,
+    `negotiated_mac` was agreed; empty texts are unknown or do not apply.
+    """
+
+    tool: str
+    cipher: str
+    operation: str
+    block_size: int | None
+    threads: int
+    mac: str
+    negotiated_mac: str
+    negotiated_kex: str
+    compression: bool
+    method: str
+    pinned: bool
+    target_kind: str
+    target_name: str
+    acceleration: str
+    samples: tuple[Mapping[str, Any], ...]
+    n: int
+    median: float | None
+    minimum: float | None
+    maximum: float | None
+    spread: float | None
+    noisy: bool
+    implausible: bool
+    normalised: float | None
+    cpu_seconds_per_gb: float | None
+    cpu_bound_throughput: float | None
+
+
+@dataclass(frozen=True)
+class SpeedIndexDetail:
+    """The run's speed index in one tool under one reference profile."""
+
+    tool: str
+    profile: str
+    active: bool
+    index: float
+    uncertainty: float | None
+    families: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """One run with all that was derived from its document."""
+
+    summary: RunSummary
+    environment: Mapping[str, Any] | None
+    skipped: tuple[Mapping[str, Any], ...]
+    provenance: Mapping[str, Any]
+    acceleration_evidence: str
+    speed_indices: tuple[SpeedIndexDetail, ...]
+    measurements: tuple[MeasurementDetail, ...]
+
+
+def select_runs(
+    filters: Mapping[str, tuple[str, ...]] | None = None,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> QuerySet[Run]:
+    """Runs that are not hidden, the latest received first; filters as in `selection.FILTERS`."""
+    runs = Run.objects.filter(hidden=False).select_related(
+        "host",
+        "environment__cpu",
+        "environment__os_version",
+        "environment__openssl",
+        "environment__openssh",
+    )
+    runs = runs.annotate(measurement_count=Count("measurements")).order_by("-id")
+    for name, values in (filters or {}).items():
+        runs = runs.filter(_run_filter(name, values))
+    if since is not None:
+        runs = runs.filter(started_at__gte=since)
+    if until is not None:
+        runs = runs.filter(started_at__lte=until)
+    return runs
+
+
+def _run_filter(name: str, values: tuple[str, ...]) -> Q:
+    if name == "tag":
+        condition = Q(pk__in=[])
+        for value in values:
+            key, _, wanted = value.partition(":")
+            condition |= Q(tags__contains={key: wanted})
+        return condition
+    field = {"host": "host__slug", "source": "source", "status": "status"}.get(name)
+    return Q(**{f"{field or f'environment__{name}__key'}__in": values})
+
+
+def summaries(runs: Iterable[Run]) -> list[RunSummary]:
+    """Rows for runs selected by `select_runs`."""
+    return [_summary(run) for run in runs]
+
+
+def _summary(run: Run) -> RunSummary:
+    environment = run.environment
+    return RunSummary(
+        run_id=run.run_id,
+        status=run.status,
+        rejection=run.rejection,
+        source=run.source,
+        host_id=run.host_id,
+        host=run.host.slug if run.host else None,
+        host_name=run.host.name if run.host else run.host_name,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        received_at=run.received_at,
+        cpu=environment.cpu.label if environment else None,
+        os=environment.os_version.label if environment else None,
+        openssl=environment.openssl.label if environment else None,
+        openssh=environment.openssh.label if environment else None,
+        acceleration=run.acceleration,
+        agent=f"{run.agent_name} {run.agent_version}".strip(),
+        measurement_count=getattr(run, "measurement_count", 0),
+        conditions=tuple(run.conditions),
+        tags=run.tags,
+    )
+
+
+def _speed_index(row: RunSpeedIndex) -> SpeedIndexDetail:
+    return SpeedIndexDetail(
+        tool=row.tool,
+        profile=row.profile.name,
+        active=row.profile.active,
+        index=row.index,
+        uncertainty=row.uncertainty,
+        families=tuple(row.families),
+    )
+
+
+def measurement_details(
+    rows: Iterable[Measurement], indices: Mapping[str, float]
+) -> tuple[MeasurementDetail, ...]:
+    """Rows with their normalised rates; `indices` are the run's active speed indices by tool."""
+    return tuple(_measurement(row, indices.get(row.tool)) for row in rows)
+
+
+def _measurement(row: Measurement, index: float | None) -> MeasurementDetail:
+    copied = {
+        name: getattr(row, name)
+        for name in MeasurementDetail.__dataclass_fields__
+        if name not in ("samples", "normalised")
+    }
+    return MeasurementDetail(
+        samples=tuple(row.samples),
+        normalised=row.median / index if row.median is not None and index else None,
+        **copied,
+    )
+
+
+def run_detail(run_id: UUID) -> RunDetail | None:
+    """One run that is not hidden; None when there is none of this id."""
+    run = select_runs().filter(run_id=run_id).first()
+    if run is None:
+        return None
+    indices = tuple(
+        _speed_index(row)
+        for row in run.speed_indices.select_related("profile").order_by("tool", "profile__name")
+    )
+    active = {one.tool: one.index for one in indices if one.active}
+    rows = run.measurements.order_by(
+        "-tool", "method", "acceleration", "operation", "threads", "block_size", "cipher", "mac"
+    )
+    return RunDetail(
+        summary=_summary(run),
+        environment=run.environment.facts if run.environment else None,
+        skipped=tuple(run.skipped),
+        provenance=run.provenance,
+        acceleration_evidence=run.acceleration_evidence,
+        speed_indices=indices,
+        measurements=measurement_details(rows, active),
+    )
+
+
+def run_document(run_id: UUID) -> bytes | None:
+    """The document exactly as received; None when there is no such run."""
+    run = Run.objects.filter(run_id=run_id, hidden=False).select_related("document").first()
+    return bytes(run.document.body) if run else None

@@ -1,0 +1,59 @@
+"""Celery: thin tasks that take ids and are safe to repeat."""
+
+import logging
+from datetime import timedelta
+
+from celery import shared_task
+from django.db import OperationalError, transaction
+from django.db.models import F
+from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerError
+
+from runs import processing
+from runs.models import Run
+
+logger = logging.getLogger(__name__)
+
+SWEEP_AFTER = timedelta(seconds=30)
+"""A run still accepted after this long has lost its task (a broker or worker that died)."""
+
+MAX_ATTEMPTS = 5
+"""Begun this often without an end, it is the document that kills workers: it ends rejected."""
+
+SWEEP_BATCH = 500
+
+
+@shared_task(autoretry_for=(OperationalError,), retry_backoff=True, max_retries=5)
+def process_run(run_pk: int) -> None:
+    """Turn one accepted document into rows."""
+    Run.objects.filter(pk=run_pk, status=Run.Status.ACCEPTED).update(attempts=F("attempts") + 1)
+    processing.process_run(run_pk)
+
+
+def enqueue(run: Run) -> None:
+    """Have the run processed once the surrounding transaction is committed.
+
+    When the broker cannot be reached the run is safe all the same: the sweeper will find it.
+    """
+
+    def publish() -> None:
+        try:
+            process_run.delay(run.pk)
+        except BrokerError as error:
+            logger.warning("run %s waits for the sweeper: %s", run.run_id, error)
+
+    transaction.on_commit(publish)
+
+
+@shared_task
+def sweep_accepted_runs() -> None:
+    """Enqueue accepted runs whose task was lost; reject those that fail again and again."""
+    waiting = Run.objects.filter(
+        status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - SWEEP_AFTER
+    )
+    waiting.filter(attempts__gte=MAX_ATTEMPTS).update(
+        status=Run.Status.REJECTED,
+        rejection=f"processing failed {MAX_ATTEMPTS} times; the server's log has the reason",
+    )
+    for run in waiting.order_by("id")[:SWEEP_BATCH]:
+        enqueue(run)

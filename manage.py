@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""Django's commands, with `backend/` on the import path."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    """Run the command named on the command line."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "backend"))
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

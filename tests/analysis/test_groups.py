@@ -1,0 +1,84 @@
+"""Groups: quartiles, votes, order, what is excluded."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analysis.comparison import Comparison, Vote, build_comparison
+from analysis.groups import summarise_group
+
+values = st.lists(st.floats(min_value=1, max_value=1e11), min_size=1, max_size=60)
+
+
+def vote(group: str, host: int, cipher: str = "a", value: float | None = 1.0) -> Vote:
+    return Vote(group, group, host, 1, cipher, value, "agent")
+
+
+def compared(*votes: Vote, metric: str = "throughput") -> Comparison:
+    machines = {one.group_key: 1 for one in votes}
+    return build_comparison(
+        votes, machines, tool="ssh", group_by="openssl", metric=metric, profile="2015"
+    )
+
+
+def test_quartiles_interpolate_as_postgresql_does() -> None:
+    summary = summarise_group([1.0, 2.0, 3.0, 10.0])
+    assert (summary.q1, summary.median, summary.q3) == (1.75, 2.5, 4.75)
+    assert (summary.minimum, summary.maximum, summary.n) == (1, 10, 4)
+
+
+def test_one_vote_is_a_point() -> None:
+    summary = summarise_group([7.0])
+    assert {summary.q1, summary.median, summary.q3, summary.minimum, summary.maximum} == {7.0}
+
+
+def test_no_vote_is_no_group() -> None:
+    with pytest.raises(ValueError, match="at least one vote"):
+        summarise_group([])
+
+
+@pytest.mark.django_db
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(values)
+def test_quartiles_equal_the_databases_own(votes: list[float]) -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY v)"
+            " FROM unnest(%s::float8[]) v",
+            [votes],
+        )
+        (expected,) = cursor.fetchone()
+    summary = summarise_group(votes)
+    assert [summary.q1, summary.median, summary.q3] == pytest.approx(expected, rel=1e-9)
+
+
+def test_versions_sort_as_versions_and_the_unknown_last() -> None:
+    labels = ["unknown", "3.0.19", "1.0.1k", "3.0.9", "1.1.1", "1.0.1f"]
+    comparison = compared(*(vote(label, host) for host, label in enumerate(labels)))
+    assert [group.key for group in comparison.groups] == [
+        "1.0.1f",
+        "1.0.1k",
+        "1.1.1",
+        "3.0.9",
+        "3.0.19",
+        "unknown",
+    ]
+
+
+def test_machines_without_a_baseline_are_counted_once_each() -> None:
+    comparison = compared(
+        vote("x", 1, "a", None),
+        vote("x", 1, "b", None),
+        vote("x", 2, "a", 5.0),
+        vote("y", 3, "a", None),
+        metric="normalised",
+    )
+    assert comparison.excluded == {"no_baseline": 2}
+    assert [group.key for group in comparison.groups] == ["x"]
+
+
+def test_a_machine_of_which_one_run_lacks_the_baseline_is_not_excluded() -> None:
+    comparison = compared(vote("x", 1, "a", None), vote("x", 1, "b", 3.0), metric="vs_3des")
+    assert comparison.excluded == {"no_baseline": 0}

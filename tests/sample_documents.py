@@ -1,0 +1,73 @@
+"""Run documents for tests: one complete and valid, changed by each test as it needs."""
+
+from typing import Any
+from uuid import uuid4
+
+
+def ssh_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
+    """An ssh series whose tries reach `rates` (bytes per second)."""
+    return {
+        "tool": "ssh",
+        "cipher": cipher,
+        "method": "pipeline",
+        "target": {"kind": "loopback", "name": None},
+        "samples": [{"bytes": round(rate * 2), "seconds": 2.0} for rate in rates],
+        **changes,
+    }
+
+
+def openssl_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
+    """An openssl series of 16 KiB blocks whose tries reach `rates` (bytes per second)."""
+    return {
+        "tool": "openssl",
+        "cipher": cipher,
+        "operation": "encrypt",
+        "block_size": 16384,
+        "samples": [{"bytes": round(rate * 3), "seconds": 3.0} for rate in rates],
+        **changes,
+    }
+
+
+def run_document(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A valid run document; `changes` replace its members."""
+    return {
+        "schema": "ciphermark/run/1",
+        "run_id": str(uuid4()),
+        "agent": {"name": "ciphermark-agent", "version": "1.0.0"},
+        "started_at": "2026-11-21T06:48:10Z",
+        "finished_at": "2026-11-21T06:52:31Z",
+        "host": {"name": "nas", "machine_id": None},
+        "tags": {"rack": "b2"},
+        "environment": environment(),
+        "conditions": [{"code": "busy", "detail": "other processes used 12 % of the CPU"}],
+        "measurements": list(measurements)
+        or [ssh_measurement("aes128-gcm@openssh.com", 400e6, 410e6, 420e6)],
+        "skipped": [],
+        **changes,
+    }
+
+
+def environment(**cpu: Any) -> dict[str, Any]:
+    """An environment; `cpu` replaces members of its CPU."""
+    return {
+        "cpu": {
+            "model": "AMD EPYC 9R14",
+            "vendor": "AuthenticAMD",
+            "architecture": "x86_64",
+            "family": 25,
+            "model_id": 17,
+            "stepping": 1,
+            "cores": 2,
+            "threads": 2,
+            "flags": ["aes", "pclmulqdq", "vaes"],
+            **cpu,
+        },
+        "virtualization": "kvm",
+        "memory_bytes": 25769803776,
+        "os": {"id": "debian", "name": "Debian GNU/Linux", "version": "12", "kernel": "Linux 6.1"},
+        "openssl": {"version_text": "OpenSSL 3.0.19 27 Jan 2026", "platform": "debian-amd64"},
+        "openssh": {
+            "client": "OpenSSH_9.2p1 Debian-2+deb12u6",
+            "default_cipher": "chacha20-poly1305@openssh.com",
+        },
+    }

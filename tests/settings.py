@@ -1,0 +1,22 @@
+"""The settings under test: the real ones, on a data folder and a database of their own."""
+
+import os
+from pathlib import Path
+
+DATA_DIR = Path(os.environ.get("CIPHERMARK_DATA_DIR", Path(__file__).parent.parent / ".data/test"))
+os.environ["CIPHERMARK_DATA_DIR"] = str(DATA_DIR)
+for name in ("CIPHERMARK_PUBLIC", "CIPHERMARK_ENV", "CIPHERMARK_DEBUG", "CIPHERMARK_ALLOWED_HOSTS"):
+    os.environ.pop(name, None)
+# WhiteNoise warns of a missing folder, and warnings are errors here.
+(DATA_DIR / "static").mkdir(parents=True, exist_ok=True)
+
+from config.settings import *  # noqa: E402, F403
+
+# Pages are rendered from the sources, without a `collectstatic` before every test run.
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+# People's passwords are hashed slowly on purpose; tests sign in often.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
