@@ -97,9 +97,7 @@ def test_levels_and_speed_index_of_the_worked_example(
         ("macos", "aes128-ctr", 121.70),
     ),
 )
-def test_normalised_rates_of_the_worked_example(
-    machine: str, cipher: str, expected: float
-) -> None:
+def test_normalised_rates_of_the_worked_example(machine: str, cipher: str, expected: float) -> None:
     speed = speed_index(levels_of(machine), REFERENCE)
     assert speed is not None
     rate = normalised(PUBLISHED[machine][cipher] * 1e6, speed)

@@ -107,3 +107,14 @@ def block_sizes(query: ComparisonQuery) -> tuple[int, ...]:
         where.parameters,
     )
     return tuple(row[0] for row in rows)
+
+
+def machine_count(query: ComparisonQuery) -> int:
+    """How many (host, environment) pairs measured any of the query's series and ciphers."""
+    where = series_conditions(query)
+    if query.ciphers:
+        where.add("m.cipher = ANY(%s)", list(query.ciphers))
+    if query.block_size is not None:
+        where.add("m.block_size = %s", query.block_size)
+    rows = _rows(f"SELECT {MACHINES} {FROM} WHERE {where.text}", where.parameters)  # noqa: S608
+    return int(str(rows[0][0]))

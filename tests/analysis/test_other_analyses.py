@@ -1,0 +1,68 @@
+"""CPU cost, plausibility and the acceleration verdict."""
+
+import math
+
+import pytest
+
+from analysis.acceleration import acceleration_verdict
+from analysis.baselines import MeasuredSeries
+from analysis.cpu_cost import cpu_cost
+from analysis.plausibility import is_plausible
+from documents.types import Sample, Series
+
+
+def sample(client: float | None, server: float | None) -> Sample:
+    return Sample(
+        bytes=2_000_000_000, seconds=3.0, client_cpu_seconds=client, server_cpu_seconds=server
+    )
+
+
+def test_cpu_cost_adds_both_ends_and_is_bound_by_the_slower() -> None:
+    cost = cpu_cost([sample(1.0, 1.6), sample(1.2, 1.8), sample(None, None)])
+    assert cost is not None
+    assert cost.seconds_per_gb == pytest.approx(1.4)  # median of 1.3 and 1.5
+    assert cost.bound_throughput == pytest.approx((2e9 / 1.6 + 2e9 / 1.8) / 2)
+
+
+@pytest.mark.parametrize("samples", ([], [sample(1.0, None)], [Sample(bytes_per_second=1e8)]))
+def test_cpu_cost_of_one_end_alone_is_unknown(samples: list[Sample]) -> None:
+    assert cpu_cost(samples) is None
+
+
+def test_a_sample_without_any_figure_has_no_throughput() -> None:
+    with pytest.raises(ValueError, match="bytes_per_second"):
+        _ = Sample().throughput
+
+
+@pytest.mark.parametrize("rate", (0.0, -5.0, math.inf, math.nan, 200e9))
+def test_rates_that_cannot_be_are_implausible(rate: float) -> None:
+    assert not is_plausible(rate)
+
+
+def test_many_threads_may_move_more() -> None:
+    assert is_plausible(200e9, threads=8)
+
+
+def openssl(rate: float, acceleration: str) -> MeasuredSeries:
+    series = Series("openssl", "aes-128-gcm", block_size=16384)
+    object.__setattr__(series, "acceleration", acceleration)
+    return MeasuredSeries(series, rate)
+
+
+def test_a_mask_that_slows_aes_proves_the_hardware() -> None:
+    verdict = acceleration_verdict([openssl(4400e6, "default"), openssl(315e6, "masked")])
+    assert verdict.verdict == "hardware"
+    assert "1/14.0" in verdict.evidence
+
+
+@pytest.mark.parametrize(
+    "measured",
+    (
+        [],
+        [openssl(4400e6, "default")],
+        [openssl(315e6, "masked")],
+        [openssl(400e6, "default"), openssl(315e6, "masked")],
+    ),
+)
+def test_without_a_clear_effect_nothing_is_claimed(measured: list[MeasuredSeries]) -> None:
+    assert acceleration_verdict(measured).verdict == "unknown"

@@ -1,0 +1,295 @@
+"""GET /api/v1/comparison/"""
+
+from typing import Any
+
+import pytest
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import (
+    environment,
+    openssl_measurement,
+    run_document,
+    ssh_measurement,
+)
+
+from runs.models import Run
+
+URL = "/api/v1/comparison/"
+
+
+def compare(reader: ApiClient, **query: Any) -> dict[str, Any]:
+    response = reader.get(URL, query)
+    assert response.status_code == 200, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def medians(answer: dict[str, Any], cipher: str) -> dict[str, float]:
+    return {
+        group["label"]: group["values"][cipher]["median"]
+        for group in answer["groups"]
+        if cipher in group["values"]
+    }
+
+
+def host(name: str, *measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return run_document(*measurements, host={"name": name}, **changes)
+
+
+def with_openssl(version: str) -> dict[str, Any]:
+    return {**environment(), "openssl": {"version_text": f"OpenSSL {version}"}}
+
+
+@pytest.mark.usefixtures("published")
+def test_the_published_i7_2635qm_stands_at_its_figure(reader: ApiClient) -> None:
+    answer = compare(
+        reader, tool="ssh", group_by="cpu", metric="throughput", cipher="aes128-gcm@openssh.com"
+    )
+    group = next(one for one in answer["groups"] if one["key"] == "intel-core-i7-2635qm")
+    assert group == {
+        "key": "intel-core-i7-2635qm",
+        "label": "Intel Core i7-2635QM",
+        "hosts": 2,
+        "values": {
+            "aes128-gcm@openssh.com": {
+                "median": 328370000.0,
+                "q1": 328370000.0,
+                "q3": 328370000.0,
+                "min": 328370000.0,
+                "max": 328370000.0,
+                "n": 1,
+            }
+        },
+    }
+    assert answer["unit"] == "B/s"
+    assert answer["profile"] is None
+    assert answer["ciphers"] == ["aes128-gcm@openssh.com"]
+    assert answer["excluded"] == {"no_baseline": 0}
+
+
+@pytest.mark.usefixtures("published")
+def test_normalised_by_os_equals_the_worked_example(reader: ApiClient) -> None:
+    answer = compare(reader, group_by="os", metric="normalised", cpu="intel-core-i7-2635qm")
+    assert medians(answer, "aes128-ctr") == {
+        "Fedora": pytest.approx(230.26e6, rel=0.002),
+        "Mac OS X": pytest.approx(121.70e6, rel=0.002),
+    }
+    assert answer["profile"] == "2015"
+
+
+@pytest.mark.usefixtures("published")
+def test_mib_and_mb_are_kept_apart(reader: ApiClient) -> None:
+    answer = compare(reader, group_by="host", cipher="aes256-gcm@openssh.com")
+    assert medians(answer, "aes256-gcm@openssh.com") == {
+        "Proxmox guest (M. Turecki)": pytest.approx(357.143 * 1048576),
+        "MacBookPro8,2": pytest.approx(317.49e6),
+    }
+
+
+def test_a_machine_votes_once_with_its_latest_run(reader: ApiClient, store_run: StoreRun) -> None:
+    gcm = "aes128-gcm@openssh.com"
+    late = {"started_at": "2026-11-21T09:00:00Z", "finished_at": "2026-11-21T09:01:00Z"}
+    store_run(host("a", ssh_measurement(gcm, 500e6), **late))
+    store_run(host("a", ssh_measurement(gcm, 100e6)))
+    store_run(host("b", ssh_measurement(gcm, 300e6)))
+    (group,) = compare(reader)["groups"]
+    assert group["hosts"] == 2
+    assert group["values"][gcm]["n"] == 2
+    assert group["values"][gcm]["median"] == 400e6
+
+
+def test_a_machine_in_two_environments_votes_in_each(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    gcm = "aes128-gcm@openssh.com"
+    for version, rate in (("3.0.9", 200e6), ("3.0.19", 300e6)):
+        store_run(host("a", ssh_measurement(gcm, rate), environment=with_openssl(version)))
+    answer = compare(reader, group_by="openssl")
+    assert medians(answer, gcm) == {"OpenSSL 3.0.9": 200e6, "OpenSSL 3.0.19": 300e6}
+    assert [group["label"] for group in answer["groups"]] == ["OpenSSL 3.0.9", "OpenSSL 3.0.19"]
+
+
+def test_a_run_without_a_series_does_not_hide_an_earlier_one(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    late = {"started_at": "2026-11-21T09:00:00Z", "finished_at": "2026-11-21T09:01:00Z"}
+    store_run(host("a", ssh_measurement("aes128-ctr", 200e6)))
+    store_run(host("a", ssh_measurement("aes256-ctr", 100e6), **late))
+    assert set(compare(reader)["ciphers"]) == {"aes128-ctr", "aes256-ctr"}
+
+
+def test_hidden_and_implausible_figures_never_count(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(host("a", ssh_measurement("aes128-ctr", 200e6)))
+    store_run(host("b", ssh_measurement("aes128-ctr", 900e9)))
+    hidden = store_run(host("c", ssh_measurement("aes128-ctr", 300e6)))
+    Run.objects.filter(pk=hidden.pk).update(hidden=True)
+    assert medians(compare(reader, group_by="host"), "aes128-ctr") == {"a": 200e6}
+
+
+def test_series_of_other_dimensions_stay_out(reader: ApiClient, store_run: StoreRun) -> None:
+    ctr = "aes128-ctr"
+    store_run(
+        host(
+            "a",
+            ssh_measurement(ctr, 100e6),
+            ssh_measurement(ctr, 200e6, method="steady"),
+            ssh_measurement(ctr, 300e6, compression=True),
+            ssh_measurement(ctr, 400e6, acceleration="masked"),
+            ssh_measurement(ctr, 500e6, target={"kind": "remote", "name": "b"}),
+            ssh_measurement(ctr, 600e6, mac="hmac-sha2-256-etm@openssh.com"),
+        )
+    )
+    for query, rate in (
+        ({}, 100e6),
+        ({"method": "steady"}, 200e6),
+        ({"compression": "1"}, 300e6),
+        ({"acceleration": "masked"}, 400e6),
+        ({"target_kind": "remote"}, 500e6),
+        ({"mac": "hmac-sha2-256-etm@openssh.com"}, 600e6),
+    ):
+        answer = compare(reader, **query)
+        assert answer["groups"][0]["values"][ctr]["median"] == rate, query
+
+
+def test_openssl_compares_at_the_largest_block_that_all_groups_have(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    cbc = "aes-128-cbc"
+    both = [openssl_measurement(cbc, rate, block_size=size) for size, rate in ((8192, 1e9),)]
+    store_run(host("old", *both))
+    store_run(
+        host(
+            "new",
+            openssl_measurement(cbc, 2e9, block_size=8192),
+            openssl_measurement(cbc, 3e9, block_size=16384),
+        )
+    )
+    answer = compare(reader, tool="openssl", group_by="host")
+    assert medians(answer, cbc) == {"old": 1e9, "new": 2e9}
+    answer = compare(reader, tool="openssl", group_by="host", block_size=16384)
+    assert medians(answer, cbc) == {"new": 3e9}
+
+
+def test_machines_without_a_baseline_are_excluded_and_counted(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(host("bare", ssh_measurement("aes128-ctr", 200e6)))
+    store_run(host("full", ssh_measurement("aes128-ctr", 200e6), ssh_measurement("3des-cbc", 20e6)))
+    answer = compare(reader, group_by="host", metric="vs_3des", cipher="aes128-ctr")
+    assert medians(answer, "aes128-ctr") == {"full": pytest.approx(10)}
+    assert answer["unit"] == "ratio"
+    assert answer["excluded"] == {"no_baseline": 1}
+
+
+def test_cpu_cost_is_compared_where_both_ends_were_measured(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    costed = ssh_measurement("aes128-ctr", 200e6)
+    for sample in costed["samples"]:
+        sample.update(client_cpu_seconds=0.4, server_cpu_seconds=0.8)
+    store_run(host("costed", costed))
+    store_run(host("bare", ssh_measurement("aes128-ctr", 200e6)))
+    answer = compare(reader, group_by="host", metric="cpu_seconds_per_gb")
+    assert medians(answer, "aes128-ctr") == {"costed": pytest.approx(3.0)}
+    assert answer["unit"] == "s/GB"
+    answer = compare(reader, group_by="host", metric="cpu_bound_throughput")
+    assert medians(answer, "aes128-ctr") == {"costed": pytest.approx(500e6)}
+
+
+@pytest.mark.parametrize(
+    ("group_by", "labels"),
+    (
+        ("cpu", ["AMD EPYC 9R14"]),
+        ("cpu_vendor", ["AMD"]),
+        ("architecture", ["x86_64"]),
+        ("microarchitecture", ["Unknown microarchitecture"]),
+        ("os", ["Debian GNU/Linux"]),
+        ("os_version", ["Debian GNU/Linux 12"]),
+        ("openssl", ["OpenSSL 3.0.19"]),
+        ("openssl_series", ["3.0"]),
+        ("openssh", ["OpenSSH 9.2p1"]),
+        ("virtualization", ["kvm"]),
+        ("acceleration", ["Unknown"]),
+        ("host", ["nas"]),
+        ("tag:rack", ["b2"]),
+        ("tag:row", ["Not tagged"]),
+    ),
+)
+def test_runs_can_be_grouped_by(
+    reader: ApiClient, store_run: StoreRun, group_by: str, labels: list[str]
+) -> None:
+    store_run(run_document())
+    answer = compare(reader, group_by=group_by)
+    assert [group["label"] for group in answer["groups"]] == labels
+    assert answer["group_by"] == group_by
+
+
+@pytest.mark.parametrize(
+    ("name", "matching", "other"),
+    (
+        ("host", "nas", "other"),
+        ("cpu", "amd-epyc-9r14", "intel"),
+        ("cpu_vendor", "amd", "intel"),
+        ("os", "debian-gnu-linux", "fedora"),
+        ("openssl", "openssl-3.0.19", "openssl-1.0.1f"),
+        ("openssl_series", "3.0", "1.1.1"),
+        ("openssh", "openssh-9.2p1", "openssh-5.3"),
+        ("virtualization", "kvm", "xen"),
+        ("tag", "rack:b2", "rack:b3"),
+        ("source", "agent", "published"),
+        ("since", "2026-11-21", "2026-11-22"),
+        ("until", "2026-11-21", "2026-11-20"),
+    ),
+)
+def test_filters_keep_what_matches(
+    reader: ApiClient, store_run: StoreRun, name: str, matching: str, other: str
+) -> None:
+    store_run(run_document())
+    assert len(compare(reader, **{name: matching})["groups"]) == 1
+    assert compare(reader, **{name: other})["groups"] == []
+
+
+def test_a_repeated_filter_matches_any_of_its_values(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    for name in ("a", "b", "c"):
+        store_run(host(name, ssh_measurement("aes128-ctr", 2e8)))
+    answer = compare(reader, group_by="host", host=["a", "c"])
+    assert [group["key"] for group in answer["groups"]] == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    (
+        ({"tool": "tls"}, "tool"),
+        ({"group_by": "password"}, "group_by"),
+        ({"group_by": "tag:"}, "group_by"),
+        ({"group_by": "tag:a'b"}, "group_by"),
+        ({"metric": "speed"}, "metric"),
+        ({"block_size": "0"}, "block_size"),
+        ({"threads": "99999999999"}, "threads"),
+        ({"since": "yesterday"}, "since"),
+        ({"until": "2026-02-31"}, "until"),
+        ({"compression": "maybe"}, "compression"),
+        ({"tag": "rack"}, "tag"),
+        ({"cpu": "x" * 500}, "cpu"),
+        ({"host": "a\x00b"}, "host"),
+        ({"cipher": [str(number) for number in range(500)]}, "cipher"),
+        ({"metric": "normalised", "profile": "1999"}, "profile"),
+    ),
+)
+def test_a_parameter_that_makes_no_sense_is_named(
+    reader: ApiClient, query: dict[str, Any], attr: str
+) -> None:
+    response = reader.get(URL, query)
+    assert response.status_code == 400
+    assert [error["attr"] for error in response.json()["errors"]] == [attr]
+
+
+def test_hostile_text_in_filters_finds_nothing_and_breaks_nothing(reader: ApiClient) -> None:
+    for text in ("' OR 1=1 --", "%s", "{}", "\u202e", "'; DROP TABLE runs_run; --"):
+        assert compare(reader, cpu=text, host=text, cipher=text)["groups"] == []
+
+
+def test_an_empty_site_compares_nothing(reader: ApiClient) -> None:
+    for tool in ("ssh", "openssl"):
+        assert compare(reader, tool=tool)["groups"] == []

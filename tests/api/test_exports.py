@@ -1,0 +1,87 @@
+"""GET /api/v1/exports/comparison.csv"""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.http import StreamingHttpResponse
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import run_document, ssh_measurement
+
+URL = "/api/v1/exports/comparison.csv"
+
+
+def rows(reader: ApiClient, **query: Any) -> list[dict[str, str]]:
+    response = reader.get(URL, query)
+    assert response.status_code == 200
+    assert isinstance(response, StreamingHttpResponse)
+    text = b"".join(response).decode("utf-8")  # type: ignore[arg-type]
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize("metric", ("throughput", "normalised", "vs_arcfour"))
+def test_the_files_numbers_are_the_comparisons_to_the_last_digit(
+    reader: ApiClient, metric: str
+) -> None:
+    query = {"tool": "ssh", "group_by": "os_version", "metric": metric}
+    answer = reader.get("/api/v1/comparison/", query).json()
+    value = {
+        "throughput": "throughput_bytes_per_second",
+        "normalised": "normalised_bytes_per_second",
+        "vs_arcfour": "vs_arcfour_ratio",
+    }[metric]
+    read_back = {
+        (row["group_key"], row["cipher"]): (
+            float(row[value]),
+            float(row[f"{value}_q1"]),
+            float(row[f"{value}_q3"]),
+            float(row[f"{value}_min"]),
+            float(row[f"{value}_max"]),
+            int(row["n"]),
+        )
+        for row in rows(reader, **query)
+    }
+    assert read_back == {
+        (group["key"], cipher): (
+            one["median"],
+            one["q1"],
+            one["q3"],
+            one["min"],
+            one["max"],
+            one["n"],
+        )
+        for group in answer["groups"]
+        for cipher, one in group["values"].items()
+    }
+    assert read_back
+
+
+def test_the_file_is_a_download_in_utf_8(reader: ApiClient) -> None:
+    response = reader.get(URL, {"metric": "cpu_seconds_per_gb"})
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert 'filename="ciphermark-ssh-cpu_seconds_per_gb.csv"' in response["Content-Disposition"]
+    assert b"".join(response).endswith(b"\r\n")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("hostile", ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("x")'))
+def test_text_from_outside_never_becomes_a_formula(
+    reader: ApiClient, store_run: StoreRun, hostile: str
+) -> None:
+    store_run(
+        run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": "a"}, tags={"x": hostile})
+    )
+    (row,) = rows(reader, group_by="tag:x")
+    assert row["group"] == f"'{hostile}"
+
+
+def test_commas_quotes_and_umlauts_survive(reader: ApiClient, store_run: StoreRun) -> None:
+    name = 'Büro, "oben"'
+    store_run(run_document(host={"name": name}))
+    (row,) = rows(reader, group_by="host")
+    assert row["group"] == name
+
+
+def test_a_bad_parameter_is_a_400(reader: ApiClient) -> None:
+    assert reader.get(URL, {"metric": "x"}).status_code == 400

@@ -1,0 +1,47 @@
+"""The API describes itself: /api/v1/openapi.json, /api/docs/, /api/v1/schema/run"""
+
+from io import StringIO
+
+from django.core.management import call_command
+from django.test import Client
+from tests.conftest import ApiClient
+
+from documents.validation import run_schema
+
+
+def test_the_openapi_document_is_made_without_a_warning() -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn", stdout=StringIO())
+
+
+def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) -> None:
+    document = reader.get("/api/v1/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    assert set(document["paths"]) == {
+        "/api/v1/comparison/",
+        "/api/v1/exports/comparison.csv",
+        "/api/v1/hosts/",
+        "/api/v1/hosts/{host_id}/",
+        "/api/v1/reference-profiles/",
+        "/api/v1/runs/",
+        "/api/v1/runs/{run_id}/",
+        "/api/v1/runs/{run_id}/document/",
+        "/api/v1/schema/run",
+    }
+
+
+def test_the_upload_takes_what_the_run_schema_says(reader: ApiClient) -> None:
+    document = reader.get("/api/v1/openapi.json").json()
+    body = document["paths"]["/api/v1/runs/"]["post"]["requestBody"]["content"]
+    assert body["application/json"]["schema"]["required"] == run_schema()["required"]
+
+
+def test_the_run_schema_is_served_as_it_is() -> None:
+    response = Client().get("/api/v1/schema/run")
+    assert response.json() == run_schema()
+
+
+def test_the_documentation_page_asks_no_other_host(reader: ApiClient) -> None:
+    page = reader.get("/api/docs/").content.decode()
+    assert "swagger-ui" in page
+    assert "//cdn" not in page
+    assert "https://" not in page

@@ -1,0 +1,162 @@
+"""POST /api/v1/runs/"""
+
+import gzip
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
+from tests.conftest import ApiClient
+from tests.sample_documents import run_document
+
+from runs.models import ApiToken, Run
+from runs.tokens import create_token
+
+URL = "/api/v1/runs/"
+
+
+def errors(response: Any) -> dict[str | None, tuple[str, str]]:
+    return {error["attr"]: (error["code"], error["detail"]) for error in response.json()["errors"]}
+
+
+def test_a_valid_document_is_stored_verbatim_and_accepted(
+    uploader: ApiClient, reader: ApiClient
+) -> None:
+    document = run_document()
+    body = json.dumps(document, indent=3)
+    response = uploader.upload(body)
+    assert response.status_code == 202
+    answer = response.json()
+    assert answer["run_id"] == document["run_id"]
+    assert answer["status"] == "accepted"
+    assert answer["url"] == f"http://testserver/api/v1/runs/{document['run_id']}/"
+    stored = reader.get(f"{answer['url']}document/")
+    assert stored.content == body.encode()
+    assert stored["Content-Type"] == "application/json"
+
+
+def test_the_same_document_again_is_not_counted_twice(uploader: ApiClient) -> None:
+    document = run_document()
+    assert uploader.upload(document).status_code == 202
+    respelt = json.dumps(document, indent=2, sort_keys=True)
+    again = uploader.upload(respelt)
+    assert again.status_code == 200
+    assert again.json()["run_id"] == document["run_id"]
+    assert Run.objects.count() == 1
+
+
+def test_other_content_under_a_known_run_id_is_a_conflict(uploader: ApiClient) -> None:
+    document = run_document()
+    uploader.upload(document)
+    response = uploader.upload({**document, "tags": {"rack": "other"}})
+    assert response.status_code == 409
+    assert response.json()["errors"][0]["code"] == "conflict"
+    stored = json.loads(bytes(Run.objects.get().document.body))
+    assert stored["tags"] == {"rack": "b2"}
+
+
+def test_gzip_is_accepted_and_stored_unpacked(uploader: ApiClient) -> None:
+    body = json.dumps(run_document()).encode()
+    response = uploader.upload(gzip.compress(body), headers={"content-encoding": "gzip"})
+    assert response.status_code == 202
+    assert bytes(Run.objects.get().document.body) == body
+
+
+def test_the_task_is_queued_once_and_after_the_commit(
+    uploader: ApiClient, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    document = run_document()
+    with django_capture_on_commit_callbacks() as callbacks:
+        uploader.upload(document)
+        uploader.upload(document)
+    assert len(callbacks) == 1
+
+
+def test_every_fault_of_a_bad_document_is_named(uploader: ApiClient) -> None:
+    document = run_document()
+    document["measurements"][0]["samples"][0]["seconds"] = -1
+    del document["host"]
+    response = uploader.upload(document)
+    assert response.status_code == 400
+    assert response.json()["type"] == "validation_error"
+    named = errors(response)
+    assert named["host"] == ("required", "This field is required.")
+    assert named["measurements.0.samples.0.seconds"][0] == "exclusiveMinimum"
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("body", (" ", "{", "[1, 2", '{"a": NaN}', "\x00", '"text"', "[]", "null"))
+def test_what_is_no_run_document_is_a_400(uploader: ApiClient, body: str) -> None:
+    response = uploader.upload(body)
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["detail"]
+
+
+def test_too_large_a_document_is_a_413(uploader: ApiClient) -> None:
+    response = uploader.upload(run_document(padding="x" * settings.RUN_DOCUMENT_MAX_BYTES))
+    assert response.status_code == 413
+    assert response.json()["errors"][0]["code"] == "too_large"
+
+
+def test_a_gzip_bomb_is_a_413(uploader: ApiClient) -> None:
+    bomb = gzip.compress(b" " * 200_000_000, compresslevel=9)
+    response = uploader.upload(bomb, headers={"content-encoding": "gzip"})
+    assert response.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    (
+        (b"no gzip", "not gzip"),
+        (gzip.compress(b"{}")[:-4], "ends too early"),
+        (gzip.compress(b"{}") + b"x", "after the end"),
+    ),
+)
+def test_damaged_gzip_is_a_400(uploader: ApiClient, body: bytes, said: str) -> None:
+    response = uploader.upload(body, headers={"content-encoding": "gzip"})
+    assert response.status_code == 400
+    assert said in response.json()["errors"][0]["detail"]
+
+
+def test_other_content_types_and_encodings_are_a_415(uploader: ApiClient) -> None:
+    assert uploader.post(URL, "x", content_type="text/plain").status_code == 415
+    response = uploader.upload("{}", headers={"content-encoding": "br"})
+    assert response.status_code == 415
+
+
+@pytest.mark.parametrize(
+    "header", (None, "Bearer", "Bearer wrong", "Bearer a b", "Bearer \u00e4", "Basic eDp5")
+)
+@pytest.mark.django_db
+def test_a_missing_or_wrong_token_is_a_401(header: str | None) -> None:
+    headers = {"authorization": header} if header else {}
+    response = Client(headers=headers).post(URL, "{}", content_type="application/json")
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"].startswith("Bearer")
+    assert response.json()["errors"][0]["detail"]
+
+
+def test_an_expired_or_revoked_token_is_a_401(uploader: ApiClient) -> None:
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert uploader.upload(run_document()).status_code == 401
+    ApiToken.objects.update(expires_at=None, revoked_at=timezone.now())
+    assert uploader.upload(run_document()).status_code == 401
+
+
+def test_a_read_token_cannot_upload(reader: ApiClient) -> None:
+    response = reader.upload(run_document())
+    assert response.status_code == 403
+    assert "scope upload" in response.json()["errors"][0]["detail"]
+
+
+def test_using_a_token_is_noted_and_only_its_hash_is_stored(db: None) -> None:
+    secret = create_token("rack", "upload", expires_days=1)
+    assert ApiClient(secret).upload(run_document()).status_code == 202
+    token = ApiToken.objects.get()
+    assert token.last_used_at is not None
+    assert secret not in str(list(ApiToken.objects.values()))
+    assert Run.objects.get().token == token

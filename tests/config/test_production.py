@@ -1,0 +1,68 @@
+"""What a production site refuses to start with; and settings read from the environment."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config.env import Env
+from config.production import refuse_weak_configuration
+from config.secret_key import development_secret_key
+
+SAFE = {
+    "secret_key": "k7Jq2mZr9vX4bN8wTfL1cHs6dGy3pQe5uRaVoKi0",
+    "debug": False,
+    "allowed_hosts": ["ciphers.example.org"],
+    "database_url": "postgresql://db/ciphermark",
+    "redis_url": "redis://redis/0",
+}
+
+
+def test_a_safe_configuration_starts() -> None:
+    refuse_weak_configuration(**SAFE)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    (
+        ({"secret_key": ""}, "CIPHERMARK_SECRET_KEY is missing"),
+        ({"secret_key": "short"}, "CIPHERMARK_SECRET_KEY is too weak"),
+        ({"secret_key": "a" * 60}, "CIPHERMARK_SECRET_KEY is too weak"),
+        ({"secret_key": "django-insecure-" + "x8Kq2" * 9}, "CIPHERMARK_SECRET_KEY is too weak"),
+        ({"debug": True}, "CIPHERMARK_DEBUG is on"),
+        ({"allowed_hosts": []}, "CIPHERMARK_ALLOWED_HOSTS is empty"),
+        ({"allowed_hosts": ["*"]}, "allows every host"),
+        ({"database_url": ""}, "DATABASE_URL is missing"),
+        ({"redis_url": ""}, "REDIS_URL is missing"),
+    ),
+)
+def test_each_weakness_is_named(change: dict[str, object], said: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=said):
+        refuse_weak_configuration(**{**SAFE, **change})  # type: ignore[arg-type]
+
+
+def test_a_flag_that_is_neither_on_nor_off_is_refused() -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"CIPHERMARK_PUBLIC is 'maybe'"):
+        Env({"CIPHERMARK_PUBLIC": "maybe"}).flag("CIPHERMARK_PUBLIC")
+    assert Env({"X": "yes"}).flag("X")
+    assert not Env({"X": "0"}).flag("X")
+    assert Env({}).flag("X", default=True)
+
+
+def test_an_unknown_choice_is_refused_with_what_it_may_be() -> None:
+    with pytest.raises(ImproperlyConfigured, match="development or production"):
+        Env({"E": "staging"}).choice("E", ("development", "production"))
+    assert Env({}).choice("E", ("development", "production")) == "development"
+
+
+def test_lists_drop_blanks() -> None:
+    assert Env({"H": " a.org, ,b.org,"}).names("H") == ["a.org", "b.org"]
+
+
+def test_the_development_key_is_made_once_and_private(tmp_path: Path) -> None:
+    key = development_secret_key(tmp_path / "new")
+    assert len(key) >= 50
+    assert development_secret_key(tmp_path / "new") == key
+    path = tmp_path / "new" / "secret-key"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in path.parent.iterdir()] == ["secret-key"]

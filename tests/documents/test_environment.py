@@ -1,0 +1,107 @@
+"""Names of CPUs, systems and versions, and what makes two environments one."""
+
+import pytest
+from tests.sample_documents import environment
+
+from documents.cpu import clean_cpu_model, cpu_vendor, microarchitecture
+from documents.environment import dimensions, fingerprint
+from documents.naming import Label, slug
+from documents.software import openssh_release, openssl_release, openssl_series
+
+
+@pytest.mark.parametrize(
+    ("reported", "name"),
+    (
+        ("Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz", "Intel Core i7-3770"),
+        ("11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz", "Intel Core i7-1165G7"),
+        ("Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", "Intel Xeon Platinum 8259CL"),
+        ("AMD EPYC 7763 64-Core Processor", "AMD EPYC 7763"),
+        ("AMD Ryzen 7 5800X 8-Core Processor", "AMD Ryzen 7 5800X"),
+        ("Apple M2", "Apple M2"),
+        ("", None),
+        (None, None),
+    ),
+)
+def test_a_cpu_has_one_name_whoever_reports_it(reported: str | None, name: str | None) -> None:
+    assert clean_cpu_model(reported) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "release", "series"),
+    (
+        ("OpenSSL 3.0.19 27 Jan 2026 (Library: OpenSSL 3.0.19)", "OpenSSL 3.0.19", "3.0"),
+        ("OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 1.1.1w", "1.1.1"),
+        ("OpenSSL 1.0.1e-fips 11 Feb 2013", "OpenSSL 1.0.1e-fips", "1.0.1"),
+        ("OpenSSL 0.9.8zh 3 Dec 2015", "OpenSSL 0.9.8zh", "0.9.8"),
+        ("LibreSSL 3.8.2", "LibreSSL 3.8.2", "LibreSSL 3.8"),
+        ("something else", "something else", None),
+        (None, None, None),
+    ),
+)
+def test_openssl_versions(text: str | None, release: str | None, series: str | None) -> None:
+    assert openssl_release(text) == release
+    assert openssl_series(text) == series
+
+
+def test_openssh_releases_and_other_clients() -> None:
+    assert openssh_release("OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19") == "OpenSSH 9.2p1"
+    assert openssh_release("OpenSSH_for_Windows_8.1p1") == "OpenSSH 8.1p1"
+    assert openssh_release("ThinLinc ssh client") == "ThinLinc ssh client"
+    assert openssh_release(None) is None
+
+
+def test_dimensions_have_keys_and_labels() -> None:
+    found = dimensions(environment())
+    assert found.cpu == Label("amd-epyc-9r14", "AMD EPYC 9R14")
+    assert found.cpu_vendor == Label("amd", "AMD")
+    assert found.os_version == Label("debian-gnu-linux-12", "Debian GNU/Linux 12")
+    assert found.openssl_series == Label("3.0", "3.0")
+    assert found.openssh == Label("openssh-9.2p1", "OpenSSH 9.2p1")
+
+
+def test_what_is_not_known_is_shown_as_unknown() -> None:
+    found = dimensions({"cpu": {}, "os": {}, "openssl": {}, "openssh": {}})
+    assert found.cpu == Label("unknown", "Unknown CPU")
+    assert found.microarchitecture.key == "unknown"
+
+
+def test_a_vendor_is_read_from_the_model_when_nothing_else_says_it() -> None:
+    assert cpu_vendor(None, "Intel Core i7-2635QM") == "Intel"
+    assert cpu_vendor(None, None) is None
+
+
+def test_flags_name_the_microarchitecture_and_missing_ones_do_not_invent_it() -> None:
+    from archspec.cpu import TARGETS
+
+    flags = sorted(TARGETS["skylake"].features)
+    cpu = {"architecture": "x86_64", "vendor": "GenuineIntel", "flags": flags}
+    assert microarchitecture(cpu) == "skylake"
+    assert microarchitecture({**cpu, "flags": ["aes"]}) is None
+    assert microarchitecture({"architecture": "riscv64"}) is None
+
+
+def test_a_reading_does_not_change_the_fingerprint_and_a_fact_does() -> None:
+    plain = fingerprint(environment())
+    assert fingerprint({**environment(), "load_average": [9.0, 9.0, 9.0]}) == plain
+    assert fingerprint(environment(flags=["vaes", "pclmulqdq", "aes"])) == plain
+    assert fingerprint(environment(max_mhz=1234)) == plain
+    assert fingerprint(environment(flags=["aes"])) != plain
+    changed = {**environment(), "openssl": {"version_text": "OpenSSL 3.0.20"}}
+    assert fingerprint(changed) != plain
+
+
+@pytest.mark.parametrize(
+    ("label", "key"),
+    (
+        ("Intel Core i7-2635QM", "intel-core-i7-2635qm"),
+        ("OpenSSL 1.0.1e-fips", "openssl-1.0.1e-fips"),
+        ("Zażółć", "zazoc"),
+    ),
+)
+def test_keys_are_slugs(label: str, key: str) -> None:
+    assert slug(label) == key
+
+
+def test_text_without_a_letter_has_a_key_of_its_own() -> None:
+    assert slug("中文") != slug("日本")
+    assert slug("中文").startswith("x-")

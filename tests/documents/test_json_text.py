@@ -1,0 +1,65 @@
+"""Strict JSON: what could not be stored, or read twice alike, is refused by name."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from documents.json_text import JsonError, canonical_json, parse_json
+
+text = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs",)))
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | text,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(text, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    (
+        (b"", "line 1 column 1"),
+        (b'{"a": 1', "line 1 column 8"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
+        (b"[-Infinity]", "-Infinity is not a JSON number"),
+        (b"[1e999]", "1e999 is too large"),
+        (b"[" + b"9" * 5000 + b"]", "digits"),
+        (b'{"a": 1, "a": 2}', "'a' appears twice"),
+        (b'["\\u0000"]', "NUL"),
+        (b'["\\ud800"]', "surrogate"),
+        (b"\xff\xfe", "byte 0"),
+        (b"[" * 100_000, "too deeply"),
+    ),
+)
+def test_what_is_wrong_is_said(body: bytes, said: str) -> None:
+    with pytest.raises(JsonError, match=said):
+        parse_json(body)
+
+
+def test_a_byte_order_mark_is_harmless() -> None:
+    assert parse_json(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
+
+
+@given(json_values)
+def test_every_ordinary_value_is_read_back(value: Any) -> None:
+    body = json.dumps(value).encode()
+    if b"\\u0000" not in body:
+        assert parse_json(body) == value
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_give_a_value_or_a_named_error(body: bytes) -> None:
+    with suppress(JsonError):
+        assert canonical_json(parse_json(body))
+
+
+@given(json_values)
+def test_canonical_json_is_one_spelling(value: Any) -> None:
+    assert canonical_json(json.loads(canonical_json(value))) == canonical_json(value)

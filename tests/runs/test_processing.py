@@ -1,0 +1,83 @@
+"""Turning stored documents into rows."""
+
+import json
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+from tests.conftest import StoreRun
+from tests.sample_documents import environment, run_document, ssh_measurement
+
+from runs import tasks
+from runs.acceptance import RunConflict, accept_run
+from runs.models import DimensionValue, Environment, Host, Measurement, Run, RunSpeedIndex
+from runs.processing import process_run
+
+
+def accepted(document: dict[str, Any]) -> Run:
+    return accept_run(json.dumps(document).encode(), document, source="agent").run
+
+
+@pytest.mark.django_db
+def test_processing_twice_makes_the_rows_once() -> None:
+    run = accepted(run_document(ssh_measurement("3des-cbc", 2e7)))
+    assert process_run(run.pk) == Run.Status.READY
+    assert process_run(run.pk) == Run.Status.READY
+    assert Measurement.objects.count() == 1
+    assert RunSpeedIndex.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_two_runs_in_one_environment_share_it() -> None:
+    for _ in range(2):
+        process_run(accepted(run_document()).pk)
+    assert (Host.objects.count(), Environment.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db
+def test_dimension_values_are_stored_once() -> None:
+    for model in ("AMD EPYC 9R14", "AMD EPYC 7763 64-Core Processor"):
+        process_run(accepted(run_document(environment=environment(model=model))).pk)
+    assert DimensionValue.objects.filter(dimension="cpu").count() == 2
+    assert DimensionValue.objects.filter(dimension="os").count() == 1
+
+
+@pytest.mark.django_db
+def test_the_database_itself_refuses_a_series_twice(store_run: StoreRun) -> None:
+    row = store_run(run_document()).measurements.get()
+    row.pk = None
+    with pytest.raises(IntegrityError, match="one_measurement_per_series"):
+        row.save()
+
+
+@pytest.mark.django_db
+def test_an_unexpected_failure_leaves_the_run_accepted_and_no_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = accepted(run_document())
+    monkeypatch.setattr("runs.processing.acceleration_verdict", lambda measured: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        process_run(run.pk)
+    run.refresh_from_db()
+    assert run.status == Run.Status.ACCEPTED
+    assert not Measurement.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_conflicting_document_leaves_the_first_one_alone() -> None:
+    document = run_document()
+    accepted(document)
+    with pytest.raises(RunConflict):
+        accepted({**document, "skipped": [{"tool": "ssh", "cipher": None, "reason": "x"}]})
+    assert Run.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_run_that_is_tried_again_and_again_ends_rejected() -> None:
+    run = accepted(run_document())
+    Run.objects.update(attempts=tasks.MAX_ATTEMPTS, received_at="2026-01-01T00:00:00Z")
+    tasks.sweep_accepted_runs()
+    run.refresh_from_db()
+    assert run.status == Run.Status.REJECTED
+    assert "failed 5 times" in run.rejection
+    assert bytes(run.document.body)
