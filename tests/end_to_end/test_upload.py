@@ -1,0 +1,85 @@
+"""From an upload over HTTP through a real Celery worker to the comparison."""
+
+import json
+import os
+import signal
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.live_site import LiveSite, live_site, web_server
+from tests.sample_documents import run_document, ssh_measurement
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[LiveSite]:
+    with live_site("upload") as running:
+        yield running
+
+
+def post(site: LiveSite, document: dict[str, Any], token: str, url: str = "") -> Any:
+    request = urllib.request.Request(
+        f"{url or site.url}/api/v1/runs/",
+        json.dumps(document).encode(),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {token}"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.status, json.load(answer)
+
+
+def medians(site: LiveSite) -> dict[str, float]:
+    answer = site.get("/api/v1/comparison/?group_by=host&cipher=aes128-ctr")
+    return {group["label"]: group["values"]["aes128-ctr"]["median"] for group in answer["groups"]}
+
+
+def test_an_uploaded_run_stands_beside_the_published_ones(site: LiveSite) -> None:
+    document = run_document(ssh_measurement("aes128-ctr", 1e8, 3e8, 2e8))
+    token = site.token("upload")
+    status, answer = post(site, document, token)
+    assert (status, answer["status"]) == (202, "accepted")
+    assert site.wait_until_ready(document["run_id"])["status"] == "ready"
+    status, answer = post(site, document, token)
+    assert (status, answer["status"]) == (200, "ready")
+    compared = medians(site)
+    assert compared["nas"] == 2e8
+    assert compared["Synology DS415+"] == pytest.approx(20971520000 / 313.44)
+
+
+def test_a_document_that_contradicts_itself_ends_rejected(site: LiveSite) -> None:
+    document = run_document(finished_at="2020-01-01T00:00:00Z")
+    post(site, document, site.token("upload"))
+    run = site.wait_until_ready(document["run_id"])
+    assert (run["status"], run["rejection"]) == ("rejected", "finished_at is before started_at")
+    assert site.get(f"/api/v1/runs/{document['run_id']}/document/") == document
+
+
+def test_a_run_uploaded_while_redis_is_down_is_processed_by_the_sweeper(site: LiveSite) -> None:
+    without_redis = {**site.environment, "REDIS_URL": "redis://127.0.0.1:1/0"}
+    document = run_document()
+    with web_server("web-without-redis", without_redis) as url:
+        status, answer = post(site, document, site.token("upload"), url)
+    assert (status, answer["status"]) == (202, "accepted")
+    assert site.get(f"/api/v1/runs/{document['run_id']}/")["status"] == "accepted"
+    site.manage(
+        "shell",
+        "-c",
+        "from runs.models import Run; from runs.tasks import sweep_accepted_runs;"
+        "Run.objects.filter(status='accepted').update(received_at='2026-01-01T00:00:00Z');"
+        "sweep_accepted_runs()",
+    )
+    assert site.wait_until_ready(document["run_id"])["status"] == "ready"
+
+
+def test_the_site_says_when_its_worker_is_gone(site: LiveSite) -> None:
+    assert site.get("/readyz") == {"database": "ok", "redis": "ok", "worker": "ok"}
+    os.killpg(site.worker.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            site.get("/readyz")
+        assert refused.value.code == 503
+        assert json.load(refused.value)["worker"] == "unreachable"
+        refused.value.close()
+    finally:
+        os.killpg(site.worker.pid, signal.SIGCONT)
