@@ -1,0 +1,75 @@
+"""The documentation knows what the code has: settings, addresses, parameters, columns."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from analysis.comparison import UNITS, Comparison
+from exports.comparison_csv import header
+from runs.queries.selection import FILTERS, GROUPINGS, METRICS
+
+PROJECT = Path(__file__).parent.parent
+API = (PROJECT / "docs" / "api.md").read_text("utf-8")
+
+
+def settings_read() -> set[str]:
+    """Names of environment variables that the settings read."""
+    text = (PROJECT / "backend" / "config" / "settings.py").read_text("utf-8")
+    return set(re.findall(r'env\.\w+\(\s*"(\w+)"', text))
+
+
+@pytest.mark.parametrize("name", sorted(settings_read()))
+def test_every_setting_is_explained(name: str) -> None:
+    assert name in (PROJECT / "docs" / "operations.md").read_text("utf-8")
+    assert name in (PROJECT / ".env.example").read_text("utf-8")
+
+
+def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "/") -> list[str]:
+    found = []
+    for pattern in patterns:
+        path = prefix + re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
+        if isinstance(pattern, URLResolver):
+            found += addresses(pattern.url_patterns, path)
+        else:
+            found.append(path)
+    return found
+
+
+def api_addresses() -> list[str]:
+    all_of_them = addresses(get_resolver().url_patterns)
+    return [one for one in all_of_them if one.startswith("/api/")] + [
+        "/healthz",
+        "/readyz",
+        "/agent.py",
+    ]
+
+
+@pytest.mark.parametrize("path", api_addresses())
+def test_every_address_of_the_api_is_documented(path: str) -> None:
+    assert f"`{path}`" in API
+
+
+@pytest.mark.parametrize("name", (*GROUPINGS, *METRICS, *FILTERS))
+def test_every_choice_of_the_comparison_is_documented(name: str) -> None:
+    assert f"`{name}`" in API
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_column_of_the_csv_is_documented(metric: str) -> None:
+    empty = Comparison("ssh", "cpu", metric, UNITS[metric], None, (), (), {})
+    for column in header(empty):
+        assert f"`{re.sub(r'_(q1|q3|min|max)$', '', column)}`" in API
+
+
+@pytest.mark.parametrize("page", sorted((PROJECT / "docs").glob("*.md")), ids=lambda p: p.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    for name in ("README.md", "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (PROJECT / name).read_text("utf-8")):
+            assert (PROJECT / target).exists(), target
