@@ -11,6 +11,9 @@ from documents.types import Sample
 
 BYTES_PER_GB = 1e9
 
+MEASURABLE_SECONDS = 1e-6
+"""CPU time below this is none that a system accounts for: dividing by it would claim anything."""
+
 
 @dataclass(frozen=True)
 class CpuCost:
@@ -29,7 +32,9 @@ def cpu_cost(samples: Sequence[Sample]) -> CpuCost | None:
     costs, bounds = [], []
     for sample in samples:
         client, server = sample.client_cpu_seconds, sample.server_cpu_seconds
-        if not sample.bytes or client is None or server is None or max(client, server) <= 0:
+        if not sample.bytes or client is None or server is None:
+            continue
+        if max(client, server) < MEASURABLE_SECONDS:
             continue
         costs.append((client + server) / sample.bytes * BYTES_PER_GB)
         bounds.append(sample.bytes / max(client, server))

@@ -24,8 +24,10 @@ def test_cpu_cost_adds_both_ends_and_is_bound_by_the_slower() -> None:
     assert cost.bound_throughput == pytest.approx((2e9 / 1.6 + 2e9 / 1.8) / 2)
 
 
-@pytest.mark.parametrize("samples", ([], [sample(1.0, None)], [Sample(bytes_per_second=1e8)]))
-def test_cpu_cost_of_one_end_alone_is_unknown(samples: list[Sample]) -> None:
+@pytest.mark.parametrize(
+    "samples", ([], [sample(1.0, None)], [Sample(bytes_per_second=1e8)], [sample(0.0, 5e-324)])
+)
+def test_cpu_cost_that_was_not_measured_at_both_ends_is_unknown(samples: list[Sample]) -> None:
     assert cpu_cost(samples) is None
 
 

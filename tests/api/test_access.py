@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django.fixtures import Settings
+
 from tests.conftest import ApiClient
 
 PRIVATE = (

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+
+from runs.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import (
     environment,
@@ -10,8 +12,6 @@ from tests.sample_documents import (
     run_document,
     ssh_measurement,
 )
-
-from runs.models import Run
 
 URL = "/api/v1/comparison/"
 

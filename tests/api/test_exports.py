@@ -5,6 +5,7 @@ import io
 from typing import Any
 
 import pytest
+
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 

@@ -1,6 +1,7 @@
 """GET /api/v1/hosts/ and /hosts/ID/"""
 
 from pytest_django import DjangoAssertNumQueries
+
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 

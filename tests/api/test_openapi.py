@@ -4,9 +4,9 @@ from io import StringIO
 
 from django.core.management import call_command
 from django.test import Client
-from tests.conftest import ApiClient
 
 from documents.validation import run_schema
+from tests.conftest import ApiClient
 
 
 def test_the_openapi_document_is_made_without_a_warning() -> None:

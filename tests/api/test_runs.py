@@ -4,10 +4,10 @@ from uuid import uuid4
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
-from tests.conftest import ApiClient, StoreRun
-from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 from runs.models import Run
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 URL = "/api/v1/runs/"
 

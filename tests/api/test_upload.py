@@ -10,11 +10,11 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
-from tests.conftest import ApiClient
-from tests.sample_documents import run_document
 
 from runs.models import ApiToken, Run
 from runs.tokens import create_token
+from tests.conftest import ApiClient
+from tests.sample_documents import run_document
 
 URL = "/api/v1/runs/"
 

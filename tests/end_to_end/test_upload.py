@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from tests.live_site import LiveSite, live_site, web_server
 from tests.sample_documents import run_document, ssh_measurement
 

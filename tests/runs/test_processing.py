@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError
-from tests.conftest import StoreRun
-from tests.sample_documents import environment, run_document, ssh_measurement
 
 from runs import tasks
 from runs.acceptance import RunConflict, accept_run
 from runs.models import DimensionValue, Environment, Host, Measurement, Run, RunSpeedIndex
 from runs.processing import process_run
+from tests.conftest import StoreRun
+from tests.sample_documents import environment, run_document, ssh_measurement
 
 
 def accepted(document: dict[str, Any]) -> Run:
