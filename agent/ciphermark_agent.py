@@ -1,0 +1,3161 @@
+#!/usr/bin/env python3
+"""Ciphermark agent: measures the SSH and OpenSSL cipher speed of this machine.
+
+One file, standard library only, Python 3.6 or later. It installs nothing and changes no
+configuration: ssh is measured against a private sshd on the loopback address, with keys and a
+configuration of its own in a temporary directory that is removed at the end.
+
+    python3 ciphermark_agent.py run                          measure, print the run document
+    python3 ciphermark_agent.py run --server URL --token-file FILE      measure and upload
+
+What it reads, runs and sends, and how to repeat a figure by hand, is in README.md beside it.
+
+Reading order: constants, children, readings of the machine, environment, private sshd, ssh
+tries, openssl tries, the plan that interleaves them, the document, upload, output, command line.
+"""
+
+import argparse
+import collections
+import contextlib
+import datetime
+import glob
+import gzip
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import platform
+import pwd
+import random
+import re
+import resource
+import select
+import shlex
+import shutil
+import signal
+import socket
+import stat
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from typing import (
+    IO,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
+
+try:
+    import ctypes
+except ImportError:  # some small builds of Python leave it out; only Linux refinements need it
+    ctypes = None  # type: ignore[assignment]
+
+VERSION = "0.1.0"
+SCHEMA = "ciphermark/run/1"
+Json = Dict[str, Any]
+
+# --------------------------------------------------------------------------------------------
+# Constants of the protocol, each with its reason
+# --------------------------------------------------------------------------------------------
+
+MIB = 1024 * 1024
+
+# A pilot sizes the first try of a cipher; it is the warm-up connection and is not counted.
+PILOT_MIB = 32
+SLOW_PILOT_MIB = 8
+SLOW_CIPHERS = ("3des", "blowfish", "cast128")  # 30 to 130 MB/s on any CPU
+
+# Steady method: the first 60 to 185 ms of a channel run slowly (the TCP window opens), so the
+# slope starts later; at least 16 MiB make the bursts of ssh's window updates (0.1 MiB) vanish.
+WARM_UP_SECONDS = 0.3
+STEADY_MIN_BYTES = 16 * MIB
+STEADY_MAX_SECONDS = 5.0
+STEADY_POLL_SECONDS = 0.01
+STEADY_STALL_SECONDS = 2.0  # no progress of the file position for so long: use a pipe instead
+SPARSE_BYTES = 64 * 1024 * MIB  # bounded, so that an orphaned ssh ends by itself
+PIPELINE_MAX_MIB = 64 * 1024
+
+# CPU cores that other processes may use before a try counts as disturbed.
+FOREIGN_LIMIT = 0.10
+MAX_REPEATS = 2
+REPEAT_SECONDS = 4.0  # time a quick run may spend on repeating disturbed tries
+QUIET_CHECK_SECONDS = 0.5
+STEAL_LIMIT = 0.01
+
+ZERO_CONNECTS = 5  # their median CPU is the cost of a connection, taken off every try
+
+CONNECT_SECONDS = 0.25  # typical; only for the printed estimate
+TOOL_SECONDS = 20.0
+TRY_SECONDS = 60.0
+REAP_SECONDS = 5.0  # for the processes of a connection to end once all has arrived
+ORPHAN_SECONDS = 1.0  # ... and for what a login shell may have left behind
+CHILD_CPU_SECONDS = 120  # a child that outlives everything else still ends
+
+MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ; no more
+MASK_MIN_EFFECT = 1.1
+MASKED_CIPHERS = ("aes-128-cbc", "aes-128-gcm")
+
+OPENSSL_BLOCK = 16384
+OPENSSL_QUICK = (
+    "aes-128-cbc",
+    "aes-128-ctr",
+    "aes-128-gcm",
+    "aes-256-gcm",
+    "aes-256-ctr",
+    "chacha20-poly1305",
+    "rc4",
+    "bf-cbc",
+    "des-ede3-cbc",
+)
+# What --ciphers may name beyond the quick list.
+OPENSSL_KNOWN = OPENSSL_QUICK + (
+    "aes-192-cbc",
+    "aes-192-ctr",
+    "aes-192-gcm",
+    "aes-256-cbc",
+    "camellia-128-cbc",
+    "camellia-256-cbc",
+    "aria-128-cbc",
+    "aria-256-cbc",
+    "sm4-cbc",
+    "cast5-cbc",
+)
+OPENSSL_LEGACY = ("rc4", "bf-cbc", "cast5-cbc")  # live in the legacy provider since OpenSSL 3
+# OpenSSL before 1.1.1 has no -seconds: 15 s a cipher. A quick run then takes these, once each.
+OPENSSL_OLD_QUICK = ("aes-128-cbc", "aes-128-gcm", "bf-cbc")
+# Old versions print the long name of the object.
+OPENSSL_ALIASES = {"id-aes%s-gcm" % bits: "aes-%s-gcm" % bits for bits in ("128", "192", "256")}
+
+SSH_BASELINES = ("arcfour", "blowfish-cbc", "3des-cbc")
+# For a client without `ssh -Q` (before 6.3).
+SSH_OLD_CIPHERS = (
+    "3des-cbc",
+    "aes128-cbc",
+    "aes192-cbc",
+    "aes256-cbc",
+    "aes128-ctr",
+    "aes192-ctr",
+    "aes256-ctr",
+    "arcfour",
+    "arcfour128",
+    "arcfour256",
+    "blowfish-cbc",
+    "cast128-cbc",
+)
+
+SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
+SSHD_MISSING = (
+    "no sshd was found (looked in PATH, {places}); install it (Debian, "
+    "Ubuntu: apt install openssh-server; Fedora, RHEL: dnf install openssh-server; Alpine: "
+    "apk add openssh-server) or give its path with --sshd"
+).format(places=", ".join(SSHD_PLACES))
+HOST_ALIAS = "ciphermark"
+WORK_PREFIX = "ciphermark-agent-"
+
+MACHINE_ID_SALT = "ciphermark machine id 1:"
+
+UPLOAD_TIMEOUT = 30.0
+RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0)  # seconds between the attempts of an upload
+RETRY_AFTER_LIMIT = 60.0
+TEXT_LIMIT = 2000  # longest text of the run document
+
+EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
+
+
+class Depth(NamedTuple):
+    """How much a run measures: tries a series and the length of a try in seconds."""
+
+    name: str
+    tries: int
+    pipeline_seconds: float
+    steady_seconds: float
+    openssl_seconds: int
+
+
+QUICK = Depth("quick", tries=3, pipeline_seconds=0.9, steady_seconds=0.5, openssl_seconds=1)
+
+
+class UsageError(Exception):
+    """The command line or the machine's set-up asks for something impossible: exit code 2."""
+
+
+class SshUnavailable(Exception):
+    """ssh cannot be measured here; the text says why, in words for the user."""
+
+
+class TryFailed(Exception):
+    """One try gave no figure; the text says why."""
+
+
+class NoSharedFile(TryFailed):
+    """A sparse file does not work as ssh's input here, or its position tells nothing."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGINT, SIGTERM or SIGHUP arrived; everything that was started is ended on the way out."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
+
+
+# --------------------------------------------------------------------------------------------
+# Children: nothing that is started outlives the agent
+# --------------------------------------------------------------------------------------------
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+_children = {}  # type: Dict[int, subprocess.Popen[bytes]]
+
+
+def load_libc() -> Any:
+    """The C library, for prctl; None where that call does not exist."""
+    if ctypes is None or platform.system() != "Linux":
+        return None
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        return libc if hasattr(libc, "prctl") else None
+    except (OSError, TypeError):
+        return None
+
+
+LIBC = load_libc()
+
+
+def become_subreaper() -> bool:
+    """Inherit orphans, so that the CPU time of every process of an sshd session is counted.
+
+    A non-root sshd leaves before it has reaped its session; without this its time is lost.
+    """
+    return LIBC is not None and LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def child_environment(extra: Optional[Dict[str, str]] = None) -> Dict[str, str]:
+    """The user's environment without our token and without the user's ssh agent, in C locale."""
+    unwanted = ("CIPHERMARK_TOKEN", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY", "LANGUAGE")
+    env = {name: text for name, text in os.environ.items() if name not in unwanted}
+    env["LC_ALL"] = "C"
+    env.update(extra or {})
+    return env
+
+
+def child_preparation(cpus: Optional[Set[int]], passwd: Optional[str]) -> Callable[[], None]:
+    """What a child does before exec: die with the agent, stay bounded, stay on its cores."""
+    parent = os.getpid()
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    limit = CHILD_CPU_SECONDS
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+
+    def prepare() -> None:
+        if LIBC is not None:
+            LIBC.prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+            if os.getppid() != parent:  # it died before the line above took effect
+                os._exit(1)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        if cpus:
+            os.sched_setaffinity(0, cpus)
+        if passwd:
+            see_other_passwd(passwd)
+
+    return prepare
+
+
+CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000
+
+
+def see_other_passwd(path: str) -> None:
+    """Let this process alone see another file as /etc/passwd: a mount namespace of its own."""
+    root, nothing = ctypes.c_char_p(b"/"), ctypes.c_char_p(None)
+    private, bind = ctypes.c_ulong(MS_REC | MS_PRIVATE), ctypes.c_ulong(MS_BIND)
+    source, target = ctypes.c_char_p(os.fsencode(path)), ctypes.c_char_p(b"/etc/passwd")
+    if (
+        LIBC.unshare(CLONE_NEWNS) != 0
+        or LIBC.mount(nothing, root, nothing, private, nothing) != 0
+        or LIBC.mount(source, target, nothing, bind, nothing) != 0
+    ):
+        raise OSError(ctypes.get_errno(), "no mount namespace")
+
+
+def start(
+    command: Sequence[str],
+    stdin: Any = subprocess.DEVNULL,
+    stdout: Any = subprocess.DEVNULL,
+    stderr: Any = subprocess.DEVNULL,
+    env: Optional[Dict[str, str]] = None,
+    cpus: Optional[Set[int]] = None,
+    passwd: Optional[str] = None,
+) -> "subprocess.Popen[bytes]":
+    """Start a child that is ended with the agent, whatever ends the agent."""
+    verbose("+ " + shell_words(command, env))
+    child = subprocess.Popen(
+        list(command),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        env=child_environment(env),
+        preexec_fn=child_preparation(cpus, passwd),
+    )
+    _children[child.pid] = child
+    return child
+
+
+class ToolResult(NamedTuple):
+    """What a finished command answered; status is negative for a signal, as in subprocess."""
+
+    status: int
+    out: str
+    err: str
+
+
+def run_tool(
+    command: Sequence[str],
+    timeout: float = TOOL_SECONDS,
+    env: Optional[Dict[str, str]] = None,
+    passwd: Optional[str] = None,
+) -> ToolResult:
+    """Run a command to its end, at most `timeout` seconds; never raises for what it answers."""
+    pipe = subprocess.PIPE
+    try:
+        child = start(command, stdout=pipe, stderr=pipe, env=env, passwd=passwd)
+    except OSError as error:
+        return ToolResult(127, "", "%s: %s" % (command[0], error.strerror))
+    except subprocess.SubprocessError as error:
+        return ToolResult(126, "", "%s: %s" % (command[0], error))
+    try:
+        out, err = child.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.communicate()
+        return ToolResult(124, "", "no answer within %g s" % timeout)
+    finally:
+        if child.returncode is not None:
+            _children.pop(child.pid, None)
+    return ToolResult(child.returncode, out.decode("utf-8", "replace"), decode(err))
+
+
+def decode(raw: bytes) -> str:
+    """Text of a tool; bytes that are no UTF-8 become replacement characters."""
+    return raw.decode("utf-8", "replace")
+
+
+def note_reaped(pid: int, status: int) -> None:
+    """Tell subprocess that a child it started has been waited for here."""
+    child = _children.pop(pid, None)
+    if child is not None:
+        child.returncode = (
+            -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        )
+
+
+def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
+    """wait4: (pid, exit status, CPU seconds of user and system); pid 0 when nothing has ended."""
+    reaped, status, usage = os.wait4(pid, flags)
+    if reaped:
+        note_reaped(reaped, status)
+    return reaped, status, usage.ru_utime + usage.ru_stime
+
+
+def end_children() -> None:
+    """Kill and reap whatever is still running, also orphans that sshd left to us."""
+    for child in list(_children.values()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGKILL)
+    deadline = time.monotonic() + REAP_SECONDS
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            if reap(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.005)
+
+
+# --------------------------------------------------------------------------------------------
+# Readings of the machine: how busy, by whom, and what may make a run doubtful
+# --------------------------------------------------------------------------------------------
+
+
+def read_text(path: str) -> Optional[str]:
+    """A small file as text, or None where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return decode(file.read(MIB))
+    except OSError:
+        return None
+
+
+def read_number(path: str) -> Optional[int]:
+    """A file that holds one whole number, or None."""
+    text = (read_text(path) or "").strip()
+    return int(text) if re.match(r"-?\d+$", text) else None
+
+
+class CpuTimes(NamedTuple):
+    """CPU seconds of all cores since boot: at work, stolen by the hypervisor, and all."""
+
+    busy: float
+    steal: float
+    total: float
+
+
+def parse_proc_stat(text: str, ticks: int = 100) -> Optional[CpuTimes]:
+    """The first line of /proc/stat. Guest time is already part of user time."""
+    match = re.match(r"cpu +([0-9 ]+)", text)
+    if not match:
+        return None
+    columns = [int(word) / ticks for word in match.group(1).split()][:8]
+    columns += [0.0] * (8 - len(columns))
+    user, nice, system, idle, iowait, irq, softirq, steal = columns
+    busy = user + nice + system + irq + softirq
+    return CpuTimes(busy, steal, busy + steal + idle + iowait)
+
+
+def read_cpu_times() -> Optional[CpuTimes]:
+    return parse_proc_stat(read_text("/proc/stat") or "", int(os.sysconf("SC_CLK_TCK")))
+
+
+def own_cpu_seconds() -> float:
+    """CPU seconds of the agent and of every child it has waited for."""
+    mine = resource.getrusage(resource.RUSAGE_SELF)
+    theirs = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime
+
+
+class ForeignWatch:
+    """Measures the CPU cores that other processes use, from its creation to `cores()`.
+
+    Busy time of /proc/stat minus our own and our children's; None where there is no /proc/stat.
+    The kernel's tick of 10 ms makes it uncertain by about 0.02 over a try of one second.
+    """
+
+    def __init__(self) -> None:
+        self.times = read_cpu_times()
+        self.own = own_cpu_seconds()
+        self.clock = time.perf_counter()
+
+    def cores(self) -> Optional[float]:
+        now = read_cpu_times()
+        if self.times is None or now is None:
+            return None
+        own = own_cpu_seconds() - self.own
+        wall = time.perf_counter() - self.clock
+        return round(max(0.0, (now.busy - self.times.busy - own) / wall), 4)
+
+
+def foreign_before_start() -> Optional[float]:
+    """CPU cores used by others while the agent waits half a second."""
+    watch = ForeignWatch()
+    time.sleep(QUIET_CHECK_SECONDS)
+    return watch.cores()
+
+
+def swapped_pages() -> Optional[int]:
+    """Pages swapped in and out since boot."""
+    found = re.findall(r"^pswp(?:in|out) (\d+)$", read_text("/proc/vmstat") or "", re.M)
+    return sum(int(count) for count in found) if found else None
+
+
+def throttle_events() -> Optional[int]:
+    """Thermal throttling events of all cores, plus those of our control group's CPU quota."""
+    paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count")
+    counts = [read_number(path) for path in paths]
+    quota = re.search(r"^nr_throttled (\d+)$", read_text("/sys/fs/cgroup/cpu.stat") or "", re.M)
+    if quota:
+        counts.append(int(quota.group(1)))
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+class MachineState(NamedTuple):
+    """Counters whose growth during the run makes it doubtful; None: not readable here."""
+
+    times: Optional[CpuTimes]
+    swapped: Optional[int]
+    throttled: Optional[int]
+
+
+def machine_state() -> MachineState:
+    return MachineState(read_cpu_times(), swapped_pages(), throttle_events())
+
+
+def condition(code: str, detail: str) -> Json:
+    return {"code": code, "detail": detail}
+
+
+def conditions_of_run(
+    foreign: Optional[float],
+    before: MachineState,
+    after: MachineState,
+    disturbed: Tuple[int, int],
+    governor: Optional[str],
+) -> List[Json]:
+    """What may make this run doubtful: only what was really seen.
+
+    `disturbed` is (tries with more foreign CPU than FOREIGN_LIMIT, all tries).
+    """
+    found = []
+    if foreign is not None and foreign > FOREIGN_LIMIT:
+        text = "other processes used %.0f %% of one CPU before the start" % (foreign * 100)
+        found.append(condition("busy", text))
+    if disturbed[0]:
+        text = "during %d of %d tries other processes used more than %.0f %% of one CPU"
+        found.append(condition("disturbed", text % (disturbed + (FOREIGN_LIMIT * 100,))))
+    found += counter_conditions(before, after)
+    if slow_governor(governor):
+        found.append(condition("governor", "the CPU frequency governor is %s" % governor))
+    capabilities = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112 - its name
+    if capabilities:
+        text = "OPENSSL_ia32cap=%s is set for everything that was measured"
+        found.append(condition("ia32cap", text % capabilities[:200]))
+    return found
+
+
+def slow_governor(governor: Optional[str]) -> bool:
+    """Whether this governor may keep the CPU slow under load.
+
+    `powersave` only means that where the driver does not choose the frequency by itself.
+    """
+    driver = read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver") or ""
+    return governor in ("userspace", "conservative") or (
+        governor == "powersave" and "pstate" not in driver
+    )
+
+
+def counter_conditions(before: MachineState, after: MachineState) -> List[Json]:
+    """Steal, swapping and throttling during the run."""
+    found = []
+    if before.times and after.times and after.times.total > before.times.total:
+        stolen = after.times.steal - before.times.steal
+        share = stolen / (after.times.total - before.times.total)
+        if share > STEAL_LIMIT:
+            text = "the hypervisor gave %.1f %% of the CPU time to others" % (share * 100)
+            found.append(condition("steal", text))
+    if before.swapped is not None and (after.swapped or 0) > before.swapped:
+        text = "the machine swapped %d pages during the run" % (
+            (after.swapped or 0) - before.swapped
+        )
+        found.append(condition("swap", text))
+    if before.throttled is not None and (after.throttled or 0) > before.throttled:
+        text = "the CPU was throttled %d times during the run"
+        found.append(condition("throttled", text % ((after.throttled or 0) - before.throttled)))
+    return found
+
+
+def sibling_cpus(cpu: int) -> Set[int]:
+    """The logical CPUs that share a core with this one, itself included."""
+    path = "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu
+    return parse_cpu_list(read_text(path) or "") or {cpu}
+
+
+def parse_cpu_list(text: str) -> Set[int]:
+    """CPU numbers of the kernel's list form, such as 0-1,4."""
+    cpus = set()  # type: Set[int]
+    for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
+        cpus.update(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def cpus_for_pinning() -> Optional[Tuple[int, int]]:
+    """Two logical CPUs on two cores, the fastest first; None where that is impossible."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    allowed = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_capacity(cpu), cpu))
+    others = [cpu for cpu in allowed[1:] if cpu not in sibling_cpus(allowed[0])]
+    return (allowed[0], others[0]) if others else None
+
+
+def cpu_capacity(cpu: int) -> int:
+    """The kernel's relative speed of a CPU (differs on big.LITTLE machines); 0 if unknown."""
+    return read_number("/sys/devices/system/cpu/cpu%d/cpu_capacity" % cpu) or 0
+
+
+# --------------------------------------------------------------------------------------------
+# Environment: what can change on a host and affects speed. Unknown is None, never a guess.
+# --------------------------------------------------------------------------------------------
+
+ARM_VENDORS = {
+    0x41: "ARM",
+    0x48: "HiSilicon",
+    0x50: "APM",
+    0x51: "Qualcomm",
+    0x61: "Apple",
+    0xC0: "Ampere",
+}
+ARM_PARTS = {
+    0xD03: "Cortex-A53",
+    0xD05: "Cortex-A55",
+    0xD07: "Cortex-A57",
+    0xD08: "Cortex-A72",
+    0xD09: "Cortex-A73",
+    0xD0A: "Cortex-A75",
+    0xD0B: "Cortex-A76",
+    0xD0C: "Neoverse-N1",
+    0xD40: "Neoverse-V1",
+    0xD49: "Neoverse-N2",
+    0xD4F: "Neoverse-V2",
+    0xC07: "Cortex-A7",
+    0xC09: "Cortex-A9",
+    0xC0F: "Cortex-A15",
+}
+
+
+def cut(text: Optional[str]) -> Optional[str]:
+    """A text that fits the run document; empty is None."""
+    stripped = (text or "").strip()
+    return stripped[:TEXT_LIMIT] or None
+
+
+def whole(text: Optional[str]) -> Optional[int]:
+    """A decimal or 0x number, or None."""
+    try:
+        return int(text or "", 0)
+    except ValueError:
+        return None
+
+
+def parse_cpuinfo(text: str) -> Json:
+    """CPU facts of /proc/cpuinfo, in the words of the run document."""
+    blocks = [
+        dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
+        for block in text.strip().split("\n\n")
+    ]
+    first = blocks[0] if blocks else {}
+    if "CPU implementer" in text:
+        return arm_facts(next(block for block in blocks if "CPU implementer" in block))
+    flags = first.get("flags") or first.get("isa") or ""
+    return {
+        "model": cut(first.get("model name") or first.get("cpu model") or first.get("cpu")),
+        "vendor": cut(first.get("vendor_id")),
+        "family": whole(first.get("cpu family")),
+        "model_id": whole(first.get("model")),
+        "stepping": whole(first.get("stepping")),
+        "cores": count_cores(blocks),
+        "flags": flags.split() or None,
+    }
+
+
+def arm_facts(block: Dict[str, str]) -> Json:
+    """ARM names its CPUs by numbers; the well-known ones are translated."""
+    implementer, part = whole(block["CPU implementer"]), whole(block.get("CPU part"))
+    known = ARM_PARTS.get(part or 0) if implementer == 0x41 else None
+    return {
+        "model": cut(block.get("model name")) or known,
+        "vendor": ARM_VENDORS.get(implementer or 0),
+        "family": whole(block.get("CPU architecture")),
+        "model_id": part,
+        "stepping": whole(block.get("CPU revision")),
+        "cores": None,
+        "flags": block.get("Features", "").split() or None,
+    }
+
+
+def count_cores(blocks: Iterable[Dict[str, str]]) -> Optional[int]:
+    """Physical cores: distinct (package, core) pairs of /proc/cpuinfo."""
+    pairs = {
+        (block["physical id"], block["core id"])
+        for block in blocks
+        if "physical id" in block and "core id" in block
+    }
+    return len(pairs) or None
+
+
+def topology_cores() -> Optional[int]:
+    """Physical cores as the kernel's topology files tell."""
+    pairs = set()
+    for folder in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/topology"):
+        pairs.add((read_number(folder + "/physical_package_id"), read_number(folder + "/core_id")))
+    pairs = {pair for pair in pairs if pair[1] is not None}
+    return len(pairs) or None
+
+
+def sysctl(name: str) -> Optional[str]:
+    """A kernel value of macOS or FreeBSD."""
+    answer = run_tool(["sysctl", "-n", name])
+    return cut(answer.out) if answer.status == 0 else None
+
+
+def bsd_cpu() -> Json:
+    """CPU facts on macOS and FreeBSD."""
+    features = "%s %s" % (
+        sysctl("machdep.cpu.features") or "",
+        sysctl("machdep.cpu.leaf7_features") or "",
+    )
+    return {
+        "model": sysctl("machdep.cpu.brand_string") or sysctl("hw.model"),
+        "vendor": sysctl("machdep.cpu.vendor"),
+        "family": whole(sysctl("machdep.cpu.family")),
+        "model_id": whole(sysctl("machdep.cpu.model")),
+        "stepping": whole(sysctl("machdep.cpu.stepping")),
+        "cores": whole(sysctl("hw.physicalcpu") or sysctl("kern.smp.cores")),
+        "flags": features.lower().split() or None,
+    }
+
+
+def lscpu_model() -> Optional[str]:
+    """The model by lscpu, which knows more ARM cores than we do."""
+    match = re.search(r"^Model name: *(.+)$", run_tool(["lscpu"]).out, re.M)
+    name = cut(match.group(1)) if match else None
+    return None if name in ("-", "unknown") else name
+
+
+def max_mhz() -> Optional[float]:
+    """The highest frequency that any core may reach, in MHz."""
+    paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/cpuinfo_max_freq")
+    known = [khz for khz in map(read_number, paths) if khz]
+    return max(known) / 1000.0 if known else None
+
+
+def governor() -> Optional[str]:
+    return cut(read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
+
+
+def cpu_environment() -> Json:
+    """environment.cpu of the run document."""
+    text = read_text("/proc/cpuinfo") if platform.system() == "Linux" else None
+    facts = parse_cpuinfo(text) if text else bsd_cpu()
+    if facts["model"] is None:
+        facts["model"] = lscpu_model()
+    facts["cores"] = facts["cores"] or topology_cores()
+    facts["architecture"] = cut(platform.machine())
+    facts["threads"] = os.cpu_count()
+    facts["max_mhz"] = max_mhz()
+    facts["governor"] = governor()
+    return facts
+
+
+VM_SIGNS = (
+    ("kvm", "kvm"),
+    ("qemu", "qemu"),
+    ("vmware", "vmware"),
+    ("virtualbox", "oracle"),
+    ("innotek", "oracle"),
+    ("xen", "xen"),
+    ("microsoft corporation", "microsoft"),
+    ("amazon ec2", "amazon"),
+    ("google compute", "google"),
+    ("bhyve", "bhyve"),
+    ("parallels", "parallels"),
+)
+
+
+def virtualization(flags: Optional[List[str]]) -> Optional[str]:
+    """The kind of virtual machine, else of container, "none" on bare metal, None if unknown.
+
+    The words are those of systemd-detect-virt, which is asked first.
+    """
+    found = (detect_virt("--vm") if platform.system() == "Linux" else None) or sign_of_vm(flags)
+    if found in (None, "none"):
+        return detect_virt("--container") if container() else found
+    return found
+
+
+def detect_virt(kind: str) -> Optional[str]:
+    answer = run_tool(["systemd-detect-virt", kind])
+    return cut(answer.out) if answer.status in (0, 1) else None
+
+
+def container() -> Optional[str]:
+    """The kind of container we are in, or None."""
+    found = detect_virt("--container")
+    if found is None and os.path.exists("/.dockerenv"):
+        return "docker"
+    return None if found == "none" else found
+
+
+def sign_of_vm(flags: Optional[List[str]]) -> Optional[str]:
+    """The hypervisor by DMI, where systemd is absent; "none" only when x86 shows no sign of one."""
+    dmi = " ".join(
+        read_text("/sys/class/dmi/id/" + name) or "" for name in ("sys_vendor", "product_name")
+    ).lower()
+    for sign, name in VM_SIGNS:
+        if sign in dmi:
+            return name
+    if flags is None or platform.machine() not in ("x86_64", "i686", "i386"):
+        return None
+    return "vm-other" if "hypervisor" in flags else "none"
+
+
+def memory_bytes() -> Optional[int]:
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+    except (ValueError, OSError):
+        return None
+
+
+def parse_os_release(text: str) -> Dict[str, str]:
+    """Name and value pairs of os-release; quotes removed."""
+    pairs = re.findall(r"^([A-Z_0-9]+)=(.*)$", text, re.M)
+    return {name: value.strip().strip("\"'") for name, value in pairs}
+
+
+def os_environment() -> Json:
+    """environment.os of the run document."""
+    kernel = cut("%s %s" % (platform.system(), platform.release()))
+    if platform.system() == "Darwin":
+        return {
+            "id": "macos",
+            "name": "macOS",
+            "version": cut(platform.mac_ver()[0]),
+            "kernel": kernel,
+        }
+    text = read_text("/etc/os-release") or read_text("/usr/lib/os-release") or ""
+    release = parse_os_release(text)
+    return {
+        "id": cut(release.get("ID") or platform.system().lower()),
+        "name": cut(release.get("NAME") or platform.system()),
+        "version": cut(release.get("VERSION_ID") or (None if release else platform.release())),
+        "kernel": kernel,
+    }
+
+
+def parse_openssl_version(text: str) -> Json:
+    """environment.openssl from `openssl version -a`."""
+    lines = text.strip().splitlines()
+    first = lines[0] if lines else ""
+    same = re.match(r"(.+?) +\(Library: (.+)\)$", first)
+    if same and same.group(1) == same.group(2):
+        first = same.group(1)
+    named = dict(re.findall(r"^([A-Za-z ]+): *(.*)$", text, re.M))
+    return {
+        "version_text": cut(first),
+        "built_on": cut(named.get("built on")),
+        "platform": cut(named.get("platform")),
+        "options": cut(named.get("options")),
+        "compiler": cut(named.get("compiler")),
+        "cpu_settings": cut(named.get("CPUINFO")),
+    }
+
+
+EMPTY_OPENSSL = parse_openssl_version("")
+
+
+def machine_id() -> Optional[str]:
+    """SHA-256 of the machine's own id with our salt, so that the id cannot be recovered."""
+    raw = read_text("/etc/machine-id") or read_text("/var/lib/dbus/machine-id")
+    if raw is None and platform.system() == "FreeBSD":
+        raw = sysctl("kern.hostuuid")
+    if raw is None or not raw.strip():
+        return None
+    return hashlib.sha256((MACHINE_ID_SALT + raw.strip()).encode("utf-8")).hexdigest()
+
+
+def load_average() -> Optional[List[float]]:
+    try:
+        return [round(load, 2) for load in os.getloadavg()]
+    except OSError:
+        return None
+
+
+def parse_ssh_version(text: str) -> Optional[str]:
+    """`OpenSSH_9.2p1 Debian-2+deb12u6` out of what ssh -V or sshd prints."""
+    match = re.search(r"OpenSSH_[^,\r\n]+", text)
+    return cut(match.group(0)) if match else None
+
+
+def default_cipher(ssh: str) -> Optional[str]:
+    """The cipher that the client asks for first, with the machine's own configuration."""
+    match = re.search(r"^ciphers ([^,\s]+)", run_tool([ssh, "-G", "127.0.0.1"]).out, re.M)
+    return match.group(1).lower() if match else None
+
+
+# --------------------------------------------------------------------------------------------
+# The private sshd: one per connection, on the loopback address, gone when the client goes
+# --------------------------------------------------------------------------------------------
+
+
+def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) -> Optional[str]:
+    """Absolute path of a program: the given one, else from PATH and the places."""
+    if given is not None:
+        path = os.path.abspath(given)
+        if not os.access(path, os.X_OK) or os.path.isdir(path):
+            raise UsageError("--%s %s: no such program" % (name, given))
+        return path
+    path_list = os.pathsep.join([os.environ.get("PATH", os.defpath)] + list(places))
+    found = shutil.which(name, path=path_list)
+    return os.path.abspath(found) if found else None
+
+
+def library_folders(sshd: str) -> List[str]:
+    """Library folders of an unpacked package: <root>/usr/sbin/sshd -> <root>/usr/lib/..."""
+    folder = pathlib.Path(sshd).resolve().parent
+    root = folder.parent.parent if folder.parent.name == "usr" else folder.parent
+    if str(root) == "/":
+        return []
+    found = []
+    for base in ("usr/lib", "lib", "usr/lib64", "lib64"):
+        for place in [root / base] + sorted((root / base).glob("*-*")):
+            if any(place.glob("*.so*")):
+                found.append(str(place))
+    return found
+
+
+def sshd_library_path(sshd: str) -> Dict[str, str]:
+    """The extra environment without which this sshd does not start; empty for an installed one."""
+    answer = run_tool([sshd, "-?"])
+    if "shared librar" not in answer.err and "ibrary not loaded" not in answer.err:
+        return {}
+    folders = library_folders(sshd)
+    extra = {"LD_LIBRARY_PATH": os.pathsep.join(folders)}
+    if not folders or parse_ssh_version(run_tool([sshd, "-?"], env=extra).err) is None:
+        raise SshUnavailable("%s does not start: %s" % (sshd, one_line(answer.err)))
+    return extra
+
+
+def one_line(text: str) -> str:
+    """The last line that is not a debug message."""
+    lines = [line.strip() for line in text.splitlines() if not line.startswith("debug")]
+    return next((line for line in reversed(lines) if line), "no message")
+
+
+def version_number(text: Optional[str]) -> Tuple[int, int]:
+    """(9, 2) of OpenSSH_9.2p1; unknown counts as new."""
+    match = re.search(r"OpenSSH_(\d+)\.(\d+)", text or "")
+    return (int(match.group(1)), int(match.group(2))) if match else (99, 0)
+
+
+def split_sshd_lines(sshd: str, version: Tuple[int, int]) -> List[str]:
+    """Since 9.8 sshd starts helper programs at compiled-in paths; an unpacked one has its own."""
+    root = pathlib.Path(sshd).resolve().parent.parent
+    lines = []
+    for keyword, name, since in (
+        ("SshdSessionPath", "sshd-session", (9, 8)),
+        ("SshdAuthPath", "sshd-auth", (10, 0)),
+    ):
+        if version < since or str(root) == "/usr":
+            continue
+        for folder in ("lib/openssh", "lib/ssh", "libexec", "libexec/openssh"):
+            if (root / folder / name).exists():
+                lines.append("%s %s" % (keyword, root / folder / name))
+                break
+    return lines
+
+
+def sshd_configuration(
+    folder: str,
+    ciphers: Sequence[str],
+    version: Tuple[int, int],
+    use_pam: bool,
+    extra: Sequence[str],
+) -> str:
+    """sshd_config of the private server: only our key, every cipher the client offers."""
+    lines = [
+        "HostKey %s/host_key" % folder,
+        "AuthorizedKeysFile %s/authorized_keys" % folder,
+        "StrictModes no",  # the folder may lie below a group-writable one
+        "UsePAM %s" % ("yes" if use_pam else "no"),
+        "PidFile none",
+        "PasswordAuthentication no",
+        "PermitRootLogin without-password",
+        "PrintMotd no",
+        "LogLevel INFO",  # to our own file; tells of locked accounts
+        "UseDNS no",
+        "Ciphers " + ",".join(ciphers),
+    ]
+    if version < (7, 5):
+        lines.append("UsePrivilegeSeparation no")  # needed by a server that is not root
+    if version >= (6, 9):
+        lines.append("PermitUserRC no")
+    if version >= (7, 8):
+        # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
+        lines.append("SetEnv SHLVL=1")
+    return "\n".join(lines + list(extra)) + "\n"
+
+
+def client_command(
+    ssh: str, folder: str, user: str, port: int, cipher: Optional[str], token: str
+) -> List[str]:
+    """The ssh command of every connection; without a cipher, the client's own choice."""
+    options = (
+        "IdentitiesOnly=yes BatchMode=yes StrictHostKeyChecking=yes HostKeyAlias=%s "
+        "UserKnownHostsFile=%s/known_hosts GlobalKnownHostsFile=/dev/null ControlMaster=no "
+        "ControlPath=none Compression=no PreferredAuthentications=publickey"
+    ) % (HOST_ALIAS, folder)
+    command = [ssh, "-F", "/dev/null", "-v", "-T", "-a", "-x", "-i", folder + "/user_key"]
+    command += ["-p", str(port), "-l", user]
+    for option in options.split():
+        command += ["-o", option]
+    if cipher:
+        command += ["-c", cipher]
+    return command + ["127.0.0.1", remote_command(token)]
+
+
+def remote_command(token: str) -> str:
+    """Says when the stream may start and when all of it has arrived.
+
+    The token keeps what a login shell may print from being taken for a marker.
+    """
+    return "printf R%s; cat >/dev/null; printf D%s" % (token, token)
+
+
+def server_command(sshd: str, folder: str) -> List[str]:
+    return [sshd, "-i", "-e", "-f", folder + "/sshd_config"]
+
+
+class Negotiated(NamedTuple):
+    """What client and server agreed on, by the client's own log."""
+
+    cipher: Optional[str]
+    mac: Optional[str]
+    kex: Optional[str]
+    compression: Optional[str]
+
+
+NEW_KEX_LINE = re.compile(r"kex: client->server cipher: (\S+) MAC: (\S+) compression: (\S+)")
+OLD_KEX_LINE = re.compile(r"kex: client->server (\S+) (\S+) (\S+)")
+
+
+def parse_negotiated(log: str) -> Negotiated:
+    """Algorithms from `ssh -v`; AEAD ciphers have no MAC of their own (`<implicit>`)."""
+    kex = re.search(r"kex: algorithm: (\S+)", log)
+    match = NEW_KEX_LINE.search(log) or OLD_KEX_LINE.search(log)
+    if not match:
+        return Negotiated(None, None, kex.group(1) if kex else None, None)
+    cipher, mac, compression = match.groups()
+    return Negotiated(
+        cipher.lower(),
+        None if mac.startswith("<") else mac,
+        kex.group(1) if kex else None,
+        compression,
+    )
+
+
+def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
+    """Why a connection gave no figure, in words; `received` is what the far side printed."""
+    for sign, words in (
+        ("no matching cipher", "this sshd refuses it"),
+        ("Unknown cipher type", "this ssh does not know it"),
+        ("account is locked", "the account is locked, and this sshd lets no locked account in"),
+        ("account is currently not available", "the account has no login shell"),
+        ("This account is not available", "the account has no login shell"),
+        (
+            "setgroups: Operation not permitted",
+            "sshd needs a real user here, not this container's root",
+        ),
+        ("No user exists for uid", "this user id has no account in the passwd file"),
+        ("Permission denied", "sshd refused the temporary key: " + one_line(sshd_log)),
+    ):
+        if sign in ssh_log or sign in sshd_log or sign in received:
+            return words
+    return "%s (sshd: %s)" % (one_line(ssh_log), one_line(sshd_log))
+
+
+def process_start_time(pid: int) -> Optional[str]:
+    """Start of a process in clock ticks since boot: with the pid it names one process only."""
+    line = read_text("/proc/%d/stat" % pid)
+    return line.rsplit(")", 1)[-1].split()[19] if line else None
+
+
+def is_running(pid: int, started: str) -> bool:
+    """Whether the process that wrote itself down as owner still runs."""
+    now = process_start_time(pid)
+    if now is not None or os.path.exists("/proc/self/stat"):
+        return now == started
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def sweep_stale_folders() -> None:
+    """Remove what an agent of ours left that was killed with SIGKILL."""
+    for folder in glob.glob(os.path.join(tempfile.gettempdir(), WORK_PREFIX + "*")):
+        with contextlib.suppress(OSError):
+            status = os.lstat(folder)
+            owner = (read_text(folder + "/owner") or "").split()
+            ours = status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
+            if not ours or len(owner) != 2 or not owner[0].isdigit():
+                continue
+            if not is_running(int(owner[0]), owner[1]):
+                remove_work_folder(folder)
+
+
+def remove_work_folder(folder: str) -> None:
+    """Remove our folder, and the privilege separation directory if we made that."""
+    made = (read_text(folder + "/made_directory") or "").strip()
+    if made:
+        with contextlib.suppress(OSError):
+            os.rmdir(made)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class PrivateServer:
+    """Keys, configuration and programs for connections to a private sshd."""
+
+    def __init__(self, ssh: str, sshd: str, ciphers: Sequence[str]) -> None:
+        self.ssh = ssh
+        self.sshd = sshd
+        self.ciphers = list(ciphers)  # all that the client offers: its default among them
+        self.refused = []  # type: List[str]
+        self.folder = ""
+        self.sshd_env = {}  # type: Dict[str, str]
+        self.passwd = None  # type: Optional[str]
+        self.use_pam = False
+        self.marker = uuid.uuid4().hex[:12]
+        self.inherits_orphans = become_subreaper()
+        self.version = None  # type: Optional[str]
+        self.user = own_user_name()
+        self.connect_client_cpu = 0.0
+        self.connect_server_cpu = 0.0
+
+    def __enter__(self) -> "PrivateServer":
+        try:
+            self.folder = tempfile.mkdtemp(prefix=WORK_PREFIX)
+        except OSError as error:
+            raise SshUnavailable("no temporary directory can be made: %s" % error)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        remove_work_folder(self.folder)
+
+    def prepare(self) -> None:
+        """Make keys and a configuration that this sshd accepts; SshUnavailable says why not."""
+        self.write("owner", "%d %s" % (os.getpid(), process_start_time(os.getpid())))
+        self.sshd_env = sshd_library_path(self.sshd)
+        self.version = parse_ssh_version(run_tool([self.sshd, "-?"], env=self.sshd_env).err)
+        self.make_key("host_key")
+        self.make_key("user_key")
+        host = self.read("host_key.pub").split()
+        self.write("known_hosts", "%s %s %s\n" % (HOST_ALIAS, host[0], host[1]))
+        limits = 'from="127.0.0.1",no-pty,no-port-forwarding,no-agent-forwarding,no-X11-forwarding '
+        self.write("authorized_keys", limits + self.read("user_key.pub"))
+        self.configure()
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def write(self, name: str, text: str) -> None:
+        with open(self.path(name), "w") as file:
+            file.write(text)
+
+    def read(self, name: str) -> str:
+        return read_text(self.path(name)) or ""
+
+    def make_key(self, name: str) -> None:
+        """ed25519, or RSA where that is not allowed (FIPS)."""
+        beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
+        keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
+        for kind in (["-t", "ed25519"], ["-t", "rsa", "-b", "3072"]):
+            answer = run_tool(
+                [keygen, "-q", "-N", "", "-C", HOST_ALIAS] + kind + ["-f", self.path(name)]
+            )
+            if answer.status == 0:
+                return
+        raise SshUnavailable("ssh-keygen failed: " + one_line(answer.err))
+
+    def configure(self) -> None:
+        """Write sshd_config and amend it until `sshd -t` accepts it."""
+        for _ in range(5):
+            answer = self.check(self.ciphers)
+            if answer.status == 0:
+                return
+            missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
+            if missing:
+                self.make_separation_directory(missing.group(1))
+            elif "Privilege separation user" in answer.err and self.passwd is None:
+                self.add_separation_user()
+            elif "cipher spec" in answer.err:
+                self.drop_unknown_ciphers()
+            else:
+                break
+        raise SshUnavailable("%s: %s" % (self.sshd, one_line(answer.err)))
+
+    def check(self, ciphers: Sequence[str]) -> ToolResult:
+        """`sshd -t` with a configuration that enables these ciphers."""
+        version = version_number(self.version)
+        extra = split_sshd_lines(self.sshd, version)
+        text = sshd_configuration(self.folder, ciphers, version, self.use_pam, extra)
+        self.write("sshd_config", text)
+        command = [self.sshd, "-t", "-f", self.path("sshd_config")]
+        return run_tool(command, env=self.sshd_env, passwd=self.passwd)
+
+    def add_separation_user(self) -> None:
+        """As root sshd wants an account `sshd`, which comes with its package.
+
+        An sshd that is only unpacked gets a copy of /etc/passwd with that account in it, which
+        only this sshd sees. It needs the right to mount, which containers mostly lack.
+        """
+        nobody = "sshd:x:65534:65534::/nonexistent:/bin/false\n"
+        self.write("passwd", (read_text("/etc/passwd") or "") + nobody)
+        os.chmod(self.path("passwd"), 0o644)  # noqa: S103 - as /etc/passwd itself
+        self.passwd = self.path("passwd")
+        if LIBC is None or self.check(self.ciphers).status == 126:
+            raise SshUnavailable(
+                "as root this sshd needs an account named sshd; install "
+                "openssh-server, or run the agent as an ordinary user"
+            )
+
+    def make_separation_directory(self, path: str) -> None:
+        """As root sshd wants this (normally made at boot); the note is for whoever cleans up."""
+        self.write("made_directory", path)
+        try:
+            os.mkdir(path, 0o755)
+        except OSError as error:
+            text = "sshd needs the directory %s: %s"
+            raise SshUnavailable(text % (path, error.strerror))
+
+    def drop_unknown_ciphers(self) -> None:
+        """One unknown name makes sshd reject the whole list: ask for each alone."""
+        known = [name for name in self.ciphers if "cipher spec" not in self.check([name]).err]
+        self.refused += [cipher for cipher in self.ciphers if cipher not in known]
+        self.ciphers = known
+        if not known:
+            raise SshUnavailable("sshd knows none of the client's ciphers")
+
+    def connect_costs(self) -> Negotiated:
+        """Median CPU seconds of connections that carry nothing; returns the default algorithms."""
+        usages = [self.zero_connect()]
+        usages += [self.zero_connect() for _ in range(ZERO_CONNECTS - 1)]
+        self.connect_client_cpu = statistics.median(usage.client_cpu for usage in usages)
+        server = [usage.server_cpu for usage in usages if usage.server_cpu is not None]
+        self.connect_server_cpu = statistics.median(server) if server else 0.0
+        log = self.read("ssh.log")
+        banner = re.search(r"remote software version (OpenSSH_.+)", log)
+        self.version = cut(banner.group(1)) if banner else self.version
+        return parse_negotiated(log)
+
+    def zero_connect(self) -> "Usage":
+        try:
+            return self.connect_once()
+        except TryFailed as error:
+            locked = "account is locked" in self.read("sshd.log")
+            if not locked or self.use_pam:
+                raise SshUnavailable("%s" % error)
+        self.use_pam = True
+        self.configure()
+        return self.zero_connect()
+
+    def connect_once(self) -> "Usage":
+        with Transfer(self, None, subprocess.DEVNULL, None) as transfer:
+            transfer.wait_for("R")
+            return transfer.finish()
+
+
+def own_user_name() -> str:
+    """The account of this process; ssh needs one to log in as."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        text = "user id %d has no account in the passwd file"
+        raise SshUnavailable(text % os.getuid())
+
+
+class Usage(NamedTuple):
+    """Times of one finished connection."""
+
+    setup_seconds: float  # from starting ssh to the remote command's first word
+    ended_at: float  # perf_counter when the remote command had read everything
+    client_cpu: float
+    server_cpu: Optional[float]  # None where it cannot be told
+
+
+class Transfer:
+    """One ssh connection with its own sshd, from start to the last reaped process.
+
+    Use as a context manager: leaving it ends every process of the connection.
+    """
+
+    def __init__(
+        self,
+        server: PrivateServer,
+        cipher: Optional[str],
+        source: int,
+        cpus: Optional[Tuple[int, int]],
+    ) -> None:
+        self.server = server
+        self.cipher = cipher
+        self.source = source
+        self.cpus = cpus
+        self.received = b""
+        self.feeders = set()  # type: Set[int]
+        self.setup_seconds = 0.0
+
+    def __enter__(self) -> "Transfer":
+        try:
+            self.started = time.perf_counter()
+            self.connect()
+        except (OSError, subprocess.SubprocessError) as error:
+            end_children()
+            raise TryFailed("no connection could be started: %s" % error)
+        except BaseException:
+            end_children()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.output)
+        if _children:
+            end_children()
+
+    def connect(self) -> None:
+        """Be our own inetd: accept the one connection of our ssh and hand it to sshd."""
+        server = self.server
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        with contextlib.closing(listener):
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(1)
+            self.start_client(listener.getsockname()[1])
+            connection = self.accept(listener)
+        with contextlib.closing(connection), open(server.path("sshd.log"), "wb") as log:
+            self.sshd = start(
+                server_command(server.sshd, server.folder),
+                stdin=connection.fileno(),
+                stdout=connection.fileno(),
+                stderr=log,
+                env=server.sshd_env,
+                cpus={self.cpus[1]} if self.cpus else None,
+                passwd=server.passwd,
+            )
+
+    def start_client(self, port: int) -> None:
+        server = self.server
+        command = client_command(
+            server.ssh, server.folder, server.user, port, self.cipher, server.marker
+        )
+        self.output, write_end = os.pipe()
+        try:
+            with open(server.path("ssh.log"), "wb") as log:
+                self.ssh = start(
+                    command,
+                    stdin=self.source,
+                    stdout=write_end,
+                    stderr=log,
+                    cpus={self.cpus[0]} if self.cpus else None,
+                )
+        except BaseException:
+            os.close(self.output)
+            raise
+        finally:
+            os.close(write_end)
+
+    def accept(self, listener: socket.socket) -> socket.socket:
+        """The connection of our ssh; TryFailed when it gives up before."""
+        deadline = time.monotonic() + TOOL_SECONDS
+        while time.monotonic() < deadline:
+            if select.select([listener], [], [], 0.1)[0]:
+                return listener.accept()[0]
+            if reap(self.ssh.pid, os.WNOHANG)[0]:
+                raise self.failure()
+        raise self.failure()
+
+    def failure(self) -> TryFailed:
+        """Ends the connection, so that its logs are complete, and says why it failed."""
+        end_children()
+        logs = self.server.read("ssh.log"), self.server.read("sshd.log")
+        return TryFailed(explain_failure(logs[0], logs[1], decode(self.received)))
+
+    def wait_for(self, marker: str, timeout: float = TOOL_SECONDS) -> float:
+        """perf_counter at the arrival of a marker of the remote command."""
+        wanted = (marker + self.server.marker).encode("ascii")
+        deadline = time.monotonic() + timeout
+        while wanted not in self.received:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.output], [], [], left)[0]:
+                end_children()
+                raise TryFailed("the transfer did not end within %g s" % timeout)
+            chunk = os.read(self.output, 65536)
+            if not chunk:
+                raise self.failure()
+            self.received = (self.received + chunk)[-65536:]
+        now = time.perf_counter()
+        if marker == "R":
+            self.setup_seconds = now - self.started
+        return now
+
+    def finish(self, timeout: float = TRY_SECONDS) -> Usage:
+        """Wait for the end of the stream, reap every process, account for its CPU seconds."""
+        ended_at = self.wait_for("D", timeout)
+        client, server, complete = 0.0, 0.0, False
+        wanted = {self.ssh.pid, self.sshd.pid} | self.feeders
+        status = None
+        deadline = time.monotonic() + REAP_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                pid, code, seconds = reap(-1, os.WNOHANG)
+            except ChildProcessError:
+                complete = True
+                break
+            if pid == 0:
+                time.sleep(0.002)
+            elif pid == self.ssh.pid:
+                client, status = seconds, code
+            elif pid not in self.feeders:
+                server += seconds
+            if pid in wanted:
+                wanted.discard(pid)
+                if not wanted:
+                    deadline = time.monotonic() + ORPHAN_SECONDS
+        if wanted or status != 0:
+            raise self.failure()
+        self.check_cipher()
+        trusted = complete and self.server.inherits_orphans
+        return Usage(self.setup_seconds, ended_at, client, server if trusted else None)
+
+    def check_cipher(self) -> None:
+        """A measurement of another cipher than the one asked for is an error, not a result."""
+        used = parse_negotiated(self.server.read("ssh.log")).cipher
+        if self.cipher is not None and used != self.cipher:
+            raise TryFailed("ssh negotiated %s instead of %s" % (used, self.cipher))
+
+
+# --------------------------------------------------------------------------------------------
+# ssh tries: pipeline (dd into ssh) and steady (slope of the progress in a sparse file)
+# --------------------------------------------------------------------------------------------
+
+
+def dd_command(mib: int) -> List[str]:
+    """bs in bytes, because dd of BSD and GNU spell a mebibyte differently."""
+    return ["dd", "if=/dev/zero", "bs=%d" % MIB, "count=%d" % mib]
+
+
+def parse_dd(text: str) -> int:
+    """Bytes that dd says it wrote; 0 if it does not say."""
+    match = re.search(r"^(\d+) bytes", text, re.M)
+    if match:
+        return int(match.group(1))
+    records = re.search(r"^(\d+)\+0 records out", text, re.M)
+    return int(records.group(1)) * MIB if records else 0
+
+
+def ssh_sample(
+    server: PrivateServer,
+    usage: Usage,
+    moved: int,
+    seconds: float,
+    total: int,
+    foreign: Optional[float],
+) -> Json:
+    """A sample of the run document.
+
+    CPU seconds are those of the transfer without the connection (median of empty ones), scaled
+    from all bytes that went through to the bytes that were timed. Null when not positive: too
+    short a transfer to tell.
+    """
+    share = moved / total
+    client = (usage.client_cpu - server.connect_client_cpu) * share
+    sample = {
+        "bytes": moved,
+        "seconds": round(seconds, 6),
+        "setup_seconds": round(usage.setup_seconds, 4),
+        "client_cpu_seconds": round(client, 6) if client > 0 else None,
+        "server_cpu_seconds": None,
+        "foreign_cpu": foreign,
+    }  # type: Json
+    if usage.server_cpu is not None:
+        spent = (usage.server_cpu - server.connect_server_cpu) * share
+        sample["server_cpu_seconds"] = round(spent, 6) if spent > 0 else None
+    return sample
+
+
+def pipeline_try(server: PrivateServer, cipher: str, mib: int) -> Json:
+    """dd if=/dev/zero bs=1M count=N | ssh -c CIPHER ... 'cat >/dev/null', without the set-up.
+
+    The clock runs from the start of dd, once the remote command is ready, to its last word.
+    """
+    watch = ForeignWatch()
+    read_end, write_end = os.pipe()
+    try:
+        with Transfer(server, cipher, read_end, None) as transfer:
+            os.close(read_end)
+            read_end = -1
+            transfer.wait_for("R")
+            began = time.perf_counter()
+            dd = start(dd_command(mib), stdout=write_end, stderr=subprocess.PIPE)
+            transfer.feeders.add(dd.pid)
+            os.close(write_end)
+            write_end = -1
+            usage = transfer.finish()
+            said = dd.stderr.read() if dd.stderr else b""
+            if dd.stderr:
+                dd.stderr.close()
+    finally:
+        for descriptor in (read_end, write_end):
+            if descriptor >= 0:
+                os.close(descriptor)
+    moved = parse_dd(decode(said))
+    if moved != mib * MIB:
+        raise TryFailed("dd wrote %d bytes instead of %d" % (moved, mib * MIB))
+    return ssh_sample(server, usage, moved, usage.ended_at - began, moved, watch.cores())
+
+
+class FileSource:
+    """A sparse file as ssh's standard input.
+
+    Agent and ssh share one open file description, so its position is ssh's progress, read at no
+    cost to the transfer; truncating the file to nothing ends the stream. The file has no name
+    left once it is open: nothing remains whatever happens.
+    """
+
+    def __init__(self) -> None:
+        shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
+        folder = shared if os.access(shared, os.W_OK) else None
+        try:
+            self.read_end, path = tempfile.mkstemp(prefix=WORK_PREFIX, dir=folder)
+        except OSError as error:
+            raise NoSharedFile("no temporary file can be made: %s" % error)
+        os.unlink(path)
+        try:
+            os.ftruncate(self.read_end, SPARSE_BYTES)
+        except OSError as error:
+            os.close(self.read_end)
+            raise NoSharedFile("no sparse file can be made: %s" % error)
+        self.limit = float(SPARSE_BYTES)
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def position(self) -> int:
+        return os.lseek(self.read_end, 0, os.SEEK_CUR)
+
+    def end(self) -> None:
+        os.ftruncate(self.read_end, 0)
+
+    def close(self) -> None:
+        os.close(self.read_end)
+
+
+class PipeSource:
+    """Zeros written by the agent into a pipe, where the position of a shared file tells nothing.
+
+    Slower than a file for the fastest ciphers, since writing costs CPU: the series says so.
+    """
+
+    zeros = bytes(65536)
+    limit = float("inf")
+
+    def __init__(self) -> None:
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.write_end, False)
+        self.written = 0
+
+    def wait(self, seconds: float) -> None:
+        """Write for so long."""
+        until = time.perf_counter() + seconds
+        while True:
+            left = until - time.perf_counter()
+            if left <= 0:
+                return
+            if select.select([], [self.write_end], [], left)[1]:
+                with contextlib.suppress(BlockingIOError):
+                    self.written += os.write(self.write_end, self.zeros)
+
+    def position(self) -> int:
+        return self.written
+
+    def end(self) -> None:
+        os.close(self.write_end)
+        self.write_end = -1
+
+    def close(self) -> None:
+        if self.write_end >= 0:
+            os.close(self.write_end)
+        os.close(self.read_end)
+
+
+class Source:
+    """Which source the steady method uses on this machine: a file, until one does not work."""
+
+    make = FileSource  # type: Callable[[], Any]
+
+
+def wait_for_first_byte(source: Any) -> None:
+    """Return when ssh has begun to read its input."""
+    deadline = time.perf_counter() + STEADY_STALL_SECONDS
+    while source.position() == 0:
+        if time.perf_counter() > deadline:
+            raise NoSharedFile("ssh did not read its input within %g s" % STEADY_STALL_SECONDS)
+        source.wait(STEADY_POLL_SECONDS)
+
+
+def steady_window(source: Any, seconds: float) -> Tuple[int, float]:
+    """(bytes, seconds) of a window in the middle of the stream, after the warm-up."""
+    source.wait(WARM_UP_SECONDS)
+    began, first = time.perf_counter(), source.position()
+    while True:
+        source.wait(STEADY_POLL_SECONDS)
+        now, position = time.perf_counter(), source.position()
+        elapsed, moved = now - began, position - first
+        if elapsed >= seconds and (moved >= STEADY_MIN_BYTES or elapsed >= STEADY_MAX_SECONDS):
+            return moved, elapsed
+
+
+def steady_try(
+    server: PrivateServer, cipher: str, seconds: float, cpus: Optional[Tuple[int, int]]
+) -> Json:
+    """The cipher's own rate: no feeding process, no start-up, slope in a running stream."""
+    watch = ForeignWatch()
+    with contextlib.closing(Source.make()) as source:
+        with Transfer(server, cipher, source.read_end, cpus) as transfer:
+            transfer.wait_for("R")
+            wait_for_first_byte(source)
+            moved, elapsed = steady_window(source, seconds)
+            source.end()
+            usage = transfer.finish()
+            total = source.position()
+        if moved <= 0:
+            raise TryFailed("the stream stood still")
+        if total >= source.limit:
+            raise TryFailed("ssh read all of the source before the try was over")
+        return ssh_sample(server, usage, moved, elapsed, total, watch.cores())
+
+
+def steady_try_or_pipe(
+    server: PrivateServer, cipher: str, seconds: float, cpus: Optional[Tuple[int, int]]
+) -> Json:
+    """Change to the pipe for the rest of the run when a shared file position does not move."""
+    try:
+        return steady_try(server, cipher, seconds, cpus)
+    except NoSharedFile:
+        if Source.make is PipeSource:
+            raise
+        verbose("the position of a shared file tells nothing here: using a pipe")
+        Source.make = PipeSource
+        return steady_try(server, cipher, seconds, cpus)
+
+
+def pilot_mib(cipher: str) -> int:
+    return SLOW_PILOT_MIB if cipher.startswith(SLOW_CIPHERS) else PILOT_MIB
+
+
+def sized_mib(bytes_per_second: float, seconds: float) -> int:
+    """MiB for a try of so many seconds at this rate."""
+    return max(SLOW_PILOT_MIB, min(PIPELINE_MAX_MIB, round(bytes_per_second * seconds / MIB)))
+
+
+def rate(sample: Json) -> float:
+    """Bytes per second of a sample."""
+    return float(sample["bytes"] / sample["seconds"])
+
+
+def offered_ciphers(ssh: str) -> List[str]:
+    """What the client can do: `ssh -Q cipher`, or a fixed list for clients without that."""
+    answer = run_tool([ssh, "-Q", "cipher"])
+    names = [line.strip().lower() for line in answer.out.splitlines() if line.strip()]
+    return names if answer.status == 0 and names else list(SSH_OLD_CIPHERS)
+
+
+# --------------------------------------------------------------------------------------------
+# openssl tries
+# --------------------------------------------------------------------------------------------
+
+
+class SpeedAbilities(NamedTuple):
+    """What `openssl speed` of this version can be told."""
+
+    seconds: bool  # -seconds and -bytes, since 1.1.1
+    providers: bool  # -provider, since 3.0
+
+
+def speed_abilities(openssl: str) -> SpeedAbilities:
+    answer = run_tool([openssl, "speed", "-help"])
+    text = answer.out + answer.err
+    return SpeedAbilities("-seconds" in text and "-bytes" in text, "-provider " in text)
+
+
+def speed_command(openssl: str, cipher: str, seconds: int, able: SpeedAbilities) -> List[str]:
+    """`-evp` always: without it rc4 answers 0.00 and AES leaves its instructions unused."""
+    command = [openssl, "speed", "-mr"]
+    if able.seconds:
+        command += ["-seconds", str(seconds), "-bytes", str(OPENSSL_BLOCK)]
+    if able.providers and cipher in OPENSSL_LEGACY:
+        command += ["-provider", "legacy", "-provider", "default"]
+    return command + ["-evp", cipher]
+
+
+class SpeedResult(NamedTuple):
+    """One block size of one `openssl speed`: so many blocks in SECONDS of CPU time."""
+
+    block_size: int
+    blocks: int
+    seconds: float
+
+
+def parse_speed(text: str, cipher: str) -> List[SpeedResult]:
+    """The +DT and +R lines of `openssl speed -mr` (standard error) for this cipher.
+
+    Nothing for another cipher's name, for a count of zero or for no time at all.
+    """
+    results = []
+    block_size = None  # type: Optional[int]
+    for line in text.splitlines():
+        fields = line.strip().split(":")
+        if fields[0] == "+DT" and len(fields) == 4:
+            block_size = whole(fields[3]) if same_cipher(fields[1], cipher) else None
+        elif fields[0] == "+R" and len(fields) == 4 and block_size:
+            if same_cipher(fields[2], cipher) and fields[1].isdigit():
+                results.append(SpeedResult(block_size, int(fields[1]), float(fields[3])))
+            block_size = None
+    return [result for result in results if result.blocks > 0 and result.seconds > 0]
+
+
+def same_cipher(printed: str, asked: str) -> bool:
+    name = printed.lower()
+    return OPENSSL_ALIASES.get(name, name) == asked
+
+
+def zero_rate(text: str) -> bool:
+    """Whether the +F line on standard output holds a rate that is not positive."""
+    rates = re.findall(r"^\+F:\d+:[^:]+:(.+)$", text, re.M)
+    return any(whole_rate <= 0 for line in rates for whole_rate in map(float, line.split(":")))
+
+
+def openssl_try(
+    openssl: str, cipher: str, seconds: int, able: SpeedAbilities, masked: bool
+) -> Dict[int, Json]:
+    """Samples by block size. Seconds are CPU seconds, as openssl counts them by default."""
+    watch = ForeignWatch()
+    env = {"OPENSSL_ia32cap": MASK_X86} if masked else None
+    answer = run_tool(
+        speed_command(openssl, cipher, seconds, able), timeout=TRY_SECONDS + seconds, env=env
+    )
+    if answer.status != 0:
+        raise TryFailed(explain_openssl(answer.err))
+    results = parse_speed(answer.err, cipher)
+    if not results or zero_rate(answer.out):
+        raise TryFailed("openssl speed answered no rate for it")
+    foreign = watch.cores()
+    return {
+        result.block_size: {
+            "bytes": result.blocks * result.block_size,
+            "seconds": result.seconds,
+            "foreign_cpu": foreign,
+        }
+        for result in results
+    }
+
+
+def explain_openssl(err: str) -> str:
+    """Why openssl speed failed, in words where the reason is a known one."""
+    for sign, words in (
+        ("unable to load provider legacy", "the legacy provider of this OpenSSL is not installed"),
+        ("unsupported", "this OpenSSL does not offer it"),
+        ("unknown cipher or digest", "this OpenSSL does not know it"),
+        ("Unknown algorithm", "this OpenSSL does not know it"),
+    ):
+        if sign in err:
+            return words
+    return "openssl speed failed: " + one_line(err)[:300]
+
+
+# --------------------------------------------------------------------------------------------
+# Series and the plan that interleaves their tries
+# --------------------------------------------------------------------------------------------
+
+
+class Series:
+    """One configuration and its tries, as a measurement of the run document."""
+
+    def __init__(self, tool: str, cipher: str, acceleration: str = "default", **facts: Any) -> None:
+        self.tool = tool
+        self.cipher = cipher
+        self.acceleration = acceleration
+        self.facts = facts
+        self.samples = []  # type: List[Json]
+
+    def document(self) -> Json:
+        head = {"tool": self.tool, "cipher": self.cipher, "acceleration": self.acceleration}  # type: Json
+        head.update(self.facts)
+        head["samples"] = self.samples
+        return head
+
+    def median(self) -> float:
+        return statistics.median(rate(sample) for sample in self.samples)
+
+
+class Skipped:
+    """What was not measured, each with its reason, once."""
+
+    def __init__(self) -> None:
+        self.entries = collections.OrderedDict()  # type: Dict[Tuple[str, str, bool], str]
+
+    def add(self, tool: str, cipher: str, reason: str, masked: bool = False) -> None:
+        self.entries.setdefault((tool, cipher, masked), reason[:1000])
+
+    def document(self) -> List[Json]:
+        return [
+            {"tool": tool, "cipher": cipher, "reason": reason}
+            for (tool, cipher, _), reason in self.entries.items()
+        ]
+
+
+class Budget:
+    """Time that may still be spent on repeating disturbed tries."""
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+
+    def allows(self, seconds: float) -> bool:
+        return self.left >= seconds
+
+    def spend(self, seconds: float) -> None:
+        self.left -= seconds
+
+
+def disturbed(sample: Json) -> bool:
+    foreign = sample.get("foreign_cpu")
+    return foreign is not None and foreign > FOREIGN_LIMIT
+
+
+def tries_until_quiet(attempt: Callable[[], Json], budget: Budget) -> List[Json]:
+    """The sample of one try, and of its repeats if others disturbed it; every one is kept."""
+    samples = []
+    for _ in range(1 + MAX_REPEATS):
+        began = time.monotonic()
+        samples.append(attempt())
+        spent = time.monotonic() - began
+        if len(samples) > 1:
+            budget.spend(spent)
+        if not disturbed(samples[-1]) or not budget.allows(spent):
+            break
+    return samples
+
+
+def pilot_sample(server: PrivateServer, cipher: str) -> Tuple[Json, Negotiated]:
+    """The warm-up connection of a cipher: its rate sizes the first try."""
+    sample = pipeline_try(server, cipher, pilot_mib(cipher))
+    return sample, parse_negotiated(server.read("ssh.log"))
+
+
+class SshPlan:
+    """Rounds over all ciphers in a new random order each, both methods."""
+
+    def __init__(
+        self,
+        server: PrivateServer,
+        ciphers: Sequence[str],
+        depth: Depth,
+        cpus: Optional[Tuple[int, int]],
+        skipped: Skipped,
+        progress: "Progress",
+    ) -> None:
+        self.server = server
+        self.ciphers = ciphers
+        self.depth = depth
+        self.cpus = cpus
+        self.skipped = skipped
+        self.progress = progress
+        self.budget = Budget(REPEAT_SECONDS)
+        self.series = collections.OrderedDict()  # type: Dict[Tuple[str, str], Series]
+        self.rates = {}  # type: Dict[str, float]
+        self.failures = collections.Counter()  # type: Dict[str, int]
+        self.reasons = {}  # type: Dict[Tuple[str, str], str]
+
+    def run(self) -> List[Series]:
+        for cipher in self.ciphers:
+            self.progress.step("ssh %s: warm-up" % cipher, pilot_cost())
+            self.guarded(cipher, "warm-up", self.pilot)
+        for number in range(self.depth.tries):
+            order = list(self.ciphers)
+            random.shuffle(order)
+            for cipher in order:
+                for method, attempt in (("steady", self.steady), ("pipeline", self.pipeline)):
+                    label = "ssh %s: %s, round %d of %d" % (
+                        cipher,
+                        method,
+                        number + 1,
+                        self.depth.tries,
+                    )
+                    self.progress.step(label, ssh_try_cost(self.depth, method))
+                    if cipher in self.rates and self.failures[cipher] < 2:
+                        self.guarded(cipher, method, attempt)
+        for cipher in self.ciphers:
+            self.explain_gaps(cipher)
+        return [series for series in self.series.values() if series.samples]
+
+    def guarded(self, cipher: str, step: str, attempt: Callable[[str], None]) -> None:
+        try:
+            attempt(cipher)
+            self.failures[cipher] = 0
+        except TryFailed as error:
+            self.failures[cipher] += 1
+            self.reasons[cipher, step] = str(error)
+            verbose("ssh %s, %s: %s" % (cipher, step, error))
+
+    def explain_gaps(self, cipher: str) -> None:
+        """Why a cipher, or one method of it, has no sample at all."""
+        methods = ("steady", "pipeline")
+        series = [self.series.get((cipher, method)) for method in methods]
+        missing = [name for name, one in zip(methods, series) if not (one and one.samples)]  # noqa: B905
+        told = [
+            self.reasons[cipher, name]
+            for name in ["warm-up"] + missing
+            if (cipher, name) in self.reasons
+        ]
+        if len(missing) == 2:
+            self.skipped.add("ssh", cipher, told[0])
+        elif missing:
+            self.skipped.add("ssh", cipher, "%s: %s" % (missing[0], (told or ["not tried"])[0]))
+
+    def pilot(self, cipher: str) -> None:
+        sample, negotiated = pilot_sample(self.server, cipher)
+        self.rates[cipher] = rate(sample)
+        for method in ("pipeline", "steady"):
+            pinned = method == "steady" and self.cpus is not None
+            self.series[cipher, method] = ssh_series(cipher, method, negotiated, pinned)
+
+    def steady(self, cipher: str) -> None:
+        def attempt() -> Json:
+            return steady_try_or_pipe(self.server, cipher, self.depth.steady_seconds, self.cpus)
+
+        series = self.series[cipher, "steady"]
+        series.samples += tries_until_quiet(attempt, self.budget)
+        series.facts["source"] = "pipe" if Source.make is PipeSource else "file"
+        if not self.series[cipher, "pipeline"].samples:
+            # The pilot is too short to tell a fast cipher's rate: a pipeline reaches about 3/4
+            # of the steady rate, so that the first try lasts about as long as the others.
+            self.rates[cipher] = max(self.rates[cipher], 0.75 * rate(series.samples[-1]))
+
+    def pipeline(self, cipher: str) -> None:
+        def attempt() -> Json:
+            mib = sized_mib(self.rates[cipher], self.depth.pipeline_seconds)
+            return pipeline_try(self.server, cipher, mib)
+
+        series = self.series[cipher, "pipeline"]
+        series.samples += tries_until_quiet(attempt, self.budget)
+        self.rates[cipher] = series.median()
+
+
+def ssh_series(cipher: str, method: str, negotiated: Negotiated, pinned: bool) -> Series:
+    return Series(
+        "ssh",
+        cipher,
+        mac=None,
+        compression=False,
+        negotiated=dict(negotiated._asdict()),
+        method=method,
+        pinned=pinned,
+        target={"kind": "loopback", "name": None},
+    )
+
+
+def pilot_cost() -> float:
+    return CONNECT_SECONDS + 0.15
+
+
+def ssh_try_cost(depth: Depth, method: str) -> float:
+    """Expected wall seconds of a try, for the estimate."""
+    if method == "pipeline":
+        return CONNECT_SECONDS + depth.pipeline_seconds
+    return CONNECT_SECONDS + WARM_UP_SECONDS + depth.steady_seconds
+
+
+class OpensslPlan:
+    """Rounds over all ciphers, plain and masked, in a new random order each."""
+
+    def __init__(
+        self,
+        openssl: str,
+        able: SpeedAbilities,
+        ciphers: Sequence[str],
+        masked: Sequence[str],
+        depth: Depth,
+        skipped: Skipped,
+        progress: "Progress",
+    ) -> None:
+        self.openssl = openssl
+        self.able = able
+        self.entries = [(cipher, "default") for cipher in ciphers]
+        self.entries += [(cipher, "masked") for cipher in masked]
+        self.depth = depth if able.seconds else depth._replace(tries=1)
+        self.skipped = skipped
+        self.progress = progress
+        self.failed = set()  # type: Set[Tuple[str, str]]
+        self.series = {}  # type: Dict[Tuple[str, str, int], Series]
+
+    def run(self) -> List[Series]:
+        for number in range(self.depth.tries):
+            order = list(self.entries)
+            random.shuffle(order)
+            for cipher, acceleration in order:
+                name = cipher if acceleration == "default" else cipher + " without AES hardware"
+                label = "openssl %s, round %d of %d" % (name, number + 1, self.depth.tries)
+                self.progress.step(label, openssl_try_cost(self.depth, self.able))
+                if (cipher, acceleration) not in self.failed:
+                    self.attempt(cipher, acceleration)
+        return self.effective_series()
+
+    def attempt(self, cipher: str, acceleration: str) -> None:
+        masked = acceleration == "masked"
+        seconds = self.depth.openssl_seconds
+        try:
+            samples = openssl_try(self.openssl, cipher, seconds, self.able, masked)
+        except TryFailed as error:
+            self.failed.add((cipher, acceleration))
+            if not any(key[:2] == (cipher, acceleration) for key in self.series):
+                self.skipped.add("openssl", cipher, str(error), masked)
+            return
+        for block_size, sample in samples.items():
+            key = (cipher, acceleration, block_size)
+            if key not in self.series:
+                self.series[key] = openssl_series(cipher, acceleration, block_size)
+            self.series[key].samples.append(sample)
+
+    def effective_series(self) -> List[Series]:
+        """All series, less masked ones where the mask changed nothing."""
+        kept = []
+        for (cipher, acceleration, block_size), series in sorted(self.series.items()):
+            plain = self.series.get((cipher, "default", block_size))
+            if acceleration == "masked" and not mask_worked(plain, series):
+                self.skipped.add("openssl", cipher, "mask had no effect", masked=True)
+            else:
+                kept.append(series)
+        return kept
+
+
+def mask_worked(plain: Optional[Series], masked: Series) -> bool:
+    return plain is not None and plain.median() >= MASK_MIN_EFFECT * masked.median()
+
+
+def openssl_series(cipher: str, acceleration: str, block_size: int) -> Series:
+    return Series(
+        "openssl",
+        cipher,
+        acceleration,
+        operation="encrypt",
+        block_size=block_size,
+        threads=1,
+        timing="cpu",
+    )
+
+
+def openssl_try_cost(depth: Depth, able: SpeedAbilities) -> float:
+    return depth.openssl_seconds + 0.05 if able.seconds else 15.0
+
+
+# --------------------------------------------------------------------------------------------
+# Progress
+# --------------------------------------------------------------------------------------------
+
+_verbose = False
+
+
+def verbose(text: str) -> None:
+    """A line for -v, on standard error."""
+    if _verbose:
+        print(text, file=sys.stderr, flush=True)
+
+
+def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) -> str:
+    """A command as one would type it."""
+    words = ["%s=%s" % (name, shlex.quote(text)) for name, text in sorted((env or {}).items())]
+    return " ".join(words + [shlex.quote(word) for word in command])
+
+
+class Progress:
+    """Says on standard error what is being done and how long the rest will take.
+
+    Modes: live (one line that is overwritten), plain (lines), json (an object a line), none.
+    """
+
+    PLAIN_EVERY_SECONDS = 10.0
+
+    def __init__(self, mode: str) -> None:
+        if mode == "auto":
+            mode = "live" if sys.stderr.isatty() else "plain"
+        self.mode = mode
+        self.total = 0
+        self.done = 0
+        self.planned = 0.0
+        self.planned_done = 0.0
+        self.label = ""
+        self.current = 0.0
+        self.started = time.monotonic()
+        self.last_line = 0.0
+
+    def plan(self, steps: int, seconds: float) -> None:
+        """Announce steps and the seconds that they are expected to take."""
+        self.total += steps
+        self.planned += seconds
+
+    def begin(self) -> None:
+        self.started = time.monotonic()
+
+    def leave_out(self, steps: int, seconds: float) -> None:
+        """What was announced with these figures, and has begun, ends here."""
+        self.total -= steps
+        self.planned -= seconds
+        self.done, self.planned_done, self.label, self.current = 0, 0.0, "", 0.0
+        self.started = time.monotonic()
+
+    def step(self, label: str, seconds: float) -> None:
+        """A step begins; the one before it is done."""
+        if self.label:
+            self.done += 1
+        self.planned_done += self.current
+        self.label, self.current = label, seconds
+        self.show()
+
+    def finish(self) -> None:
+        if self.label:
+            self.done, self.planned_done = self.total, self.planned
+            self.label = "done"
+            self.show(last=True)
+
+    def remaining(self) -> float:
+        """Seconds left: planned ones, corrected by how the plan has held so far."""
+        pace = 1.0
+        if self.planned_done > 5.0:
+            pace = (time.monotonic() - self.started) / self.planned_done
+        return max(0.0, (self.planned - self.planned_done) * pace)
+
+    def show(self, last: bool = False) -> None:
+        if self.mode == "json":
+            self.write_json({})
+        elif self.mode == "live":
+            text = "[%d/%d] %s, about %d s left" % (
+                self.done,
+                self.total,
+                self.label,
+                self.remaining(),
+            )
+            sys.stderr.write("\r\x1b[K" + ("" if last else text[:100]))
+            sys.stderr.flush()
+        elif self.mode == "plain" and not last:
+            now = time.monotonic()
+            if self.last_line == 0.0 or now - self.last_line >= self.PLAIN_EVERY_SECONDS:
+                self.last_line = now
+                text = "%d of %d: %s, about %d s left"
+                print(
+                    text % (self.done, self.total, self.label, self.remaining()),
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+    def write_json(self, extra: Json) -> None:
+        line = {"done": self.done, "total": self.total, "label": self.label}  # type: Json
+        line.update(extra)
+        print(json.dumps(line), file=sys.stderr, flush=True)
+
+    def note(self, text: str) -> None:
+        """A sentence for the user."""
+        if self.mode == "json":
+            self.write_json({"note": text})
+        elif self.mode != "none":
+            prefix = "\r\x1b[K" if self.mode == "live" else ""
+            print(prefix + text, file=sys.stderr, flush=True)
+
+
+# --------------------------------------------------------------------------------------------
+# The run: discover, measure, build the document
+# --------------------------------------------------------------------------------------------
+
+
+class RunOptions(NamedTuple):
+    """What the command line asked the run command for."""
+
+    depth: Depth
+    tools: Tuple[str, ...]
+    ciphers: Optional[Tuple[str, ...]]
+    ssh: Optional[str]
+    sshd: Optional[str]
+    openssl: Optional[str]
+    mask: bool
+    name: Optional[str]
+    tags: Dict[str, str]
+    anonymous: bool
+
+
+def utc_now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def host_name(options: RunOptions, run_id: str) -> str:
+    if options.anonymous:
+        return "anonymous-" + run_id[:8]
+    return (options.name or socket.gethostname() or "unnamed")[:200]
+
+
+class Run:
+    """One execution of the agent: collects what becomes the run document."""
+
+    def __init__(self, options: RunOptions, progress: Progress) -> None:
+        self.options = options
+        self.progress = progress
+        self.run_id = str(uuid.uuid4())
+        self.started_at = utc_now()
+        self.skipped = Skipped()
+        self.series = []  # type: List[Series]
+        self.openssh = {"client": None, "server": None, "default_cipher": None}  # type: Json
+        self.pinned_cpus = None  # type: Optional[Tuple[int, int]]
+        self.ssh = find_program("ssh", options.ssh)
+        self.sshd = find_program("sshd", options.sshd, SSHD_PLACES)
+        self.openssl = find_program("openssl", options.openssl)
+        self.able = SpeedAbilities(False, False)
+        self.offered = []  # type: List[str]
+
+    # Discovery
+
+    def ssh_ciphers(self) -> List[str]:
+        """The ciphers to measure with ssh; notes why there are none."""
+        if "ssh" not in self.options.tools:
+            return []
+        if self.ssh is None:
+            self.progress.note("ssh is not measured: no ssh was found in PATH (give --ssh PATH)")
+            return []
+        self.offered = offered_ciphers(self.ssh)
+        self.skip_missing_baselines(self.offered)
+        chosen = [name for name in self.offered if self.wanted(name)]
+        if self.sshd is None and chosen:
+            self.progress.note("ssh is not measured: " + SSHD_MISSING)
+            for cipher in chosen:
+                self.skipped.add("ssh", cipher, "no sshd on this machine")
+            return []
+        return chosen
+
+    def wanted(self, cipher: str) -> bool:
+        return self.options.ciphers is None or cipher in self.options.ciphers
+
+    def skip_missing_baselines(self, offered: Sequence[str]) -> None:
+        for cipher in SSH_BASELINES:
+            if cipher not in offered and self.wanted(cipher):
+                self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
+
+    def openssl_ciphers(self) -> List[str]:
+        """The ciphers to measure with openssl; fewer for versions that take 15 s for each."""
+        if "openssl" not in self.options.tools:
+            return []
+        if self.openssl is None:
+            text = "openssl is not measured: none was found in PATH (give --openssl PATH)"
+            self.progress.note(text)
+            return []
+        self.able = speed_abilities(self.openssl)
+        if self.options.ciphers is not None:
+            return [name for name in OPENSSL_KNOWN if name in self.options.ciphers]
+        if self.able.seconds:
+            return list(OPENSSL_QUICK)
+        for cipher in OPENSSL_QUICK:
+            if cipher not in OPENSSL_OLD_QUICK:
+                reason = (
+                    "this openssl speed has no -seconds and takes 15 s a cipher: not in a quick run"
+                )
+                self.skipped.add("openssl", cipher, reason)
+        return list(OPENSSL_OLD_QUICK)
+
+    def masked_ciphers(self, ciphers: Sequence[str]) -> List[str]:
+        """Ciphers to repeat with the AES hardware turned off."""
+        chosen = [name for name in MASKED_CIPHERS if name in ciphers]
+        if not self.options.mask or not self.able.seconds:
+            return []
+        if platform.machine() not in ("x86_64", "amd64", "AMD64", "i686", "i386"):
+            for cipher in chosen:
+                reason = "masked: this agent knows no mask for %s" % platform.machine()
+                self.skipped.add("openssl", cipher, reason, masked=True)
+            return []
+        return chosen
+
+    def check_cipher_names(self) -> None:
+        """A name that neither tool knows is a mistake worth stopping for."""
+        text = (
+            "--ciphers: neither ssh nor openssl is known to have %s (`ssh -Q cipher` lists the "
+            "names of ssh; those of openssl here: %s)"
+        )
+        for name in self.options.ciphers or ():
+            known = name in OPENSSL_KNOWN or name in SSH_OLD_CIPHERS
+            if not known and (self.ssh is None or name not in offered_ciphers(self.ssh)):
+                raise UsageError(text % (name, ", ".join(OPENSSL_KNOWN)))
+
+    # Measuring
+
+    def measure(self) -> Json:
+        """Everything; returns the run document, whose measurements may be empty."""
+        self.check_cipher_names()
+        ssh_ciphers = self.ssh_ciphers()
+        openssl_ciphers = self.openssl_ciphers()
+        masked = self.masked_ciphers(openssl_ciphers)
+        environment = self.environment()
+        self.announce(ssh_ciphers, openssl_ciphers, masked)
+        foreign = foreign_before_start()
+        before = machine_state()
+        if foreign is not None and foreign <= FOREIGN_LIMIT:
+            self.pinned_cpus = cpus_for_pinning()
+        if ssh_ciphers:
+            self.measure_ssh(ssh_ciphers)
+        if openssl_ciphers and self.openssl:
+            plan = OpensslPlan(
+                self.openssl,
+                self.able,
+                openssl_ciphers,
+                masked,
+                self.options.depth,
+                self.skipped,
+                self.progress,
+            )
+            self.series += plan.run()
+        self.progress.finish()
+        found = conditions_of_run(
+            foreign, before, machine_state(), self.disturbed_tries(), environment["cpu"]["governor"]
+        )
+        return self.document(environment, found)
+
+    def announce(self, ssh: Sequence[str], openssl: Sequence[str], masked: Sequence[str]) -> None:
+        """Print the estimate and give the progress line its plan."""
+        depth = self.options.depth
+        if ssh:
+            self.progress.plan(*self.ssh_cost(ssh))
+        tries = depth.tries if self.able.seconds else 1
+        count = tries * (len(openssl) + len(masked))
+        self.progress.plan(count, count * openssl_try_cost(depth, self.able))
+        if ssh or openssl:
+            text = "Measuring %d ssh and %d openssl ciphers; this takes about %s."
+            self.progress.note(text % (len(ssh), len(openssl), in_words(self.progress.planned)))
+        self.progress.begin()
+
+    def ssh_cost(self, ciphers: Sequence[str]) -> Tuple[int, float]:
+        """Steps and seconds that ssh is expected to take."""
+        depth = self.options.depth
+        both = ssh_try_cost(depth, "steady") + ssh_try_cost(depth, "pipeline")
+        seconds = zero_connects_cost() + len(ciphers) * (pilot_cost() + depth.tries * both)
+        return 1 + len(ciphers) * (1 + 2 * depth.tries), seconds
+
+    def measure_ssh(self, ciphers: Sequence[str]) -> None:
+        try:
+            with PrivateServer(self.ssh or "", self.sshd or "", self.offered) as server:
+                self.progress.step("ssh: private sshd, empty connections", zero_connects_cost())
+                server.prepare()
+                negotiated = server.connect_costs()
+                self.openssh["server"] = server.version
+                self.openssh["default_cipher"] = self.openssh["default_cipher"] or negotiated.cipher
+                plan = SshPlan(
+                    server,
+                    [name for name in ciphers if name in server.ciphers],
+                    self.options.depth,
+                    self.pinned_cpus,
+                    self.skipped,
+                    self.progress,
+                )
+                for cipher in server.refused:
+                    if cipher in ciphers:
+                        self.skipped.add("ssh", cipher, "this sshd does not know it")
+                self.series += plan.run()
+        except SshUnavailable as error:
+            self.progress.leave_out(*self.ssh_cost(ciphers))
+            self.progress.note("ssh is not measured: %s" % error)
+            for cipher in ciphers:
+                self.skipped.add("ssh", cipher, str(error))
+
+    def disturbed_tries(self) -> Tuple[int, int]:
+        samples = [sample for series in self.series for sample in series.samples]
+        return sum(1 for sample in samples if disturbed(sample)), len(samples)
+
+    def environment(self) -> Json:
+        cpu = cpu_environment()
+        openssl = EMPTY_OPENSSL
+        if self.openssl:
+            openssl = parse_openssl_version(run_tool([self.openssl, "version", "-a"]).out)
+        if self.ssh:
+            self.openssh["client"] = parse_ssh_version(run_tool([self.ssh, "-V"]).err)
+            self.openssh["default_cipher"] = default_cipher(self.ssh)
+        return {
+            "cpu": cpu,
+            "virtualization": virtualization(cpu["flags"]),
+            "container": container(),
+            "memory_bytes": memory_bytes(),
+            "os": os_environment(),
+            "openssl": openssl,
+            "openssh": self.openssh,
+            "load_average": load_average(),
+        }
+
+    def document(self, environment: Json, conditions: List[Json]) -> Json:
+        options = self.options
+        return {
+            "schema": SCHEMA,
+            "run_id": self.run_id,
+            "agent": {"name": "ciphermark-agent", "version": VERSION},
+            "started_at": self.started_at,
+            "finished_at": utc_now(),
+            "host": {
+                "name": host_name(options, self.run_id),
+                "machine_id": None if options.anonymous else machine_id(),
+            },
+            "tags": options.tags,
+            "settings": {
+                "depth": options.depth.name,
+                "tries": options.depth.tries,
+                "pinned_cpus": list(self.pinned_cpus) if self.pinned_cpus else None,
+            },
+            "environment": environment,
+            "conditions": conditions,
+            "measurements": [series.document() for series in self.series],
+            "skipped": self.skipped.document(),
+        }
+
+
+def zero_connects_cost() -> float:
+    return 0.3 + ZERO_CONNECTS * CONNECT_SECONDS
+
+
+def in_words(seconds: float) -> str:
+    minutes, rest = divmod(int(round(seconds / 5.0)) * 5, 60)
+    if not minutes:
+        return "%d s" % max(rest, 5)
+    return "%d min %d s" % (minutes, rest) if rest else "%d min" % minutes
+
+
+# --------------------------------------------------------------------------------------------
+# Files, spool, upload
+# --------------------------------------------------------------------------------------------
+
+
+def dumps(document: Json) -> str:
+    return json.dumps(document, indent=1, sort_keys=False) + "\n"
+
+
+def write_atomically(path: str, text: str) -> None:
+    """Write a whole file or nothing; permissions by the umask."""
+    part = "%s.part-%d" % (path, os.getpid())
+    try:
+        with open(part, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
+
+
+def spool_folder() -> str:
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(
+        os.path.expanduser("~"), ".local/state"
+    )
+    return os.path.join(state, "ciphermark", "spool")
+
+
+def keep_in_spool(document: Json) -> str:
+    """Path of the kept run; falls back to the temporary directory when the home is read-only."""
+    name = "run-%s.json" % document["run_id"]
+    for folder in (spool_folder(), tempfile.gettempdir()):
+        path = os.path.join(folder, name)
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            write_atomically(path, dumps(document))
+            return path
+        except OSError as error:
+            verbose("%s: %s" % (path, error))
+    raise UsageError(
+        "the run could not be kept in %s nor in %s" % (spool_folder(), tempfile.gettempdir())
+    )
+
+
+class UploadFailed(Exception):
+    """The server did not take the run; the text says why, a line each."""
+
+
+class RefuseRedirects(urllib.request.HTTPRedirectHandler):
+    """The token goes to the server that was named and nowhere else."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Optional[urllib.request.Request]:
+        raise UploadFailed(
+            "the server redirects to %s; if that is right, give it as --server"
+            % newurl.split("?")[0]
+        )
+
+
+class Answer(NamedTuple):
+    """An HTTP answer; status 0 means that no connection came about, body then says why."""
+
+    status: int
+    body: str
+    retry_after: Optional[str]
+
+
+def post(url: str, token: str, body: bytes) -> Answer:
+    headers = {
+        "Authorization": "Bearer " + token,
+        "Content-Type": "application/json",
+        "Content-Encoding": "gzip",
+        "Accept": "application/json",
+        "User-Agent": "ciphermark-agent/" + VERSION,
+    }
+    request = urllib.request.Request(url, data=body, headers=headers, method="POST")
+    opener = urllib.request.build_opener(RefuseRedirects)
+    try:
+        with opener.open(request, timeout=UPLOAD_TIMEOUT) as answer:
+            return Answer(answer.status, decode(answer.read(MIB)), None)
+    except urllib.error.HTTPError as error:
+        with contextlib.closing(error):
+            location = error.headers.get("Location")
+            if 300 <= error.code < 400 and location:
+                raise UploadFailed(
+                    "the server redirects to %s; if that is right, give it as --server" % location
+                )
+            return Answer(error.code, decode(error.read(MIB)), error.headers.get("Retry-After"))
+    except urllib.error.URLError as error:
+        return Answer(0, str(error.reason), None)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return Answer(0, "the answer broke off: %s" % error, None)
+
+
+def upload(server: str, token: str, document: Json) -> str:
+    """Send a run; returns what to tell the user. The run_id makes sending twice harmless."""
+    url = server.rstrip("/") + "/api/v1/runs/"
+    body = gzip.compress(json.dumps(document).encode("utf-8"))
+    answer = post(url, token, body)
+    for delay in RETRY_DELAYS:
+        if not worth_retrying(answer):
+            break
+        wait = pause(answer, delay)
+        verbose("%s: %s, again in %.1f s" % (url, answer.status or answer.body, wait))
+        time.sleep(wait)
+        answer = post(url, token, body)
+    if answer.status in (200, 201, 202):
+        return "uploaded: " + str(parse_object(answer.body).get("url") or url)
+    raise UploadFailed(explain_answer(url, answer))
+
+
+def worth_retrying(answer: Answer) -> bool:
+    return answer.status in (0, 429) or answer.status >= 500
+
+
+def pause(answer: Answer, delay: float) -> float:
+    """Seconds to wait: what the server asks for, else the delay with some jitter."""
+    asked = (answer.retry_after or "").strip()
+    if asked.isdigit():
+        return min(float(asked), RETRY_AFTER_LIMIT)
+    return delay * random.uniform(0.75, 1.25)
+
+
+def parse_object(text: str) -> Json:
+    """A JSON object, or an empty one for anything else."""
+    try:
+        parsed = json.loads(text)
+    except ValueError:
+        return {}
+    return parsed if isinstance(parsed, dict) else {}
+
+
+def explain_answer(url: str, answer: Answer) -> str:
+    """Why an upload failed, with every error that the server names."""
+    if answer.status == 0:
+        return "%s cannot be reached: %s" % (url, answer.body)
+    words = {
+        401: "the server does not know this token",
+        403: "this token may not upload; make one with the scope `upload`",
+        404: "there is no Ciphermark at this address",
+        409: "the server has another run with the same run_id",
+        413: "the run is too large for the server",
+        429: "the server asks to come back later",
+    }
+    lines = [
+        "%s answered %d%s"
+        % (url, answer.status, ": " + words[answer.status] if answer.status in words else "")
+    ]
+    errors = parse_object(answer.body).get("errors")
+    for error in errors if isinstance(errors, list) else []:
+        if isinstance(error, dict):
+            lines.append("  %s: %s" % (error.get("attr") or error.get("code"), error.get("detail")))
+    return printable("\n".join(lines))
+
+
+def printable(text: str) -> str:
+    """Text from outside, without control characters that a terminal would obey."""
+    shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+    encoding = sys.stdout.encoding or "ascii"
+    return shown.encode(encoding, "replace").decode(encoding)
+
+
+# --------------------------------------------------------------------------------------------
+# Tables for the terminal
+# --------------------------------------------------------------------------------------------
+
+
+def megabytes(bytes_per_second: float) -> str:
+    """Rate in 10^6 bytes per second, three significant digits."""
+    value = bytes_per_second / 1e6
+    return "%.0f" % value if value >= 100 else "%.1f" % value
+
+
+def rates_of(measurement: Json) -> List[float]:
+    return sorted(rate(sample) for sample in measurement["samples"])
+
+
+def cpu_per_gb(measurement: Json) -> str:
+    """Median CPU seconds of both ends for 10^9 bytes."""
+    costs = []
+    for end in ("client_cpu_seconds", "server_cpu_seconds"):
+        known = [
+            sample[end] / sample["bytes"] * 1e9
+            for sample in measurement["samples"]
+            if sample.get(end)
+        ]
+        costs.append("%.2f" % statistics.median(known) if known else "?")
+    return " + ".join(costs)
+
+
+def table(rows: Sequence[Sequence[str]]) -> List[str]:
+    """Columns aligned: the first to the left, the others to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths))  # noqa: B905 - new in 3.10
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def spread(rates: Sequence[float]) -> str:
+    return "%s (%s-%s)" % (
+        megabytes(statistics.median(rates)),
+        megabytes(rates[0]),
+        megabytes(rates[-1]),
+    )
+
+
+def ssh_table(measurements: Sequence[Json]) -> List[str]:
+    """MB/s of both methods, CPU seconds a GB of the pipeline."""
+    by_cipher = collections.OrderedDict()  # type: Dict[str, Dict[str, Json]]
+    for measurement in measurements:
+        if measurement["tool"] == "ssh":
+            methods = by_cipher.setdefault(measurement["cipher"], {})
+            methods[measurement.get("method", "pipeline")] = measurement
+    if not by_cipher:
+        return []
+    rows = [("ssh, MB/s: median (range)", "pipeline", "steady", "CPU s/GB client + server")]
+    for cipher, methods in sorted(by_cipher.items(), key=lambda item: -best(item[1])):
+        cells = [
+            spread(rates_of(methods[name])) if name in methods else "-"
+            for name in ("pipeline", "steady")
+        ]
+        costs = cpu_per_gb(methods.get("steady") or methods["pipeline"])
+        rows.append((printable(cipher), cells[0], cells[1], costs))
+    return table(rows)
+
+
+def best(methods: Dict[str, Json]) -> float:
+    return max(statistics.median(rates_of(measurement)) for measurement in methods.values())
+
+
+def openssl_table(measurements: Sequence[Json]) -> List[str]:
+    rows = []
+    for measurement in measurements:
+        if measurement["tool"] == "openssl":
+            masked = measurement.get("acceleration") == "masked"
+            name = printable(measurement["cipher"]) + (" without AES hardware" if masked else "")
+            rates = rates_of(measurement)
+            rows.append(
+                (statistics.median(rates), name, str(measurement["block_size"]), spread(rates))
+            )
+    if not rows:
+        return []
+    head = [("openssl speed, MB/s: median (range)", "block", "encrypt")]
+    return table(head + [row[1:] for row in sorted(rows, reverse=True)])
+
+
+def result_lines(document: Json) -> List[str]:
+    """A run as tables, conditions and reasons below."""
+    host = printable(str(document["host"]["name"]))
+    cpu = printable(str(document["environment"]["cpu"].get("model")))
+    lines = ["%s, %s, %s" % (host, cpu, document["started_at"]), ""]
+    for part in (ssh_table(document["measurements"]), openssl_table(document["measurements"])):
+        lines += part + [""] if part else []
+    for entry in document.get("conditions", []):
+        lines.append(
+            "doubt: %s: %s" % (printable(entry["code"]), printable(str(entry.get("detail"))))
+        )
+    reasons = collections.OrderedDict()  # type: Dict[str, List[str]]
+    for entry in document.get("skipped", []):
+        key = "%s: %s" % (entry["tool"], entry["reason"])
+        reasons.setdefault(key, []).append(str(entry["cipher"]))
+    for reason, ciphers in reasons.items():
+        lines.append("not measured: %s (%s)" % (printable(", ".join(ciphers)), printable(reason)))
+    return lines
+
+
+# --------------------------------------------------------------------------------------------
+# Command line
+# --------------------------------------------------------------------------------------------
+
+
+def command_run(arguments: argparse.Namespace) -> int:
+    options = run_options(arguments)
+    server, token = server_and_token(arguments)
+    if arguments.dry_run:
+        print("\n".join(dry_run_lines(options, server)))
+        return EXIT_OK
+    sweep_stale_folders()
+    document = measured_document(options, Progress(arguments.progress))
+    if not document["measurements"]:
+        lines = ["%s: %s" % (entry["cipher"], entry["reason"]) for entry in document["skipped"]]
+        complain("nothing could be measured; " + "; ".join(lines[:3] or ["no tool was found"]))
+        return EXIT_NOTHING
+    return deliver(document, arguments.output, server, token)
+
+
+def measured_document(options: RunOptions, progress: Progress) -> Json:
+    """Run with signals turned into an orderly end."""
+    catch_signals()
+    try:
+        return Run(options, progress).measure()
+    finally:
+        ignore_signals()
+        end_children()
+
+
+def catch_signals() -> None:
+    def interrupt(signum: int, _frame: object) -> None:
+        ignore_signals()  # the way out must not be interrupted again
+        raise Interrupted(signum)
+
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, interrupt)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if inherited as ignored, wait4 knows nothing
+
+
+def ignore_signals() -> None:
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_IGN)
+
+
+def restore_signals() -> None:
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_DFL)
+
+
+def deliver(
+    document: Json, output: Optional[str], server: Optional[str], token: Optional[str]
+) -> int:
+    """Show, write and upload the document; what cannot be uploaded is kept."""
+    restore_signals()
+    to_stdout = output == "-" or (output is None and server is None)
+    screen = sys.stderr if to_stdout else sys.stdout
+    print("\n".join(result_lines(document)), file=screen)
+    if to_stdout:
+        sys.stdout.write(dumps(document))
+    elif output:
+        try:
+            write_atomically(output, dumps(document))
+        except OSError as error:
+            path = keep_in_spool(document)
+            complain(
+                "%s cannot be written: %s; the run is kept in %s" % (output, error.strerror, path)
+            )
+            return EXIT_NOT_UPLOADED
+    if server and token:
+        return upload_or_keep(server, token, document, screen)
+    return EXIT_OK
+
+
+def upload_or_keep(server: str, token: str, document: Json, screen: IO[str]) -> int:
+    """Keep the run first: whatever happens during the upload, it is not lost."""
+    path = keep_in_spool(document)
+    catch_signals()
+    try:
+        print(upload(server, token, document), file=screen)
+    except UploadFailed as error:
+        complain("%s\nmeasured but not uploaded; the run is kept in %s" % (error, path))
+        return EXIT_NOT_UPLOADED
+    except Interrupted:
+        complain("interrupted before it was uploaded; the run is kept in %s" % path)
+        return EXIT_NOT_UPLOADED
+    os.unlink(path)
+    return EXIT_OK
+
+
+def command_upload(arguments: argparse.Namespace) -> int:
+    """Send saved or spooled runs; a spooled one is removed once the server has it."""
+    server, token = server_and_token(arguments)
+    if not server or not token:
+        raise UsageError(
+            "upload needs --server and a token (--token, --token-file or CIPHERMARK_TOKEN)"
+        )
+    documents = [(path, load_document(path)) for path in arguments.files]
+    failed = False
+    for path, document in documents:
+        try:
+            print("%s: %s" % (path, upload(server, token, document)))
+            if os.path.dirname(os.path.abspath(path)) == os.path.abspath(spool_folder()):
+                os.unlink(path)
+        except UploadFailed as error:
+            complain("%s: %s" % (path, error))
+            failed = True
+    return EXIT_NOT_UPLOADED if failed else EXIT_OK
+
+
+def command_show(arguments: argparse.Namespace) -> int:
+    try:
+        print("\n".join(result_lines(load_document(arguments.file))))
+    except (KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+        raise UsageError("%s is not a complete run document: %s" % (arguments.file, error))
+    return EXIT_OK
+
+
+def load_document(path: str) -> Json:
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+    except OSError as error:
+        raise UsageError("%s cannot be read: %s" % (path, error.strerror))
+    except ValueError as error:
+        raise UsageError("%s is not JSON: %s" % (path, error))
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise UsageError("%s is not a run document (%s)" % (path, SCHEMA))
+    return document
+
+
+def run_options(arguments: argparse.Namespace) -> RunOptions:
+    depth = QUICK
+    if arguments.tries is not None:
+        depth = depth._replace(tries=arguments.tries)
+    if arguments.seconds is not None:
+        depth = depth._replace(
+            pipeline_seconds=arguments.seconds,
+            steady_seconds=arguments.seconds,
+            openssl_seconds=max(1, int(round(arguments.seconds))),
+        )
+    return RunOptions(
+        depth=depth,
+        tools=arguments.tools,
+        ciphers=arguments.ciphers,
+        ssh=arguments.ssh,
+        sshd=arguments.sshd,
+        openssl=arguments.openssl,
+        mask=not arguments.no_mask,
+        name=arguments.name,
+        tags=dict(arguments.tag),
+        anonymous=arguments.anonymous,
+    )
+
+
+def server_and_token(arguments: argparse.Namespace) -> Tuple[Optional[str], Optional[str]]:
+    """Where to upload and with which token; a server without a token is a mistake."""
+    server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or None
+    if server is None:
+        return None, None
+    parts = urllib.parse.urlsplit(server)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
+    token = (
+        arguments.token
+        or token_from_file(arguments.token_file)
+        or os.environ.get("CIPHERMARK_TOKEN")
+    )
+    if not token and not getattr(arguments, "dry_run", False):
+        raise UsageError("--server needs a token: --token, --token-file or CIPHERMARK_TOKEN")
+    if token and not re.match(r"[\x21-\x7e]+$", token):
+        raise UsageError("the token holds characters that no token has")
+    if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname):
+        print("warning: the token is sent unencrypted; use https", file=sys.stderr)
+    return server, token
+
+
+def token_from_file(path: Optional[str]) -> Optional[str]:
+    if path is None:
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip()
+    except (OSError, ValueError) as error:
+        raise UsageError("--token-file %s cannot be read: %s" % (path, error))
+
+
+def dry_run_lines(options: RunOptions, server: Optional[str]) -> List[str]:
+    """Every command of a run and the shape of its document; nothing is started for it."""
+    ssh = options.ssh or "ssh"
+    sshd = options.sshd or shutil.which("sshd", path=os.pathsep.join(SSHD_PLACES)) or "sshd"
+    openssl = options.openssl or "openssl"
+    lines = ["# nothing of this is run now; FOLDER is a temporary directory, PORT a free port"]
+    lines += ["", "# what this machine is (beside reading /proc, /sys and /etc/os-release)"]
+    lines += [
+        "lscpu    # ARM only, for the model's name",
+        "systemd-detect-virt --vm",
+        "systemd-detect-virt --container",
+    ]
+    lines.append(shell_words([openssl, "version", "-a"]))
+    if "ssh" in options.tools:
+        lines += dry_run_ssh(options, ssh, sshd)
+    if "openssl" in options.tools:
+        lines += dry_run_openssl(options, openssl)
+    lines += [
+        "",
+        "# the run document" + (", sent to %s/api/v1/runs/" % server.rstrip("/") if server else ""),
+    ]
+    return lines + json.dumps(document_shape(options), indent=1).splitlines()
+
+
+def dry_run_ssh(options: RunOptions, ssh: str, sshd: str) -> List[str]:
+    names = ",".join(options.ciphers) if options.ciphers else "each of: %s -Q cipher" % ssh
+    client = client_command(ssh, "FOLDER", "USER", 0, "CIPHER", "MARK")
+    typed = shell_words(client).replace("-p 0 ", "-p PORT ")
+    version = (99, 0)
+    return [
+        "",
+        "# ssh: FOLDER/sshd_config",
+        *(
+            "#   " + line
+            for line in sshd_configuration("FOLDER", ["CIPHERS"], version, False, []).splitlines()
+        ),
+        shell_words([ssh, "-V"]),
+        shell_words([ssh, "-G", "127.0.0.1"]),
+        shell_words([ssh, "-Q", "cipher"]),
+        shell_words([sshd, "-?"]),
+        "ssh-keygen -q -N '' -C %s -t ed25519 -f FOLDER/host_key    # and FOLDER/user_key"
+        % HOST_ALIAS,
+        shell_words([sshd, "-t", "-f", "FOLDER/sshd_config"]),
+        shell_words(server_command(sshd, "FOLDER"))
+        + "    # one for each connection, on its socket",
+        "# %d empty connections, a warm-up of each cipher, then %d rounds; CIPHER: %s"
+        % (ZERO_CONNECTS, options.depth.tries, names),
+        "# pipeline, COUNT for about %g s:" % options.depth.pipeline_seconds,
+        "%s | %s" % (shell_words(dd_command(0)).replace("count=0", "count=COUNT"), typed),
+        "# steady, %g s after %g s of warm-up; the input is a sparse file:"
+        % (options.depth.steady_seconds, WARM_UP_SECONDS),
+        typed + " <SPARSE_FILE",
+    ]
+
+
+def dry_run_openssl(options: RunOptions, openssl: str) -> List[str]:
+    able = SpeedAbilities(seconds=True, providers=True)
+    chosen = [name for name in options.ciphers or OPENSSL_QUICK if name in OPENSSL_KNOWN]
+    seconds = options.depth.openssl_seconds
+    lines = [
+        "",
+        "# openssl, %d rounds" % options.depth.tries,
+        shell_words([openssl, "speed", "-help"]),
+    ]
+    lines += [shell_words(speed_command(openssl, cipher, seconds, able)) for cipher in chosen]
+    if options.mask:
+        env = {"OPENSSL_ia32cap": MASK_X86}
+        masked = [cipher for cipher in MASKED_CIPHERS if cipher in chosen]
+        lines += [
+            shell_words(speed_command(openssl, cipher, seconds, able), env) for cipher in masked
+        ]
+    return lines
+
+
+def document_shape(options: RunOptions) -> Json:
+    """The run document with every name and no figure."""
+    cpu = dict.fromkeys(
+        list(parse_cpuinfo("")) + ["architecture", "threads", "max_mhz", "governor"]
+    )
+    names = (
+        "bytes",
+        "seconds",
+        "setup_seconds",
+        "client_cpu_seconds",
+        "server_cpu_seconds",
+        "foreign_cpu",
+    )
+    ssh = ssh_series("CIPHER", "pipeline", Negotiated(None, None, None, None), False)
+    ssh.samples = [dict.fromkeys(names)]
+    openssl = openssl_series("CIPHER", "default", OPENSSL_BLOCK)
+    openssl.samples = [dict.fromkeys(("bytes", "seconds", "foreign_cpu"))]
+    return {
+        "schema": SCHEMA,
+        "run_id": None,
+        "agent": {"name": "ciphermark-agent", "version": VERSION},
+        "started_at": None,
+        "finished_at": None,
+        "host": {"name": options.name, "machine_id": None},
+        "tags": options.tags,
+        "settings": {
+            "depth": options.depth.name,
+            "tries": options.depth.tries,
+            "pinned_cpus": None,
+        },
+        "environment": {
+            "cpu": cpu,
+            "virtualization": None,
+            "container": None,
+            "memory_bytes": None,
+            "os": dict.fromkeys(("id", "name", "version", "kernel")),
+            "openssl": EMPTY_OPENSSL,
+            "openssh": dict.fromkeys(("client", "server", "default_cipher")),
+            "load_average": None,
+        },
+        "conditions": [condition("CODE", "SENTENCE")],
+        "measurements": [ssh.document(), openssl.document()],
+        "skipped": [{"tool": "TOOL", "cipher": "CIPHER", "reason": "SENTENCE"}],
+    }
+
+
+def complain(text: str) -> None:
+    print("ciphermark_agent: " + text, file=sys.stderr)
+
+
+def tag_pair(text: str) -> Tuple[str, str]:
+    key, separator, value = text.partition("=")
+    if not separator or not re.match(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}$", key) or len(value) > 200:
+        raise argparse.ArgumentTypeError(
+            "give KEY=VALUE, the key of letters, digits, dot, dash and underscore (at most 50)"
+        )
+    return key, value
+
+
+def tool_list(text: str) -> Tuple[str, ...]:
+    tools = tuple(name for name in text.split(",") if name)
+    if not tools or any(name not in ("ssh", "openssl") for name in tools):
+        raise argparse.ArgumentTypeError("give ssh, openssl or ssh,openssl")
+    return tools
+
+
+def cipher_list(text: str) -> Tuple[str, ...]:
+    names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
+    if not names:
+        raise argparse.ArgumentTypeError("give at least one cipher")
+    return names
+
+
+def number_of_tries(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 50:
+        raise argparse.ArgumentTypeError("give a number from 1 to 50")
+    return int(text)
+
+
+def try_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 20:
+        raise argparse.ArgumentTypeError("give seconds from 0.1 to 20")
+    return seconds
+
+
+def host_label(text: str) -> str:
+    if not text.strip() or len(text) > 200:
+        raise argparse.ArgumentTypeError("give a name of 1 to 200 characters")
+    return text.strip()
+
+
+def add_server_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("upload")
+    group.add_argument("--server", metavar="URL", help="Ciphermark server (also CIPHERMARK_SERVER)")
+    tokens = group.add_mutually_exclusive_group()
+    tokens.add_argument("--token", help="upload token (also CIPHERMARK_TOKEN)")
+    tokens.add_argument("--token-file", metavar="FILE", help="file that holds the upload token")
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", metavar="FILE", help="write the run document; - is standard output"
+    )
+    host = parser.add_mutually_exclusive_group()
+    host.add_argument("--name", type=host_label, help="name of this host (default: its host name)")
+    host.add_argument("--anonymous", action="store_true", help="no host name, no machine id")
+    parser.add_argument(
+        "--tag",
+        metavar="KEY=VALUE",
+        type=tag_pair,
+        action="append",
+        default=[],
+        help="may be repeated",
+    )
+    group = parser.add_argument_group("what is measured")
+    group.add_argument("--quick", action="store_true", help="3 tries of about 1 s (the default)")
+    group.add_argument(
+        "--tools", metavar="LIST", type=tool_list, default=("ssh", "openssl"), help="ssh,openssl"
+    )
+    group.add_argument(
+        "--ciphers", metavar="LIST", type=cipher_list, help="names of ssh and of openssl, by commas"
+    )
+    group.add_argument("--tries", metavar="N", type=number_of_tries, help="tries of each series")
+    group.add_argument("--seconds", metavar="S", type=try_seconds, help="length of a try")
+    group.add_argument(
+        "--no-mask", action="store_true", help="leave out the tries without AES hardware"
+    )
+    group.add_argument("--ssh", metavar="PATH", help="the ssh to measure")
+    group.add_argument("--sshd", metavar="PATH", help="the sshd to start on the loopback address")
+    group.add_argument("--openssl", metavar="PATH", help="the openssl to measure")
+    group = parser.add_argument_group("how it tells")
+    group.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print every command and the document's shape; run nothing",
+    )
+    group.add_argument("--progress", choices=("auto", "plain", "json", "none"), default="auto")
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="print every command as it runs"
+    )
+
+
+def command_line() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ciphermark_agent.py",
+        allow_abbrev=False,
+        description="Measures the SSH and OpenSSL cipher speed of this machine.",
+        epilog="Exit codes: 0 measured (and uploaded, where asked); 1 measured but not uploaded: "
+        "the run is kept and its path printed; 2 usage; 3 nothing could be measured.",
+    )
+    parser.add_argument("--version", action="version", version="ciphermark_agent " + VERSION)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    run = commands.add_parser(
+        "run", allow_abbrev=False, help="measure; upload if a server is given, else write JSON"
+    )
+    add_run_options(run)
+    add_server_options(run)
+    send = commands.add_parser("upload", allow_abbrev=False, help="send saved or spooled runs")
+    send.add_argument("files", metavar="FILE", nargs="+")
+    add_server_options(send)
+    send.add_argument("-v", "--verbose", action="store_true", help="say what is retried")
+    show = commands.add_parser("show", allow_abbrev=False, help="a run as tables in the terminal")
+    show.add_argument("file", metavar="FILE")
+    return parser
+
+
+COMMANDS = {"run": command_run, "upload": command_upload, "show": command_show}
+
+
+def hide_token(argv: List[str]) -> None:
+    """Start anew with the token in the environment, so that it leaves the process list."""
+    if not sys.executable or not os.path.exists(sys.argv[0]):
+        return
+    kept, token, index = [], None, 0
+    while index < len(argv):
+        name, equals, text = argv[index].partition("=")
+        if name == "--token" and (equals or index + 1 < len(argv)):
+            index += 0 if equals else 1
+            token = text if equals else argv[index]
+        else:
+            kept.append(argv[index])
+        index += 1
+    if token:
+        os.environ["CIPHERMARK_TOKEN"] = token
+        os.execv(sys.executable, [sys.executable, sys.argv[0]] + kept)  # noqa: S606 - no shell meant
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    global _verbose
+    parser = command_line()
+    arguments = parser.parse_args(argv)
+    if arguments.command is None:
+        parser.print_help(sys.stderr)
+        return EXIT_USAGE
+    if argv is None and getattr(arguments, "token", None):
+        hide_token(sys.argv[1:])
+    _verbose = getattr(arguments, "verbose", False)
+    try:
+        return COMMANDS[arguments.command](arguments)
+    except UsageError as error:
+        complain(str(error))
+        return EXIT_USAGE
+    except Interrupted as signalled:
+        complain("interrupted; everything that was started is ended")
+        return 128 + signalled.signum
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""What the tests of the agent share: the programs it measures and runs of it."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent.running import TINY, Finished, RunAgent, agent_command, agent_environment
+
+SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
+
+
+@pytest.fixture(scope="session")
+def sshd() -> str:
+    """A real sshd; the tests of the agent do not pass without one."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), *SSHD_PLACES))
+    found = os.environ.get("CIPHERMARK_TEST_SSHD") or shutil.which("sshd", path=path)
+    assert found, (
+        "the agent's tests need an sshd: install openssh-server, or give the path of one in "
+        "CIPHERMARK_TEST_SSHD (`make test` does that)"
+    )
+    return found
+
+
+@pytest.fixture(scope="session")
+def sshd_option(sshd: str) -> tuple[str, str]:
+    """The option that makes the agent use that sshd."""
+    return ("--sshd", sshd)
+
+
+@pytest.fixture
+def run_agent(tmp_path: Path) -> RunAgent:
+    """Run the agent to its end with a home of its own."""
+
+    def run(
+        *arguments: str, before: str = "", env: Mapping[str, str] | None = None, timeout: float = 60
+    ) -> Finished:
+        done = subprocess.run(
+            agent_command(arguments, before),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+            env=agent_environment(tmp_path, env),
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def tiny_run(
+    tmp_path_factory: pytest.TempPathFactory, sshd_option: tuple[str, str]
+) -> dict[str, Any]:
+    """The document of one real run of two ssh and two openssl ciphers."""
+    home = tmp_path_factory.mktemp("tiny")
+    output = home / "run.json"
+    names = "aes128-ctr,3des-cbc,aes-128-gcm,rc4"
+    arguments = ("run", *sshd_option, *TINY, "--ciphers", names, "--output", str(output))
+    done = subprocess.run(
+        agent_command(arguments),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=agent_environment(home),
+    )
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(output.read_text())
+    document["said"] = done.stdout + done.stderr
+    assert not list((home / "temporary").iterdir()), "the agent left files behind"
+    return document

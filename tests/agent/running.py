@@ -1,0 +1,50 @@
+"""Ways to run the agent as a program."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+AGENT = Path(__file__).resolve().parents[2] / "agent" / "ciphermark_agent.py"
+# One fast and one slow cipher, one try of a fraction of a second.
+TINY = ("--ciphers", "aes128-ctr,3des-cbc", "--tries", "1", "--seconds", "0.2")
+
+
+class Finished(NamedTuple):
+    """What a run of the agent left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+RunAgent = Callable[..., Finished]
+
+
+def agent_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An environment in which the agent keeps its files below `home`."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "http_proxy", "HTTP_PROXY"):
+        kept.pop(name, None)
+    temporary = home / "temporary"
+    temporary.mkdir(exist_ok=True)
+    return {**kept, "HOME": str(home), "TMPDIR": str(temporary), **(extra or {})}
+
+
+def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
+    """The command that runs the agent; `before` is code that changes its constants first."""
+    if not before:
+        return [sys.executable, "-W", "error", str(AGENT), *arguments]
+    code = (
+        f"import sys; sys.path.insert(0, {str(AGENT.parent)!r}); import ciphermark_agent as agent\n"
+        f"{before}\nsys.exit(agent.main(sys.argv[1:]))"
+    )
+    return [sys.executable, "-W", "error", "-c", code, *arguments]
+
+
+def write_program(path: Path, code: str) -> str:
+    """An executable Python program that stands in for another one."""
+    path.write_text(f"#!{sys.executable}\n{code}\n")
+    path.chmod(0o755)
+    return str(path)

@@ -1,0 +1,98 @@
+"""Whatever ends the agent, nothing that it started stays."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.agent.running import agent_command, agent_environment
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@contextmanager
+def running_agent(home: Path, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """An agent in the middle of a run."""
+    child = subprocess.Popen(
+        agent_command(("run", *arguments)),
+        env=agent_environment(home),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+
+
+def transfer_of(child: "subprocess.Popen[bytes]") -> list[psutil.Process]:
+    """All processes below the agent, once a stream is running."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = psutil.Process(child.pid).children(recursive=True)
+        names = {process.name() for process in found if process.is_running()}
+        if {"ssh", "sshd", "dd"} <= names:
+            return found
+        time.sleep(0.01)
+    raise AssertionError("no transfer began within 20 s")
+
+
+def stragglers(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that are still alive 5 s later."""
+    return list(psutil.wait_procs(processes, timeout=5)[1])
+
+
+def arguments(sshd: str) -> tuple[str, ...]:
+    return ("--sshd", sshd, "--tools", "ssh", "--ciphers", "3des-cbc", "--seconds", "5")
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
+def test_a_signal_ends_everything_and_removes_the_folder(
+    tmp_path: Path, sshd: str, signum: signal.Signals
+) -> None:
+    with running_agent(tmp_path, *arguments(sshd)) as child:
+        processes = transfer_of(child)
+        child.send_signal(signum)
+        assert child.wait(timeout=10) == 128 + signum
+        assert stragglers(processes) == []
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_kill_9_leaves_no_process_and_the_next_run_removes_the_folder(
+    tmp_path: Path, sshd: str
+) -> None:
+    with running_agent(tmp_path, *arguments(sshd)) as child:
+        processes = transfer_of(child)
+        child.kill()
+        child.wait()
+        assert stragglers(processes) == []
+    left = list((tmp_path / "temporary").iterdir())
+    assert len(left) == 1
+    with running_agent(tmp_path, *arguments(sshd)) as child:
+        processes = transfer_of(child)
+        assert left[0] not in list((tmp_path / "temporary").iterdir())
+        child.terminate()
+        child.wait(timeout=10)
+        assert stragglers(processes) == []
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_the_folder_of_a_running_agent_stays(tmp_path: Path, sshd: str) -> None:
+    with running_agent(tmp_path, *arguments(sshd)) as first:
+        transfer_of(first)
+        before = set((tmp_path / "temporary").iterdir())
+        with running_agent(tmp_path, *arguments(sshd)) as second:
+            transfer_of(second)
+            assert before < set((tmp_path / "temporary").iterdir())
+            second.terminate()
+            second.wait(timeout=10)
+        assert set((tmp_path / "temporary").iterdir()) == before
+        first.terminate()
+        first.wait(timeout=10)
+    assert list((tmp_path / "temporary").iterdir()) == []

@@ -1,0 +1,215 @@
+"""What the agent reads of a machine: known facts exactly, unknown ones as None."""
+
+import hashlib
+import time
+
+import pytest
+
+import ciphermark_agent as agent
+
+X86 = """\
+processor\t: 0
+vendor_id\t: GenuineIntel
+cpu family\t: 6
+model\t\t: 42
+model name\t: Intel(R) Core(TM) i7-2635QM CPU @ 2.00GHz
+stepping\t: 7
+cpu MHz\t\t: 1995.386
+physical id\t: 0
+core id\t\t: 0
+cpu cores\t: 2
+flags\t\t: fpu vme aes pclmulqdq hypervisor
+bugs\t\t:
+
+processor\t: 1
+vendor_id\t: GenuineIntel
+model name\t: Intel(R) Core(TM) i7-2635QM CPU @ 2.00GHz
+physical id\t: 0
+core id\t\t: 0
+
+processor\t: 2
+physical id\t: 0
+core id\t\t: 1
+
+processor\t: 3
+physical id\t: 0
+core id\t\t: 1
+"""
+
+ARM64 = """\
+processor\t: 0
+BogoMIPS\t: 108.00
+Features\t: fp asimd evtstrm crc32 cpuid
+CPU implementer\t: 0x41
+CPU architecture: 8
+CPU variant\t: 0x0
+CPU part\t: 0xd08
+CPU revision\t: 3
+
+processor\t: 1
+CPU implementer\t: 0x41
+CPU part\t: 0xd08
+
+Hardware\t: BCM2835
+Model\t\t: Raspberry Pi 4 Model B Rev 1.1
+"""
+
+OPENSSL_30 = """\
+OpenSSL 3.0.19 27 Jan 2026 (Library: OpenSSL 3.0.19 27 Jan 2026)
+built on: Fri Apr  3 12:29:32 2026 UTC
+platform: debian-amd64
+options:  bn(64,64)
+compiler: gcc -fPIC -pthread -m64
+OPENSSLDIR: "/usr/lib/ssl"
+Seeding source: os-specific
+CPUINFO: OPENSSL_ia32cap=0xfffa3203078bffff:0x405fc6f1bf07ab
+"""
+
+
+def test_facts_of_an_x86_cpu() -> None:
+    facts = agent.parse_cpuinfo(X86)
+    assert facts == {
+        "model": "Intel(R) Core(TM) i7-2635QM CPU @ 2.00GHz",
+        "vendor": "GenuineIntel",
+        "family": 6,
+        "model_id": 42,
+        "stepping": 7,
+        "cores": 2,
+        "flags": ["fpu", "vme", "aes", "pclmulqdq", "hypervisor"],
+    }
+
+
+def test_facts_of_an_arm_cpu_come_from_its_numbers() -> None:
+    facts = agent.parse_cpuinfo(ARM64)
+    assert facts["model"] == "Cortex-A72"
+    assert facts["vendor"] == "ARM"
+    assert (facts["model_id"], facts["stepping"]) == (0xD08, 3)
+    assert facts["flags"] == ["fp", "asimd", "evtstrm", "crc32", "cpuid"]
+    assert facts["cores"] is None
+
+
+def test_an_unknown_arm_part_has_no_guessed_model() -> None:
+    facts = agent.parse_cpuinfo(ARM64.replace("0xd08", "0xfff"))
+    assert facts["model"] is None
+    assert facts["model_id"] == 0xFFF
+
+
+@pytest.mark.parametrize("text", ("", "\n\n", "garbage without colons", ":::\n: x"))
+def test_strange_cpuinfo_gives_nothing(text: str) -> None:
+    facts = agent.parse_cpuinfo(text)
+    assert set(facts.values()) == {None}
+
+
+def test_openssl_build_facts() -> None:
+    facts = agent.parse_openssl_version(OPENSSL_30)
+    assert facts["version_text"] == "OpenSSL 3.0.19 27 Jan 2026"
+    assert facts["built_on"] == "Fri Apr  3 12:29:32 2026 UTC"
+    assert facts["platform"] == "debian-amd64"
+    assert facts["compiler"] == "gcc -fPIC -pthread -m64"
+    assert facts["cpu_settings"] == "OPENSSL_ia32cap=0xfffa3203078bffff:0x405fc6f1bf07ab"
+
+
+def test_a_library_of_another_version_stays_visible() -> None:
+    text = "OpenSSL 1.1.1k  25 Mar 2021 (Library: OpenSSL 1.1.1w  11 Sep 2023)\n"
+    assert agent.parse_openssl_version(text)["version_text"] == text.strip()
+
+
+def test_no_openssl_is_all_null() -> None:
+    assert set(agent.parse_openssl_version("").values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    (
+        (
+            "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19 27 Jan 2026\n",
+            "OpenSSH_9.2p1 Debian-2+deb12u6",
+        ),
+        ("unknown option -- ?\nOpenSSH_7.4p1, OpenSSL 1.0.2k\nusage: sshd", "OpenSSH_7.4p1"),
+        ("Dropbear v2020.81", None),
+    ),
+)
+def test_ssh_versions(text: str, expected: str | None) -> None:
+    assert agent.parse_ssh_version(text) == expected
+
+
+def test_os_release_values_lose_their_quotes() -> None:
+    text = "NAME=\"Debian GNU/Linux\"\nID=debian\nVERSION_ID='12'\n# comment\n"
+    assert agent.parse_os_release(text) == {
+        "NAME": "Debian GNU/Linux",
+        "ID": "debian",
+        "VERSION_ID": "12",
+    }
+
+
+def test_busy_time_leaves_out_idle_waiting_and_stolen_time() -> None:
+    times = agent.parse_proc_stat("cpu  100 10 50 1000 200 5 15 20 7 0\ncpu0 1 2 3\n", ticks=100)
+    assert times == agent.CpuTimes(busy=1.8, steal=0.2, total=14.0)
+
+
+def test_old_kernels_have_fewer_columns() -> None:
+    times = agent.parse_proc_stat("cpu 100 0 50 1000\n", ticks=100)
+    assert times == agent.CpuTimes(busy=1.5, steal=0.0, total=11.5)
+
+
+@pytest.mark.parametrize("text", ("", "intr 5", "cpux 1 2 3 4"))
+def test_unreadable_times_are_none(text: str) -> None:
+    assert agent.parse_proc_stat(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), (("0-1,4\n", {0, 1, 4}), ("3", {3}), ("", set()), ("0,2-3", {0, 2, 3}))
+)
+def test_cpu_lists(text: str, cpus: set[int]) -> None:
+    assert agent.parse_cpu_list(text) == cpus
+
+
+QUIET = agent.MachineState(agent.CpuTimes(10.0, 0.0, 100.0), 5, 0)
+
+
+def codes(**changes: object) -> list[str]:
+    """Condition codes of a run that is undisturbed but for these changes."""
+    asked: dict[str, object] = {
+        "foreign": 0.01,
+        "before": QUIET,
+        "after": QUIET._replace(times=agent.CpuTimes(90.0, 0.5, 200.0)),
+        "disturbed": (0, 60),
+        "governor": None,
+    }
+    asked.update(changes)
+    return [entry["code"] for entry in agent.conditions_of_run(**asked)]  # type: ignore[arg-type]
+
+
+def test_a_quiet_run_has_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENSSL_ia32cap", raising=False)
+    assert codes() == []
+    assert codes(foreign=None, before=agent.MachineState(None, None, None)) == []
+
+
+def test_each_doubt_has_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENSSL_ia32cap", "~0x200000200000000")
+    after = agent.MachineState(agent.CpuTimes(90.0, 5.0, 200.0), 50, 3)
+    found = codes(foreign=0.5, after=after, disturbed=(7, 60), governor="conservative")
+    assert found == ["busy", "disturbed", "steal", "swap", "throttled", "governor", "ia32cap"]
+
+
+def test_foreign_cpu_does_not_count_our_own_work() -> None:
+    watch = agent.ForeignWatch()
+    busy = watch.own
+    while agent.own_cpu_seconds() - busy < 0.3:
+        sum(range(10000))
+    own = agent.own_cpu_seconds() - busy
+    wall = time.perf_counter() - watch.clock
+    now = agent.read_cpu_times()
+    assert now is not None
+    assert watch.times is not None
+    all_busy = now.busy - watch.times.busy
+    foreign = watch.cores()
+    assert foreign is not None
+    assert foreign == pytest.approx(max(0.0, all_busy - own) / wall, abs=0.1)
+
+
+def test_the_machine_id_cannot_be_read_from_the_document() -> None:
+    raw = (agent.read_text("/etc/machine-id") or "").strip()
+    hashed = agent.machine_id()
+    assert hashed is None if not raw else hashed != hashlib.sha256(raw.encode()).hexdigest()

@@ -1,0 +1,352 @@
+"""Real runs of the agent: what the document says, what is said when something is missing."""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ciphermark_agent as agent
+from documents.validation import validate_run_document
+from tests.agent.running import TINY, RunAgent, write_program
+
+SSH = shutil.which("ssh") or "ssh"
+CAPTURES = Path(__file__).parent / "captures"
+
+
+def series(document: dict[str, Any], cipher: str) -> list[dict[str, Any]]:
+    return [entry for entry in document["measurements"] if entry["cipher"] == cipher]
+
+
+def rate(sample: dict[str, Any]) -> float:
+    return float(sample["bytes"] / sample["seconds"])
+
+
+def reasons(document: dict[str, Any]) -> dict[str, str]:
+    return {entry["cipher"]: entry["reason"] for entry in document["skipped"]}
+
+
+def test_the_document_passes_the_servers_schema(tiny_run: dict[str, Any]) -> None:
+    assert validate_run_document(tiny_run) == []
+
+
+def test_both_methods_of_both_ciphers_are_measured(tiny_run: dict[str, Any]) -> None:
+    for cipher in ("aes128-ctr", "3des-cbc"):
+        found = series(tiny_run, cipher)
+        assert {entry["method"] for entry in found} == {"pipeline", "steady"}
+        for entry in found:
+            assert entry["negotiated"]["cipher"] == cipher
+            assert entry["negotiated"]["mac"]
+            assert entry["negotiated"]["kex"]
+            assert entry["negotiated"]["compression"] == "none"
+            assert entry["target"] == {"kind": "loopback", "name": None}
+
+
+def test_pipelines_move_whole_mebibytes_and_are_never_pinned(tiny_run: dict[str, Any]) -> None:
+    for cipher in ("aes128-ctr", "3des-cbc"):
+        for entry in series(tiny_run, cipher):
+            if entry["method"] == "pipeline":
+                assert not entry["pinned"]
+                assert all(sample["bytes"] % 1048576 == 0 for sample in entry["samples"])
+
+
+def test_every_try_carries_its_costs(tiny_run: dict[str, Any]) -> None:
+    for cipher in ("aes128-ctr", "3des-cbc"):
+        for entry in series(tiny_run, cipher):
+            for sample in entry["samples"]:
+                assert 0 < sample["setup_seconds"] < 20
+                assert sample["client_cpu_seconds"] > 0
+                assert sample["server_cpu_seconds"] > 0
+                assert sample["foreign_cpu"] >= 0
+
+
+def test_cpu_cost_of_a_byte_is_that_of_the_cipher_not_of_the_connection(
+    tiny_run: dict[str, Any],
+) -> None:
+    """3DES costs both ends about the same and many times what AES costs, by either method."""
+    costs = {}
+    for cipher in ("aes128-ctr", "3des-cbc"):
+        for entry in series(tiny_run, cipher):
+            sample = entry["samples"][0]
+            client = sample["client_cpu_seconds"] / sample["bytes"]
+            costs[cipher, entry["method"]] = client
+            if cipher == "3des-cbc":
+                server = sample["server_cpu_seconds"] / sample["bytes"]
+                assert client == pytest.approx(server, rel=0.3)
+    for method in ("pipeline", "steady"):
+        assert costs["3des-cbc", method] > 5 * costs["aes128-ctr", method]
+    assert costs["3des-cbc", "pipeline"] == pytest.approx(costs["3des-cbc", "steady"], rel=0.3)
+
+
+def test_openssl_is_measured_by_cpu_time(tiny_run: dict[str, Any]) -> None:
+    (rc4,) = series(tiny_run, "rc4")
+    assert rc4["timing"] == "cpu"
+    assert rc4["block_size"] == 16384
+    assert rc4["operation"] == "encrypt"
+    assert 0 < rc4["samples"][0]["seconds"] <= 1.1  # less on a busy machine
+    assert rate(rc4["samples"][0]) > 10e6
+
+
+def test_a_mask_is_a_measurement_of_its_own_or_a_reason(tiny_run: dict[str, Any]) -> None:
+    found = {entry["acceleration"]: entry for entry in series(tiny_run, "aes-128-gcm")}
+    assert "default" in found
+    if "masked" in found:
+        plain, masked = (rate(found[name]["samples"][0]) for name in ("default", "masked"))
+        assert plain >= 1.1 * masked
+    else:
+        assert "mask" in reasons(tiny_run)["aes-128-gcm"]
+
+
+def test_the_environment_names_both_ends(tiny_run: dict[str, Any]) -> None:
+    openssh = tiny_run["environment"]["openssh"]
+    assert openssh["client"].startswith("OpenSSH_")
+    assert openssh["server"].startswith("OpenSSH_")
+    assert openssh["default_cipher"]
+    assert tiny_run["environment"]["openssl"]["version_text"]
+    assert tiny_run["environment"]["cpu"]["threads"] == os.cpu_count()
+
+
+def test_baselines_that_this_ssh_lacks_are_named(run_agent: RunAgent, tmp_path: Path) -> None:
+    fake = write_program(tmp_path / "ssh", "print('aes128-ctr')")
+    done = run_agent("run", "--tools", "ssh", "--ssh", fake, "--ciphers", "arcfour")
+    assert done.code == 3
+    assert "arcfour: this OpenSSH does not offer it" in done.err
+
+
+def test_an_openssl_without_seconds_is_measured_once_at_all_its_block_sizes(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    code = (
+        "import sys\n"
+        "if '-help' in sys.argv: sys.exit('Error: bad option or value')\n"
+        "if 'version' in sys.argv: sys.exit(print('OpenSSL 1.0.2g  1 Mar 2016'))\n"
+        f"name = {str(CAPTURES)!r} + '/102-evp-' + sys.argv[-1] + '.mr.'\n"
+        "sys.stdout.write(open(name + 'out').read())\n"
+        "sys.stderr.write(open(name + 'err').read())"
+    )
+    fake = write_program(tmp_path / "openssl", code)
+    done = run_agent("run", "--tools", "openssl", "--openssl", fake)
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    assert {entry["cipher"] for entry in document["measurements"]} == set(agent.OPENSSL_OLD_QUICK)
+    gcm = series(document, "aes-128-gcm")
+    assert sorted(entry["block_size"] for entry in gcm) == [16, 64, 256, 1024, 8192]
+    assert all(len(entry["samples"]) == 1 for entry in document["measurements"])
+    assert "takes 15 s a cipher" in reasons(document)["rc4"]
+    assert document["environment"]["openssl"]["version_text"] == "OpenSSL 1.0.2g  1 Mar 2016"
+
+
+def test_result_and_document_are_kept_apart(run_agent: RunAgent) -> None:
+    done = run_agent("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--name", "x")
+    assert done.code == 0
+    document = json.loads(done.out)
+    assert document["host"]["name"] == "x"
+    assert "rc4" in done.err
+
+
+def test_an_anonymous_run_names_nobody(run_agent: RunAgent) -> None:
+    done = run_agent(
+        "run", "--anonymous", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1",
+        "--tag", "rack=b2", "--progress", "json",
+    )  # fmt: skip
+    document = json.loads(done.out)
+    assert document["host"] == {
+        "name": "anonymous-" + document["run_id"][:8],
+        "machine_id": None,
+    }
+    assert document["tags"] == {"rack": "b2"}
+    steps = [json.loads(line) for line in done.err.splitlines() if line.startswith("{")]
+    assert steps[-1]["done"] == steps[-1]["total"] == 1
+
+
+def test_without_sshd_openssl_is_measured_and_the_way_to_get_it_told(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    for name in ("ssh", "openssl"):
+        (tmp_path / name).symlink_to(shutil.which(name) or name)
+    names = "aes128-ctr,rc4"
+    done = run_agent(
+        "run", "--ciphers", names, "--tries", "1",
+        before="agent.SSHD_PLACES = ()", env={"PATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.code == 0
+    document = json.loads(done.out)
+    assert [entry["tool"] for entry in document["measurements"]] == ["openssl"]
+    assert reasons(document)["aes128-ctr"] == "no sshd on this machine"
+    line = next(line for line in done.err.splitlines() if line.startswith("ssh is not measured"))
+    assert "apt install openssh-server" in line
+    assert "--sshd" in line
+    assert validate_run_document(document) == []
+
+
+def test_another_cipher_than_asked_for_is_no_result(
+    run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
+) -> None:
+    code = (
+        "import os, sys\nwords = sys.argv[1:]\n"
+        "if '-c' in words: words[words.index('-c') + 1] = 'aes256-ctr'\n"
+        f"os.execv({SSH!r}, ['ssh'] + words)"
+    )
+    fake = write_program(tmp_path / "ssh", code)
+    done = run_agent(
+        "run", *sshd_option, *TINY, "--ciphers", "aes128-ctr", "--ssh", fake,
+        before="agent.ZERO_CONNECTS = 1",
+    )  # fmt: skip
+    assert done.code == 3
+    assert "ssh negotiated aes256-ctr instead of aes128-ctr" in done.err
+
+
+def test_a_cipher_that_sshd_does_not_know_is_skipped_with_the_reason(
+    run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
+) -> None:
+    code = (
+        "import os, sys\n"
+        "if sys.argv[1:] == ['-Q', 'cipher']: print('nonsense-cbc\\naes128-ctr')\n"
+        f"else: os.execv({SSH!r}, ['ssh'] + sys.argv[1:])"
+    )
+    fake = write_program(tmp_path / "ssh", code)
+    done = run_agent(
+        "run",
+        *sshd_option,
+        *TINY,
+        "--ciphers",
+        "aes128-ctr,nonsense-cbc",
+        "--ssh",
+        fake,
+        before="agent.ZERO_CONNECTS = 1",
+    )
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert {entry["cipher"] for entry in document["measurements"]} == {"aes128-ctr"}
+    assert reasons(document) == {"nonsense-cbc": "this sshd does not know it"}
+
+
+def test_where_a_shared_file_tells_nothing_a_pipe_feeds_the_steady_tries(
+    run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
+) -> None:
+    code = (
+        "import os, subprocess, sys\n"
+        f"if '-c' not in sys.argv: os.execv({SSH!r}, ['ssh'] + sys.argv[1:])\n"
+        "cat = subprocess.Popen(['dd', 'bs=64k'], stdout=subprocess.PIPE, stdin=READ,"
+        " stderr=subprocess.DEVNULL)\n"
+        f"sys.exit(subprocess.call([{SSH!r}] + sys.argv[1:], stdin=cat.stdout))"
+    )
+    # Reopened, the file has a position of its own.
+    reopened = "open('/dev/stdin', 'rb', buffering=0)"
+    fake = write_program(tmp_path / "ssh", code.replace("READ", reopened))
+    done = run_agent(
+        "run", *sshd_option, *TINY, "--ciphers", "aes128-ctr", "--ssh", fake,
+        before="agent.SPARSE_BYTES = 64 * agent.MIB; agent.ZERO_CONNECTS = 1",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    (steady,) = (entry for entry in document["measurements"] if entry["method"] == "steady")
+    assert steady["source"] == "pipe"
+    assert rate(steady["samples"][0]) > 1e6
+
+
+def test_a_dry_run_starts_nothing(run_agent: RunAgent) -> None:
+    forbid = (
+        "import os, subprocess\n"
+        "def refuse(*words, **options): raise AssertionError(words)\n"
+        "subprocess.Popen = os.fork = os.posix_spawn = os.mkdir = refuse"
+    )
+    done = run_agent("run", "--dry-run", before=forbid)
+    assert done.code == 0, done.err
+    for words in (
+        "dd if=/dev/zero bs=1048576 count=COUNT | ssh -F /dev/null",
+        "sshd -i -e -f FOLDER/sshd_config",
+        "openssl speed -mr -seconds 1 -bytes 16384 -provider legacy -provider default -evp rc4",
+        "OPENSSL_ia32cap=",
+    ):
+        assert words in done.out
+    shape = json.loads(done.out.split("# the run document\n")[1])
+    assert shape["schema"] == "ciphermark/run/1"
+
+
+def test_a_dry_run_shows_the_shape_of_a_real_document(
+    run_agent: RunAgent, tiny_run: dict[str, Any]
+) -> None:
+    done = run_agent("run", "--dry-run")
+    shape = json.loads(done.out.split("# the run document\n")[1])
+    assert shape.keys() | {"said"} == tiny_run.keys() | {"said"}
+    for part in ("cpu", "os", "openssl", "openssh"):
+        assert shape["environment"][part].keys() == tiny_run["environment"][part].keys()
+    assert shape["environment"].keys() == tiny_run["environment"].keys()
+    for shown in shape["measurements"]:
+        real = next(one for one in tiny_run["measurements"] if one["tool"] == shown["tool"])
+        assert shown.keys() - {"source"} == real.keys() - {"source"}
+        assert shown["samples"][0].keys() == real["samples"][0].keys()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    (
+        (("--ciphers", "nonsense"), "neither ssh nor openssl is known to have nonsense"),
+        (("--sshd", "/nowhere/sshd"), "--sshd /nowhere/sshd: no such program"),
+        (("--server", "ftp://x"), "give an address such as https://"),
+        (("--server", "http://127.0.0.1:9"), "--server needs a token"),
+        (("--token-file", "/nowhere", "--server", "http://127.0.0.1:9"), "cannot be read"),
+        (("--tag", "novalue"), "give KEY=VALUE"),
+        (("--tools", "telnet"), "give ssh, openssl"),
+        (("--tries", "0"), "give a number from 1 to 50"),
+        (("--seconds", "nan"), "give seconds from 0.1 to 20"),
+        (("--name", " "), "give a name"),
+        (("--name", "x", "--anonymous"), "not allowed with"),
+        (("--thorough",), "unrecognized arguments"),
+    ),
+)
+def test_mistakes_are_told_in_one_sentence(
+    run_agent: RunAgent, arguments: tuple[str, ...], words: str
+) -> None:
+    done = run_agent("run", *arguments)
+    assert done.code == 2
+    assert words in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_unwritable_output_keeps_the_run(run_agent: RunAgent, tmp_path: Path) -> None:
+    done = run_agent(
+        "run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1",
+        "--output", str(tmp_path / "missing" / "run.json"),
+    )  # fmt: skip
+    assert done.code == 1
+    kept = list((tmp_path / ".local/state/ciphermark/spool").iterdir())
+    assert len(kept) == 1
+    assert str(kept[0]) in done.err
+
+
+def test_show_prints_tables(run_agent: RunAgent, tiny_run: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({**tiny_run, "host": {"name": "n\x1b[2Jas"}}))
+    done = run_agent("show", str(path))
+    assert done.code == 0
+    assert "3des-cbc" in done.out
+    assert "CPU s/GB" in done.out
+    assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize("text", ("", "[]", "{}", '{"schema": "ciphermark/run/1"}'))
+def test_show_of_something_else_is_a_mistake(
+    run_agent: RunAgent, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    done = run_agent("show", str(path))
+    assert done.code == 2
+    assert str(path) in done.err
+    assert "Traceback" not in done.err
+
+
+def test_it_runs_in_an_ascii_locale_without_a_home(run_agent: RunAgent) -> None:
+    done = run_agent(
+        "run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--name", "n\u00e4s",
+        env={"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": ""},
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert sys.executable
+    assert json.loads(done.out)["measurements"]

@@ -1,0 +1,113 @@
+"""`openssl speed -mr` of every version: counts and seconds of the cipher asked for."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ciphermark_agent as agent
+
+CAPTURES = Path(__file__).parent / "captures"
+RUNS = sorted(path.name[: -len(".mr.err")] for path in CAPTURES.glob("*-evp-*.mr.err"))
+
+
+def printed_rates(out: str) -> list[float]:
+    """The bytes per second that openssl itself computed, from its +F line."""
+    match = re.search(r"^\+F:\d+:[^:]+:(.+)$", out, re.M)
+    return [float(word) for word in match.group(1).split(":")] if match else []
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_rates_agree_with_those_openssl_prints(name: str) -> None:
+    cipher = name.split("-evp-")[1]
+    err = (CAPTURES / f"{name}.mr.err").read_text()
+    expected = printed_rates((CAPTURES / f"{name}.mr.out").read_text())
+    results = agent.parse_speed(err, cipher)
+    rates = [result.blocks * result.block_size / result.seconds for result in results]
+    assert rates == pytest.approx(expected, rel=1e-4)
+    assert len(rates) == (
+        1 if cipher in {"rc4", "bf-cbc"} and name[:2] in {"1.", "3."} else len(expected)
+    )
+    assert rates
+
+
+def test_block_sizes_are_those_of_the_lines() -> None:
+    err = (CAPTURES / "3.0.19-evp-aes-128-gcm.mr.err").read_text()
+    results = agent.parse_speed(err, "aes-128-gcm")
+    assert [result.block_size for result in results] == [16, 64, 256, 1024, 8192, 16384]
+    assert results[-1] == agent.SpeedResult(16384, 273194, 1.0)
+
+
+def test_another_ciphers_name_gives_nothing() -> None:
+    err = (CAPTURES / "3.0.19-evp-aes-128-gcm.mr.err").read_text()
+    assert agent.parse_speed(err, "aes-128-cbc") == []
+
+
+def test_long_names_of_old_versions_are_the_same_cipher() -> None:
+    text = "+DT:id-aes128-GCM:3:8192\n+R:1769289:id-aes128-GCM:3.000000\n"
+    assert agent.parse_speed(text, "aes-128-gcm") == [agent.SpeedResult(8192, 1769289, 3.0)]
+
+
+@pytest.mark.parametrize(
+    "line", ("+R:0:rc4:1.000000", "+R:100:rc4:0.000000", "+R:-5:rc4:1.0", "+R:100:des:1.0", "+R:")
+)
+def test_no_blocks_or_no_time_is_no_result(line: str) -> None:
+    assert agent.parse_speed("+DT:rc4:1:16384\n" + line, "rc4") == []
+
+
+def test_a_rate_of_zero_with_exit_status_0_is_recognised() -> None:
+    assert agent.zero_rate("+H:16384\n+F:12:rc4:0.00\n")
+    assert not agent.zero_rate("+H:16384\n+F:25:RC4:930000000.00\n")
+
+
+def test_reasons_are_words() -> None:
+    legacy = "speed: unable to load provider legacy\nHint: use -provider-path option"
+    assert agent.explain_openssl(legacy) == ("the legacy provider of this OpenSSL is not installed")
+    assert agent.explain_openssl("xyz is an unknown cipher or digest").endswith("not know it")
+
+
+@pytest.mark.parametrize(
+    ("cipher", "able", "expected"),
+    (
+        (
+            "rc4",
+            agent.SpeedAbilities(seconds=True, providers=True),
+            "openssl speed -mr -seconds 1 -bytes 16384 -provider legacy -provider default -evp rc4",
+        ),
+        (
+            "rc4",
+            agent.SpeedAbilities(seconds=True, providers=False),
+            "openssl speed -mr -seconds 1 -bytes 16384 -evp rc4",
+        ),
+        (
+            "aes-128-gcm",
+            agent.SpeedAbilities(seconds=True, providers=True),
+            "openssl speed -mr -seconds 1 -bytes 16384 -evp aes-128-gcm",
+        ),
+        (
+            "aes-128-cbc",
+            agent.SpeedAbilities(seconds=False, providers=False),
+            "openssl speed -mr -evp aes-128-cbc",
+        ),
+    ),
+)
+def test_each_version_is_told_what_it_understands(
+    cipher: str, able: agent.SpeedAbilities, expected: str
+) -> None:
+    assert " ".join(agent.speed_command("openssl", cipher, 1, able)) == expected
+
+
+def speed_series(acceleration: str, rate: float) -> agent.Series:
+    series = agent.openssl_series("aes-128-gcm", acceleration, 16384)
+    series.samples.append({"bytes": int(rate), "seconds": 1.0})
+    return series
+
+
+@pytest.mark.parametrize(("masked", "worked"), ((300e6, True), (4000e6, False), (4500e6, False)))
+def test_a_mask_counts_from_a_tenth_of_effect(masked: float, worked: bool) -> None:
+    plain = speed_series("default", 4300e6)
+    assert agent.mask_worked(plain, speed_series("masked", masked)) is worked
+
+
+def test_a_mask_without_a_plain_series_proves_nothing() -> None:
+    assert not agent.mask_worked(None, speed_series("masked", 300e6))

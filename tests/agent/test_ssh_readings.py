@@ -1,0 +1,162 @@
+"""Logs, configuration and arithmetic of the ssh tries."""
+
+from pathlib import Path
+
+import pytest
+
+import ciphermark_agent as agent
+
+LOG_92_CTR = """\
+debug1: kex: algorithm: sntrup761x25519-sha512@openssh.com
+debug1: kex: host key algorithm: ssh-ed25519
+debug1: kex: server->client cipher: aes192-ctr MAC: hmac-sha2-256 compression: none
+debug1: kex: client->server cipher: aes128-ctr MAC: umac-64-etm@openssh.com compression: none
+"""
+LOG_92_GCM = """\
+debug1: kex: algorithm: curve25519-sha256
+debug1: kex: client->server cipher: aes128-gcm@openssh.com MAC: <implicit> compression: none
+"""
+LOG_53 = """\
+debug1: kex: server->client aes128-ctr hmac-md5 none
+debug1: kex: client->server arcfour hmac-md5 none
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    (
+        (
+            LOG_92_CTR,
+            (
+                "aes128-ctr",
+                "umac-64-etm@openssh.com",
+                "sntrup761x25519-sha512@openssh.com",
+                "none",
+            ),
+        ),
+        (LOG_92_GCM, ("aes128-gcm@openssh.com", None, "curve25519-sha256", "none")),
+        (LOG_53, ("arcfour", "hmac-md5", None, "none")),
+        ("debug1: Connecting to 127.0.0.1", (None, None, None, None)),
+    ),
+)
+def test_negotiated_algorithms_are_those_of_the_upload_direction(
+    log: str, expected: tuple[str | None, ...]
+) -> None:
+    assert tuple(agent.parse_negotiated(log)) == expected
+
+
+@pytest.mark.parametrize(
+    ("ssh_log", "sshd_log", "received", "words"),
+    (
+        ("Unable to negotiate: no matching cipher found.", "", "", "this sshd refuses it"),
+        ("Unknown cipher type 'foo'", "", "", "this ssh does not know it"),
+        ("", "User x not allowed because account is locked", "", "the account is locked"),
+        ("", "", "This account is currently not available.", "no login shell"),
+        ("debug1: x\nsomething odd\ndebug1: y", "why", "", "something odd (sshd: why)"),
+    ),
+)
+def test_failures_are_told_in_words(ssh_log: str, sshd_log: str, received: str, words: str) -> None:
+    assert words in agent.explain_failure(ssh_log, sshd_log, received)
+
+
+@pytest.mark.parametrize(
+    ("text", "moved"),
+    (
+        (
+            "32+0 records in\n32+0 records out\n33554432 bytes (34 MB, 32 MiB) copied, 0.1 s",
+            33554432,
+        ),
+        ("33554432 bytes transferred in 0.100 secs (335544320 bytes/sec)", 33554432),
+        ("32+0 records in\n32+0 records out\n", 33554432),
+        ("31+1 records out\n", 0),
+        ("", 0),
+    ),
+)
+def test_bytes_are_those_that_dd_reports(text: str, moved: int) -> None:
+    assert agent.parse_dd(text) == moved
+
+
+class ServerOfTheSum:
+    """The part of a private server that the arithmetic of a sample needs."""
+
+    connect_client_cpu = 0.08
+    connect_server_cpu = 0.12
+
+
+def sample(usage: agent.Usage, moved: int, total: int) -> dict[str, object]:
+    server: agent.PrivateServer = ServerOfTheSum()  # type: ignore[assignment]
+    return dict(agent.ssh_sample(server, usage, moved, 0.5, total, 0.01))
+
+
+def test_cpu_seconds_belong_to_the_bytes_of_the_window() -> None:
+    usage = agent.Usage(setup_seconds=0.3, ended_at=0.0, client_cpu=1.08, server_cpu=2.12)
+    window = sample(usage, moved=250, total=1000)
+    assert window["bytes"] == 250
+    assert window["client_cpu_seconds"] == pytest.approx(0.25)
+    assert window["server_cpu_seconds"] == pytest.approx(0.5)
+
+
+def test_cpu_seconds_that_cannot_be_told_are_null() -> None:
+    usage = agent.Usage(setup_seconds=0.3, ended_at=0.0, client_cpu=0.05, server_cpu=None)
+    window = sample(usage, moved=1000, total=1000)
+    assert window["client_cpu_seconds"] is None
+    assert window["server_cpu_seconds"] is None
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "mib"), ((1048576000, 1.0, 1000), (30e6, 1.0, 29), (1e6, 0.2, 8))
+)
+def test_tries_are_sized_by_time(rate: float, seconds: float, mib: int) -> None:
+    assert agent.sized_mib(rate, seconds) == mib
+
+
+def test_old_servers_get_what_they_need_and_nothing_unknown() -> None:
+    old = agent.sshd_configuration("/f", ["aes128-ctr"], (5, 3), False, [])
+    new = agent.sshd_configuration("/f", ["aes128-ctr"], (9, 2), False, ["SshdSessionPath /x"])
+    assert "UsePrivilegeSeparation no" in old
+    assert "SetEnv" not in old
+    assert "UsePrivilegeSeparation" not in new
+    assert "PermitUserRC no" in new
+    assert new.endswith("SshdSessionPath /x\n")
+
+
+def test_libraries_beside_an_unpacked_sshd_are_found(tmp_path: Path) -> None:
+    program = tmp_path / "usr/sbin/sshd"
+    library = tmp_path / "usr/lib/x86_64-linux-gnu/libwrap.so.0"
+    for path in (program, library):
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    assert agent.library_folders(str(program)) == [str(library.parent)]
+
+
+def test_helpers_of_a_split_sshd_are_named_when_it_is_unpacked(tmp_path: Path) -> None:
+    session = tmp_path / "usr/lib/openssh/sshd-session"
+    session.parent.mkdir(parents=True)
+    session.write_text("")
+    sshd = str(tmp_path / "usr/sbin/sshd")
+    assert agent.split_sshd_lines(sshd, (9, 8)) == [f"SshdSessionPath {session}"]
+    assert agent.split_sshd_lines(sshd, (9, 2)) == []
+    assert agent.split_sshd_lines("/usr/sbin/sshd", (10, 0)) == []
+
+
+def disturbed_then_quiet(foreign: list[float]) -> list[agent.Json]:
+    attempts = iter(foreign)
+
+    def attempt() -> agent.Json:
+        return {"bytes": 1, "seconds": 1.0, "foreign_cpu": next(attempts)}
+
+    return agent.tries_until_quiet(attempt, agent.Budget(100.0))
+
+
+@pytest.mark.parametrize(
+    ("foreign", "kept"), (([0.0], 1), ([0.5, 0.0], 2), ([0.5, 0.4, 0.3, 0.0], 3))
+)
+def test_disturbed_tries_are_repeated_and_all_kept(foreign: list[float], kept: int) -> None:
+    assert len(disturbed_then_quiet(foreign)) == kept
+
+
+def test_repeats_stop_when_their_time_is_used_up() -> None:
+    def attempt() -> agent.Json:
+        return {"bytes": 1, "seconds": 1.0, "foreign_cpu": 0.9}
+
+    assert len(agent.tries_until_quiet(attempt, agent.Budget(0.0))) == 1

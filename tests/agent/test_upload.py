@@ -1,0 +1,266 @@
+"""Uploads to a real HTTP server: retries, refusals, the spool, and where the token goes."""
+
+import gzip
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import ciphermark_agent as agent
+from tests.agent.running import RunAgent, agent_command, agent_environment
+
+TOKEN = "cmk_secret_0123456789"
+FAST = "agent.RETRY_DELAYS = (0.01, 0.01, 0.01)"
+ONE = ("--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
+
+Scripted = tuple[int, Any, dict[str, str]]
+
+ACCEPTED: Scripted = (202, {"status": "accepted", "url": "http://site/runs/x/"}, {})
+
+
+class Request(NamedTuple):
+    """What the server was sent."""
+
+    path: str
+    authorization: str | None
+    document: dict[str, Any]
+
+
+class Site:
+    """A server that gives scripted answers and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.answers: list[Scripted] = []
+        self.requests: list[Request] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                document = json.loads(gzip.decompress(body))
+                token = self.headers["Authorization"]
+                site.requests.append(Request(self.path, token, document))
+                status, answer, headers = site.answers.pop(0)
+                raw = json.dumps(answer).encode()
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(raw))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(raw)
+
+            def log_message(self, *_: object) -> None:
+                """Silence: a failed test shows its requests."""
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+
+@pytest.fixture
+def make_site() -> Iterator[Callable[..., Site]]:
+    sites: list[Site] = []
+
+    def make(*answers: Scripted) -> Site:
+        site = Site()
+        site.answers = list(answers)
+        threading.Thread(target=site.server.serve_forever, args=(0.02,), daemon=True).start()
+        sites.append(site)
+        return site
+
+    yield make
+    for site in sites:
+        site.server.shutdown()
+        site.server.server_close()
+
+
+@pytest.fixture
+def saved_run(tmp_path: Path) -> Path:
+    path = tmp_path / "saved.json"
+    document = {"schema": agent.SCHEMA, "run_id": "0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e"}
+    path.write_text(json.dumps(document))
+    return path
+
+
+def send(run_agent: RunAgent, site: Site, path: Path) -> Any:
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    return run_agent("upload", str(path), "--server", site.url + "/", before=FAST, env=env)
+
+
+def test_an_accepted_run_is_told_its_address(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
+) -> None:
+    site = make_site(ACCEPTED)
+    done = send(run_agent, site, saved_run)
+    assert done.code == 0
+    assert "http://site/runs/x/" in done.out
+    (request,) = site.requests
+    assert request.path == "/api/v1/runs/"
+    assert request.authorization == "Bearer " + TOKEN
+    assert request.document == json.loads(saved_run.read_text())
+
+
+@pytest.mark.parametrize(
+    "first",
+    (
+        (503, {}, {}),
+        (500, "garbage", {}),
+        (429, {}, {"Retry-After": "0"}),
+        (503, {}, {"Retry-After": "0"}),
+    ),
+)
+def test_passing_faults_are_tried_again_with_the_same_run_id(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, first: Scripted
+) -> None:
+    site = make_site(first, ACCEPTED)
+    assert send(run_agent, site, saved_run).code == 0
+    assert len({request.document["run_id"] for request in site.requests}) == 1
+    assert len(site.requests) == 2
+
+
+def test_what_the_server_asks_to_wait_is_waited() -> None:
+    assert agent.pause(agent.Answer(429, "", "7"), 0.5) == 7.0
+    assert agent.pause(agent.Answer(429, "", "86400"), 0.5) == agent.RETRY_AFTER_LIMIT
+    assert 0.3 < agent.pause(agent.Answer(503, "", None), 0.5) < 0.7
+
+
+def test_a_bad_document_shows_every_error(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
+) -> None:
+    errors = [
+        {
+            "code": "invalid",
+            "detail": "must be above 0",
+            "attr": "measurements.3.samples.0.seconds",
+        },
+        {"code": "required", "detail": "is missing", "attr": "host.name"},
+    ]
+    site = make_site((400, {"type": "validation_error", "errors": errors}, {}))
+    done = send(run_agent, site, saved_run)
+    assert done.code == 1
+    assert len(site.requests) == 1
+    assert "measurements.3.samples.0.seconds: must be above 0" in done.err
+    assert "host.name: is missing" in done.err
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    (
+        (401, "does not know this token"),
+        (403, "may not upload"),
+        (404, "no Ciphermark at this address"),
+        (409, "another run with the same run_id"),
+        (413, "too large"),
+    ),
+)
+def test_refusals_are_final_and_told_in_words(
+    run_agent: RunAgent,
+    make_site: Callable[..., Site],
+    saved_run: Path,
+    status: int,
+    words: str,
+) -> None:
+    site = make_site((status, {}, {}))
+    done = send(run_agent, site, saved_run)
+    assert done.code == 1
+    assert words in done.err
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize("status", (301, 302, 307, 308))
+def test_the_token_is_not_carried_to_another_host(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, status: int
+) -> None:
+    other = make_site(ACCEPTED)
+    site = make_site((status, {}, {"Location": other.url + "/api/v1/runs/"}))
+    done = send(run_agent, site, saved_run)
+    assert done.code == 1
+    assert "redirects to " + other.url in done.err
+    assert other.requests == []
+
+
+def test_a_spooled_run_leaves_the_spool_once_it_is_sent(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+) -> None:
+    spooled = tmp_path / ".local/state/ciphermark/spool/run.json"
+    spooled.parent.mkdir(parents=True)
+    spooled.write_text(saved_run.read_text())
+    site = make_site((403, {}, {}), ACCEPTED)
+    assert send(run_agent, site, spooled).code == 1
+    assert spooled.exists()
+    assert send(run_agent, site, spooled).code == 0
+    assert not spooled.exists()
+
+
+def test_an_unreachable_server_leaves_the_run_in_the_spool(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    env = {"CIPHERMARK_TOKEN": TOKEN, "XDG_STATE_HOME": str(tmp_path / "state")}
+    done = run_agent("run", *ONE, "--server", "http://127.0.0.1:9", before=FAST, env=env)
+    assert done.code == 1
+    (kept,) = (tmp_path / "state/ciphermark/spool").iterdir()
+    assert f"kept in {kept}" in done.err
+    document = json.loads(kept.read_text())
+    assert document["measurements"]
+    assert TOKEN not in kept.read_text() + done.out + done.err
+
+
+def test_an_uploaded_run_leaves_nothing_in_the_spool(
+    run_agent: RunAgent, make_site: Callable[..., Site], tmp_path: Path
+) -> None:
+    site = make_site(ACCEPTED)
+    token_file = tmp_path / "token"
+    token_file.write_text(TOKEN + "\n")
+    output = tmp_path / "run.json"
+    done = run_agent(
+        "run", *ONE, "--server", site.url, "--token-file", str(token_file), "--output", str(output)
+    )
+    assert done.code == 0, done.err
+    assert site.requests[0].document == json.loads(output.read_text())
+    assert site.requests[0].authorization == "Bearer " + TOKEN
+    assert list((tmp_path / ".local/state/ciphermark/spool").iterdir()) == []
+    assert TOKEN not in output.read_text() + done.out + done.err
+
+
+def command_lines_with(text: str) -> list[str]:
+    """Processes of this machine whose command line shows this text."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            line = Path("/proc", name, "cmdline").read_bytes()
+        except OSError:
+            continue
+        if text.encode() in line:
+            found.append(f"{name}: {line!r}")
+    return found
+
+
+def test_the_token_shows_in_no_process_list(
+    make_site: Callable[..., Site], tmp_path: Path, sshd: str
+) -> None:
+    """Given as an option, it is gone from the agent's own command line before the run begins."""
+    site = make_site(ACCEPTED)
+    words = ("run", "--server", site.url, "--token", TOKEN, "--sshd", sshd, "-v")
+    tiny = ("--ciphers", "aes128-ctr,rc4", "--tries", "1", "--seconds", "0.2")
+    with subprocess.Popen(
+        agent_command((*words, *tiny)),
+        env=agent_environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as child:
+        assert child.stdout is not None
+        first = child.stdout.readline()
+        seen: list[str] = []
+        while child.poll() is None and not site.requests:
+            seen += command_lines_with(TOKEN)
+            time.sleep(0.02)
+        out = first + child.stdout.read()
+    assert child.returncode == 0, out
+    assert seen == []
+    assert TOKEN.encode() not in out
+    assert site.requests[0].authorization == "Bearer " + TOKEN
