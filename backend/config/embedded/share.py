@@ -1,0 +1,51 @@
+"""How the processes that use one data folder agree on who stops its servers.
+
+Each holds a shared lock on one file. Whoever ends and can turn its lock into an exclusive one was
+the last, and stops them. The kernel frees the lock of a killed process, so nobody is waited for.
+"""
+
+import atexit
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class Share:
+    """One process's part in using the servers of a data folder."""
+
+    def __init__(self, data_dir: Path, stop: Callable[[], None]) -> None:
+        # Not inherited through exec; a fork shares it, which keeps the servers for the child too.
+        self._descriptor = os.open(data_dir / "services.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        self.process_id = os.getpid()
+        self._stop = stop
+        # Waits here while a last user is stopping the servers.
+        fcntl.flock(self._descriptor, fcntl.LOCK_SH)
+        atexit.register(self.release)
+
+    def release(self) -> None:
+        """Give the share up; stop the servers if nobody else has one. Forks leave it alone."""
+        if self.process_id != os.getpid() or self._descriptor < 0:
+            return
+        atexit.unregister(self.release)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        else:
+            self._stop()
+        finally:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+@contextmanager
+def one_at_a_time(data_dir: Path) -> Iterator[None]:
+    """Hold off the other processes that want to start servers in this data folder."""
+    descriptor = os.open(data_dir / "services.starting.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,100 @@
+"""`python -m launch TARGET`: what each make target does.
+
+It runs twice: first in any Python, to check the machine and make the virtual environment (only
+the standard library there), then in that environment with `--inside`.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from launch import environment, places, preconditions, processes
+from launch.telling import Problem, say, tell_problem
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do the target; returns the exit code. Problems are one sentence on the error stream."""
+    processes.end_on_signals()
+    inside = arguments[:1] == ["--inside"]
+    target = arguments[-1] if arguments else "run"
+    try:
+        return _targets()[target]() if inside else _outside(target)
+    except Problem as problem:
+        tell_problem(problem)
+        return 1
+    except processes.Interrupted as interrupted:
+        say(f"Stopped ({interrupted}).")
+        return INTERRUPTED
+
+
+def _outside(target: str) -> int:
+    """In whatever Python: check, make the environment, go on in it."""
+    if target == "test":
+        os.environ["CIPHERMARK_DATA_DIR"] = str(places.PROJECT / ".data" / "test")
+    preconditions.check_files()
+    preconditions.check_folders()
+    inherited: dict[str, str] = {}
+    if target == "clean":
+        return _clean()
+    if target in ("run", "test"):
+        lock = preconditions.FolderLock.take(places.data_dir(), target)
+        inherited = lock.hand_over()
+    requirements = environment.RUN if target == "run" else environment.TEST
+    if target == "run" and not environment.is_ready(requirements):
+        preconditions.check_port(preconditions.chosen_port())
+    environment.prepare(requirements)
+    return _go_inside(target, inherited)
+
+
+def _go_inside(target: str, inherited: dict[str, str]) -> NoReturn:
+    variables = {
+        **os.environ,
+        **inherited,
+        "PYTHONPATH": str(places.BACKEND),
+        "PYTHONUNBUFFERED": "1",
+        "CIPHERMARK_DATA_DIR": str(places.data_dir()),
+    }
+    python = str(places.venv_python())
+    os.execve(python, [python, "-m", "launch", "--inside", target], variables)  # noqa: S606
+
+
+def _targets() -> dict[str, Callable[[], int]]:
+    """Imported only when needed: most need packages of the virtual environment."""
+    return {"run": _run, "test": _test, "lint": _lint, "types": _types}
+
+
+def _run() -> int:
+    from launch.site import run_site
+
+    return run_site()
+
+
+def _test() -> int:
+    from launch.checks import run_all
+
+    return run_all()
+
+
+def _lint() -> int:
+    from launch.checks import run_lint
+
+    return run_lint()
+
+
+def _types() -> int:
+    from launch.checks import run_types
+
+    return run_types()
+
+
+def _clean() -> int:
+    from launch.clean import clean
+
+    return clean()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,184 @@
+"""`make test`: every check in turn, even after a failed one, and one table at the end."""
+
+import os
+import signal
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.embedded import stop_unused
+from launch import frontend, leftovers, node, places, preconditions, processes, system_programs
+from launch.telling import say
+
+OWN_VARIABLES = ("CIPHERMARK_", "DATABASE_URL", "REDIS_URL", "DJANGO_")
+"""Settings of the developer's shell: the tests bring their own, and touch no other database."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One part of the suite. `report` is pytest's, in JUnit's XML."""
+
+    name: str
+    command: tuple[str | Path, ...]
+    folder: Path = places.PROJECT
+    report: Path | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a check ended."""
+
+    name: str
+    passed: bool
+    seconds: float
+    note: str
+
+
+def run_all() -> int:
+    """Set up what is missing, then run everything; 0 only when all of it passed."""
+    lock = preconditions.FolderLock.take(places.data_dir(), "test")
+    lock.describe(f"process {os.getpid()}")
+    try:
+        return _run_everything()
+    finally:
+        leftovers.end_marked_processes(places.data_dir())
+        stop_unused(places.data_dir())
+
+
+def _run_everything() -> int:
+    environment = _set_up()
+    return run_checks(
+        [*_lint(), *_types(), *_python_tests(), *_frontend_checks(environment)], environment
+    )
+
+
+def run_lint() -> int:
+    """ruff: rules and format."""
+    return run_checks(_lint(), clean_environment())
+
+
+def run_types() -> int:
+    """mypy and tsc."""
+    runtime = node.provide()
+    frontend.install(runtime)
+    environment = {**clean_environment(), "PATH": runtime.environment()["PATH"]}
+    return run_checks([*_types(), *_frontend_checks(environment)[:1]], environment)
+
+
+def clean_environment() -> dict[str, str]:
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(OWN_VARIABLES)}
+    return {**kept, "CIPHERMARK_DATA_DIR": str(places.data_dir())}
+
+
+def _set_up() -> dict[str, str]:
+    """Everything the tests need, or a `Problem` that says how to get it."""
+    say("Looking for what the tests need ...")
+    for need in (system_programs.SSH, system_programs.SSH_KEYGEN, system_programs.OPENSSL):
+        system_programs.provide(need)
+    sshd = system_programs.provide_sshd()
+    chromium = system_programs.provide_chromium()
+    runtime = node.provide()
+    frontend.install(runtime)
+    frontend.build(runtime)
+    return {
+        **clean_environment(),
+        "PATH": runtime.environment()["PATH"],
+        "CHROMIUM_PATH": str(chromium),
+        "CIPHERMARK_TEST_SSHD": str(sshd),
+    }
+
+
+def _tool(name: str, *arguments: str) -> tuple[str | Path, ...]:
+    return (places.venv_python(), "-m", name, *arguments)
+
+
+def _lint() -> list[Check]:
+    not_ours = ("--extend-exclude", ".data")  # outside git, .gitignore does not say it
+    return [
+        Check("ruff check", _tool("ruff", "check", *not_ours, ".")),
+        Check("ruff format", _tool("ruff", "format", "--check", *not_ours, ".")),
+    ]
+
+
+def _types() -> list[Check]:
+    return [Check("mypy", _tool("mypy"))]
+
+
+def _python_tests() -> list[Check]:
+    return [
+        _pytest("Python tests", "tests", "--ignore=tests/agent", "--ignore=tests/browser"),
+        _pytest("agent tests", "tests/agent"),
+        _pytest("browser tests", "tests/browser"),
+    ]
+
+
+def _pytest(name: str, *arguments: str) -> Check:
+    report = places.data_dir() / "reports" / f"{name.replace(' ', '-').lower()}.xml"
+    command = _tool("pytest", f"--junitxml={report}", *arguments)
+    return Check(name, command, report=report)
+
+
+def _frontend_checks(environment: Mapping[str, str]) -> list[Check]:
+    npm = Path(environment["PATH"].split(os.pathsep)[0]) / "npm"
+    return [
+        Check("frontend types", (npm, "run", "types"), places.FRONTEND),
+        Check("frontend tests", (npm, "test"), places.FRONTEND),
+    ]
+
+
+def run_checks(checks: Sequence[Check], environment: Mapping[str, str]) -> int:
+    outcomes = [_outcome(check, environment) for check in checks]
+    say(f"\n{_table(outcomes)}")
+    failed = sum(not outcome.passed for outcome in outcomes)
+    say(f"\n{len(outcomes) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def _outcome(check: Check, environment: Mapping[str, str]) -> Outcome:
+    say(f"\n=== {check.name} ===")
+    if check.report is not None:
+        check.report.unlink(missing_ok=True)
+    begun = time.monotonic()
+    status = _ended(check, environment)
+    seconds = time.monotonic() - begun
+    passed, note = _judged(status, check.report)
+    return Outcome(check.name, passed, seconds, note)
+
+
+def _ended(check: Check, environment: Mapping[str, str]) -> int:
+    return processes.run(
+        check.name,
+        check.command,
+        environment=environment,
+        folder=check.folder,
+        asked_by=signal.SIGINT,  # pytest then ends what its tests have started
+    )
+
+
+def _judged(status: int, report: Path | None) -> tuple[bool, str]:
+    """A skipped test is no passed test: whatever it waited for is to be installed."""
+    if status != 0:
+        return False, f"exit code {status}"
+    if report is None:
+        return True, ""
+    suites = ElementTree.parse(report).getroot().iter("testsuite")  # noqa: S314 (pytest's own)
+    counts = [(int(suite.get("tests", 0)), int(suite.get("skipped", 0))) for suite in suites]
+    tests, skipped = (sum(column) for column in zip(*counts, strict=True))
+    if skipped:
+        return False, f"{skipped} of {tests} tests skipped"
+    return True, f"{tests} tests"
+
+
+def _table(outcomes: Sequence[Outcome]) -> str:
+    rows = [("part", "result", "seconds", "")]
+    rows += [
+        (each.name, "passed" if each.passed else "FAILED", f"{each.seconds:.1f}", each.note)
+        for each in outcomes
+    ]
+    width = max(len(row[0]) for row in rows)
+    return "\n".join(
+        f"{name:<{width}}  {result:<6}  {seconds:>7}  {note}".rstrip()
+        for name, result, seconds, note in rows
+    )

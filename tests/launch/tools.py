@@ -1,0 +1,66 @@
+"""What the launch tests ask about processes."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from config.embedded import release_services, stop_unused
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+
+UseServices = Callable[[Path], "subprocess.Popen[str]"]
+"""Starts another process that uses a folder's servers until its input is closed."""
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """A short path of its own: pytest's temporary folders are too deep for a socket, and root's
+    are closed to PostgreSQL's user. No server outlives it.
+    """
+    folder = Path("/tmp") / f"cm-{os.getpid()}-{time.monotonic_ns() % 10**9}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        for place in (folder, *folder.iterdir()):
+            release_services(place)
+            stop_unused(place)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def servers_of(folder: Path) -> set[str]:
+    """Names of the programs that work inside a folder now."""
+    names = set()
+    for process in psutil.process_iter():
+        try:
+            if process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()).is_relative_to(
+                folder
+            ):
+                names.add(process.name())
+        except (psutil.Error, OSError):
+            continue
+    return names
+
+
+def within(seconds: float, holds: Callable[[], bool]) -> bool:
+    """Whether it comes true in time."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
