@@ -117,7 +117,8 @@ def _process(name: str, environment: dict[str, str], *command: str) -> Iterator[
 def web_server(name: str, environment: dict[str, str]) -> Iterator[str]:
     """A gunicorn with this environment; its URL, once it answers."""
     port = _free_port()
-    bind = ("--bind", f"127.0.0.1:{port}", "--threads", "4")
+    # Its control socket would lie in the home folder, one for all gunicorns of the account.
+    bind = ("--bind", f"127.0.0.1:{port}", "--threads", "4", "--no-control-socket")
     with _process(name, environment, "gunicorn", *bind, "config.wsgi:application"):
         url = f"http://127.0.0.1:{port}"
         _wait_for(f"{url}/healthz")

@@ -1,12 +1,12 @@
 """Names of CPUs, systems and versions, and what makes two environments one."""
 
 import pytest
-from tests.sample_documents import environment
 
 from documents.cpu import clean_cpu_model, cpu_vendor, microarchitecture
 from documents.environment import dimensions, fingerprint
 from documents.naming import Label, slug
 from documents.software import openssh_release, openssl_release, openssl_series
+from tests.sample_documents import environment
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 from documents.run_document import DocumentRejected, parse_run_document
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 
 def test_defaults_are_the_contracts() -> None:

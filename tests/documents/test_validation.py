@@ -5,9 +5,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 from documents.validation import MAX_FAULTS, Fault, run_schema, validate_run_document
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 Change = Callable[[dict[str, Any]], object]
 

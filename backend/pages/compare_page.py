@@ -1,0 +1,200 @@
+"""What the compare page says: everything its template needs, from the reader's parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import QueryDict
+
+from analysis.comparison import Comparison
+from pages.cipher_choice import FamilyOptions, default_ciphers, families
+from pages.comparison_view import chart_view, shown_groups
+from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
+from pages.page_query import TOPS, Display, PageAddress, api_params, display
+from runs.queries.comparison import compare, resolve_block_size
+from runs.queries.facets import (
+    Facet,
+    FacetOption,
+    block_sizes,
+    facets,
+    machine_count,
+    measured_ciphers,
+)
+from runs.queries.selection import FILTERS, ComparisonQuery
+
+# Parameters without a control of their own: kept when the form changes, shown so that they can go.
+QUIET = {
+    "operation": "Operation",
+    "mac": "MAC",
+    "compression": "Compression",
+    "target_kind": "Target",
+    "acceleration": "Acceleration",
+    "threads": "Threads",
+    "tag": "Tag",
+    "profile": "Profile",
+}
+DATES = {"since": "Since", "until": "Until"}
+
+
+@dataclass(frozen=True)
+class Chip:
+    """Something that narrows the view, and the address without it."""
+
+    label: str
+    value: str
+    address: str
+
+
+@dataclass(frozen=True)
+class ShownFacet:
+    """A filter with all its values, those too that were asked for and nothing has."""
+
+    name: str
+    label: str
+    options: tuple[FacetOption, ...]
+    chosen: tuple[str, ...]
+
+
+def _shown_facet(facet: Facet, chosen: tuple[str, ...]) -> ShownFacet:
+    known = {option.key for option in facet.options}
+    absent = tuple(FacetOption(key, key, 0) for key in chosen if key not in known)
+    return ShownFacet(facet.name, facet.label, facet.options + absent, chosen)
+
+
+def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
+    """The context of a valid query; `UnknownProfile` when it names a profile that is not ours."""
+    shown = display(params)
+    measured = measured_ciphers(query)
+    if not query.ciphers:
+        query = replace(query, ciphers=default_ciphers(query.tool, measured))
+    every_size = replace(query, block_size=None)
+    query = resolve_block_size(query)
+    comparison = compare(query)
+    known = facets(query)
+    return {
+        **form_context(params, query, shown),
+        "families": families(measured, query.ciphers),
+        "measured_count": len(measured),
+        "all_ciphers": _all_ciphers(params, families(measured, ())),
+        "default_address": PageAddress(params).changed(cipher=None),
+        "block_sizes": block_sizes(query),
+        "other_block_sizes": _without_block_size(query, every_size),
+        "facets": [_shown_facet(facet, query.filters.get(facet.name, ())) for facet in known],
+        "chips": chips(params, query, known),
+        **result_context(comparison, params, shown),
+        "csv_address": csv_address(params, query),
+        "clear_address": clear_address(params, query),
+        "throughput_address": PageAddress(params).changed(metric=None),
+        "runs_filter": query.group_by if query.group_by in FILTERS else None,
+    }
+
+
+def _without_block_size(query: ComparisonQuery, every_size: ComparisonQuery) -> int:
+    """Machines that measured these ciphers, but not with the block size shown."""
+    if query.block_size is None:
+        return 0
+    return machine_count(every_size) - machine_count(query)
+
+
+def form_context(params: QueryDict, query: ComparisonQuery, shown: Display) -> dict[str, Any]:
+    """The pickers with what is chosen in them."""
+    return {
+        "query": query,
+        "display": shown,
+        "tools": TOOLS,
+        "groupings": _groupings(query.group_by),
+        "metrics": METRICS,
+        "metric": choice(METRICS, query.metric),
+        "tool": choice(TOOLS, query.tool),
+        "methods": METHODS,
+        "dates": {name: params.get(name, "") for name in DATES},
+        "quiet": [(name, value) for name in QUIET for value in params.getlist(name) if value],
+    }
+
+
+def _groupings(group_by: str) -> tuple[Choice, ...]:
+    if any(known.key == group_by for known in GROUP_BY):
+        return GROUP_BY
+    return (*GROUP_BY, Choice(group_by, f"Tag “{group_by.partition(':')[2]}”"))
+
+
+def result_context(comparison: Comparison, params: QueryDict, shown: Display) -> dict[str, Any]:
+    """Table, chart and the sentence over them."""
+    groups = shown_groups(comparison, shown)
+    view = chart_view(comparison, shown)
+    total = len(comparison.groups)
+    return {
+        "comparison": comparison,
+        "heading": heading(comparison),
+        "groups": groups,
+        "group_total": total,
+        "machine_total": sum(group.hosts for group in comparison.groups),
+        "more": _more(params, total, len(groups)),
+        "chart": view if groups else None,
+        "chart_groups": len(view["comparison"]["groups"]),
+        "whiskers": any(row.summary.n > 1 for group in groups for row in group.rows),
+        "points": any(row.summary.n == 1 for group in groups for row in group.rows),
+        "no_baseline": comparison.excluded.get("no_baseline", 0),
+    }
+
+
+def heading(comparison: Comparison) -> str:
+    """The view in words: "SSH throughput by CPU"."""
+    tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
+    metric = choice(METRICS, comparison.metric).label
+    metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
+    by = choice(_groupings(comparison.group_by), comparison.group_by).label
+    kept = by.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
+    return f"{tool} {metric} by {by if kept else by[0].lower() + by[1:]}"
+
+
+def _more(params: QueryDict, total: int, shown: int) -> list[tuple[str, str]]:
+    """Addresses that show more groups than now, with their names."""
+    if total <= shown:
+        return []
+    steps = [top for top in TOPS if top != "all" and shown < int(top) < total]
+    address = PageAddress(params)
+    return [
+        *((f"Show {top}", address.changed(top=top)) for top in steps[:1]),
+        (f"Show all {total}", address.changed(top="all")),
+    ]
+
+
+def _all_ciphers(params: QueryDict, picker: tuple[FamilyOptions, ...]) -> str:
+    every = tuple(option.cipher for members in picker for option in members.options)
+    return PageAddress(params).changed(cipher=every)
+
+
+def chips(params: QueryDict, query: ComparisonQuery, known: tuple[Facet, ...]) -> list[Chip]:
+    """What narrows the view beyond the pickers, each with the way out."""
+    address = PageAddress(params)
+    titles = {facet.name: facet.label for facet in known}
+    labels = {(facet.name, option.key): option.label for facet in known for option in facet.options}
+    filters = [
+        Chip(titles[name], labels.get((name, value), value), address.without(name, value))
+        for name, values in query.filters.items()
+        if name in titles
+        for value in values
+    ]
+    others: Mapping[str, str] = {**DATES, **QUIET}
+    return filters + [
+        Chip(label, value, address.without(name, value))
+        for name, label in others.items()
+        for value in params.getlist(name)
+        if value
+    ]
+
+
+def clear_address(params: QueryDict, query: ComparisonQuery) -> str:
+    """The page without anything that narrows the view."""
+    narrowing: dict[str, None] = dict.fromkeys((*query.filters, *DATES, *QUIET))
+    return PageAddress(params).changed(**narrowing)
+
+
+def csv_address(params: QueryDict, query: ComparisonQuery) -> str:
+    """The export of exactly these numbers: the page's query with its ciphers spelled out."""
+    asked = api_params(params)
+    asked.setlist("cipher", list(query.ciphers))
+    if query.block_size is not None:
+        asked["block_size"] = str(query.block_size)
+    return f"/api/v1/exports/comparison.csv?{asked.urlencode()}"

@@ -1,0 +1,70 @@
+"""Numbers as people read them: the only place where a throughput becomes text.
+
+Mirrored by `frontend/src/format.ts`; one list of cases tests both (tests/pages/format_cases.json).
+"""
+
+from decimal import ROUND_HALF_UP, Decimal
+
+PREFIXES = ("", "k", "M", "G", "T")
+DIGITS = 3
+
+
+def _rounded(value: float) -> Decimal:
+    exact = Decimal(value)
+    exponent = exact.adjusted() - (DIGITS - 1)
+    return exact.quantize(Decimal(1).scaleb(exponent), rounding=ROUND_HALF_UP)
+
+
+def three_digits(value: float) -> str:
+    """Three significant digits, never in exponent notation: 328, 1.34, 0.0125, 12300."""
+    if value == 0:
+        return "0"
+    rounded = _rounded(value)
+    places = max(0, DIGITS - 1 - rounded.adjusted())
+    return f"{rounded:.{places}f}"
+
+
+def throughput(bytes_per_second: float) -> str:
+    """Bytes per second with a decimal prefix: "328 MB/s", "1.34 GB/s"."""
+    scaled, step = bytes_per_second, 0
+    # Compare after rounding, so that 999.6 MB/s becomes 1.00 GB/s and not 1000 MB/s.
+    while step < len(PREFIXES) - 1 and scaled > 0 and _rounded(scaled) >= 1000:
+        scaled, step = scaled / 1000, step + 1
+    return f"{three_digits(scaled)} {PREFIXES[step]}B/s"
+
+
+def quantity(value: float, unit: str) -> str:
+    """A value of the comparison in its unit: "B/s", "s/GB" or "ratio"."""
+    if unit == "B/s":
+        return throughput(value)
+    if unit == "s/GB":
+        return f"{three_digits(value)} s/GB"
+    return f"{three_digits(value)} ×"
+
+
+def quantity_range(low: float, high: float, unit: str) -> str:
+    """Two values with their unit once where they share it: "123 – 194 MB/s"."""
+    first, last = quantity(low, unit), quantity(high, unit)
+    number, _, shared = first.partition(" ")
+    return f"{number if last.endswith(' ' + shared) else first} – {last}"
+
+
+def exact(value: float, unit: str) -> str:
+    """The value without a prefix, for titles: "328370000 B/s"."""
+    text = f"{value:.0f}" if unit == "B/s" and value >= 1000 else f"{value:.6g}"
+    return f"{text} {'×' if unit == 'ratio' else unit}"
+
+
+def data_size(count: float) -> str:
+    """Bytes with a binary prefix where exact powers are meant: "16 KiB", "24.0 GiB"."""
+    for prefix in ("", "Ki", "Mi", "Gi"):
+        if count < 1024:
+            return f"{count:.0f} {prefix}B" if count == int(count) else f"{count:.1f} {prefix}B"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def percent(fraction: float) -> str:
+    """A fraction in per cent: "0.8 %", "12 %"."""
+    value = fraction * 100
+    return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"

@@ -1,0 +1,72 @@
+"""The state of the compare page, which is its URL: the API's parameters and three of its own."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+SCALES = ("linear", "log")
+SORT_NAME, SORT_BEST, SORT_MACHINES = "name", "best", "machines"
+SORTS = (SORT_NAME, SORT_BEST, SORT_MACHINES)
+CIPHER_SORT = "cipher:"
+TOPS = ("20", "50", "100", "all")
+PAGE_ONLY = ("scale", "sort", "top")
+
+
+@dataclass(frozen=True)
+class Display:
+    """How the page shows a comparison; none of it changes a number.
+
+    `sort` is one of `SORTS`, or "cipher:NAME": by that cipher, best first. `top` is the number of
+    groups shown, None for all.
+    """
+
+    scale: str = SCALES[0]
+    sort: str = SORT_NAME
+    top: int | None = int(TOPS[0])
+
+
+def display(params: QueryDict) -> Display:
+    """The page's own parameters; a value that it does not know means the default."""
+    scale, sort, top = (params.get(name, "") for name in PAGE_ONLY)
+    return Display(
+        scale=scale if scale in SCALES else SCALES[0],
+        sort=sort if sort in SORTS or sort.startswith(CIPHER_SORT) else SORT_NAME,
+        top=None if top == "all" else int(top if top in TOPS else TOPS[0]),
+    )
+
+
+def api_params(params: QueryDict) -> QueryDict:
+    """The parameters that the API knows; empty ones, as a form sends them, are not there."""
+    known = QueryDict(mutable=True)
+    for name, values in params.lists():
+        filled = [value for value in values if value != ""]
+        if name not in PAGE_ONLY and filled:
+            known.setlist(name, filled)
+    return known
+
+
+@dataclass(frozen=True)
+class PageAddress:
+    """Addresses that lead from this page to its neighbours: relative, beginning with "?"."""
+
+    params: QueryDict
+
+    def changed(self, **values: str | tuple[str, ...] | None) -> str:
+        """The page with these parameters; None or () takes one away."""
+        params = self.params.copy()
+        for name, value in values.items():
+            wanted = (value,) if isinstance(value, str) else (value or ())
+            params.setlist(name, list(wanted))
+        return self._address(params)
+
+    def without(self, name: str, value: str) -> str:
+        """The page without one value of a repeated parameter."""
+        params = self.params.copy()
+        params.setlist(name, [kept for kept in params.getlist(name) if kept != value])
+        return self._address(params)
+
+    @staticmethod
+    def _address(params: QueryDict) -> str:
+        pairs = [(name, value) for name, values in params.lists() for value in values if value]
+        return f"?{urlencode(pairs)}"

@@ -1,0 +1,70 @@
+"""Cipher names for people: family, colour slot and short name.
+
+A cipher's colour depends on its name alone, so that it is the same in every view and filter.
+The colours themselves are in `frontend/src/palette.css`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    """Ciphers that share a hue; `key` names it in the style sheet."""
+
+    key: str
+    label: str
+    pattern: re.Pattern[str]
+
+
+def _family(key: str, label: str, pattern: str) -> Family:
+    return Family(key, label, re.compile(pattern))
+
+
+# In the order in which pickers and charts list them; the first that matches counts.
+FAMILIES = (
+    _family("aes-gcm", "AES-GCM", r"^(id-)?aes-?\d+-gcm|^aead_aes"),
+    _family("chacha20", "ChaCha20", r"chacha"),
+    _family("aes-ctr", "AES-CTR", r"^(id-)?aes-?\d+-ctr"),
+    _family("aes-cbc", "AES-CBC", r"^(id-)?aes-?\d+-cbc|^rijndael"),
+    _family("aes-other", "AES, other modes", r"aes"),
+    _family("3des", "3DES", r"^3des|des-?ede"),
+    _family("blowfish", "Blowfish", r"^blowfish|^bf"),
+    _family("rc4", "RC4 (arcfour)", r"^arcfour|^rc4"),
+    _family("cast", "CAST", r"^cast"),
+    _family("camellia", "Camellia", r"^camellia"),
+    _family("other", "Others", r""),
+)
+
+_KEY_SIZE = re.compile(r"(?<!\d)(128|192|256)(?!\d)")
+_STEPS = {"128": 1, "192": 2, "256": 3}
+# Where the name has no key size: plain arcfour is the 128 bit one of before RFC 4345.
+_STEP_WITHOUT_SIZE = {"rc4": 1}
+
+
+def family(cipher: str) -> Family:
+    """The family of a cipher, by the name that the tool gives it."""
+    return next(known for known in FAMILIES if known.pattern.search(cipher.lower()))
+
+
+def colour_slot(cipher: str) -> str:
+    """The colour of a cipher: family and step, such as "aes-gcm-3" (256 bit)."""
+    key = family(cipher).key
+    size = _KEY_SIZE.search(cipher)
+    step = _STEPS[size[1]] if size else _STEP_WITHOUT_SIZE.get(key, 2)
+    return f"{key}-{step}"
+
+
+def cipher_order(cipher: str) -> tuple[int, int, str]:
+    """Sort key: families in their order, small keys first, then the name."""
+    slot = colour_slot(cipher)
+    return (FAMILIES.index(family(cipher)), int(slot[-1]), cipher)
+
+
+def short_names(ciphers: Iterable[str]) -> Mapping[str, str]:
+    """Names without "@openssh.com", except where two would then look the same."""
+    names = {cipher: cipher.partition("@")[0] or cipher for cipher in ciphers}
+    seen = Counter(names.values())
+    return {cipher: short if seen[short] == 1 else cipher for cipher, short in names.items()}

@@ -1,0 +1,23 @@
+"""Addresses of the pages (contract, section 7)."""
+
+from django.contrib.auth import views as auth_views
+from django.urls import path
+
+from pages.views import compare, hosts, plain, runs
+
+urlpatterns = [
+    path("", compare.compare_page, name="compare"),
+    path("hosts/", hosts.host_list, name="host-pages"),
+    path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
+    path("runs/", runs.run_list, name="run-pages"),
+    path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
+    path("method/", plain.method_page, name="method"),
+    path(
+        "accounts/login/",
+        auth_views.LoginView.as_view(
+            template_name="pages/login.html", redirect_authenticated_user=True
+        ),
+        name="login",
+    ),
+    path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
+]

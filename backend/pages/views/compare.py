@@ -1,0 +1,52 @@
+"""The compare page, `/`."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import ValidationError
+
+from pages.access import reader_required
+from pages.compare_page import compare_context, form_context
+from pages.first_steps import agent_command, nobody_measured_yet
+from pages.page_query import api_params, display
+from runs.api.parameters import comparison_query
+from runs.queries.comparison import UnknownProfile
+from runs.queries.selection import ComparisonQuery
+
+TEMPLATE = "pages/compare.html"
+
+
+@require_safe
+@reader_required
+def compare_page(request: HttpRequest) -> HttpResponse:
+    """Machines side by side; a parameter that cannot be is answered 400 and in words."""
+    try:
+        query = comparison_query(api_params(request.GET))
+        context = {**compare_context(request.GET, query), **_first_steps(request)}
+    except ValidationError as error:
+        return _refused(request, _faults(error))
+    except UnknownProfile as error:
+        return _refused(request, [("profile", f"There is no reference profile “{error}”.")])
+    return render(request, TEMPLATE, context)
+
+
+def _first_steps(request: HttpRequest) -> dict[str, Any]:
+    """Until an agent has measured a machine, the page says how to do that."""
+    if not nobody_measured_yet():
+        return {}
+    return {"first_steps": True, "agent_command": agent_command(request)}
+
+
+def _faults(error: ValidationError) -> list[tuple[str, str]]:
+    detail: dict[str, Any] = error.detail if isinstance(error.detail, dict) else {}
+    return [
+        (name, " ".join(str(message) for message in ([said] if isinstance(said, str) else said)))
+        for name, said in detail.items()
+    ]
+
+
+def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpResponse:
+    context = form_context(request.GET, ComparisonQuery(), display(request.GET))
+    return render(request, TEMPLATE, {**context, "faults": faults}, status=400)

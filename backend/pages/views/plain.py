@@ -1,0 +1,26 @@
+"""Pages that say something rather than show measurements."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from pages.access import reader_required
+from pages.metrics import METRICS
+from runs.models import ReferenceProfile
+
+
+@require_safe
+@reader_required
+def method_page(request: HttpRequest) -> HttpResponse:
+    """How the numbers are made, with the levels of the active reference profile."""
+    profile = ReferenceProfile.objects.filter(active=True).first()
+    context = {
+        "metrics": METRICS,
+        "profile": profile,
+        "levels": [
+            (tool, family, level)
+            for tool, levels in sorted((profile.levels if profile else {}).items(), reverse=True)
+            for family, level in levels.items()
+        ],
+    }
+    return render(request, "pages/method.html", context)

@@ -1,0 +1,90 @@
+"""Runs: the list with its filters, and one run with everything that is known of it."""
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import ValidationError
+
+from pages.access import reader_required
+from pages.environment_facts import environment_facts
+from pages.first_steps import agent_command
+from pages.page_query import PageAddress, api_params
+from pages.paging import AFTER, BEFORE, page_of
+from pages.series import sections
+from runs.api.parameters import comparison_query
+from runs.models import Run
+from runs.queries.facets import FACETS, SOURCE_LABELS
+from runs.queries.runs import run_detail, select_runs, summaries
+from runs.queries.selection import ComparisonQuery
+
+STATUSES = tuple(Run.Status.values)
+
+
+@require_safe
+@reader_required
+def run_list(request: HttpRequest) -> HttpResponse:
+    """Runs, the latest received first."""
+    params = request.GET
+    try:
+        query, fault = comparison_query(api_params(params)), ""
+    except ValidationError:
+        query, fault = ComparisonQuery(), "A filter in this address is not valid: all runs shown."
+    filters = {**query.filters, **_status(params)}
+    page = page_of(select_runs(filters, since=query.since, until=query.until), params)
+    context = {
+        "runs": summaries(page.rows),
+        "page": page,
+        "fault": fault,
+        "sources": SOURCE_LABELS,
+        "statuses": STATUSES,
+        "source": params.get("source", ""),
+        "status": params.get("status", ""),
+        "dates": {name: params.get(name, "")[:10] for name in ("since", "until")},
+        "chips": _chips(params, query),
+        "agent_command": agent_command(request),
+    }
+    return render(request, "pages/runs.html", context, status=400 if fault else 200)
+
+
+def _status(params: QueryDict) -> dict[str, tuple[str, ...]]:
+    asked = tuple(status for status in params.getlist("status") if status in STATUSES)
+    return {"status": asked} if asked else {}
+
+
+def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, str, str]]:
+    """Filters without a field of their own: name, title, value, the address without it."""
+    address = PageAddress(_first_page(params))
+    titles = {**FACETS, "tag": "Tag"}
+    return [
+        (name, titles.get(name, name), value, address.without(name, value))
+        for name, values in query.filters.items()
+        if name != "source"
+        for value in values
+    ]
+
+
+def _first_page(params: QueryDict) -> QueryDict:
+    first = params.copy()
+    for cursor in (BEFORE, AFTER):
+        first.pop(cursor, None)
+    return first
+
+
+@require_safe
+@reader_required
+def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """One run: every series with every try, conditions, environment, provenance."""
+    run = run_detail(run_id)
+    if run is None:
+        raise Http404("There is no such run.")
+    context = {
+        "run": run.summary,
+        "detail": run,
+        "facts": environment_facts(run.environment),
+        "sections": sections(run.measurements),
+        "noisy": sum(row.noisy for row in run.measurements),
+        "implausible": sum(row.implausible for row in run.measurements),
+    }
+    return render(request, "pages/run.html", context)

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+
+import { comparisonChart, isLogTick, logFloor, point, summaryLines } from "./comparisonChart";
+import { one, several, view } from "./fixtures";
+import type { BarRow } from "./rows";
+import type { Theme } from "./theme";
+
+const theme: Theme = {
+  text: "#111111",
+  muted: "#555555",
+  grid: "#dddddd",
+  surface: "#ffffff",
+  accent: "#006655",
+  fontFamily: "sans-serif",
+  cipher: (slot) => `colour of ${slot}`,
+};
+
+function row(summary: BarRow["summary"]): BarRow {
+  return { y: 10, group: "G", cipher: "c", name: "c", slot: "other-2", summary };
+}
+
+describe("the comparison chart", () => {
+  it("draws medians as bar lengths, in the unit of the comparison", () => {
+    const { configuration } = comparisonChart(view(), theme);
+    expect(configuration.data.datasets[0]?.data.map(({ x }) => x)).toEqual([328.37e6, 159e6, 409e6]);
+  });
+
+  it("draws quartiles as whiskers only where there are several machines", () => {
+    expect(point(row(several))).toEqual({
+      x: 159e6,
+      y: 10,
+      xMin: [123e6, 123e6],
+      xMax: [194e6, 194e6],
+    });
+    expect(point(row(one(5)))).toEqual({ x: 5, y: 10 });
+  });
+
+  it("colours each bar by its cipher", () => {
+    const { configuration } = comparisonChart(view(), theme);
+    expect(configuration.data.datasets[0]?.backgroundColor).toEqual([
+      "colour of aes-gcm-1",
+      "colour of aes-ctr-1",
+      "colour of aes-ctr-1",
+    ]);
+  });
+
+  it("lies on its side, so that labels have room", () => {
+    expect(comparisonChart(view(), theme).configuration.options?.indexAxis).toBe("y");
+  });
+
+  it("starts a linear axis at zero and a logarithmic one at the decade below", () => {
+    const linear = comparisonChart(view(), theme).configuration.options?.scales?.["x"];
+    expect(linear).toMatchObject({ type: "linear", beginAtZero: true });
+    const log = comparisonChart(view({ scale: "log" }), theme).configuration.options?.scales?.["x"];
+    expect(log).toMatchObject({ type: "logarithmic", min: 1e8 });
+  });
+
+  it("finds the power of ten below the smallest value, never at it", () => {
+    expect(logFloor([row(one(250))])).toBe(100);
+    expect(logFloor([row(one(100))])).toBe(10);
+    expect(logFloor([row({ ...several, q1: 9 })])).toBe(1);
+    expect(logFloor([row(one(0))])).toBe(1);
+    expect(logFloor([])).toBe(1);
+  });
+
+  it("labels few values of a logarithmic axis, fewer on a phone", () => {
+    const values = [1e6, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 8e6, 9e6, 1e7];
+    expect(values.filter((value) => isLogTick(value, 1200))).toEqual([1e6, 2e6, 5e6, 1e7]);
+    expect(values.filter((value) => isLogTick(value, 320))).toEqual([1e6, 3e6, 1e7]);
+  });
+
+  it("says in words what a bar shows", () => {
+    expect(summaryLines(one(328.37e6), "B/s")).toEqual(["328 MB/s, 1 machine"]);
+    expect(summaryLines(several, "B/s")).toEqual([
+      "median 159 MB/s, 4 machines",
+      "quartiles 123 MB/s to 194 MB/s",
+      "range 87.0 MB/s to 230 MB/s",
+    ]);
+  });
+});

@@ -1,0 +1,28 @@
+/** Making things fit: text into a width, a tall canvas into what browsers allow. */
+
+/** The longest beginning of `text` that fits `width`, with an ellipsis when it was cut. */
+export function ellipsize(
+  text: string,
+  width: number,
+  measure: (text: string) => number,
+): string {
+  if (measure(text) <= width) return text;
+  const letters = Array.from(text);
+  let low = 0;
+  let high = letters.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (measure(`${letters.slice(0, middle).join("")}…`) <= width) low = middle;
+    else high = middle - 1;
+  }
+  return `${letters.slice(0, low).join("").trimEnd()}…`;
+}
+
+/** Phones refuse canvases above about 16.7 million pixels. */
+const MAX_CANVAS_PIXELS = 16_000_000;
+
+/** The screen's pixel ratio, lowered for a canvas so large that the browser would not draw it. */
+export function pixelRatio(screen: number, width: number, height: number): number {
+  const area = Math.max(1, width * height);
+  return Math.max(0.5, Math.min(screen, Math.sqrt(MAX_CANVAS_PIXELS / area)));
+}

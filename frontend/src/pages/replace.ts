@@ -1,0 +1,61 @@
+/** Takes a part of a freshly fetched page into this one, so that the reader notices only news. */
+
+import { drawCharts } from "./charts";
+
+/** What the reader has set up in the page and wants to find again. */
+interface Place {
+  focus: string | null;
+  open: Map<string, boolean>;
+  scroll: Map<string, number>;
+}
+
+/** Fetch `address` and replace the children of each element with `data-live` by its new ones. */
+export async function replaceFrom(address: string, signal?: AbortSignal): Promise<void> {
+  const response = await fetch(address, {
+    headers: { Accept: "text/html" },
+    credentials: "same-origin",
+    ...(signal ? { signal } : {}),
+  });
+  const arrived = new DOMParser().parseFromString(await response.text(), "text/html");
+  const regions = [...document.querySelectorAll<HTMLElement>("[data-live]")];
+  const fresh = regions.map(({ id }) => arrived.getElementById(id));
+  if (response.redirected || fresh.some((region) => region === null)) {
+    // Signed out, or an answer of another shape: let the browser show it whole.
+    location.assign(address);
+    return;
+  }
+  const place = remember();
+  regions.forEach((region, index) => {
+    region.replaceChildren(...(fresh[index]?.childNodes ?? []));
+  });
+  document.title = arrived.title;
+  restore(place);
+  drawCharts();
+}
+
+function remember(): Place {
+  return {
+    focus: document.activeElement?.id || null,
+    open: new Map(
+      [...document.querySelectorAll<HTMLDetailsElement>("details[id]")].map((d) => [d.id, d.open]),
+    ),
+    scroll: new Map(
+      [...document.querySelectorAll<HTMLElement>("[data-keep-scroll]")].map((e) => [
+        e.id,
+        e.scrollTop,
+      ]),
+    ),
+  };
+}
+
+function restore({ focus, open, scroll }: Place): void {
+  for (const [id, state] of open) {
+    const details = document.getElementById(id);
+    if (details instanceof HTMLDetailsElement) details.open = state;
+  }
+  for (const [id, top] of scroll) {
+    const element = document.getElementById(id);
+    if (element) element.scrollTop = top;
+  }
+  if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
+}

@@ -1,0 +1,151 @@
+"""A real site, a real browser, and a page that notices every fault."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+
+from tests.browser.live_site import PROJECT, LiveSite, start_site
+from tests.sample_documents import environment, openssl_measurement, run_document
+
+CHROMIUM_ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+FLEET = 200
+MEASURED = ("aes128-gcm@openssh.com", "3des-cbc", "aes-128-gcm", "des-ede3-cbc")
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[LiveSite]:
+    """The site with the published figures."""
+    assert (PROJECT / "frontend/dist/assets/main.js").exists(), (
+        "The frontend is not built: run `npm ci && npm run build` in frontend/."
+    )
+    running = start_site()
+    try:
+        running.wait_until_ready()
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, or the one that CHROMIUM_PATH names."""
+    path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
+    assert Path(path).exists(), f"There is no Chromium at {path}: install it, or set CHROMIUM_PATH."
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser, site: LiveSite) -> Iterator[OpenPage]:
+    """Open an address in a fresh browser; the test fails when the page had any fault.
+
+    Faults are console errors, exceptions, violations of the Content-Security-Policy and requests
+    to any other host. `expected` names console messages that the test provokes.
+    """
+    contexts: list[BrowserContext] = []
+    faults: list[str] = []
+    tolerated: list[str] = []
+
+    def open_address(
+        path: str, width: int = 1280, dark: bool = False, expected: str = "", **options: Any
+    ) -> Page:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if dark else "light",
+            base_url=site.url,
+            **options,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        if expected:
+            tolerated.append(expected)
+        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda request: faults.extend(_foreign(request, site)))
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        return page
+
+    yield open_address
+    for context in contexts:
+        context.close()
+    assert [one for one in faults if not any(known in one for known in tolerated)] == []
+
+
+def _foreign(request: Request, site: LiveSite) -> list[str]:
+    own = (f"{site.url}/", "data:", "blob:")
+    return [] if request.url.startswith(own) else [f"request to {request.url}"]
+
+
+@pytest.fixture(scope="session")
+def sshd() -> str:
+    """The sshd that the agent measures against: CIPHERMARK_TEST_SSHD or the system's."""
+    path = os.environ.get("CIPHERMARK_TEST_SSHD") or shutil.which("sshd", path="/usr/sbin:/sbin")
+    assert path, "No sshd: install openssh-server, or set CIPHERMARK_TEST_SSHD (make test does)."
+    return path
+
+
+@pytest.fixture(scope="session")
+def measured_run(site: LiveSite, sshd: str) -> str:
+    """The id of a run in which the real agent measured this machine and uploaded it."""
+    token_file = site.data_dir / "token"
+    token_file.touch(mode=0o600)
+    token_file.write_text(site.token())
+    done = subprocess.run(
+        [
+            sys.executable, PROJECT / "agent/ciphermark_agent.py", "run", "--quick",
+            "--name", "bench-under-test", "--server", site.url, "--token-file", token_file,
+            "--ciphers", ",".join(MEASURED), "--tries", "1", "--seconds", "0.3", "--sshd", sshd,
+            "--progress", "none",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = next(
+        run
+        for run in site.read("/api/v1/runs/")["results"]
+        if run["host_name"] == "bench-under-test"
+    )
+    site.wait_until_processed(run["run_id"])
+    detail = site.read(f"/api/v1/runs/{run['run_id']}/")
+    measured = {row["cipher"] for row in detail["measurements"]}
+    assert measured == set(MEASURED), f"{done.stdout}{done.stderr}{detail['skipped']}"
+    return str(run["run_id"])
+
+
+@pytest.fixture(scope="session")
+def fleet(site: LiveSite) -> None:
+    """200 CPUs with openssl figures, some with names nobody would wish for."""
+    token = site.token()
+    runs = [site.upload(_fleet_document(number), token) for number in range(FLEET)]
+    for run_id in reversed(runs):
+        site.wait_until_processed(run_id)
+
+
+def _fleet_document(number: int) -> dict[str, Any]:
+    model = f"CPU model {number:03}"
+    if number == 0:
+        model = "A<script>alert(1)</script> \u202eright to left\u202c 🚀 " + "W" * 120
+    return run_document(
+        *(
+            openssl_measurement(cipher, (index + 1) * 1e8 * (1 + number % 17))
+            for index, cipher in enumerate(("aes-128-gcm", "aes-256-gcm", "des-ede3-cbc"))
+        ),
+        host={"name": f"fleet {number} " + ("n" * 180 if number == 0 else "")},
+        environment=environment(model=model),
+        tags={"fleet": "big"},
+    )

@@ -1,0 +1,137 @@
+"""What holds for every page and state: accessibility, width, weight, no other host."""
+
+import gzip
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import OpenPage
+from tests.browser.live_site import PROJECT, LiveSite
+
+AXE = PROJECT / "frontend/node_modules/axe-core/axe.min.js"
+# A chart follows its box in the next frame.
+NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
+JAVASCRIPT_LIMIT_KB = 110
+CIPHERS = "cipher=aes128-gcm@openssh.com&cipher=nobody-has-this"
+
+STATES = {
+    "compare": "/",
+    "normalised": "/?metric=normalised&group_by=os&scale=log&source=published",
+    "openssl": "/?tool=openssl&group_by=openssl&source=published",
+    "overfull": "/?tool=openssl&tag=fleet:big&top=50",
+    "nothing fits": f"/?cpu=no-such-cpu&{CIPHERS}",
+    "no baseline": "/?metric=vs_blowfish&os=debian",
+    "refused": "/?tool=gpg",
+    "hosts": "/hosts/",
+    "runs": "/runs/",
+    "no runs": "/runs/?source=import",
+    "method": "/method/",
+    "sign in": "/accounts/login/?next=/runs/",
+    "not found": "/nowhere/",
+}
+REFUSED = ("refused", "not found")
+
+
+def address(state: str, site: LiveSite, run_id: str) -> str:
+    """The address of a state; runs and hosts are known only now."""
+    run = site.read(f"/api/v1/runs/{run_id}/")
+    published = site.read("/api/v1/runs/?source=published")["results"][0]
+    found = {
+        "run": f"/runs/{run_id}/",
+        "host": f"/hosts/{run['host_id']}/",
+        "published run": f"/runs/{published['run_id']}/",
+    }
+    return found.get(state) or STATES[state]
+
+
+ALL = (*STATES, "run", "host", "published run")
+
+
+def unfold(page: Page) -> None:
+    """Open everything that can be opened, so that it is judged too."""
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+
+
+@pytest.mark.usefixtures("fleet")
+@pytest.mark.parametrize("state", ALL)
+def test_axe_finds_nothing_to_complain_about(
+    open_page: OpenPage, site: LiveSite, measured_run: str, state: str
+) -> None:
+    expected = "the server responded with a status of 40" if state in REFUSED else ""
+    # The page's own policy forbids foreign scripts; the checker is let in past it.
+    page = open_page(
+        address(state, site, measured_run),
+        expected=expected,
+        bypass_csp=True,
+        reduced_motion="reduce",
+    )
+    unfold(page)
+    page.add_script_tag(path=AXE)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page) == []
+
+
+def violations(page: Page) -> list[tuple[str, list[str]]]:
+    """The broken rules, each with the first elements that break it."""
+    result: dict[str, Any] = page.evaluate("axe.run()")
+    return [
+        (rule["id"], [str(node["target"]) for node in rule["nodes"]][:3])
+        for rule in result["violations"]
+    ]
+
+
+@pytest.mark.usefixtures("fleet")
+@pytest.mark.parametrize("state", ALL)
+def test_no_page_scrolls_sideways(
+    open_page: OpenPage, site: LiveSite, measured_run: str, state: str
+) -> None:
+    expected = "the server responded with a status of 40" if state in REFUSED else ""
+    page = open_page(address(state, site, measured_run), width=320, expected=expected)
+    unfold(page)
+    for width in (320, 390, 768, 1280, 2560):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(NEXT_FRAME)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_first_page_carries_little_javascript() -> None:
+    script = (PROJECT / "frontend/dist/assets/main.js").read_bytes()
+    assert len(gzip.compress(script, 9)) <= JAVASCRIPT_LIMIT_KB * 1000
+
+
+def test_hostile_names_run_nothing(open_page: OpenPage, fleet: None) -> None:
+    page = open_page("/?tool=openssl&tag=fleet:big&top=all")
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    label = page.locator("tbody[data-group] th[scope=rowgroup]").first.text_content() or ""
+    assert label.startswith("A<script>alert(1)</script>")
+
+
+def test_paper_gets_the_results_in_light_colours(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page("/?source=published", dark=True)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator("#compare-form").is_visible() is False
+    assert page.locator("#comparison-table").is_visible() is True
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(255, 255, 255)"
+
+
+def test_the_screenshot_of_the_readme_is_made_by_the_project(
+    site: LiveSite, measured_run: str, tmp_path: Path
+) -> None:
+    picture = tmp_path / "screenshot.png"
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.browser.screenshot", f"{site.url}/", picture],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.match(rb"\x89PNG", picture.read_bytes())
+    assert picture.stat().st_size > 20_000

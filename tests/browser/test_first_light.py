@@ -1,0 +1,112 @@
+"""From the agent's measurement to this machine's bar in the browser."""
+
+import csv
+import io
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.live_site import LiveSite
+from tests.sample_documents import openssl_measurement, run_document
+
+GCM = "aes128-gcm@openssh.com"
+
+
+def group_of_this_machine(page: Page) -> str:
+    """The key of the one group that is marked as measured here."""
+    body = page.locator("tbody[data-group]", has=page.locator(".badge.here"))
+    expect(body).to_have_count(1)
+    key = body.get_attribute("data-group")
+    assert key is not None
+    return key
+
+
+def table(page: Page) -> dict[tuple[str, str], float]:
+    """(group, cipher) -> exact median, from the table."""
+    rows: list[list[str]] = page.locator("tr[data-cipher]").evaluate_all(
+        """rows => rows.map(row => [row.closest("tbody").dataset.group, row.dataset.cipher,
+                                    row.querySelector("td[data-value]").dataset.value])"""
+    )
+    return {(group, cipher): float(value) for group, cipher, value in rows}
+
+
+def bars_read_by_keyboard(page: Page) -> list[str]:
+    """What the drawn chart says of each of its bars when the arrow keys walk over them."""
+    canvas = page.locator("figure[data-chart] canvas")
+    canvas.focus()
+    status = page.locator("figure[data-chart] [role=status]")
+    said: list[str] = []
+    for _ in range(500):
+        canvas.press("ArrowDown")
+        text = status.text_content() or ""
+        if said and said[-1] == text:
+            return said
+        said.append(text)
+    raise AssertionError("the chart has no end")
+
+
+def test_this_machine_stands_in_chart_table_and_csv(
+    open_page: OpenPage, site: LiveSite, measured_run: str
+) -> None:
+    page = open_page("/")
+    run = site.read(f"/api/v1/runs/{measured_run}/")
+    uploaded = {
+        row["cipher"]: row["median"]
+        for row in run["measurements"]
+        if row["tool"] == "ssh" and row["method"] == "pipeline"
+    }
+    assert set(uploaded) == {GCM, "3des-cbc"}
+    group, shown = group_of_this_machine(page), table(page)
+    assert {cipher: shown[(group, cipher)] for cipher in uploaded} == uploaded
+
+    label = page.locator(f"tbody[data-group='{group}'] th[scope=rowgroup]").text_content() or ""
+    row = page.locator(f"tbody[data-group='{group}'] tr[data-cipher='{GCM}'] td[data-value]")
+    bars = bars_read_by_keyboard(page)
+    mine = [bar for bar in bars if f"; {GCM};" in bar and label.startswith(bar.split(";")[0])]
+    assert mine == [f"{run['cpu']}; {GCM}; {row.text_content()}, 1 machine"]
+    assert len(bars) == len(shown)
+
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download CSV").click()
+    exported = {
+        (line["group_key"], line["cipher"]): float(line["throughput_bytes_per_second"])
+        for line in csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig")))
+    }
+    assert exported == shown
+
+
+def test_the_machine_beside_the_published_ones_normalised(
+    open_page: OpenPage, measured_run: str
+) -> None:
+    page = open_page("/?metric=normalised")
+    shown = table(page)
+    assert (group_of_this_machine(page), GCM) in shown
+    assert shown[("intel-core-i7-2635qm", GCM)] > 0
+
+
+def test_a_run_being_processed_appears_without_reload(open_page: OpenPage, site: LiveSite) -> None:
+    measurement = openssl_measurement("aes-128-gcm", 4e9, 4.1e9, 4.2e9)
+    document = run_document(measurement, host={"name": "patient"})
+    with site.worker_paused():
+        run_id = site.upload(document, site.token())
+        page = open_page(f"/runs/{run_id}/")
+        page.evaluate("window.sameDocument = true")
+        expect(page.get_by_text("This run is being processed")).to_be_visible()
+    expect(page.get_by_text("Measurements")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("4.10 GB/s").first).to_be_visible()
+    assert page.evaluate("window.sameDocument") is True
+
+
+def test_the_way_from_the_chart_to_run_and_raw_document(
+    open_page: OpenPage, measured_run: str
+) -> None:
+    page = open_page("/")
+    group = group_of_this_machine(page)
+    page.locator(f"tbody[data-group='{group}']").get_by_role("link").first.click()
+    page.get_by_role("link", name=re.compile(f"^{measured_run[:8]}")).click()
+    expect(page.get_by_text(measured_run)).to_be_visible()
+    page.locator("details.samples summary").first.click()
+    expect(page.get_by_text(re.compile(r"\d+ bytes in [\d.]+ s")).first).to_be_visible()
+    page.get_by_role("link", name="bench-under-test").first.click()
+    expect(page.get_by_role("heading", name="bench-under-test")).to_be_visible()

@@ -1,0 +1,39 @@
+"""What tests of the pages share: browsers, and reading a page's tables."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+
+@pytest.fixture
+def member(db: None) -> Client:
+    """The browser of somebody who has signed in."""
+    client = Client()
+    client.force_login(User.objects.create_user("alice"))
+    return client
+
+
+def text_of(html: str) -> str:
+    """What a page says, without its tags, in one line."""
+    without_code = re.sub(r"<script\b.*?</script>", " ", html, flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", without_code)).split())
+
+
+def table_values(html: str) -> dict[str, dict[str, float]]:
+    """Group -> cipher -> exact median, from the table of the compare page."""
+    found: dict[str, dict[str, float]] = {}
+    for group, body in re.findall(r'<tbody data-group="([^"]*)">(.*?)</tbody>', html, re.S):
+        rows = re.findall(r'data-cipher="([^"]*)">.*?data-value="([^"]*)"', body)
+        found[unescape(group)] = {unescape(cipher): float(value) for cipher, value in rows}
+    return found
+
+
+def page(client: Client, address: str, expect: int = 200, **query: Any) -> str:
+    """The HTML of a page, which must answer with `expect`."""
+    response = client.get(address, query)
+    assert response.status_code == expect, response.content
+    return response.content.decode()

@@ -1,0 +1,304 @@
+"""The compare page: its states, its addresses, its numbers."""
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from pages.page_query import PageAddress
+from tests.conftest import ApiClient, StoreRun
+from tests.pages.conftest import page, table_values, text_of
+from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
+
+GCM = "aes128-gcm@openssh.com"
+I7 = "intel-core-i7-2635qm"
+
+
+def machine(name: str, *measurements: dict[str, Any], cpu: str = "AMD EPYC 9R14") -> dict[str, Any]:
+    return run_document(*measurements, host={"name": name}, environment=environment(model=cpu))
+
+
+def chart(html: str) -> dict[str, Any]:
+    found = re.search(r'<script id="chart-view" type="application/json">(.*?)</script>', html)
+    assert found is not None
+    view: dict[str, Any] = json.loads(found[1])
+    return view
+
+
+@pytest.mark.usefixtures("published")
+def test_the_published_figures_stand_in_table_and_chart(member: Client) -> None:
+    html = page(member, "/", cipher=GCM)
+    assert table_values(html)[I7] == {GCM: 328370000.0}
+    assert "328 MB/s" in text_of(html)
+    group = next(one for one in chart(html)["comparison"]["groups"] if one["key"] == I7)
+    assert group["values"][GCM]["median"] == 328370000.0
+
+
+@pytest.mark.usefixtures("published")
+def test_the_worked_example_of_normalisation_is_on_the_page(member: Client) -> None:
+    html = page(member, "/", group_by="os", metric="normalised", cpu=I7, cipher="aes128-ctr")
+    assert table_values(html)["mac-os-x"]["aes128-ctr"] == pytest.approx(121.70e6, rel=0.002)
+    assert "reference profile 2015" in text_of(html)
+
+
+@pytest.mark.usefixtures("published")
+def test_table_chart_csv_and_api_have_the_same_numbers(member: Client, reader: ApiClient) -> None:
+    html = page(member, "/", group_by="os", source="published")
+    view = chart(html)
+    drawn = {
+        group["key"]: {name: value["median"] for name, value in group["values"].items()}
+        for group in view["comparison"]["groups"]
+    }
+    address = re.search(r'href="(/api/v1/exports/comparison\.csv[^"]*)"', html)
+    assert address is not None
+    query = address[1].replace("&amp;", "&").partition("?")[2]
+    response = member.get(f"/api/v1/exports/comparison.csv?{query}")
+    body = b"".join(response) if response.streaming else response.content
+    exported: dict[str, dict[str, float]] = {}
+    for row in csv.DictReader(io.StringIO(body.decode("utf-8-sig"))):
+        exported.setdefault(row["group_key"], {})[row["cipher"]] = float(
+            row["throughput_bytes_per_second"]
+        )
+    assert table_values(html) == drawn == exported
+    answer = reader.get(f"/api/v1/comparison/?{query}").json()
+    assert sorted(answer["ciphers"]) == sorted(view["comparison"]["ciphers"])
+    assert {**answer, "ciphers": []} == {**view["comparison"], "ciphers": []}
+
+
+@pytest.mark.usefixtures("published")
+def test_a_machine_measured_by_an_agent_stands_out_from_the_published(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(machine("nas", ssh_measurement(GCM, 400e6)))
+    html = page(member, "/")
+    assert text_of(html).count("measured here") == 1
+    assert chart(html)["measured_here"] == ["amd-epyc-9r14"]
+
+
+def test_nothing_is_marked_where_everything_was_measured_here(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(machine("nas", ssh_measurement(GCM, 400e6)))
+    html = page(member, "/")
+    assert "measured here" not in text_of(html)
+    assert chart(html)["measured_here"] == []
+
+
+def test_an_empty_site_leads_to_the_first_upload(member: Client) -> None:
+    said = text_of(page(member, "/"))
+    assert "curl -fsO http://testserver/agent.py" in said
+    assert "--server http://testserver --token TOKEN" in said
+    assert "create_token" in said
+
+
+@pytest.mark.usefixtures("published")
+def test_published_figures_alone_still_lead_to_the_first_upload(
+    member: Client, store_run: StoreRun
+) -> None:
+    assert "agent.py run" in text_of(page(member, "/"))
+    store_run(machine("nas"))
+    assert "agent.py run" not in text_of(page(member, "/"))
+
+
+def test_groups_of_several_machines_show_quartiles_and_n(
+    member: Client, store_run: StoreRun
+) -> None:
+    for name, rate in (("a", 100e6), ("b", 200e6), ("c", 300e6)):
+        store_run(machine(name, ssh_measurement(GCM, rate)))
+    html = page(member, "/")
+    said = text_of(html)
+    assert "200 MB/s 150 – 250 MB/s 3" in said
+    assert "3 machines" in said
+    assert 'class="whisker"' in html
+
+
+def test_one_machine_has_no_quartiles(member: Client, store_run: StoreRun) -> None:
+    store_run(machine("a", ssh_measurement(GCM, 100e6)))
+    assert 'class="whisker"' not in page(member, "/")
+
+
+def test_machines_without_a_baseline_are_counted_in_words(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(machine("bare", ssh_measurement(GCM, 100e6)))
+    store_run(machine("full", ssh_measurement(GCM, 100e6), ssh_measurement("3des-cbc", 20e6)))
+    assert "Excluded: no baseline: 1 machine." in text_of(page(member, "/", metric="normalised"))
+    assert "no baseline" not in text_of(page(member, "/"))
+
+
+def test_a_metric_nobody_has_a_baseline_for_says_so(member: Client, store_run: StoreRun) -> None:
+    store_run(machine("bare", ssh_measurement(GCM, 100e6)))
+    said = text_of(page(member, "/", metric="vs_arcfour"))
+    assert "without the baseline that this metric divides by" in said
+    assert "Show plain throughput" in said
+
+
+def test_machines_left_out_by_the_block_size_are_counted(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(machine("a", openssl_measurement("aes-128-gcm", 4e9)))
+    store_run(machine("b", openssl_measurement("aes-128-gcm", 3e9, block_size=8192)))
+    said = text_of(page(member, "/", tool="openssl", block_size="8192"))
+    assert "8 KiB blocks" in said
+    assert "no figure for this block size: 1 machine" in said
+
+
+@pytest.mark.usefixtures("published")
+def test_filters_that_leave_nothing_can_be_cleared(member: Client) -> None:
+    html = page(member, "/", cpu="no-such-cpu", os="linux")
+    said = text_of(html)
+    assert "No measurement fits this view." in said
+    assert 'href="?"' in html
+    assert re.search(r'value="no-such-cpu"[^>]*checked', html)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    (
+        ({"tool": "gpg"}, "tool : 'gpg' is none of ssh, openssl."),
+        ({"metric": "speed", "group_by": "colour"}, "group_by : 'colour' is none of"),
+        ({"block_size": "big", "tool": "openssl"}, "block_size : 'big' is no whole number"),
+        ({"since": "yesterday"}, "since : 'yesterday' is no date"),
+        ({"profile": "1999", "metric": "normalised"}, "no reference profile “1999”"),
+    ),
+)
+def test_a_bad_parameter_is_refused_in_words(
+    member: Client, query: dict[str, str], said: str
+) -> None:
+    html = page(member, "/", expect=400, **query)
+    assert said in text_of(html)
+    assert 'id="compare-form"' in html
+
+
+@pytest.mark.usefixtures("published")
+def test_odd_display_parameters_mean_the_defaults(member: Client) -> None:
+    usual = page(member, "/")
+    odd = page(member, "/", scale="cubic", sort="colour", top="-3")
+    assert table_values(odd) == table_values(usual)
+    assert chart(odd)["scale"] == "linear"
+
+
+def test_groups_can_be_sorted_and_the_best_stands_first(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(
+        machine("a", ssh_measurement(GCM, 1e8), ssh_measurement("aes128-ctr", 3e8), cpu="Slow")
+    )
+    store_run(
+        machine("b", ssh_measurement(GCM, 4e8), ssh_measurement("aes128-ctr", 1e8), cpu="Quick")
+    )
+    store_run(machine("c", ssh_measurement("aes128-ctr", 2e8), cpu="Zero"))
+    assert list(table_values(page(member, "/"))) == ["quick", "slow", "zero"]
+    assert list(table_values(page(member, "/", sort="best"))) == ["quick", "slow", "zero"]
+    by_ctr = page(member, "/", sort="cipher:aes128-ctr")
+    assert list(table_values(by_ctr)) == ["slow", "zero", "quick"]
+    by_gcm = page(member, "/", sort=f"cipher:{GCM}")
+    assert list(table_values(by_gcm)) == ["quick", "slow", "zero"]
+
+
+def test_less_cpu_time_is_better(member: Client, store_run: StoreRun) -> None:
+    for name, seconds in (("heavy", 2.0), ("light", 0.5)):
+        sample = {
+            "bytes": 10**9,
+            "seconds": 2.0,
+            "client_cpu_seconds": seconds,
+            "server_cpu_seconds": seconds,
+        }
+        store_run(machine(name, {**ssh_measurement(GCM), "samples": [sample]}, cpu=name))
+    html = page(member, "/", metric="cpu_seconds_per_gb", sort="best")
+    assert list(table_values(html)) == ["light", "heavy"]
+    assert "1.00 s/GB" in text_of(html)
+
+
+def test_many_groups_are_shown_in_steps(member: Client, store_run: StoreRun) -> None:
+    for number in range(25):
+        store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8 + number), cpu=f"CPU {number}"))
+    html = page(member, "/")
+    assert len(table_values(html)) == 20
+    assert "20 of 25 groups shown." in text_of(html)
+    assert len(table_values(page(member, "/", top="all"))) == 25
+
+
+def test_quiet_parameters_survive_the_form_and_can_be_removed(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(machine("a", openssl_measurement("aes-128-gcm", 4e9, operation="decrypt")))
+    html = page(member, "/", tool="openssl", operation="decrypt", tag="rack:b2")
+    assert '<input type="hidden" name="operation" value="decrypt">' in html
+    assert '<input type="hidden" name="tag" value="rack:b2">' in html
+    assert 'href="?tool=openssl&amp;tag=rack%3Ab2"' in html
+
+
+def test_machines_can_be_compared_by_a_tag(member: Client, store_run: StoreRun) -> None:
+    store_run(machine("a", ssh_measurement(GCM, 4e8)))
+    html = page(member, "/", group_by="tag:rack")
+    assert list(table_values(html)) == ["b2"]
+    assert "SSH throughput by Tag “rack”" in text_of(html)
+
+
+@pytest.mark.usefixtures("published")
+def test_published_groups_lead_to_their_sources(member: Client) -> None:
+    html = page(member, "/")
+    assert f"/runs/?cpu={I7}" in html
+    runs = page(member, "/runs/", cpu=I7)
+    first = re.search(r'href="(/runs/[0-9a-f-]{36}/)"', runs)
+    assert first is not None
+    assert "Where these figures come from" in text_of(page(member, first[1]))
+
+
+def test_hostile_names_stay_text(member: Client, store_run: StoreRun) -> None:
+    nasty = "</script><script>alert(1)</script>\"'&\u202eevil🚀" + "x" * 60
+    document = machine(nasty, ssh_measurement(GCM, 1e8), cpu=nasty)
+    document["tags"] = {"rack": nasty}
+    document["conditions"] = [{"code": "<b>", "detail": nasty}]
+    run = store_run(document)
+    assert run.status == "ready", run.rejection
+    assert run.host is not None
+    for address in ("/", "/?group_by=host", "/?group_by=tag:rack", "/runs/", "/hosts/",
+                    f"/runs/{run.run_id}/", f"/hosts/{run.host.pk}/"):  # fmt: skip
+        html = page(member, address)
+        assert "<script>alert" not in html
+        assert "<b>" not in html
+    assert chart(page(member, "/?group_by=host"))["comparison"]["groups"][0]["label"] == nasty
+
+
+@pytest.mark.usefixtures("published")
+def test_the_number_of_queries_does_not_grow_with_the_groups(
+    member: Client, store_run: StoreRun, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(12):
+        store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8), cpu=f"CPU {number}"))
+    with django_assert_max_num_queries(18):
+        page(member, "/")
+
+
+@pytest.mark.usefixtures("published")
+def test_a_public_site_needs_no_signing_in(client: Client, settings: Any) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    assert table_values(page(client, "/"))
+
+
+def test_the_page_allows_no_inline_code_or_style(member: Client, store_run: StoreRun) -> None:
+    store_run(machine("a"))
+    response = member.get("/")
+    policy = response["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    html = response.content.decode()
+    assert " style=" not in html
+    assert not re.search(r" on[a-z]+=", html)
+    for script in re.findall(r"<script[^>]*>", html):
+        assert " src=" in script or 'type="application/json"' in script
+
+
+def test_addresses_change_one_thing_at_a_time() -> None:
+    address = PageAddress(QueryDict("tool=ssh&cipher=a&cipher=b%40c&top="))
+    assert address.changed(tool="openssl") == "?tool=openssl&cipher=a&cipher=b%40c"
+    assert address.changed(cipher=None) == "?tool=ssh"
+    assert address.changed(cipher=("x", "y")) == "?tool=ssh&cipher=x&cipher=y"
+    assert address.without("cipher", "a") == "?tool=ssh&cipher=b%40c"

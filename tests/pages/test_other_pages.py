@@ -1,0 +1,233 @@
+"""Hosts, runs, method, signing in and errors."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from runs.models import Run
+from tests.conftest import ApiClient, StoreRun
+from tests.pages.conftest import page, text_of
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
+
+GCM = "aes128-gcm@openssh.com"
+PAGES = ("/", "/hosts/", "/hosts/1/", "/runs/", "/runs/0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e/",
+         "/method/")  # fmt: skip
+
+
+@pytest.mark.parametrize("address", PAGES)
+@pytest.mark.django_db
+def test_readers_must_sign_in_and_come_back(client: Client, address: str) -> None:
+    response = client.get(f"{address}?a=b")
+    assert response.status_code == 302
+    assert response["Location"] == f"/accounts/login/?next={address}%3Fa%3Db"
+
+
+@pytest.mark.django_db
+def test_signing_in_leads_back_and_signing_out_leads_out(client: Client) -> None:
+    User.objects.create_user("alice", password="correct horse battery")
+    assert "for people with an account" in text_of(page(client, "/accounts/login/", next="/runs/"))
+    response = client.post(
+        "/accounts/login/",
+        {"username": "alice", "password": "correct horse battery", "next": "/runs/"},
+    )
+    assert response["Location"] == "/runs/"
+    assert "Sign out alice" in text_of(page(client, "/runs/"))
+    client.post("/accounts/logout/")
+    assert client.get("/runs/").status_code == 302
+
+
+@pytest.mark.django_db
+def test_a_wrong_password_is_answered_in_words(client: Client) -> None:
+    response = client.post("/accounts/login/", {"username": "alice", "password": "wrong"})
+    assert "Please enter a correct username and password" in text_of(response.content.decode())
+
+
+@pytest.mark.django_db
+def test_nobody_is_sent_to_another_site_after_signing_in(client: Client) -> None:
+    User.objects.create_user("alice", password="correct horse battery")
+    response = client.post(
+        "/accounts/login/",
+        {"username": "alice", "password": "correct horse battery", "next": "https://evil.example/"},
+    )
+    assert response["Location"] == "/"
+
+
+def test_empty_lists_lead_to_the_first_upload(member: Client) -> None:
+    assert "python3 agent.py run" in text_of(page(member, "/runs/"))
+    assert "python3 agent.py run" in text_of(page(member, "/hosts/"))
+
+
+def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: StoreRun) -> None:
+    noisy = ssh_measurement("aes128-ctr", 1e8, 2e8, 3e8)
+    agreed = {"cipher": GCM, "mac": "umac-64-etm@openssh.com", "kex": "curve25519-sha256"}
+    document = run_document(
+        ssh_measurement(GCM, 400e6, 410e6, 420e6, negotiated=agreed),
+        noisy,
+        ssh_measurement("3des-cbc", 20e6),
+        openssl_measurement("aes-128-gcm", 4e9),
+        skipped=[{"tool": "ssh", "cipher": "arcfour", "reason": "this OpenSSH does not offer it"}],
+    )
+    run = store_run(document)
+    html = page(member, f"/runs/{run.run_id}/")
+    said = text_of(html)
+    for fact in (
+        str(run.run_id),
+        "410 MB/s",
+        "noisy",
+        "1 series is noisy",
+        "umac-64-etm@openssh.com, curve25519-sha256",
+        "busy : other processes used 12 % of the CPU",
+        "this OpenSSH does not offer it",
+        "AMD EPYC 9R14",
+        "24 GiB",
+        "Speed index, ssh",
+        "Tag rack b2",
+        "820000000 bytes in 2.0 s",
+        "16 KiB",
+    ):
+        assert fact in said, fact
+    assert f"/api/v1/runs/{run.run_id}/document/" in html
+    assert '<time datetime="2026-11-21T06:48:10Z"' in html
+
+
+def test_a_run_being_processed_refreshes_itself(member: Client, uploader: ApiClient) -> None:
+    document = run_document()
+    assert uploader.upload(document).status_code == 202
+    Run.objects.update(status="accepted")
+    html = page(member, f"/runs/{document['run_id']}/")
+    assert "is being processed" in text_of(html)
+    assert "data-pending" in html
+    assert '<noscript><meta http-equiv="refresh"' in html
+
+
+def test_a_rejected_run_says_why(member: Client, store_run: StoreRun) -> None:
+    run = store_run(run_document())
+    Run.objects.filter(pk=run.pk).update(status="rejected", rejection="The clock ran backwards.")
+    html = page(member, f"/runs/{run.run_id}/")
+    assert "could not be used: The clock ran backwards." in text_of(html)
+    assert "data-pending" not in html
+
+
+@pytest.mark.usefixtures("published")
+def test_a_published_run_names_page_author_and_date(member: Client) -> None:
+    run = Run.objects.filter(provenance__page__author__startswith="Micha").first()
+    assert run is not None
+    said = text_of(page(member, f"/runs/{run.run_id}/"))
+    assert "Getting the most out of SSH" in said
+    assert "Michał Turecki" in said
+    assert "2015-09-03" in said
+
+
+@pytest.mark.usefixtures("published")
+def test_runs_can_be_filtered(member: Client, store_run: StoreRun) -> None:
+    run = store_run(run_document())
+    only = page(member, "/runs/", source="agent")
+    assert re.findall(r'href="/runs/([0-9a-f-]{36})/"', only) == [str(run.run_id)]
+    assert "No run fits" in text_of(page(member, "/runs/", source="agent", status="rejected"))
+    assert "all runs shown" in text_of(page(member, "/runs/", expect=400, since="never"))
+
+
+def test_long_lists_come_page_by_page_and_lose_nothing(
+    member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.paging.PAGE_SIZE", 2)
+    for number in range(5):
+        store_run(run_document(host={"name": f"host {number}"}))
+    seen: list[str] = []
+    address: str | None = "/runs/"
+    pages = []
+    while address:
+        html = page(member, address)
+        pages.append(re.findall(r"host (\d)</bdi></a>", html))
+        seen += pages[-1]
+        older = re.search(r'href="(\?[^"]*)" rel="next"', html)
+        address = "/runs/" + older[1].replace("&amp;", "&") if older else None
+    assert seen == ["4", "3", "2", "1", "0"]
+    newer = re.search(r'href="(\?[^"]*)" rel="prev"', html)
+    assert newer is not None
+    back = page(member, "/runs/" + newer[1].replace("&amp;", "&"))
+    assert re.findall(r"host (\d)</bdi></a>", back) == pages[-2]
+
+
+@pytest.mark.parametrize("cursor", ("x", "-1", "9" * 40, "²"))
+def test_a_cursor_that_cannot_be_shows_the_first_page(
+    member: Client, store_run: StoreRun, cursor: str
+) -> None:
+    store_run(run_document())
+    assert "nas" in text_of(page(member, "/runs/", before=cursor))
+
+
+def test_a_host_shows_its_latest_values(member: Client, store_run: StoreRun) -> None:
+    store_run(run_document(ssh_measurement(GCM, 100e6), openssl_measurement("aes-128-gcm", 4e9)))
+    run = store_run(
+        run_document(
+            ssh_measurement(GCM, 200e6),
+            started_at="2026-11-22T06:48:10Z",
+            finished_at="2026-11-22T06:52:31Z",
+        )
+    )
+    assert run.host is not None
+    html = page(member, f"/hosts/{run.host.pk}/")
+    said = text_of(html)
+    assert "2 runs" in said
+    assert "200 MB/s" in said
+    assert "100 MB/s" not in said
+    assert "4.00 GB/s" in said
+    assert html.count('<figure class="chart"') == 2
+    assert "nas" in text_of(page(member, "/hosts/"))
+
+
+def test_ssh_and_openssl_never_share_a_chart(member: Client, store_run: StoreRun) -> None:
+    run = store_run(run_document(ssh_measurement(GCM, 1e8), openssl_measurement("rc4", 4e9)))
+    assert run.host is not None
+    html = page(member, f"/hosts/{run.host.pk}/")
+    charts = re.findall(r'type="application/json">(.*?)</script>', html)
+    assert len(charts) == 2
+    assert not any("rc4" in one and GCM in one for one in charts)
+
+
+@pytest.mark.parametrize(
+    "address", ("/nowhere/", "/hosts/4711/", "/runs/0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e/")
+)
+def test_what_is_not_there_is_a_page_of_the_site(member: Client, address: str) -> None:
+    html = page(member, address, expect=404)
+    assert "There is nothing at this address" in text_of(html)
+    assert "site-header" in html
+
+
+def test_a_fault_of_the_server_is_a_page_of_the_site(
+    member: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("the disk is on fire")
+
+    monkeypatch.setattr("pages.views.hosts.select_hosts", broken)
+    member.raise_request_exception = False
+    html = page(member, "/hosts/", expect=500)
+    assert "Something went wrong on the server" in text_of(html)
+    assert "the disk is on fire" not in html
+
+
+@pytest.mark.django_db
+def test_a_form_that_expired_says_so() -> None:
+    strict = Client(enforce_csrf_checks=True)
+    response = strict.post("/accounts/login/", {"username": "alice", "password": "x"})
+    assert response.status_code == 403
+    assert "This form has expired" in text_of(response.content.decode())
+
+
+def test_the_method_page_explains_every_metric(member: Client) -> None:
+    from pages.metrics import METRICS
+
+    html = page(member, "/method/")
+    for metric in METRICS:
+        assert f'id="{metric.key}"' in html
+    assert "179 MB/s" in text_of(html)
+
+
+@pytest.mark.parametrize("method", ("post", "put", "delete"))
+def test_pages_only_read(member: Client, method: str) -> None:
+    assert getattr(member, method)("/").status_code == 405
