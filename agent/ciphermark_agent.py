@@ -18,6 +18,7 @@ import argparse
 import collections
 import contextlib
 import datetime
+import fcntl
 import glob
 import gzip
 import hashlib
@@ -51,6 +52,7 @@ from typing import (
     Callable,
     Dict,
     Iterable,
+    Iterator,
     List,
     NamedTuple,
     Optional,
@@ -110,6 +112,8 @@ MASK_MIN_EFFECT = 1.1
 MASKED_CIPHERS = ("aes-128-cbc", "aes-128-gcm")
 
 OPENSSL_BLOCK = 16384
+# Tables of OpenSSL before 1.1.0 end here: one try a cipher gives them something to stand beside.
+OPENSSL_OLD_BLOCK = 8192
 OPENSSL_QUICK = (
     "aes-128-cbc",
     "aes-128-ctr",
@@ -163,6 +167,8 @@ SSHD_MISSING = (
     "Ubuntu: apt install openssh-server; Fedora, RHEL: dnf install openssh-server; Alpine: "
     "apk add openssh-server) or give its path with --sshd"
 ).format(places=", ".join(SSHD_PLACES))
+# Where sshd wants its privilege separation directory when that is made anew at every boot.
+SEPARATION_DIRECTORY = "/run/sshd"
 HOST_ALIAS = "ciphermark"
 WORK_PREFIX = "ciphermark-agent-"
 
@@ -1091,8 +1097,24 @@ def remove_work_folder(folder: str) -> None:
     made = (read_text(folder + "/made_directory") or "").strip()
     if made:
         with contextlib.suppress(OSError):
-            os.rmdir(made)
+            remove_unused_directory(made)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_unused_directory(path: str) -> None:
+    """Remove it, unless another agent has come to use it; OSError then."""
+    with open_directory(path) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rmdir(path)
+
+
+@contextlib.contextmanager
+def open_directory(path: str) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 class PrivateServer:
@@ -1107,6 +1129,7 @@ class PrivateServer:
         self.sshd_env = {}  # type: Dict[str, str]
         self.passwd = None  # type: Optional[str]
         self.use_pam = False
+        self.holding = contextlib.ExitStack()
         self.marker = uuid.uuid4().hex[:12]
         self.inherits_orphans = become_subreaper()
         self.version = None  # type: Optional[str]
@@ -1122,6 +1145,7 @@ class PrivateServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.holding.close()
         remove_work_folder(self.folder)
 
     def prepare(self) -> None:
@@ -1161,6 +1185,7 @@ class PrivateServer:
 
     def configure(self) -> None:
         """Write sshd_config and amend it until `sshd -t` accepts it."""
+        self.hold_separation_directory(SEPARATION_DIRECTORY)
         for _ in range(5):
             answer = self.check(self.ciphers)
             if answer.status == 0:
@@ -1206,9 +1231,18 @@ class PrivateServer:
         self.write("made_directory", path)
         try:
             os.mkdir(path, 0o755)
+        except FileExistsError:
+            pass  # another agent was quicker
         except OSError as error:
             text = "sshd needs the directory %s: %s"
             raise SshUnavailable(text % (path, error.strerror))
+        self.hold_separation_directory(path)
+
+    def hold_separation_directory(self, path: str) -> None:
+        """Keep another agent, which may have made it, from removing it while we run."""
+        with contextlib.suppress(OSError):
+            descriptor = self.holding.enter_context(open_directory(path))
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
 
     def drop_unknown_ciphers(self) -> None:
         """One unknown name makes sshd reject the whole list: ask for each alone."""
@@ -1668,11 +1702,13 @@ def speed_abilities(openssl: str) -> SpeedAbilities:
     return SpeedAbilities("-seconds" in text and "-bytes" in text, "-provider " in text)
 
 
-def speed_command(openssl: str, cipher: str, seconds: int, able: SpeedAbilities) -> List[str]:
+def speed_command(
+    openssl: str, cipher: str, seconds: int, able: SpeedAbilities, block: int = OPENSSL_BLOCK
+) -> List[str]:
     """`-evp` always: without it rc4 answers 0.00 and AES leaves its instructions unused."""
     command = [openssl, "speed", "-mr"]
     if able.seconds:
-        command += ["-seconds", str(seconds), "-bytes", str(OPENSSL_BLOCK)]
+        command += ["-seconds", str(seconds), "-bytes", str(block)]
     if able.providers and cipher in OPENSSL_LEGACY:
         command += ["-provider", "legacy", "-provider", "default"]
     return command + ["-evp", cipher]
@@ -1716,13 +1752,15 @@ def zero_rate(text: str) -> bool:
 
 
 def openssl_try(
-    openssl: str, cipher: str, seconds: int, able: SpeedAbilities, masked: bool
+    openssl: str, cipher: str, seconds: int, able: SpeedAbilities, masked: bool, block: int
 ) -> Dict[int, Json]:
     """Samples by block size. Seconds are CPU seconds, as openssl counts them by default."""
     watch = ForeignWatch()
     env = {"OPENSSL_ia32cap": MASK_X86} if masked else None
     answer = run_tool(
-        speed_command(openssl, cipher, seconds, able), timeout=TRY_SECONDS + seconds, env=env
+        speed_command(openssl, cipher, seconds, able, block),
+        timeout=TRY_SECONDS + seconds,
+        env=env,
     )
     if answer.status != 0:
         raise TryFailed(explain_openssl(answer.err))
@@ -1970,8 +2008,10 @@ class OpensslPlan:
     ) -> None:
         self.openssl = openssl
         self.able = able
-        self.entries = [(cipher, "default") for cipher in ciphers]
-        self.entries += [(cipher, "masked") for cipher in masked]
+        self.entries = [(cipher, "default", OPENSSL_BLOCK) for cipher in ciphers]
+        self.entries += [(cipher, "masked", OPENSSL_BLOCK) for cipher in masked]
+        # A version without -bytes measures every block size anyway.
+        self.once = [(cipher, "default", OPENSSL_OLD_BLOCK) for cipher in ciphers if able.seconds]
         self.depth = depth if able.seconds else depth._replace(tries=1)
         self.skipped = skipped
         self.progress = progress
@@ -1980,21 +2020,21 @@ class OpensslPlan:
 
     def run(self) -> List[Series]:
         for number in range(self.depth.tries):
-            order = list(self.entries)
+            order = self.entries + (self.once if number == 0 else [])
             random.shuffle(order)
-            for cipher, acceleration in order:
+            for cipher, acceleration, block in order:
                 name = cipher if acceleration == "default" else cipher + " without AES hardware"
                 label = "openssl %s, round %d of %d" % (name, number + 1, self.depth.tries)
                 self.progress.step(label, openssl_try_cost(self.depth, self.able))
                 if (cipher, acceleration) not in self.failed:
-                    self.attempt(cipher, acceleration)
+                    self.attempt(cipher, acceleration, block)
         return self.effective_series()
 
-    def attempt(self, cipher: str, acceleration: str) -> None:
+    def attempt(self, cipher: str, acceleration: str, block: int) -> None:
         masked = acceleration == "masked"
         seconds = self.depth.openssl_seconds
         try:
-            samples = openssl_try(self.openssl, cipher, seconds, self.able, masked)
+            samples = openssl_try(self.openssl, cipher, seconds, self.able, masked, block)
         except TryFailed as error:
             self.failed.add((cipher, acceleration))
             if not any(key[:2] == (cipher, acceleration) for key in self.series):
@@ -2032,6 +2072,13 @@ def openssl_series(cipher: str, acceleration: str, block_size: int) -> Series:
         threads=1,
         timing="cpu",
     )
+
+
+def openssl_steps(depth: Depth, able: SpeedAbilities, ciphers: int, masked: int) -> int:
+    """How often openssl will be started."""
+    if not able.seconds:
+        return ciphers + masked
+    return depth.tries * (ciphers + masked) + ciphers
 
 
 def openssl_try_cost(depth: Depth, able: SpeedAbilities) -> float:
@@ -2308,8 +2355,7 @@ class Run:
         depth = self.options.depth
         if ssh:
             self.progress.plan(*self.ssh_cost(ssh))
-        tries = depth.tries if self.able.seconds else 1
-        count = tries * (len(openssl) + len(masked))
+        count = openssl_steps(depth, self.able, len(openssl), len(masked))
         self.progress.plan(count, count * openssl_try_cost(depth, self.able))
         if ssh or openssl:
             text = "Measuring %d ssh and %d openssl ciphers; this takes about %s."
@@ -2933,8 +2979,13 @@ def dry_run_openssl(options: RunOptions, openssl: str) -> List[str]:
         "# openssl, %d rounds" % options.depth.tries,
         shell_words([openssl, "speed", "-help"]),
     ]
-    lines += [shell_words(speed_command(openssl, cipher, seconds, able)) for cipher in chosen]
+    for block, rounds in ((OPENSSL_BLOCK, options.depth.tries), (OPENSSL_OLD_BLOCK, 1)):
+        lines += ["# each %d times" % rounds] if rounds > 1 else ["# each once"]
+        lines += [
+            shell_words(speed_command(openssl, cipher, seconds, able, block)) for cipher in chosen
+        ]
     if options.mask:
+        lines.append("# each %d times, without AES hardware" % options.depth.tries)
         env = {"OPENSSL_ia32cap": MASK_X86}
         masked = [cipher for cipher in MASKED_CIPHERS if cipher in chosen]
         lines += [

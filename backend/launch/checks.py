@@ -108,7 +108,7 @@ def _types() -> list[Check]:
 
 def _python_tests() -> list[Check]:
     return [
-        _pytest("Python tests", "tests", "--ignore=tests/agent", "--ignore=tests/browser"),
+        _pytest("Python tests", "tests", "--ignore=tests/agent", "--ignore=tests/browser", "--cov"),
         _pytest("agent tests", "tests/agent"),
         _pytest("browser tests", "tests/browser"),
     ]

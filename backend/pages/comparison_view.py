@@ -55,7 +55,7 @@ class ShownGroup:
 
     key: str
     label: str
-    hosts: int
+    machines: str
     here: bool
     published: bool
     rows: tuple[Row, ...]
@@ -96,7 +96,7 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
         ShownGroup(
             group.key,
             group.label,
-            group.hosts,
+            machines_note(group),
             group.key in here,
             PUBLISHED in group.sources,
             tuple(
@@ -187,8 +187,16 @@ def chart_view(comparison: Comparison, display: Display) -> dict[str, Any]:
         "colours": {cipher: colour_slot(cipher) for cipher in comparison.ciphers},
         "names": dict(short_names(comparison.ciphers)),
         "measured_here": [group.key for group in groups if group.key in here],
+        "notes": {group.key: machines_note(group) for group in groups},
         "scale": display.scale,
     }
+
+
+def machines_note(group: Group) -> str:
+    """The group's machines and, where no bar stands for all of them, how many at most."""
+    machines = f"{group.hosts} machine{'' if group.hosts == 1 else 's'}"
+    most = max((summary.n for summary in group.values.values()), default=0)
+    return machines if most >= group.hosts else f"{machines}, n ≤ {most}"
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:

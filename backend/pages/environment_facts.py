@@ -38,9 +38,6 @@ def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, 
         known.append(("Memory", data_size(memory)))
     flags = _cpu_flags(environment)
     known.append(("CPU flags for ciphers", ", ".join(flags)))
-    load = environment.get("load_average")
-    if load:
-        known.append(("Load before the run", ", ".join(f"{value:.2f}" for value in load)))
     return [(label, value) for label, value in known if value]
 
 

@@ -76,9 +76,7 @@ def _find_environment(facts: Mapping[str, Any]) -> Environment:
     environment = Environment.objects.filter(fingerprint=digest).first()
     if environment is not None:
         return environment
-    return Environment.objects.create(
-        fingerprint=digest, facts=facts, **_dimension_values(dimensions(facts))
-    )
+    return Environment.objects.create(fingerprint=digest, **_dimension_values(dimensions(facts)))
 
 
 def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any]]) -> Measurement:

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import ciphermark_agent as agent
 from tests.agent.running import agent_command, agent_environment
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -36,11 +37,18 @@ def transfer_of(child: "subprocess.Popen[bytes]") -> list[psutil.Process]:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         found = psutil.Process(child.pid).children(recursive=True)
-        names = {process.name() for process in found if process.is_running()}
-        if {"ssh", "sshd", "dd"} <= names:
+        if {"ssh", "sshd", "dd"} <= {name_of(process) for process in found}:
             return found
         time.sleep(0.01)
     raise AssertionError("no transfer began within 20 s")
+
+
+def name_of(process: psutil.Process) -> str:
+    """Its program; empty once it has ended, which any of them may do at any moment."""
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def stragglers(processes: list[psutil.Process]) -> list[psutil.Process]:
@@ -96,3 +104,16 @@ def test_the_folder_of_a_running_agent_stays(tmp_path: Path, sshd: str) -> None:
         first.terminate()
         first.wait(timeout=10)
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_directory_that_another_agent_uses_is_not_removed(tmp_path: Path) -> None:
+    shared = tmp_path / "sshd"
+    shared.mkdir()
+    user = agent.PrivateServer("ssh", "sshd", [])
+    user.hold_separation_directory(str(shared))
+    with pytest.raises(BlockingIOError):
+        agent.remove_unused_directory(str(shared))
+    assert shared.is_dir()
+    user.holding.close()
+    agent.remove_unused_directory(str(shared))
+    assert not shared.exists()

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
-from tests.browser.live_site import PROJECT, LiveSite, start_site
+from tests.browser.site_tools import processed, upload
+from tests.live_site import PROJECT, LiveSite, live_site
 from tests.sample_documents import environment, openssl_measurement, run_document
 
 CHROMIUM_ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
@@ -27,12 +28,8 @@ def site() -> Iterator[LiveSite]:
     assert (PROJECT / "frontend/dist/assets/main.js").exists(), (
         "The frontend is not built: run `npm ci && npm run build` in frontend/."
     )
-    running = start_site()
-    try:
-        running.wait_until_ready()
+    with live_site("browser") as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture(scope="session")
@@ -97,11 +94,11 @@ def sshd() -> str:
 
 
 @pytest.fixture(scope="session")
-def measured_run(site: LiveSite, sshd: str) -> str:
+def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The id of a run in which the real agent measured this machine and uploaded it."""
-    token_file = site.data_dir / "token"
+    token_file = tmp_path_factory.mktemp("agent") / "token"
     token_file.touch(mode=0o600)
-    token_file.write_text(site.token())
+    token_file.write_text(site.token("upload"))
     done = subprocess.run(
         [
             sys.executable, PROJECT / "agent/ciphermark_agent.py", "run", "--quick",
@@ -117,11 +114,10 @@ def measured_run(site: LiveSite, sshd: str) -> str:
     assert done.returncode == 0, done.stdout + done.stderr
     run = next(
         run
-        for run in site.read("/api/v1/runs/")["results"]
+        for run in site.get("/api/v1/runs/")["results"]
         if run["host_name"] == "bench-under-test"
     )
-    site.wait_until_processed(run["run_id"])
-    detail = site.read(f"/api/v1/runs/{run['run_id']}/")
+    detail = processed(site, run["run_id"])
     measured = {row["cipher"] for row in detail["measurements"]}
     assert measured == set(MEASURED), f"{done.stdout}{done.stderr}{detail['skipped']}"
     return str(run["run_id"])
@@ -130,10 +126,10 @@ def measured_run(site: LiveSite, sshd: str) -> str:
 @pytest.fixture(scope="session")
 def fleet(site: LiveSite) -> None:
     """200 CPUs with openssl figures, some with names nobody would wish for."""
-    token = site.token()
-    runs = [site.upload(_fleet_document(number), token) for number in range(FLEET)]
+    token = site.token("upload")
+    runs = [upload(site, _fleet_document(number), token) for number in range(FLEET)]
     for run_id in reversed(runs):
-        site.wait_until_processed(run_id)
+        processed(site, run_id)
 
 
 def _fleet_document(number: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import OpenPage
-from tests.browser.live_site import PROJECT, LiveSite
+from tests.live_site import PROJECT, LiveSite
 
 AXE = PROJECT / "frontend/node_modules/axe-core/axe.min.js"
 # A chart follows its box in the next frame.
@@ -39,8 +39,8 @@ REFUSED = ("refused", "not found")
 
 def address(state: str, site: LiveSite, run_id: str) -> str:
     """The address of a state; runs and hosts are known only now."""
-    run = site.read(f"/api/v1/runs/{run_id}/")
-    published = site.read("/api/v1/runs/?source=published")["results"][0]
+    run = site.get(f"/api/v1/runs/{run_id}/")
+    published = site.get("/api/v1/runs/?source=published")["results"][0]
     found = {
         "run": f"/runs/{run_id}/",
         "host": f"/hosts/{run['host_id']}/",

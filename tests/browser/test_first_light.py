@@ -7,7 +7,8 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.live_site import LiveSite
+from tests.browser.site_tools import upload, worker_paused
+from tests.live_site import LiveSite
 from tests.sample_documents import openssl_measurement, run_document
 
 GCM = "aes128-gcm@openssh.com"
@@ -50,7 +51,7 @@ def test_this_machine_stands_in_chart_table_and_csv(
     open_page: OpenPage, site: LiveSite, measured_run: str
 ) -> None:
     page = open_page("/")
-    run = site.read(f"/api/v1/runs/{measured_run}/")
+    run = site.get(f"/api/v1/runs/{measured_run}/")
     uploaded = {
         row["cipher"]: row["median"]
         for row in run["measurements"]
@@ -88,8 +89,8 @@ def test_the_machine_beside_the_published_ones_normalised(
 def test_a_run_being_processed_appears_without_reload(open_page: OpenPage, site: LiveSite) -> None:
     measurement = openssl_measurement("aes-128-gcm", 4e9, 4.1e9, 4.2e9)
     document = run_document(measurement, host={"name": "patient"})
-    with site.worker_paused():
-        run_id = site.upload(document, site.token())
+    with worker_paused(site):
+        run_id = upload(site, document, site.token("upload"))
         page = open_page(f"/runs/{run_id}/")
         page.evaluate("window.sameDocument = true")
         expect(page.get_by_text("This run is being processed")).to_be_visible()

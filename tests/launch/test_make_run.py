@@ -134,13 +134,6 @@ def test_it_tells_where_the_site_is_and_how_to_sign_in(site: RunningSite) -> Non
     assert nothing_is_left(site)
 
 
-@pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGHUP))
-def test_the_terminal_ends_everything(site: RunningSite, number: signal.Signals) -> None:
-    os.killpg(site.process.pid, number)
-    assert site.ended() == 0
-    assert nothing_is_left(site)
-
-
 @pytest.mark.parametrize(
     ("victim", "told"),
     (
@@ -170,18 +163,22 @@ def test_a_killed_supervisor_leaves_nothing_behind(site: RunningSite) -> None:
     assert within(30, lambda: nothing_is_left(site)), site.remains()
 
 
-def test_a_later_start_has_the_same_data(lasting_folder: Path, site: RunningSite) -> None:
-    site.process.terminate()
+def test_a_closed_terminal_and_ctrl_c_end_everything_and_the_data_stay(
+    lasting_folder: Path, site: RunningSite
+) -> None:
+    os.killpg(site.process.pid, signal.SIGHUP)
     assert site.ended() == 0
+    assert nothing_is_left(site)
     second = RunningSite(lasting_folder)
     try:
         assert second.says("Ctrl-C stops everything."), second.output
         log = (lasting_folder / "log" / "prepare.log").read_text()
         assert "No migrations to apply" in log
         assert "Superuser created" not in log
-    finally:
-        second.process.terminate()
+        os.killpg(second.process.pid, signal.SIGINT)
         assert second.ended() == 0
+        assert nothing_is_left(second)
+    finally:
         second.close()
 
 

@@ -118,6 +118,16 @@ def test_groups_of_several_machines_show_quartiles_and_n(
     assert 'class="whisker"' in html
 
 
+def test_a_group_says_when_no_bar_stands_for_all_its_machines(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(machine("a", ssh_measurement(GCM, 100e6)))
+    store_run(machine("b", ssh_measurement("aes128-ctr", 100e6)))
+    html = page(member, "/")
+    assert "2 machines, n ≤ 1" in text_of(html)
+    assert chart(html)["notes"] == {"amd-epyc-9r14": "2 machines, n ≤ 1"}
+
+
 def test_one_machine_has_no_quartiles(member: Client, store_run: StoreRun) -> None:
     store_run(machine("a", ssh_measurement(GCM, 100e6)))
     assert 'class="whisker"' not in page(member, "/")

@@ -84,7 +84,7 @@ class SpeedIndexSerializer(serializers.Serializer[Any]):
 class RunDetailSerializer(RunSummarySerializer):
     """One run with everything that is known of it."""
 
-    environment = serializers.JSONField(**NULLABLE)
+    environment = serializers.JSONField(help_text="As the run document has it.")
     skipped = serializers.ListField(child=serializers.JSONField())
     provenance = serializers.JSONField()
     acceleration_evidence = serializers.CharField()

@@ -34,10 +34,12 @@ class DimensionValue(models.Model):
 
 
 class Environment(models.Model):
-    """A distinct environment, recognised by the fingerprint of its stable facts."""
+    """A distinct environment, recognised by the fingerprint of its stable facts.
+
+    The facts themselves stay in each run's document: readings among them differ from run to run.
+    """
 
     fingerprint = models.CharField(max_length=64, unique=True)
-    facts = models.JSONField(help_text="The `environment` of the first run document made in it.")
     cpu = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
     cpu_vendor = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
     microarchitecture = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")

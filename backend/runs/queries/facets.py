@@ -116,5 +116,5 @@ def machine_count(query: ComparisonQuery) -> int:
         where.add("m.cipher = ANY(%s)", list(query.ciphers))
     if query.block_size is not None:
         where.add("m.block_size = %s", query.block_size)
-    rows = _rows(f"SELECT {MACHINES} {FROM} WHERE {where.text}", where.parameters)  # noqa: S608
+    rows = _rows(f"SELECT {MACHINES} {FROM} WHERE {where.text}", where.parameters)
     return int(str(rows[0][0]))

@@ -12,6 +12,7 @@ from runs.models import Host, Measurement, Run, RunSpeedIndex
 from runs.queries.runs import (
     MeasurementDetail,
     RunSummary,
+    environment_of,
     measurement_details,
     select_runs,
     summaries,
@@ -156,7 +157,7 @@ def host_detail(host_id: int) -> HostDetail | None:
     latest = runs.filter(run_id=summary.last_run_id).first() if summary.last_run_id else None
     return HostDetail(
         summary=summary,
-        environment=latest.environment.facts if latest and latest.environment else None,
+        environment=environment_of(latest) if latest else None,
         results=_latest_results(host),
         recent_runs=tuple(summaries(runs[:20])),
     )

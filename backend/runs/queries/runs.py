@@ -1,5 +1,6 @@
 """Runs as plain values: rows for lists, and one run with everything that is known of it."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -88,7 +89,7 @@ class RunDetail:
     """One run with all that was derived from its document."""
 
     summary: RunSummary
-    environment: Mapping[str, Any] | None
+    environment: Mapping[str, Any]
     skipped: tuple[Mapping[str, Any], ...]
     provenance: Mapping[str, Any]
     acceleration_evidence: str
@@ -207,13 +208,19 @@ def run_detail(run_id: UUID) -> RunDetail | None:
     )
     return RunDetail(
         summary=_summary(run),
-        environment=run.environment.facts if run.environment else None,
+        environment=environment_of(run),
         skipped=tuple(run.skipped),
         provenance=run.provenance,
         acceleration_evidence=run.acceleration_evidence,
         speed_indices=indices,
         measurements=measurement_details(rows, active),
     )
+
+
+def environment_of(run: Run) -> Mapping[str, Any]:
+    """The `environment` of the run's own document, its readings included."""
+    environment: Mapping[str, Any] = json.loads(bytes(run.document.body))["environment"]
+    return environment
 
 
 def run_document(run_id: UUID) -> bytes | None:

@@ -1,0 +1,39 @@
+"""What browser tests do with the running site besides looking at it."""
+
+import json
+import os
+import signal
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from tests.live_site import LiveSite
+
+
+def upload(site: LiveSite, document: Mapping[str, Any], token: str) -> str:
+    """Upload a run document; its run id."""
+    request = urllib.request.Request(
+        f"{site.url}/api/v1/runs/",
+        json.dumps(document).encode(),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {token}"},
+    )
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return str(json.load(answer)["run_id"])
+
+
+def processed(site: LiveSite, run_id: str) -> dict[str, Any]:
+    """The run once it is ready; rejected is a failure."""
+    run = site.wait_until_ready(run_id)
+    assert run["status"] == "ready", run["rejection"]
+    return run
+
+
+@contextmanager
+def worker_paused(site: LiveSite) -> Iterator[None]:
+    """The worker stands still inside: runs stay accepted."""
+    os.killpg(site.worker.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.killpg(site.worker.pid, signal.SIGCONT)
