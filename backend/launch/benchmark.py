@@ -46,6 +46,8 @@ def measure_if_wanted(url: str, data_dir: Path, mode: Mode, watch: Watch) -> Non
     known = _run_status(url, _run_id(document)) == "ready"
     if mode is Mode.ALWAYS or (mode is Mode.UNLESS_KNOWN and not known):
         known = _measure(url, data_dir, document, watch)
+    elif known:
+        say("This machine was measured before; MEASURE=1 make run measures it again.")
     if known:
         say(f"\nThis machine beside the published ones: {comparison_url(url, document)}")
 
