@@ -84,7 +84,8 @@ def _group(key: str, votes: list[Vote], machines: int) -> Group:
     return Group(
         key=key,
         label=min(vote.group_label for vote in votes),
-        hosts=machines,
+        # A cipher's latest run may be an older one, of another group.
+        hosts=max(machines, len({(vote.host_id, vote.environment_id) for vote in votes})),
         values={cipher: summarise_group(values[cipher]) for cipher in sorted(values)},
         sources=tuple(sorted({vote.source for vote in votes})),
     )
@@ -116,7 +117,7 @@ def build_comparison(
             compared.add(machine)
             valued[vote.group_key].append(vote)
     groups = sorted(
-        (_group(key, members, machines[key]) for key, members in valued.items()),
+        (_group(key, members, machines.get(key, 0)) for key, members in valued.items()),
         key=_group_order,
     )
     ciphers = {cipher for group in groups for cipher in group.values}

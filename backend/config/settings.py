@@ -66,6 +66,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "runs.unavailable.DatabaseUnavailableMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -165,7 +166,10 @@ ERROR_ENUMS = (
     *(f"ErrorCode{status}Enum" for status in (401, 403, 404, 405, 406, 415, 429, 500)),
 )
 
-DRF_STANDARDIZED_ERRORS = {"EXCEPTION_FORMATTER_CLASS": "runs.api.errors.Formatter"}
+DRF_STANDARDIZED_ERRORS = {
+    "EXCEPTION_FORMATTER_CLASS": "runs.api.errors.Formatter",
+    "EXCEPTION_HANDLER_CLASS": "runs.api.errors.Handler",
+}
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Ciphermark API",

@@ -2,7 +2,15 @@
 
 import json
 import math
+import re
+from itertools import accumulate
 from typing import Any
+
+MAX_DEPTH = 64
+"""Objects and arrays inside each other; a run document has seven."""
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class JsonError(ValueError):
@@ -21,17 +29,29 @@ def _refuse_constant(name: str) -> float:
 
 
 def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise JsonError(f"the member {twice[:60]!r} appears twice in one object")
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise JsonError(f"the member {name[:60]!r} appears twice in one object")
+        members[name] = value
     return members
 
 
-def _refuse_unstorable_text(text: str) -> None:
-    # Both spellings would reach PostgreSQL, which stores neither a NUL nor half a character.
-    if "\x00" in text or "\\u0000" in text:
+def _refuse_deep_nesting(text: str) -> None:
+    brackets = re.findall(r"[\[\]{}]", _STRING.sub("", text))
+    depths = accumulate(1 if bracket in "[{" else -1 for bracket in brackets)
+    if max(depths, default=0) > MAX_DEPTH:
+        raise JsonError(f"nested too deeply: at most {MAX_DEPTH} objects and arrays in each other")
+
+
+def _refuse_unstorable_text(value: Any) -> None:
+    """PostgreSQL stores neither a NUL nor half a character."""
+    try:
+        spelt = json.dumps(value, ensure_ascii=False)
+        spelt.encode()
+    except UnicodeEncodeError:
+        raise JsonError("a text holds half of a surrogate pair") from None
+    if _NUL.search(spelt):
         raise JsonError("a text holds a NUL character, which cannot be stored")
 
 
@@ -45,7 +65,7 @@ def parse_json(body: bytes) -> Any:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8: byte {error.start} cannot be read") from None
-    _refuse_unstorable_text(text)
+    _refuse_deep_nesting(text)
     try:
         value = json.loads(
             text,
@@ -53,18 +73,14 @@ def parse_json(body: bytes) -> Any:
             parse_constant=_refuse_constant,
             object_pairs_hook=_unique_members,
         )
-        json.dumps(value, ensure_ascii=False).encode()
     except JsonError:
         raise
     except json.JSONDecodeError as error:
         raise JsonError(f"{error.msg} at line {error.lineno} column {error.colno}") from None
-    except UnicodeEncodeError:
-        raise JsonError("a text holds half of a surrogate pair") from None
-    except RecursionError:
-        raise JsonError("nested too deeply") from None
     except ValueError as error:
         # Python refuses integers of more than 4,300 digits.
         raise JsonError(str(error)) from None
+    _refuse_unstorable_text(value)
     return value
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 MAX_LABEL = 200
 UNKNOWN_KEY = "unknown"
+DIGEST_LENGTH = 12
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,19 @@ class Label:
 def slug(text: str) -> str:
     """Lower-case key of `text`: letters, digits and dots, other runs of characters as "-".
 
-    Text with no such character gets a key of its own from its digest.
+    Where that would drop a letter or digit, or has to be cut, a digest of the text goes on the
+    end: two CPUs must not become one because we cannot spell them.
     """
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    key = re.sub(r"[^a-z0-9.]+", "-", plain.lower()).strip("-.")
-    if not key:
-        return "x-" + hashlib.sha256(text.encode()).hexdigest()[:12]
-    return key[:MAX_LABEL]
+    folded = unicodedata.normalize("NFKD", text.lower()).replace("+", " plus ")
+    key = re.sub(r"[^a-z0-9.]+", "-", folded.encode("ascii", "ignore").decode()).strip("-.")
+    complete = all(character.isascii() for character in folded if character.isalnum())
+    if complete and 0 < len(key) <= MAX_LABEL:
+        return key
+    digest = hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
+    return f"{key[: MAX_LABEL - DIGEST_LENGTH - 1]}-{digest}".strip("-")
 
 
 def label(text: str | None, unknown: str) -> Label:
     """The label of a fact; a fact that is not known is shown as unknown."""
-    plain = " ".join((text or "").split())[:MAX_LABEL]
-    return Label(slug(plain), plain) if plain else Label(UNKNOWN_KEY, unknown)
+    plain = " ".join((text or "").split())
+    return Label(slug(plain), plain[:MAX_LABEL]) if plain else Label(UNKNOWN_KEY, unknown)

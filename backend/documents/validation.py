@@ -1,4 +1,9 @@
-"""Validation of an uploaded run document against the published JSON Schema."""
+"""Validation of an uploaded run document against the published JSON Schema.
+
+A valid document is one call of a compiled validator. For an invalid one the faults are looked
+for place by place and only until there are enough: a small document can hold millions, and
+naming them all would cost gigabytes.
+"""
 
 import json
 from collections.abc import Iterator
@@ -16,6 +21,12 @@ MAX_FAULTS = 50
 MAX_DETAIL = 300
 """Characters of one fault's sentence: it may quote what was sent, at most this much of it."""
 
+DESCENDING = ("properties", "items", "additionalProperties")
+"""Keywords that lead to inner places; the walk follows them itself."""
+
+Schema = dict[str, Any]
+Path = tuple[str, ...]
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -27,20 +38,26 @@ class Fault:
 
 
 @cache
-def run_schema() -> dict[str, Any]:
+def run_schema() -> Schema:
     """The JSON Schema of `ciphermark/run/1`, as served at /api/v1/schema/run."""
     text = resources.files(__package__).joinpath("schema/run-1.json").read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
+    schema: Schema = json.loads(text)
     return schema
 
 
 @cache
-def _validator() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(run_schema(), validate_formats=True)
+def _compiled(rules: str) -> jsonschema_rs.Draft202012Validator:
+    """A validator of a part of the schema, given as JSON text."""
+    part = {**json.loads(rules), "$defs": run_schema()["$defs"]}
+    return jsonschema_rs.Draft202012Validator(part, validate_formats=True)
 
 
-def _fault(error: jsonschema_rs.ValidationError) -> Fault:
-    path = [str(step) for step in error.instance_path]
+def _validator(rules: Schema) -> jsonschema_rs.Draft202012Validator:
+    return _compiled(json.dumps({name: rule for name, rule in rules.items() if name != "$defs"}))
+
+
+def _fault(error: jsonschema_rs.ValidationError, place: Path) -> Fault:
+    path = [*place, *(str(step) for step in error.instance_path)]
     code = str(error.schema_path[-1]) if error.schema_path else "invalid"
     detail = error.message
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
@@ -52,10 +69,50 @@ def _fault(error: jsonschema_rs.ValidationError) -> Fault:
     return Fault(path=".".join(path), code=code, detail=detail)
 
 
-def _faults(document: Any) -> Iterator[Fault]:
-    return map(_fault, _validator().iter_errors(document))
+def _resolved(rules: Schema) -> Schema:
+    reference = rules.get("$ref")
+    if reference is None:
+        return rules
+    named: Schema = run_schema()["$defs"][reference.removeprefix("#/$defs/")]
+    return named
+
+
+def _inner_places(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]]:
+    """Each member or item of `value` for which `rules` has a schema: name, value, schema."""
+    if isinstance(value, dict):
+        named, others = rules.get("properties", {}), rules.get("additionalProperties")
+        for name, inner in value.items():
+            schema = named.get(name, others)
+            if schema is not None:
+                yield name, inner, schema
+    elif isinstance(value, list) and "items" in rules:
+        for position, inner in enumerate(value):
+            yield str(position), inner, rules["items"]
+
+
+def _without_inner_places(value: Any) -> Any:
+    """The value with nothing inside its members and items: each error carries a copy of it."""
+    if isinstance(value, dict):
+        return {name: _emptied(inner) for name, inner in value.items()}
+    return [None] * len(value) if isinstance(value, list) else value
+
+
+def _emptied(value: Any) -> Any:
+    return type(value)() if isinstance(value, (dict, list)) else value
+
+
+def _faults(rules: Schema, value: Any, place: Path = ()) -> Iterator[Fault]:
+    """The faults of one place, then those of the places inside it, one at a time."""
+    rules = _resolved(rules)
+    if _validator(rules).is_valid(value):
+        return
+    own = {name: rule for name, rule in rules.items() if name not in DESCENDING}
+    for error in _validator(own).iter_errors(_without_inner_places(value)):
+        yield _fault(error, place)
+    for name, inner, schema in _inner_places(rules, value):
+        yield from _faults(schema, inner, (*place, name))
 
 
 def validate_run_document(document: Any) -> list[Fault]:
-    """Every fault of the document, the first `MAX_FAULTS` of them; empty when it is valid."""
-    return list(islice(_faults(document), MAX_FAULTS))
+    """The faults of the document, the first `MAX_FAULTS` of them; empty when it is valid."""
+    return list(islice(_faults(run_schema(), document), MAX_FAULTS))

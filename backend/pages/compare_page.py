@@ -8,7 +8,7 @@ from django.http import QueryDict
 
 from analysis.comparison import Comparison
 from pages.cipher_choice import FamilyOptions, default_ciphers, families
-from pages.comparison_view import chart_view, shown_groups
+from pages.comparison_view import chart_view, counted_machines, shown_groups
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
 from pages.page_query import TOPS, Display, PageAddress, api_params, display
 from runs.queries.comparison import compare, resolve_block_size
@@ -68,6 +68,7 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
     if not query.ciphers:
         query = replace(query, ciphers=default_ciphers(query.tool, measured))
     every_size = replace(query, block_size=None)
+    asked_size = query.block_size
     query = resolve_block_size(query)
     comparison = compare(query)
     known = facets(query)
@@ -77,7 +78,8 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         "measured_count": len(measured),
         "all_ciphers": _all_ciphers(params, families(measured, ())),
         "default_address": PageAddress(params).changed(cipher=None),
-        "block_sizes": block_sizes(query),
+        "block_sizes": sorted({*block_sizes(query), *([asked_size] if asked_size else [])}),
+        "asked_block_size": asked_size,
         "other_block_sizes": _without_block_size(query, every_size),
         "facets": [_shown_facet(facet, query.filters.get(facet.name, ())) for facet in known],
         "chips": chips(params, query, known),
@@ -128,7 +130,9 @@ def result_context(comparison: Comparison, params: QueryDict, shown: Display) ->
         "heading": heading(comparison),
         "groups": groups,
         "group_total": total,
-        "machine_total": sum(group.hosts for group in comparison.groups),
+        "machines": counted_machines(
+            sum(group.hosts for group in comparison.groups), comparison.group_by
+        ),
         "more": _more(params, total, len(groups)),
         "chart": view if groups else None,
         "chart_groups": len(view["comparison"]["groups"]),

@@ -96,7 +96,7 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
         ShownGroup(
             group.key,
             group.label,
-            machines_note(group),
+            machines_note(group, comparison.group_by),
             group.key in here,
             PUBLISHED in group.sources,
             tuple(
@@ -187,14 +187,20 @@ def chart_view(comparison: Comparison, display: Display) -> dict[str, Any]:
         "colours": {cipher: colour_slot(cipher) for cipher in comparison.ciphers},
         "names": dict(short_names(comparison.ciphers)),
         "measured_here": [group.key for group in groups if group.key in here],
-        "notes": {group.key: machines_note(group) for group in groups},
+        "notes": {group.key: machines_note(group, comparison.group_by) for group in groups},
         "scale": display.scale,
     }
 
 
-def machines_note(group: Group) -> str:
+def counted_machines(count: int, group_by: str) -> str:
+    """In words; grouped by host, what is counted are the environments in which it votes."""
+    noun = "environment" if group_by == "host" else "machine"
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def machines_note(group: Group, group_by: str) -> str:
     """The group's machines and, where no bar stands for all of them, how many at most."""
-    machines = f"{group.hosts} machine{'' if group.hosts == 1 else 's'}"
+    machines = counted_machines(group.hosts, group_by)
     most = max((summary.n for summary in group.values.values()), default=0)
     return machines if most >= group.hosts else f"{machines}, n ≤ {most}"
 

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from analysis.acceleration import acceleration_verdict
 from analysis.baselines import MeasuredSeries, baseline_levels
@@ -29,6 +30,8 @@ from runs.models import (
     RunSpeedIndex,
 )
 
+SLUG_ATTEMPTS = 20
+
 
 def _free_slug(name: str) -> str:
     """A slug nobody has: the name's own, or that with the first free number."""
@@ -49,11 +52,13 @@ def _find_host(identity: HostIdentity, published: bool) -> Host:
         if identity.machine_id and not published
         else {"machine_id": None, "name": identity.name, "published": published}
     )
-    host = Host.objects.filter(**known).first()
-    if host is not None:
-        return host
-    defaults = {"name": identity.name, "published": published, "slug": _free_slug(identity.name)}
-    return Host.objects.create(**{**defaults, **known})
+    new = {"name": identity.name, "published": published}
+    for _ in range(SLUG_ATTEMPTS):
+        # Another worker may take the slug between the look and the insert.
+        with suppress(IntegrityError):
+            defaults = {**new, "slug": _free_slug(identity.name)}
+            return Host.objects.get_or_create(**known, defaults=defaults)[0]
+    raise IntegrityError(f"no free slug for the host {identity.name!r}")
 
 
 def _dimension_values(found: Dimensions) -> dict[str, DimensionValue]:
@@ -76,7 +81,9 @@ def _find_environment(facts: Mapping[str, Any]) -> Environment:
     environment = Environment.objects.filter(fingerprint=digest).first()
     if environment is not None:
         return environment
-    return Environment.objects.create(fingerprint=digest, **_dimension_values(dimensions(facts)))
+    # get_or_create: another worker may be storing the same new environment just now.
+    values = _dimension_values(dimensions(facts))
+    return Environment.objects.get_or_create(fingerprint=digest, defaults=values)[0]
 
 
 def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any]]) -> Measurement:
@@ -185,7 +192,7 @@ def process_run(run_pk: int) -> Run.Status:
             return Run.Status(run.status)
         raw = json.loads(bytes(run.document.body))
         try:
-            document = parse_run_document(raw)
+            document = parse_run_document(raw, received_at=run.received_at)
         except DocumentRejected as reason:
             run.status, run.rejection = Run.Status.REJECTED, str(reason)
         else:

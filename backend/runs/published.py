@@ -56,13 +56,19 @@ def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
     """Store and process one run; False when it is stored already as it is now."""
     stored = Run.objects.filter(run_id=document["run_id"]).select_related("document").first()
+    if stored is not None and stored.document.content_digest == content_digest(document):
+        changed = dict(stored.provenance) != dict(provenance)
+        stored.provenance = dict(provenance)
+        stored.save(update_fields=["provenance"])
+        return changed
+    hidden = stored is not None and stored.hidden
     if stored is not None:
-        if stored.document.content_digest == content_digest(document):
-            return False
         stored.delete()
     body = json.dumps(document, ensure_ascii=False, indent=1).encode()
     accepted = accept_run(body, document, source=Run.Source.PUBLISHED, provenance=provenance)
     process_run(accepted.run.pk)
+    # What an administrator hid stays hidden when its figures are corrected.
+    Run.objects.filter(pk=accepted.run.pk).update(hidden=hidden)
     return True
 
 

@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 
 from celery import shared_task
-from django.db import OperationalError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
@@ -23,7 +23,7 @@ MAX_ATTEMPTS = 5
 SWEEP_BATCH = 500
 
 
-@shared_task(autoretry_for=(OperationalError,), retry_backoff=True, max_retries=5)
+@shared_task(autoretry_for=(OperationalError, IntegrityError), retry_backoff=True, max_retries=5)
 def process_run(run_pk: int) -> None:
     """Turn one accepted document into rows."""
     Run.objects.filter(pk=run_pk, status=Run.Status.ACCEPTED).update(attempts=F("attempts") + 1)

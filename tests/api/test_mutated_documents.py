@@ -4,10 +4,12 @@ import copy
 import json
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from documents.validation import run_schema, validate_run_document
 from runs.models import Run
 from runs.processing import process_run
 from tests.conftest import ApiClient
@@ -55,6 +57,16 @@ def changed(place: Path, value: Any) -> dict[str, Any]:
         target = target[step]
     target[place[-1]] = value
     return document
+
+
+SCHEMA = jsonschema_rs.validator_for(run_schema(), validate_formats=True)
+
+
+@settings(max_examples=500, deadline=None)
+@given(place=st.sampled_from(PLACES), value=ODD)
+def test_a_document_has_faults_exactly_when_the_schema_refuses_it(place: Path, value: Any) -> None:
+    document = changed(place, value)
+    assert bool(validate_run_document(document)) != SCHEMA.is_valid(document)
 
 
 @pytest.mark.django_db

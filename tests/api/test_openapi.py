@@ -45,3 +45,15 @@ def test_the_documentation_page_asks_no_other_host(reader: ApiClient) -> None:
     assert "swagger-ui" in page
     assert "//cdn" not in page
     assert "https://" not in page
+
+
+def test_lists_are_described_as_they_answer(reader: ApiClient) -> None:
+    document = reader.get("/api/v1/openapi.json").json()
+    for path in ("/api/v1/runs/", "/api/v1/hosts/", "/api/v1/reference-profiles/"):
+        described = document["paths"][path]["get"]
+        names = {parameter["name"] for parameter in described["parameters"]}
+        assert {"cursor", "page_size"} <= names
+        content = described["responses"]["200"]["content"]["application/json"]
+        name = content["schema"]["$ref"].rsplit("/", 1)[1]
+        members = document["components"]["schemas"][name]["properties"]
+        assert set(members) == set(reader.get(path).json()) == {"next", "previous", "results"}

@@ -54,7 +54,7 @@ def test_a_rejected_run_says_why_and_keeps_its_document(
     reader: ApiClient, store_run: StoreRun
 ) -> None:
     contradiction = run_document(
-        started_at="2026-11-21T07:00:00Z", finished_at="2026-11-21T06:00:00Z"
+        started_at="2025-11-21T07:00:00Z", finished_at="2025-11-21T06:00:00Z"
     )
     run = store_run(contradiction)
     answer = reader.get(f"{URL}{run.run_id}/").json()

@@ -1,6 +1,7 @@
 """Strict JSON: what could not be stored, or read twice alike, is refused by name."""
 
 import json
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -36,11 +37,29 @@ json_values = st.recursive(
         (b'["\\ud800"]', "surrogate"),
         (b"\xff\xfe", "byte 0"),
         (b"[" * 100_000, "too deeply"),
+        (b"[" * 65 + b"]" * 65, "at most 64"),
     ),
 )
 def test_what_is_wrong_is_said(body: bytes, said: str) -> None:
     with pytest.raises(JsonError, match=said):
         parse_json(body)
+
+
+def test_brackets_in_texts_are_no_nesting() -> None:
+    assert parse_json(b'["' + b"[" * 100 + b'\\"{"]') == ["[" * 100 + '"{']
+    assert parse_json(b"[" * 64 + b"]" * 64)
+
+
+def test_a_backslash_before_u0000_is_no_nul() -> None:
+    assert parse_json(b'["C:\\\\u0000"]') == ["C:\\u0000"]
+
+
+def test_many_members_one_of_them_twice_are_refused_at_once() -> None:
+    members = b",".join(b'"k%d":1' % number for number in range(100_000))
+    began = time.process_time()
+    with pytest.raises(JsonError, match="'k7' appears twice"):
+        parse_json(b"{" + members + b',"k7":2}')
+    assert time.process_time() - began < 5
 
 
 def test_a_byte_order_mark_is_harmless() -> None:

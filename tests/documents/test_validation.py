@@ -1,5 +1,7 @@
 """The schema is the contract: what it takes, what it refuses and how it says so."""
 
+import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -74,6 +76,27 @@ def test_all_faults_are_named_at_once_up_to_the_limit() -> None:
     broken = [{**ssh_measurement("aes128-ctr", 2e8), "samples": [{}]} for _ in range(200)]
     faults = validate_run_document(run_document(*broken))
     assert len(faults) == MAX_FAULTS
+
+
+def test_a_small_document_with_millions_of_faults_costs_little() -> None:
+    broken = {"tool": "tls", "cipher": "", "samples": [{}] * 100}
+    document = run_document(*[broken] * 5000, skipped=[{}] * 5000, conditions=[[]] * 200)
+    began = time.process_time()
+    tracemalloc.start()
+    faults = validate_run_document(document)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(faults) == MAX_FAULTS
+    assert time.process_time() - began < 10
+    assert peak < 50e6
+
+
+def test_faults_deep_inside_are_found_behind_much_that_is_valid() -> None:
+    series = [ssh_measurement("aes128-ctr", 1e8) for _ in range(3000)]
+    series[2999]["samples"][0]["seconds"] = "long"
+    assert validate_run_document(run_document(*series)) == [
+        Fault("measurements.2999.samples.0.seconds", "type", '"long" is not of type "number"')
+    ]
 
 
 def test_a_fault_quotes_a_bounded_part_of_what_was_sent() -> None:

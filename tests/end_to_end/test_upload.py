@@ -1,5 +1,6 @@
 """From an upload over HTTP through a real Celery worker to the comparison."""
 
+import http.client
 import json
 import os
 import signal
@@ -46,6 +47,21 @@ def test_an_uploaded_run_stands_beside_the_published_ones(site: LiveSite) -> Non
     compared = medians(site)
     assert compared["nas"] == 2e8
     assert compared["Synology DS415+"] == pytest.approx(20971520000 / 313.44)
+
+
+def test_a_chunked_body_is_taken_as_any_other(site: LiveSite) -> None:
+    document = run_document()
+    connection = http.client.HTTPConnection(site.url.removeprefix("http://"), timeout=30)
+    connection.request(
+        "POST",
+        "/api/v1/runs/",
+        iter([json.dumps(document)[:100].encode(), json.dumps(document)[100:].encode()]),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {site.token('upload')}"},
+        encode_chunked=True,
+    )
+    with connection.getresponse() as answer:
+        assert answer.status == 202, answer.read()
+    connection.close()
 
 
 def test_a_document_that_contradicts_itself_ends_rejected(site: LiveSite) -> None:

@@ -1,10 +1,11 @@
 """Turning stored documents into rows."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 
 from runs import tasks
 from runs.acceptance import RunConflict, accept_run
@@ -25,6 +26,30 @@ def test_processing_twice_makes_the_rows_once() -> None:
     assert process_run(run.pk) == Run.Status.READY
     assert Measurement.objects.count() == 1
     assert RunSpeedIndex.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("round_", range(3))
+def test_first_runs_of_new_machines_may_be_processed_at_once(round_: int) -> None:
+    runs = [
+        accepted(
+            run_document(
+                host={"name": "new", "machine_id": character * 64},
+                environment=environment(model=f"New CPU {round_}"),
+            )
+        )
+        for character in "aabbcdef"
+    ]
+
+    def process(run: Run) -> Run.Status:
+        try:
+            return process_run(run.pk)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(runs)) as workers:
+        assert set(workers.map(process, runs)) == {Run.Status.READY}
+    assert (Host.objects.count(), Environment.objects.count()) == (6, 1)
 
 
 @pytest.mark.django_db

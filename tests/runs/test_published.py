@@ -71,3 +71,25 @@ def test_a_corrected_figure_replaces_its_run(monkeypatch: pytest.MonkeyPatch) ->
     assert (done.loaded, done.unchanged) == (1, 22)
     assert Measurement.objects.filter(median=123.0).count() == 1
     assert Run.objects.count() == 23
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("published")
+def test_a_corrected_author_reaches_the_stored_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    corrected = json.loads(json.dumps(FIGURES))
+    corrected[-1]["page"]["author"] = "Somebody Else"
+    monkeypatch.setattr(published, "_published_runs", lambda: corrected)
+    assert published.load_published().loaded == 1
+    authors = [run.provenance["page"]["author"] for run in Run.objects.all()]
+    assert authors.count("Somebody Else") == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("published")
+def test_what_an_administrator_hid_stays_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    Run.objects.update(hidden=True)
+    corrected = json.loads(json.dumps(FIGURES))
+    corrected[-1]["measurements"][0]["samples"] = [{"bytes_per_second": 123.0}]
+    monkeypatch.setattr(published, "_published_runs", lambda: corrected)
+    published.load_published()
+    assert not Run.objects.filter(hidden=False).exists()

@@ -6,14 +6,14 @@ from django.views.decorators.http import require_safe
 
 from pages.access import reader_required
 from pages.metrics import METRICS
-from runs.models import ReferenceProfile
+from runs.queries.profiles import active_profile
 
 
 @require_safe
 @reader_required
 def method_page(request: HttpRequest) -> HttpResponse:
     """How the numbers are made, with the levels of the active reference profile."""
-    profile = ReferenceProfile.objects.filter(active=True).first()
+    profile = active_profile()
     context = {
         "metrics": METRICS,
         "profile": profile,

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from drf_standardized_errors.formatter import ExceptionFormatter
+from drf_standardized_errors.handler import ExceptionHandler
 from drf_standardized_errors.types import ErrorResponse
 from rest_framework import status
 from rest_framework.exceptions import APIException
 
 from documents.validation import Fault
+from runs.unavailable import RETRY_AFTER, UNREACHABLE
 
 
 class InvalidDocument(APIException):
@@ -34,6 +36,26 @@ class Conflict(APIException):
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
     default_detail = "This run_id is stored already, with other content."
+
+
+class Unavailable(APIException):
+    """503: the database cannot be reached; `wait` becomes Retry-After."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_code = "unavailable"
+    default_detail = "The database cannot be reached just now; please try again soon."
+    wait = RETRY_AFTER
+
+
+class Handler(ExceptionHandler):
+    """The library's handler, which takes a database that is away for a server's fault."""
+
+    def convert_known_exceptions(self, exc: Exception) -> Exception:
+        """A lost database as 503."""
+        if isinstance(exc, UNREACHABLE):
+            return Unavailable()
+        converted: Exception = super().convert_known_exceptions(exc)
+        return converted
 
 
 class Formatter(ExceptionFormatter):

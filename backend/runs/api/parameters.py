@@ -70,13 +70,14 @@ def _moment(name: str, text: str) -> datetime:
     try:
         day = parse_date(text)
         moment = parse_datetime(text) if day is None else None
-    except ValueError:
-        day = moment = None
-    if day is not None:
-        moment = datetime.combine(day, time.max if name == "until" else time.min)
-    if moment is None:
-        raise ValidationError({name: f"{text[:50]!r} is no date (2026-11-21) or time."})
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if day is not None:
+            moment = datetime.combine(day, time.max if name == "until" else time.min)
+        if moment is not None:
+            # In UTC, because PostgreSQL takes no offset beyond 16 hours.
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise ValidationError({name: f"{text[:50]!r} is no date (2026-11-21) or time."})
 
 
 def _text(name: str, text: str) -> str:

@@ -1,6 +1,8 @@
 """The bytes of an upload: bounded, and freed of their transfer compression."""
 
 import zlib
+from io import BytesIO
+from typing import IO
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -33,6 +35,14 @@ def _gunzip(packed: bytes, limit: int) -> bytes:
     return body
 
 
+def _stream(request: Request) -> IO[bytes]:
+    """The body's bytes. Django takes a chunked body, which has no Content-Length, for empty."""
+    if request.META.get("wsgi.input_terminated"):
+        stream: IO[bytes] = request.META["wsgi.input"]
+        return stream
+    return request.stream or BytesIO()
+
+
 def read_json_body(request: Request) -> bytes:
     """The request's JSON bytes, of at most RUN_DOCUMENT_MAX_BYTES.
 
@@ -46,7 +56,7 @@ def read_json_body(request: Request) -> bytes:
     if int(request.META.get("CONTENT_LENGTH") or 0) > limit:
         raise _too_large()
     try:
-        body = request.stream.read(limit + 1) if request.stream else b""
+        body = _stream(request).read(limit + 1)
     except (RequestDataTooBig, UnreadablePostError) as error:
         raise ParseError(f"The body could not be read: {error}") from None
     if len(body) > limit:

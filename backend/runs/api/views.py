@@ -29,14 +29,16 @@ from runs.api.serializers import (
     RunSummarySerializer,
 )
 from runs.api.upload import upload_run
-from runs.models import ReferenceProfile
 from runs.queries.comparison import UnknownProfile, compare
 from runs.queries.hosts import host_detail, host_summaries, select_hosts
+from runs.queries.profiles import select_profiles
 from runs.queries.runs import run_detail, run_document, select_runs, summaries
 
 
 class RunList(APIView):
     """Runs: the list for readers, the upload for agents."""
+
+    pagination_class = ByCursor
 
     def get_permissions(self) -> list[Any]:
         """Reading and uploading need different scopes."""
@@ -102,6 +104,8 @@ class RunDocumentView(APIView):
 class HostList(APIView):
     """Hosts."""
 
+    pagination_class = ByCursor
+
     @extend_schema(operation_id="hosts_list", responses=HostSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
         """Hosts with their latest environment and acceleration verdict."""
@@ -164,13 +168,15 @@ class ComparisonCsv(APIView):
 class ReferenceProfileList(APIView):
     """Reference profiles of the normalisation."""
 
+    pagination_class = ByCursor
+
     @extend_schema(
         operation_id="reference_profiles", responses=ReferenceProfileSerializer(many=True)
     )
     def get(self, request: Request) -> Response:
         """Every profile; the active one is the default of `profile`."""
         paginator = ByCursor()
-        page = paginator.paginate_queryset(ReferenceProfile.objects.all(), request) or []
+        page = paginator.paginate_queryset(select_profiles(), request) or []
         return paginator.get_paginated_response(ReferenceProfileSerializer(page, many=True).data)
 
 

@@ -7,6 +7,7 @@ from django.db import connection
 
 from analysis.comparison import NEEDS_BASELINE, Comparison, Vote, build_comparison
 from runs.models import ReferenceProfile
+from runs.queries.profiles import active_profile
 from runs.queries.selection import ComparisonQuery, grouping, series_conditions
 
 FROM = """
@@ -31,11 +32,12 @@ class UnknownProfile(LookupError):
 
 
 def _profile(query: ComparisonQuery) -> ReferenceProfile | None:
-    if query.metric != "normalised":
-        return None
-    wanted = {"active": True} if query.profile is None else {"name": query.profile}
-    profile = ReferenceProfile.objects.filter(**wanted).first()
-    if profile is None and query.profile is not None:
+    """The profile asked for, or the active one where the metric needs one."""
+    if query.profile is None:
+        needed = query.metric == "normalised"
+        return active_profile() if needed else None
+    profile = ReferenceProfile.objects.filter(name=query.profile).first()
+    if profile is None:
         raise UnknownProfile(query.profile)
     return profile
 
@@ -84,14 +86,24 @@ def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
     return replace(query, block_size=_common_block_size(query))
 
 
+LATEST_FIRST = "r.started_at DESC NULLS LAST, r.id DESC"
+"""A run of unknown date is never the latest; of one moment the one stored later counts."""
+
+
 def _machines(query: ComparisonQuery) -> dict[str, int]:
-    """Group key -> (host, environment) pairs that belong to it, whatever ciphers they measured."""
+    """Group key -> (host, environment) pairs that belong to it, whatever ciphers they measured.
+
+    A pair belongs to the group of its latest run, as its votes do.
+    """
     group = grouping(query.group_by)
     where = series_conditions(query)
     statement = f"""
-        SELECT {group.key}, count(DISTINCT (r.host_id, r.environment_id))
-        {FROM} {group.join} WHERE {where.text} GROUP BY 1
-    """
+        SELECT key, count(*) FROM (
+            SELECT DISTINCT ON (r.host_id, r.environment_id) {group.key} AS key
+            {FROM} {group.join} WHERE {where.text}
+            ORDER BY r.host_id, r.environment_id, {LATEST_FIRST}
+        ) latest GROUP BY key
+    """  # noqa: S608 - closed lists
     with connection.cursor() as cursor:
         cursor.execute(statement, [*group.parameters[:1], *where.parameters])
         return dict(cursor.fetchall())
@@ -115,7 +127,7 @@ def _votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vot
         {FROM} {group.join} {join}
         WHERE {where.text}
         ORDER BY r.host_id, r.environment_id, m.cipher,
-            r.started_at DESC NULLS LAST, r.id DESC, m.n DESC, m.id DESC
+            {LATEST_FIRST}, m.pinned, m.target_name, m.id
     """
     parameters = [*group.parameters, *join_parameters, *where.parameters]
     with connection.cursor() as cursor:

@@ -14,20 +14,7 @@ from runs.models.environment import DIMENSIONS
 
 TOOLS = ("ssh", "openssl")
 METRICS = tuple(UNITS)
-GROUPINGS = (
-    "cpu",
-    "cpu_vendor",
-    "microarchitecture",
-    "architecture",
-    "os",
-    "os_version",
-    "openssl",
-    "openssl_series",
-    "openssh",
-    "virtualization",
-    "acceleration",
-    "host",
-)
+GROUPINGS = (*DIMENSIONS, "acceleration", "host")
 """Every `group_by` but `tag:KEY`."""
 
 TAG_PREFIX = "tag:"

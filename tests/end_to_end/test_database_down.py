@@ -1,0 +1,58 @@
+"""While the database cannot be reached: 503 and when to come back, for programs and people."""
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+
+from tests.live_site import web_server
+from tests.sample_documents import run_document
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    environment = {
+        **settings_environment(),
+        "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
+        "CIPHERMARK_PUBLIC": "1",
+    }
+    with web_server("web-without-database", environment) as running:
+        yield running
+
+
+def settings_environment() -> dict[str, str]:
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "REDIS_URL": settings.REDIS_URL,
+        "CIPHERMARK_DATA_DIR": str(settings.DATA_DIR),
+    }
+
+
+def refused(request: urllib.request.Request) -> tuple[int, str | None, str]:
+    with pytest.raises(urllib.error.HTTPError) as answer:
+        urllib.request.urlopen(request, timeout=30)
+    with answer.value as error:
+        return error.code, error.headers["Retry-After"], error.read().decode()
+
+
+def test_an_upload_is_told_to_come_back(url: str) -> None:
+    request = urllib.request.Request(
+        f"{url}/api/v1/runs/",
+        json.dumps(run_document()).encode(),
+        {"Content-Type": "application/json", "Authorization": "Bearer cmk_x"},
+    )
+    status, retry_after, body = refused(request)
+    assert (status, retry_after) == (503, "10")
+    assert json.loads(body)["errors"][0]["code"] == "unavailable"
+
+
+@pytest.mark.parametrize("path", ("/api/v1/comparison/", "/", "/hosts/", "/runs/"))
+def test_readers_are_told_to_come_back(url: str, path: str) -> None:
+    status, retry_after, body = refused(urllib.request.Request(url + path))
+    assert (status, retry_after) == (503, "10")
+    assert "cannot be reached" in body
