@@ -10,8 +10,10 @@ def main() -> None:
     """Run the command named on the command line."""
     sys.path.insert(0, str(Path(__file__).resolve().parent / "backend"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from django.core.management import execute_from_command_line
-
+    try:
+        from django.core.management import execute_from_command_line
+    except ModuleNotFoundError:
+        sys.exit("No Django here: use .venv/bin/python manage.py (`make run` makes .venv).")
     execute_from_command_line(sys.argv)
 
 

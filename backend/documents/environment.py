@@ -78,7 +78,8 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
             name: openssl.get(name)
             for name in ("version_text", "built_on", "platform", "compiler", "cpu_settings")
         },
-        "openssh": {name: openssh.get(name) for name in ("client", "server")},
+        # Not the server: a run without sshd does not know it, and is no other environment.
+        "openssh": {"client": openssh.get("client")},
         "virtualization": environment.get("virtualization"),
     }
     return hashlib.sha256(canonical_json(facts)).hexdigest()

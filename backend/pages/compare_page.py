@@ -8,7 +8,7 @@ from django.http import QueryDict
 
 from analysis.comparison import Comparison
 from pages.cipher_choice import FamilyOptions, default_ciphers, families
-from pages.comparison_view import chart_view, counted_machines, shown_groups
+from pages.comparison_view import chart_view, counted_systems, shown_groups
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
 from pages.page_query import TOPS, Display, PageAddress, api_params, display
 from runs.queries.comparison import compare, resolve_block_size
@@ -20,6 +20,7 @@ from runs.queries.facets import (
     machine_count,
     measured_ciphers,
 )
+from runs.queries.profiles import has_levels
 from runs.queries.selection import FILTERS, ComparisonQuery
 
 # Parameters without a control of their own: kept when the form changes, shown so that they can go.
@@ -92,7 +93,7 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
 
 
 def _without_block_size(query: ComparisonQuery, every_size: ComparisonQuery) -> int:
-    """Machines that measured these ciphers, but not with the block size shown."""
+    """Systems that measured these ciphers, but not with the block size shown."""
     if query.block_size is None:
         return 0
     return machine_count(every_size) - machine_count(query)
@@ -130,15 +131,15 @@ def result_context(comparison: Comparison, params: QueryDict, shown: Display) ->
         "heading": heading(comparison),
         "groups": groups,
         "group_total": total,
-        "machines": counted_machines(
-            sum(group.hosts for group in comparison.groups), comparison.group_by
-        ),
+        "systems": counted_systems(sum(group.hosts for group in comparison.groups)),
         "more": _more(params, total, len(groups)),
         "chart": view if groups else None,
         "chart_groups": len(view["comparison"]["groups"]),
         "whiskers": any(row.summary.n > 1 for group in groups for row in group.rows),
         "points": any(row.summary.n == 1 for group in groups for row in group.rows),
         "no_baseline": comparison.excluded.get("no_baseline", 0),
+        # The profile may know no level of this tool at all: then no machine can be normalised.
+        "no_levels": comparison.metric == "normalised" and not has_levels(comparison.tool),
     }
 
 

@@ -96,7 +96,7 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
         ShownGroup(
             group.key,
             group.label,
-            machines_note(group, comparison.group_by),
+            systems_note(group),
             group.key in here,
             PUBLISHED in group.sources,
             tuple(
@@ -187,22 +187,21 @@ def chart_view(comparison: Comparison, display: Display) -> dict[str, Any]:
         "colours": {cipher: colour_slot(cipher) for cipher in comparison.ciphers},
         "names": dict(short_names(comparison.ciphers)),
         "measured_here": [group.key for group in groups if group.key in here],
-        "notes": {group.key: machines_note(group, comparison.group_by) for group in groups},
+        "notes": {group.key: systems_note(group) for group in groups},
         "scale": display.scale,
     }
 
 
-def counted_machines(count: int, group_by: str) -> str:
-    """In words; grouped by host, what is counted are the environments in which it votes."""
-    noun = "environment" if group_by == "host" else "machine"
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def counted_systems(count: int) -> str:
+    """ "2 systems": a machine votes once in each of its environments, so machines it is not."""
+    return f"{count} system{'' if count == 1 else 's'}"
 
 
-def machines_note(group: Group, group_by: str) -> str:
-    """The group's machines and, where no bar stands for all of them, how many at most."""
-    machines = counted_machines(group.hosts, group_by)
+def systems_note(group: Group) -> str:
+    """The group's systems and, where no bar stands for all of them, how many at most."""
+    systems = counted_systems(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
-    return machines if most >= group.hosts else f"{machines}, n ≤ {most}"
+    return systems if most >= group.hosts else f"{systems}, n ≤ {most}"
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:

@@ -63,7 +63,7 @@ def section_label(row: MeasurementDetail) -> str:
     words.append("AES instructions turned off" if row.acceleration == "masked" else "")
     words.append(f"MAC {row.mac}" if row.mac else "")
     words.append("with compression" if row.compression else "")
-    words.append("pinned to a CPU" if row.pinned else "")
+    words.append("each end pinned to a core" if row.pinned else "")
     return ", ".join(word for word in words if word)
 
 

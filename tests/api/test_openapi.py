@@ -57,3 +57,11 @@ def test_lists_are_described_as_they_answer(reader: ApiClient) -> None:
         name = content["schema"]["$ref"].rsplit("/", 1)[1]
         members = document["components"]["schemas"][name]["properties"]
         assert set(members) == set(reader.get(path).json()) == {"next", "previous", "results"}
+
+
+def test_any_other_address_below_api_is_a_404_in_the_format_of_every_error() -> None:
+    for method in ("get", "post", "delete"):
+        response = getattr(Client(), method)("/api/v1/nonexistent/")
+        assert response.status_code == 404
+        assert response.json()["type"] == "client_error"
+        assert "/api/v1/nonexistent/" in response.json()["errors"][0]["detail"]

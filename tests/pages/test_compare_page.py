@@ -114,7 +114,7 @@ def test_groups_of_several_machines_show_quartiles_and_n(
     html = page(member, "/")
     said = text_of(html)
     assert "200 MB/s 150 – 250 MB/s 3" in said
-    assert "3 machines" in said
+    assert "3 systems" in said
     assert 'class="whisker"' in html
 
 
@@ -124,8 +124,8 @@ def test_a_group_says_when_no_bar_stands_for_all_its_machines(
     store_run(machine("a", ssh_measurement(GCM, 100e6)))
     store_run(machine("b", ssh_measurement("aes128-ctr", 100e6)))
     html = page(member, "/")
-    assert "2 machines, n ≤ 1" in text_of(html)
-    assert chart(html)["notes"] == {"amd-epyc-9r14": "2 machines, n ≤ 1"}
+    assert "2 systems, n ≤ 1" in text_of(html)
+    assert chart(html)["notes"] == {"amd-epyc-9r14": "2 systems, n ≤ 1"}
 
 
 def test_one_machine_has_no_quartiles(member: Client, store_run: StoreRun) -> None:
@@ -138,7 +138,7 @@ def test_machines_without_a_baseline_are_counted_in_words(
 ) -> None:
     store_run(machine("bare", ssh_measurement(GCM, 100e6)))
     store_run(machine("full", ssh_measurement(GCM, 100e6), ssh_measurement("3des-cbc", 20e6)))
-    assert "Excluded: no baseline: 1 machine." in text_of(page(member, "/", metric="normalised"))
+    assert "Excluded: no baseline: 1 system." in text_of(page(member, "/", metric="normalised"))
     assert "no baseline" not in text_of(page(member, "/"))
 
 
@@ -156,7 +156,7 @@ def test_machines_left_out_by_the_block_size_are_counted(
     store_run(machine("b", openssl_measurement("aes-128-gcm", 3e9, block_size=8192)))
     said = text_of(page(member, "/", tool="openssl", block_size="8192"))
     assert "8 KiB blocks" in said
-    assert "no figure for this block size: 1 machine" in said
+    assert "no figure for this block size: 1 system" in said
 
 
 @pytest.mark.usefixtures("published")
@@ -312,3 +312,12 @@ def test_addresses_change_one_thing_at_a_time() -> None:
     assert address.changed(cipher=None) == "?tool=ssh"
     assert address.changed(cipher=("x", "y")) == "?tool=ssh&cipher=x&cipher=y"
     assert address.without("cipher", "a") == "?tool=ssh&cipher=b%40c"
+
+
+def test_a_tool_that_no_profile_knows_is_said_to_be_so(member: Client, store_run: StoreRun) -> None:
+    store_run(
+        run_document(openssl_measurement("rc4", 9e8), openssl_measurement("aes-128-gcm", 4e9))
+    )
+    said = text_of(page(member, "/", tool="openssl", metric="normalised"))
+    assert "No reference profile has levels of OpenSSL" in said
+    assert "Clear the filters" not in said

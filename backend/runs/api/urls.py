@@ -19,4 +19,5 @@ urlpatterns = [
     path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:openapi"), name="docs"),
+    path("<path:rest>", views.NoSuchAddress.as_view(), name="no-such-address"),
 ]

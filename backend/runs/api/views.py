@@ -190,3 +190,14 @@ class RunSchemaView(APIView):
     def get(self, request: Request) -> Response:
         """The JSON Schema of a run document."""
         return Response(run_schema(), content_type="application/schema+json")
+
+
+@extend_schema(exclude=True)
+class NoSuchAddress(APIView):
+    """Every other address below /api/: a 404 in the API's own format."""
+
+    permission_classes = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse before anything else, whatever the method."""
+        raise NotFound(f"There is nothing at {request.path}; see /api/docs/.")

@@ -70,9 +70,9 @@ describe("the comparison chart", () => {
   });
 
   it("says in words what a bar shows", () => {
-    expect(summaryLines(one(328.37e6), "B/s")).toEqual(["328 MB/s, 1 machine"]);
+    expect(summaryLines(one(328.37e6), "B/s")).toEqual(["328 MB/s, 1 system"]);
     expect(summaryLines(several, "B/s")).toEqual([
-      "median 159 MB/s, 4 machines",
+      "median 159 MB/s, 4 systems",
       "quartiles 123 MB/s to 194 MB/s",
       "range 87.0 MB/s to 230 MB/s",
     ]);

@@ -187,10 +187,10 @@ function tooltip(
 
 /** What a row says in words: the tooltip's lines, and what a screen reader is told. */
 export function summaryLines(summary: Summary, unit: Unit): string[] {
-  const machines = count(summary.n, "machine");
-  if (summary.n === 1) return [`${quantity(summary.median, unit)}, ${machines}`];
+  const systems = count(summary.n, "system");
+  if (summary.n === 1) return [`${quantity(summary.median, unit)}, ${systems}`];
   return [
-    `median ${quantity(summary.median, unit)}, ${machines}`,
+    `median ${quantity(summary.median, unit)}, ${systems}`,
     `quartiles ${quantity(summary.q1, unit)} to ${quantity(summary.q3, unit)}`,
     `range ${quantity(summary.min, unit)} to ${quantity(summary.max, unit)}`,
   ];
