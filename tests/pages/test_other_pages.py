@@ -231,3 +231,11 @@ def test_the_method_page_explains_every_metric(member: Client) -> None:
 @pytest.mark.parametrize("method", ("post", "put", "delete"))
 def test_pages_only_read(member: Client, method: str) -> None:
     assert getattr(member, method)("/").status_code == 405
+
+
+def test_a_run_shows_the_range_that_its_spread_does_not_tell(
+    member: Client, store_run: StoreRun
+) -> None:
+    run = store_run(run_document(ssh_measurement(GCM, 426e6, 97.2e6, 429e6)))
+    said = text_of(page(member, f"/runs/{run.run_id}/"))
+    assert "97.2 – 429 MB/s" in said

@@ -99,3 +99,9 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
         moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
         moment.strftime("%Y-%m-%d" if bare_date else "%Y-%m-%d %H:%M UTC"),
     )
+
+
+@register.simple_tag
+def rate_range(low: float, high: float) -> str:
+    """The slowest and the fastest try: "410 – 447 MB/s"."""
+    return formatting.quantity_range(low, high, "B/s")
