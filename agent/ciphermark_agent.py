@@ -94,7 +94,9 @@ PIPELINE_MAX_MIB = 64 * 1024
 # CPU cores that other processes may use before a try counts as disturbed.
 FOREIGN_LIMIT = 0.10
 MAX_REPEATS = 2
-REPEAT_SECONDS = 4.0  # time a quick run may spend on repeating disturbed tries
+# A series is stable when its median is known within the wanted share; fewer tries cannot tell.
+STABLE_MIN_TRIES = 5
+MAX_SAMPLES = 100  # of a measurement, by the run document
 QUIET_CHECK_SECONDS = 0.5
 STEAL_LIMIT = 0.01
 
@@ -114,6 +116,8 @@ MASKED_CIPHERS = ("aes-128-cbc", "aes-128-gcm")
 OPENSSL_BLOCK = 16384
 # Tables of OpenSSL before 1.1.0 end here: one try a cipher gives them something to stand beside.
 OPENSSL_OLD_BLOCK = 8192
+OPENSSL_SIZES = (16, 64, 256, 1024, 8192, 16384)  # what it measures when no -bytes is given
+OPENSSL_OLD_SECONDS = 3  # a block size, before -seconds
 OPENSSL_QUICK = (
     "aes-128-cbc",
     "aes-128-ctr",
@@ -188,11 +192,15 @@ class Depth(NamedTuple):
     name: str
     tries: int
     pipeline_seconds: float
-    steady_seconds: float
-    openssl_seconds: int
+    steady_seconds: float  # after the warm-up; a slope needs less time than a whole transfer
+    openssl_seconds: int  # a block size; 3 s give the same median as 1 s
+    repeat_seconds: float  # that the run may spend on repeating disturbed tries
+    stable: Optional[float] = None  # a series ends once its median is known within this share
 
 
-QUICK = Depth("quick", tries=3, pipeline_seconds=0.9, steady_seconds=0.5, openssl_seconds=1)
+QUICK = Depth("quick", 3, 0.9, 0.5, 1, 4.0)
+STANDARD = Depth("standard", 5, 2.0, 1.0, 1, 15.0)
+THOROUGH = Depth("thorough", 15, 3.0, 1.5, 1, 60.0, stable=0.02)
 
 
 class UsageError(Exception):
@@ -376,6 +384,15 @@ def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
     if reaped:
         note_reaped(reaped, status)
     return reaped, status, usage.ru_utime + usage.ru_stime
+
+
+def reap_orphans() -> None:
+    """Wait for what a finished child left to us, which ends by itself within a moment."""
+    deadline = time.monotonic() + ORPHAN_SECONDS
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            if reap(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.002)
 
 
 def end_children() -> None:
@@ -1694,6 +1711,7 @@ class SpeedAbilities(NamedTuple):
 
     seconds: bool  # -seconds and -bytes, since 1.1.1
     providers: bool  # -provider, since 3.0
+    machine: bool = True  # -mr; assumed until it is refused
 
 
 def speed_abilities(openssl: str) -> SpeedAbilities:
@@ -1702,16 +1720,43 @@ def speed_abilities(openssl: str) -> SpeedAbilities:
     return SpeedAbilities("-seconds" in text and "-bytes" in text, "-provider " in text)
 
 
-def speed_command(
-    openssl: str, cipher: str, seconds: int, able: SpeedAbilities, block: int = OPENSSL_BLOCK
-) -> List[str]:
+class Asked(NamedTuple):
+    """One way to call `openssl speed`; without a block size, all of its sizes."""
+
+    cipher: str
+    acceleration: str = "default"
+    operation: str = "encrypt"
+    block_size: Optional[int] = OPENSSL_BLOCK
+    threads: int = 1
+
+    def in_words(self) -> str:
+        words = [self.cipher]
+        if self.acceleration == "masked":
+            words.append("without AES hardware")
+        if self.operation == "decrypt":
+            words.append("decrypt")
+        if self.threads > 1:
+            words.append("in %d processes" % self.threads)
+        return " ".join(words)
+
+
+def speed_command(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities) -> List[str]:
     """`-evp` always: without it rc4 answers 0.00 and AES leaves its instructions unused."""
-    command = [openssl, "speed", "-mr"]
+    command = [openssl, "speed"]
+    if able.machine:
+        command.append("-mr")
     if able.seconds:
-        command += ["-seconds", str(seconds), "-bytes", str(block)]
-    if able.providers and cipher in OPENSSL_LEGACY:
+        command += ["-seconds", str(seconds)]
+        if asked.block_size:
+            command += ["-bytes", str(asked.block_size)]
+    if asked.operation == "decrypt":
+        command.append("-decrypt")
+    if asked.threads > 1:
+        # Each process counts its own CPU seconds: with fewer cores than processes their sum lies.
+        command += ["-elapsed", "-multi", str(asked.threads)]
+    if able.providers and asked.cipher in OPENSSL_LEGACY:
         command += ["-provider", "legacy", "-provider", "default"]
-    return command + ["-evp", cipher]
+    return command + ["-evp", asked.cipher]
 
 
 class SpeedResult(NamedTuple):
@@ -1740,6 +1785,41 @@ def parse_speed(text: str, cipher: str) -> List[SpeedResult]:
     return [result for result in results if result.blocks > 0 and result.seconds > 0]
 
 
+def parse_speed_human(text: str, cipher: str) -> List[SpeedResult]:
+    """The same from the lines that `openssl speed` prints for people, on standard error.
+
+    Doing aes-128-gcm for 3s on 8192 size blocks: 593844 aes-128-gcm's in 3.00s
+    """
+    pattern = (
+        r"Doing (\S+)(?: ops)? for \S+s on (\d+) size blocks: (\d+) \S+(?: ops)? in (\d+\.?\d*)s"
+    )
+    found = [
+        SpeedResult(int(block), int(blocks), float(seconds))
+        for name, block, blocks, seconds in re.findall(pattern, text)
+        if same_cipher(name, cipher)
+    ]
+    return [result for result in found if result.blocks > 0 and result.seconds > 0]
+
+
+def parse_multi(out: str, cipher: str) -> Dict[int, float]:
+    """Bytes per second by block size: the sum row of `openssl speed -multi -mr`.
+
+    The rows of the single processes ("Got: +F...") are not added to it, but must all be of this
+    cipher: OpenSSL 1.1.1 names the sum only `evp`.
+    """
+    header = re.search(r"^(?:Got: )?\+H:([\d:]+)", out, re.M)
+    children = re.findall(r"^Got: \+F:\d+:([^:\n]+):", out, re.M)
+    summed = re.search(r"^\+F:\d+:([^:\n]+):([\d.:]+)$", out, re.M)
+    if not header or not summed or not children:
+        return {}
+    names = [name for name in children + [summed.group(1)] if name != "evp"]
+    if not names or not all(same_cipher(name, cipher) for name in names):
+        return {}
+    sizes = map(int, header.group(1).split(":"))
+    pairs = zip(sizes, map(float, summed.group(2).split(":")))  # noqa: B905 - new in 3.10
+    return {size: rate_of_all for size, rate_of_all in pairs if rate_of_all > 0}
+
+
 def same_cipher(printed: str, asked: str) -> bool:
     name = printed.lower()
     return OPENSSL_ALIASES.get(name, name) == asked
@@ -1751,31 +1831,66 @@ def zero_rate(text: str) -> bool:
     return any(whole_rate <= 0 for line in rates for whole_rate in map(float, line.split(":")))
 
 
-def openssl_try(
-    openssl: str, cipher: str, seconds: int, able: SpeedAbilities, masked: bool, block: int
-) -> Dict[int, Json]:
+class NoMachineOutput(TryFailed):
+    """This `openssl speed` does not know -mr."""
+
+
+def openssl_try(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities) -> Dict[int, Json]:
     """Samples by block size. Seconds are CPU seconds, as openssl counts them by default."""
+    # openssl leaves the processes of -multi unwaited for: they come to us, with their CPU time.
+    inherits = asked.threads == 1 or become_subreaper()
     watch = ForeignWatch()
-    env = {"OPENSSL_ia32cap": MASK_X86} if masked else None
+    env = dict([mask_variable()]) if asked.acceleration == "masked" else None
+    sizes = 1 if asked.block_size else len(OPENSSL_SIZES)
     answer = run_tool(
-        speed_command(openssl, cipher, seconds, able, block),
-        timeout=TRY_SECONDS + seconds,
-        env=env,
+        speed_command(openssl, asked, seconds, able), TRY_SECONDS + sizes * seconds, env
     )
+    if able.machine and re.search(r"(bad|unknown|invalid|unrecognized) option", answer.err.lower()):
+        raise NoMachineOutput(one_line(answer.err))
     if answer.status != 0:
         raise TryFailed(explain_openssl(answer.err))
-    results = parse_speed(answer.err, cipher)
-    if not results or zero_rate(answer.out):
+    if asked.threads > 1:
+        found = multi_samples(answer.out, asked, seconds if able.seconds else OPENSSL_OLD_SECONDS)
+    else:
+        results = parse_speed(answer.err, asked.cipher) or parse_speed_human(
+            answer.err, asked.cipher
+        )
+        found = {} if zero_rate(answer.out) else samples_of_results(results)
+    if not found:
         raise TryFailed("openssl speed answered no rate for it")
-    foreign = watch.cores()
+    if asked.threads > 1 and inherits:
+        reap_orphans()
+    foreign = watch.cores() if inherits else None
+    for sample in found.values():
+        sample["foreign_cpu"] = foreign
+    return found
+
+
+def samples_of_results(results: Sequence[SpeedResult]) -> Dict[int, Json]:
     return {
         result.block_size: {
             "bytes": result.blocks * result.block_size,
             "seconds": result.seconds,
-            "foreign_cpu": foreign,
         }
         for result in results
     }
+
+
+def multi_samples(out: str, asked: Asked, seconds: int) -> Dict[int, Json]:
+    """-multi tells only the summed rate: bytes are that rate times the seconds asked for."""
+    return {
+        size: {
+            "bytes": int(round(summed * seconds)),
+            "seconds": float(seconds),
+            "derived_from": "rate",
+        }
+        for size, summed in parse_multi(out, asked.cipher).items()
+    }
+
+
+def mask_variable() -> Tuple[str, str]:
+    """Name and value of the environment variable that turns off the AES hardware."""
+    return "OPENSSL_ia32cap", MASK_X86
 
 
 def explain_openssl(err: str) -> str:
@@ -1815,15 +1930,33 @@ class Series:
     def median(self) -> float:
         return statistics.median(rate(sample) for sample in self.samples)
 
+    def complete(self, wanted: Optional[float]) -> bool:
+        """Whether more tries would tell nothing more, or would not fit the document."""
+        room = MAX_SAMPLES - len(self.samples) > MAX_REPEATS
+        return not room or (wanted is not None and self.uncertainty() < wanted)
+
+    def uncertainty(self) -> float:
+        """Standard error of the median as a share of it; infinite for few tries.
+
+        1.4826 * MAD estimates the spread without its outliers, 1.2533 makes the standard error
+        of a mean that of a median.
+        """
+        if len(self.samples) < STABLE_MIN_TRIES:
+            return float("inf")
+        middle = self.median()
+        deviation = statistics.median(abs(rate(sample) - middle) for sample in self.samples)
+        return float(1.2533 * 1.4826 * deviation / len(self.samples) ** 0.5 / middle)
+
 
 class Skipped:
     """What was not measured, each with its reason, once."""
 
     def __init__(self) -> None:
-        self.entries = collections.OrderedDict()  # type: Dict[Tuple[str, str, bool], str]
+        self.entries = collections.OrderedDict()  # type: Dict[Tuple[str, str, str], str]
 
-    def add(self, tool: str, cipher: str, reason: str, masked: bool = False) -> None:
-        self.entries.setdefault((tool, cipher, masked), reason[:1000])
+    def add(self, tool: str, cipher: str, reason: str, part: str = "") -> None:
+        """`part` names what of the cipher was not measured; empty: all of it."""
+        self.entries.setdefault((tool, cipher, part), reason[:1000])
 
     def document(self) -> List[Json]:
         return [
@@ -1888,7 +2021,7 @@ class SshPlan:
         self.cpus = cpus
         self.skipped = skipped
         self.progress = progress
-        self.budget = Budget(REPEAT_SECONDS)
+        self.budget = Budget(depth.repeat_seconds)
         self.series = collections.OrderedDict()  # type: Dict[Tuple[str, str], Series]
         self.rates = {}  # type: Dict[str, float]
         self.failures = collections.Counter()  # type: Dict[str, int]
@@ -1903,6 +2036,9 @@ class SshPlan:
             random.shuffle(order)
             for cipher in order:
                 for method, attempt in (("steady", self.steady), ("pipeline", self.pipeline)):
+                    if self.complete(cipher, method):
+                        self.progress.drop(ssh_try_cost(self.depth, method))
+                        continue
                     label = "ssh %s: %s, round %d of %d" % (
                         cipher,
                         method,
@@ -1915,6 +2051,10 @@ class SshPlan:
         for cipher in self.ciphers:
             self.explain_gaps(cipher)
         return [series for series in self.series.values() if series.samples]
+
+    def complete(self, cipher: str, method: str) -> bool:
+        series = self.series.get((cipher, method))
+        return series is not None and series.complete(self.depth.stable)
 
     def guarded(self, cipher: str, step: str, attempt: Callable[[str], None]) -> None:
         try:
@@ -1993,66 +2133,118 @@ def ssh_try_cost(depth: Depth, method: str) -> float:
     return CONNECT_SECONDS + WARM_UP_SECONDS + depth.steady_seconds
 
 
+class SpeedWork(NamedTuple):
+    """What `openssl speed` is asked: often (once each round), and once in the run."""
+
+    often: List[Asked]
+    once: List[Asked]
+    rounds: int
+
+    def steps(self) -> List[Asked]:
+        return self.once + self.often * self.rounds
+
+
+def openssl_work(
+    depth: Depth,
+    able: SpeedAbilities,
+    ciphers: Sequence[str],
+    masked: Sequence[str] = (),
+    threads: int = 1,
+) -> SpeedWork:
+    """The tries of a depth: one block size often, the others and decryption once.
+
+    A version without -seconds measures all block sizes at every call, for 15 s: once each.
+    """
+    block = OPENSSL_BLOCK if able.seconds else None
+    often = [Asked(cipher, block_size=block) for cipher in ciphers]
+    often += [Asked(cipher, "masked", block_size=block) for cipher in masked]
+    if threads > 1:
+        often += [Asked(cipher, block_size=block, threads=threads) for cipher in ciphers]
+    once = []  # type: List[Asked]
+    if able.seconds:
+        size = OPENSSL_OLD_BLOCK if depth.name == "quick" else None
+        once += [Asked(cipher, block_size=size) for cipher in ciphers]
+    if depth.name != "quick":
+        size = None if depth.name == "thorough" else block
+        once += [Asked(cipher, operation="decrypt", block_size=size) for cipher in ciphers]
+    return SpeedWork(often, once, depth.tries if able.seconds else 1)
+
+
 class OpensslPlan:
-    """Rounds over all ciphers, plain and masked, in a new random order each."""
+    """Rounds over all that is asked, in a new random order each."""
 
     def __init__(
         self,
         openssl: str,
         able: SpeedAbilities,
-        ciphers: Sequence[str],
-        masked: Sequence[str],
+        work: SpeedWork,
         depth: Depth,
         skipped: Skipped,
         progress: "Progress",
     ) -> None:
         self.openssl = openssl
         self.able = able
-        self.entries = [(cipher, "default", OPENSSL_BLOCK) for cipher in ciphers]
-        self.entries += [(cipher, "masked", OPENSSL_BLOCK) for cipher in masked]
-        # A version without -bytes measures every block size anyway.
-        self.once = [(cipher, "default", OPENSSL_OLD_BLOCK) for cipher in ciphers if able.seconds]
-        self.depth = depth if able.seconds else depth._replace(tries=1)
+        self.work = work
+        self.depth = depth
         self.skipped = skipped
         self.progress = progress
-        self.failed = set()  # type: Set[Tuple[str, str]]
-        self.series = {}  # type: Dict[Tuple[str, str, int], Series]
+        self.failed = set()  # type: Set[Asked]
+        self.series = {}  # type: Dict[Asked, Series]
 
     def run(self) -> List[Series]:
-        for number in range(self.depth.tries):
-            order = self.entries + (self.once if number == 0 else [])
+        for number in range(self.work.rounds):
+            order = self.work.often + (self.work.once if number == 0 else [])
             random.shuffle(order)
-            for cipher, acceleration, block in order:
-                name = cipher if acceleration == "default" else cipher + " without AES hardware"
-                label = "openssl %s, round %d of %d" % (name, number + 1, self.depth.tries)
-                self.progress.step(label, openssl_try_cost(self.depth, self.able))
-                if (cipher, acceleration) not in self.failed:
-                    self.attempt(cipher, acceleration, block)
+            for asked in order:
+                cost = openssl_try_cost(self.depth, self.able, asked)
+                if self.complete(asked):
+                    self.progress.drop(cost)
+                    continue
+                label = "openssl %s, round %d of %d"
+                words = (asked.in_words(), number + 1, self.work.rounds)
+                self.progress.step(label % words, cost)
+                if asked._replace(block_size=None) not in self.failed:
+                    self.attempt(asked)
         return self.effective_series()
 
-    def attempt(self, cipher: str, acceleration: str, block: int) -> None:
-        masked = acceleration == "masked"
-        seconds = self.depth.openssl_seconds
+    def complete(self, asked: Asked) -> bool:
+        series = self.series.get(asked)
+        return series is not None and series.complete(self.depth.stable)
+
+    def attempt(self, asked: Asked) -> None:
         try:
-            samples = openssl_try(self.openssl, cipher, seconds, self.able, masked, block)
+            samples = self.samples(asked)
         except TryFailed as error:
-            self.failed.add((cipher, acceleration))
-            if not any(key[:2] == (cipher, acceleration) for key in self.series):
-                self.skipped.add("openssl", cipher, str(error), masked)
+            kind = asked._replace(block_size=None)
+            self.failed.add(kind)
+            if not any(known._replace(block_size=None) == kind for known in self.series):
+                words = asked.in_words()[len(asked.cipher) :].strip()
+                reason = "%s: %s" % (words, error) if words else str(error)
+                self.skipped.add("openssl", asked.cipher, reason, words)
             return
         for block_size, sample in samples.items():
-            key = (cipher, acceleration, block_size)
+            key = asked._replace(block_size=block_size)
             if key not in self.series:
-                self.series[key] = openssl_series(cipher, acceleration, block_size)
+                self.series[key] = openssl_series(key)
             self.series[key].samples.append(sample)
+
+    def samples(self, asked: Asked) -> Dict[int, Json]:
+        """One call; a version that does not know -mr is asked again for what people read."""
+        try:
+            return openssl_try(self.openssl, asked, self.depth.openssl_seconds, self.able)
+        except NoMachineOutput as error:
+            verbose("openssl speed without -mr: %s" % error)
+            self.able = self.able._replace(machine=False)
+            return openssl_try(self.openssl, asked, self.depth.openssl_seconds, self.able)
 
     def effective_series(self) -> List[Series]:
         """All series, less masked ones where the mask changed nothing."""
         kept = []
-        for (cipher, acceleration, block_size), series in sorted(self.series.items()):
-            plain = self.series.get((cipher, "default", block_size))
-            if acceleration == "masked" and not mask_worked(plain, series):
-                self.skipped.add("openssl", cipher, "mask had no effect", masked=True)
+        for asked in sorted(self.series, key=str):
+            series = self.series[asked]
+            plain = self.series.get(asked._replace(acceleration="default"))
+            if asked.acceleration == "masked" and not mask_worked(plain, series):
+                self.skipped.add("openssl", asked.cipher, "mask had no effect", "masked")
             else:
                 kept.append(series)
         return kept
@@ -2062,27 +2254,23 @@ def mask_worked(plain: Optional[Series], masked: Series) -> bool:
     return plain is not None and plain.median() >= MASK_MIN_EFFECT * masked.median()
 
 
-def openssl_series(cipher: str, acceleration: str, block_size: int) -> Series:
+def openssl_series(asked: Asked) -> Series:
     return Series(
         "openssl",
-        cipher,
-        acceleration,
-        operation="encrypt",
-        block_size=block_size,
-        threads=1,
-        timing="cpu",
+        asked.cipher,
+        asked.acceleration,
+        operation=asked.operation,
+        block_size=asked.block_size,
+        threads=asked.threads,
+        timing="cpu" if asked.threads == 1 else "elapsed",
     )
 
 
-def openssl_steps(depth: Depth, able: SpeedAbilities, ciphers: int, masked: int) -> int:
-    """How often openssl will be started."""
+def openssl_try_cost(depth: Depth, able: SpeedAbilities, asked: Asked) -> float:
+    """Expected wall seconds of a call, for the estimate."""
     if not able.seconds:
-        return ciphers + masked
-    return depth.tries * (ciphers + masked) + ciphers
-
-
-def openssl_try_cost(depth: Depth, able: SpeedAbilities) -> float:
-    return depth.openssl_seconds + 0.05 if able.seconds else 15.0
+        return 5.0 * OPENSSL_OLD_SECONDS
+    return 0.05 + depth.openssl_seconds * (1 if asked.block_size else len(OPENSSL_SIZES))
 
 
 # --------------------------------------------------------------------------------------------
@@ -2147,6 +2335,11 @@ class Progress:
         self.planned_done += self.current
         self.label, self.current = label, seconds
         self.show()
+
+    def drop(self, seconds: float) -> None:
+        """A step that was announced turns out to be unnecessary."""
+        self.total -= 1
+        self.planned -= seconds
 
     def finish(self) -> None:
         if self.label:
@@ -2213,6 +2406,7 @@ class RunOptions(NamedTuple):
     sshd: Optional[str]
     openssl: Optional[str]
     mask: bool
+    threads: int
     name: Optional[str]
     tags: Dict[str, str]
     anonymous: bool
@@ -2284,7 +2478,9 @@ class Run:
         self.able = speed_abilities(self.openssl)
         if self.options.ciphers is not None:
             return [name for name in OPENSSL_KNOWN if name in self.options.ciphers]
-        if self.able.seconds:
+        if self.options.depth.name == "thorough":
+            return list(OPENSSL_KNOWN)
+        if self.able.seconds or self.options.depth.name == "standard":
             return list(OPENSSL_QUICK)
         for cipher in OPENSSL_QUICK:
             if cipher not in OPENSSL_OLD_QUICK:
@@ -2297,12 +2493,13 @@ class Run:
     def masked_ciphers(self, ciphers: Sequence[str]) -> List[str]:
         """Ciphers to repeat with the AES hardware turned off."""
         chosen = [name for name in MASKED_CIPHERS if name in ciphers]
-        if not self.options.mask or not self.able.seconds:
+        slow = not self.able.seconds and self.options.depth.name == "quick"
+        if not self.options.mask or slow:
             return []
         if platform.machine() not in ("x86_64", "amd64", "AMD64", "i686", "i386"):
             for cipher in chosen:
                 reason = "masked: this agent knows no mask for %s" % platform.machine()
-                self.skipped.add("openssl", cipher, reason, masked=True)
+                self.skipped.add("openssl", cipher, reason, "masked")
             return []
         return chosen
 
@@ -2325,8 +2522,11 @@ class Run:
         ssh_ciphers = self.ssh_ciphers()
         openssl_ciphers = self.openssl_ciphers()
         masked = self.masked_ciphers(openssl_ciphers)
+        work = openssl_work(
+            self.options.depth, self.able, openssl_ciphers, masked, self.options.threads
+        )
         environment = self.environment()
-        self.announce(ssh_ciphers, openssl_ciphers, masked)
+        self.announce(ssh_ciphers, openssl_ciphers, work)
         foreign = foreign_before_start()
         before = machine_state()
         if foreign is not None and foreign <= FOREIGN_LIMIT:
@@ -2337,8 +2537,7 @@ class Run:
             plan = OpensslPlan(
                 self.openssl,
                 self.able,
-                openssl_ciphers,
-                masked,
+                work,
                 self.options.depth,
                 self.skipped,
                 self.progress,
@@ -2350,16 +2549,18 @@ class Run:
         )
         return self.document(environment, found)
 
-    def announce(self, ssh: Sequence[str], openssl: Sequence[str], masked: Sequence[str]) -> None:
+    def announce(self, ssh: Sequence[str], openssl: Sequence[str], work: SpeedWork) -> None:
         """Print the estimate and give the progress line its plan."""
         depth = self.options.depth
         if ssh:
             self.progress.plan(*self.ssh_cost(ssh))
-        count = openssl_steps(depth, self.able, len(openssl), len(masked))
-        self.progress.plan(count, count * openssl_try_cost(depth, self.able))
+        costs = [openssl_try_cost(depth, self.able, asked) for asked in work.steps()]
+        self.progress.plan(len(costs), sum(costs))
         if ssh or openssl:
-            text = "Measuring %d ssh and %d openssl ciphers; this takes about %s."
-            self.progress.note(text % (len(ssh), len(openssl), in_words(self.progress.planned)))
+            text = "Measuring %d ssh and %d openssl ciphers (%s); this takes %s %s."
+            about = "about" if depth.stable is None else "at most about"
+            words = in_words(self.progress.planned)
+            self.progress.note(text % (len(ssh), len(openssl), depth.name, about, words))
         self.progress.begin()
 
     def ssh_cost(self, ciphers: Sequence[str]) -> Tuple[int, float]:
@@ -2693,19 +2894,35 @@ def best(methods: Dict[str, Json]) -> float:
 
 
 def openssl_table(measurements: Sequence[Json]) -> List[str]:
-    rows = []
+    """MB/s by block size, and the range at the largest."""
+    rows = collections.OrderedDict()  # type: Dict[str, Dict[int, List[float]]]
     for measurement in measurements:
         if measurement["tool"] == "openssl":
-            masked = measurement.get("acceleration") == "masked"
-            name = printable(measurement["cipher"]) + (" without AES hardware" if masked else "")
-            rates = rates_of(measurement)
-            rows.append(
-                (statistics.median(rates), name, str(measurement["block_size"]), spread(rates))
+            asked = Asked(
+                measurement["cipher"],
+                measurement.get("acceleration", "default"),
+                measurement.get("operation", "encrypt"),
+                threads=measurement.get("threads", 1),
             )
+            sizes = rows.setdefault(printable(asked.in_words()), {})
+            sizes[measurement["block_size"]] = rates_of(measurement)
     if not rows:
         return []
-    head = [("openssl speed, MB/s: median (range)", "block", "encrypt")]
-    return table(head + [row[1:] for row in sorted(rows, reverse=True)])
+    columns = sorted({size for sizes in rows.values() for size in sizes})
+    head = ["openssl speed, MB/s: median"] + ["%d B" % size for size in columns] + ["range"]
+    lines = [head]
+    for name, sizes in sorted(rows.items(), key=lambda row: -statistics.median(largest(row[1]))):
+        cells = [
+            megabytes(statistics.median(sizes[size])) if size in sizes else "-" for size in columns
+        ]
+        ends = largest(sizes)
+        lines.append([name] + cells + ["%s-%s" % (megabytes(ends[0]), megabytes(ends[-1]))])
+    return table(lines)
+
+
+def largest(sizes: Dict[int, List[float]]) -> List[float]:
+    """The rates of the largest block size."""
+    return sizes[max(sizes)]
 
 
 def result_lines(document: Json) -> List[str]:
@@ -2860,7 +3077,7 @@ def load_document(path: str) -> Json:
 
 
 def run_options(arguments: argparse.Namespace) -> RunOptions:
-    depth = QUICK
+    depth = arguments.depth
     if arguments.tries is not None:
         depth = depth._replace(tries=arguments.tries)
     if arguments.seconds is not None:
@@ -2877,6 +3094,7 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
         sshd=arguments.sshd,
         openssl=arguments.openssl,
         mask=not arguments.no_mask,
+        threads=arguments.threads,
         name=arguments.name,
         tags=dict(arguments.tag),
         anonymous=arguments.anonymous,
@@ -2972,25 +3190,20 @@ def dry_run_ssh(options: RunOptions, ssh: str, sshd: str) -> List[str]:
 
 def dry_run_openssl(options: RunOptions, openssl: str) -> List[str]:
     able = SpeedAbilities(seconds=True, providers=True)
-    chosen = [name for name in options.ciphers or OPENSSL_QUICK if name in OPENSSL_KNOWN]
-    seconds = options.depth.openssl_seconds
-    lines = [
-        "",
-        "# openssl, %d rounds" % options.depth.tries,
-        shell_words([openssl, "speed", "-help"]),
-    ]
-    for block, rounds in ((OPENSSL_BLOCK, options.depth.tries), (OPENSSL_OLD_BLOCK, 1)):
-        lines += ["# each %d times" % rounds] if rounds > 1 else ["# each once"]
-        lines += [
-            shell_words(speed_command(openssl, cipher, seconds, able, block)) for cipher in chosen
-        ]
-    if options.mask:
-        lines.append("# each %d times, without AES hardware" % options.depth.tries)
-        env = {"OPENSSL_ia32cap": MASK_X86}
-        masked = [cipher for cipher in MASKED_CIPHERS if cipher in chosen]
-        lines += [
-            shell_words(speed_command(openssl, cipher, seconds, able), env) for cipher in masked
-        ]
+    ciphers = OPENSSL_KNOWN if options.depth.name == "thorough" else OPENSSL_QUICK
+    chosen = [name for name in options.ciphers or ciphers if name in OPENSSL_KNOWN]
+    masked = [cipher for cipher in MASKED_CIPHERS if cipher in chosen and options.mask]
+    work = openssl_work(options.depth, able, chosen, masked, options.threads)
+    lines = ["", shell_words([openssl, "speed", "-help"])]
+    for title, part in (
+        ("# openssl, each %d times" % work.rounds, work.often),
+        ("# each once", work.once),
+    ):
+        lines.append(title)
+        for asked in part:
+            env = dict([mask_variable()]) if asked.acceleration == "masked" else None
+            command = speed_command(openssl, asked, options.depth.openssl_seconds, able)
+            lines.append(shell_words(command, env))
     return lines
 
 
@@ -3009,7 +3222,7 @@ def document_shape(options: RunOptions) -> Json:
     )
     ssh = ssh_series("CIPHER", "pipeline", Negotiated(None, None, None, None), False)
     ssh.samples = [dict.fromkeys(names)]
-    openssl = openssl_series("CIPHER", "default", OPENSSL_BLOCK)
+    openssl = openssl_series(Asked("CIPHER"))
     openssl.samples = [dict.fromkeys(("bytes", "seconds", "foreign_cpu"))]
     return {
         "schema": SCHEMA,
@@ -3073,6 +3286,12 @@ def number_of_tries(text: str) -> int:
     return int(text)
 
 
+def number_of_threads(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError("give a number from 1 to 1024")
+    return int(text)
+
+
 def try_seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -3113,7 +3332,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="may be repeated",
     )
     group = parser.add_argument_group("what is measured")
-    group.add_argument("--quick", action="store_true", help="3 tries of about 1 s (the default)")
+    depth = group.add_mutually_exclusive_group()
+    for chosen, text in (
+        (QUICK, "3 tries of about 1 s: 1 to 2 minutes (the default)"),
+        (STANDARD, "5 tries of 2 s, all block sizes, decryption: about 5 minutes"),
+        (THOROUGH, "more ciphers, up to 15 tries of 3 s until stable: about 20 minutes"),
+    ):
+        depth.add_argument(
+            "--" + chosen.name, dest="depth", action="store_const", const=chosen, help=text
+        )
+    parser.set_defaults(depth=QUICK)
     group.add_argument(
         "--tools", metavar="LIST", type=tool_list, default=("ssh", "openssl"), help="ssh,openssl"
     )
@@ -3122,6 +3350,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--tries", metavar="N", type=number_of_tries, help="tries of each series")
     group.add_argument("--seconds", metavar="S", type=try_seconds, help="length of a try")
+    group.add_argument(
+        "--threads",
+        metavar="N",
+        type=number_of_threads,
+        default=1,
+        help="measure openssl also in N processes at once",
+    )
     group.add_argument(
         "--no-mask", action="store_true", help="leave out the tries without AES hardware"
     )

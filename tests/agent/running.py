@@ -43,6 +43,23 @@ def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
     return [sys.executable, "-W", "error", "-c", code, *arguments]
 
 
+# Stands in for `openssl` of version 3 where the tries of a real one would take minutes.
+FAST_OPENSSL = """\
+import sys
+words = sys.argv[1:]
+if 'version' in words: sys.exit(print('OpenSSL 3.0.19 27 Jan 2026'))
+if '-help' in words: sys.exit(print('-seconds -bytes -provider val'))
+def after(name, default): return words[words.index(name) + 1] if name in words else default
+name = after('-evp', '').upper()
+sizes = after('-bytes', '16:64:256:1024:8192:16384').split(':')
+count = 50000 if '-decrypt' in words else 100000
+for size in sizes:
+    print('+DT:%s:1:%s\\n+R:%d:%s:1.000000' % (name, size, count, name), file=sys.stderr)
+print('+H:' + ':'.join(sizes))
+print('+F:25:%s:' % name + ':'.join('%d.00' % (count * int(size)) for size in sizes))
+"""
+
+
 def write_program(path: Path, code: str) -> str:
     """An executable Python program that stands in for another one."""
     path.write_text(f"#!{sys.executable}\n{code}\n")

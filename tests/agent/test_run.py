@@ -307,7 +307,7 @@ def test_a_dry_run_shows_the_shape_of_a_real_document(
         (("--seconds", "nan"), "give seconds from 0.1 to 20"),
         (("--name", " "), "give a name"),
         (("--name", "x", "--anonymous"), "not allowed with"),
-        (("--thorough",), "unrecognized arguments"),
+        (("--deep",), "unrecognized arguments"),
     ),
 )
 def test_mistakes_are_told_in_one_sentence(

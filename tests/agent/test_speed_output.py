@@ -94,11 +94,11 @@ def test_reasons_are_words() -> None:
 def test_each_version_is_told_what_it_understands(
     cipher: str, able: agent.SpeedAbilities, expected: str
 ) -> None:
-    assert " ".join(agent.speed_command("openssl", cipher, 1, able)) == expected
+    assert " ".join(agent.speed_command("openssl", agent.Asked(cipher), 1, able)) == expected
 
 
 def speed_series(acceleration: str, rate: float) -> agent.Series:
-    series = agent.openssl_series("aes-128-gcm", acceleration, 16384)
+    series = agent.openssl_series(agent.Asked("aes-128-gcm", acceleration))
     series.samples.append({"bytes": int(rate), "seconds": 1.0})
     return series
 
@@ -111,3 +111,45 @@ def test_a_mask_counts_from_a_tenth_of_effect(masked: float, worked: bool) -> No
 
 def test_a_mask_without_a_plain_series_proves_nothing() -> None:
     assert not agent.mask_worked(None, speed_series("masked", 300e6))
+
+
+@pytest.mark.parametrize(
+    "name", ("1.1.1w-evp-aes-128-gcm", "3.0.19-evp-rc4", "3.5.0-evp-des-ede3-cbc")
+)
+def test_what_people_read_gives_the_same_as_the_table_below_it(name: str) -> None:
+    cipher = name.split("-evp-")[1]
+    results = agent.parse_speed_human((CAPTURES / f"{name}.human.err").read_text(), cipher)
+    table = (CAPTURES / f"{name}.human.out").read_text().splitlines()
+    rows = [re.findall(r"([0-9.]+)k", line) for line in table if line.lower().startswith(cipher)]
+    expected = [float(thousands) * 1000 for thousands in rows[0]]
+    assert [one.blocks * one.block_size / one.seconds for one in results] == pytest.approx(
+        expected, rel=0.01
+    )
+
+
+def test_the_row_of_all_processes_is_the_sum_and_children_are_not_added() -> None:
+    for name, total in (("3.0.19-multi2", 1792212992.0), ("1.1.1w-multi2", 2846801920.0)):
+        out = (CAPTURES / f"{name}.mr.out").read_text()
+        assert agent.parse_multi(out, "aes-128-cbc") == {16384: total}
+        assert agent.parse_multi(out, "aes-256-cbc") == {}
+
+
+def test_a_sample_of_several_processes_says_that_its_bytes_are_derived() -> None:
+    out = (CAPTURES / "3.0.19-multi2.mr.out").read_text()
+    asked = agent.Asked("aes-128-cbc", threads=2)
+    assert agent.multi_samples(out, asked, 2) == {
+        16384: {"bytes": 2 * 1792212992, "seconds": 2.0, "derived_from": "rate"}
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    (
+        (agent.Asked("rc4", operation="decrypt"), "-seconds 1 -bytes 16384 -decrypt -evp rc4"),
+        (agent.Asked("rc4", block_size=None), "-mr -seconds 1 -evp rc4"),
+        (agent.Asked("rc4", threads=4), "-bytes 16384 -elapsed -multi 4 -evp rc4"),
+    ),
+)
+def test_block_sizes_operation_and_processes_are_asked_for(asked: agent.Asked, words: str) -> None:
+    able = agent.SpeedAbilities(seconds=True, providers=False)
+    assert " ".join(agent.speed_command("openssl", asked, 1, able)).endswith(words)

@@ -1,0 +1,147 @@
+"""The three depths: how long they take, what they measure, when a series ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ciphermark_agent as agent
+from documents.validation import validate_run_document
+from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
+
+SSH_CIPHERS = [f"cipher{number}" for number in range(10)]
+
+
+def planned_seconds(depth: str) -> float:
+    """The estimate for ten ssh ciphers and an openssl of today."""
+    options = agent.run_options(agent.command_line().parse_args(["run", depth]))
+    run = agent.Run(options, agent.Progress("none"))
+    run.able = agent.SpeedAbilities(seconds=True, providers=True)
+    run.openssl = run.openssl or "openssl"
+    ciphers = agent.OPENSSL_KNOWN if depth == "--thorough" else agent.OPENSSL_QUICK
+    work = agent.openssl_work(options.depth, run.able, ciphers, agent.MASKED_CIPHERS)
+    run.announce(SSH_CIPHERS, ciphers, work)
+    return run.progress.planned
+
+
+@pytest.mark.parametrize(
+    ("depth", "minutes", "most"), (("--quick", 1, 2), ("--standard", 4, 6), ("--thorough", 15, 24))
+)
+def test_each_depth_takes_about_the_time_it_promises(
+    depth: str, minutes: float, most: float
+) -> None:
+    assert minutes * 60 <= planned_seconds(depth) <= most * 60
+
+
+def series_of(rates: list[float]) -> agent.Series:
+    series = agent.openssl_series(agent.Asked("rc4"))
+    series.samples = [{"bytes": int(rate), "seconds": 1.0} for rate in rates]
+    return series
+
+
+def test_a_series_ends_when_its_median_is_known_within_the_share() -> None:
+    """1.2533 * 1.4826 * MAD / sqrt(n) as a share of the median: here 1.8581 * 2 / 3 / 100."""
+    rates = [96e6, 97e6, 98e6, 98e6, 100e6, 102e6, 102e6, 103e6, 104e6]
+    assert series_of(rates).uncertainty() == pytest.approx(1.2533 * 1.4826 * 0.02 / 3)
+    assert series_of(rates).complete(0.02)
+    assert not series_of(rates).complete(0.01)
+
+
+def test_few_tries_tell_nothing_about_their_spread() -> None:
+    assert not series_of([100e6] * 4).complete(0.02)
+    assert series_of([100e6] * 5).complete(0.02)
+
+
+def test_a_series_never_outgrows_the_document() -> None:
+    assert not series_of([100e6] * 97).complete(None)
+    assert series_of([100e6] * 98).complete(None)
+
+
+def run_fast(run_agent: RunAgent, folder: Path, *words: str) -> list[agent.Json]:
+    fake = write_program(folder / "openssl", FAST_OPENSSL)
+    done = run_agent("run", "--tools", "openssl", "--openssl", fake, "--progress", "plain", *words)
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    measurements: list[agent.Json] = document["measurements"]
+    return measurements
+
+
+def test_a_standard_run_measures_all_block_sizes_and_decryption(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    found = run_fast(run_agent, tmp_path, "--standard", "--ciphers", "rc4")
+    tries = {(one["operation"], one["block_size"]): len(one["samples"]) for one in found}
+    assert tries == {
+        ("decrypt", 16384): 1,
+        ("encrypt", 16384): 6,
+        **{("encrypt", size): 1 for size in (16, 64, 256, 1024, 8192)},
+    }
+
+
+def test_a_thorough_run_stops_early_where_tries_agree(run_agent: RunAgent, tmp_path: Path) -> None:
+    found = run_fast(run_agent, tmp_path, "--thorough", "--ciphers", "rc4,aria-128-cbc")
+    for cipher in ("rc4", "aria-128-cbc"):
+        mine = [one for one in found if one["cipher"] == cipher]
+        tries = {(one["operation"], one["block_size"]): len(one["samples"]) for one in mine}
+        assert len(tries) == 12
+        assert tries["encrypt", 16384] == 5
+        assert tries["decrypt", 64] == 1
+
+
+def test_thorough_ssh_series_stop_early_too(sshd: str) -> None:
+    """The plan asks each series before a try, and takes what is left out off the estimate."""
+    progress = agent.Progress("none")
+    server = agent.PrivateServer("ssh", sshd, ["a"])
+    depth = agent.THOROUGH._replace(tries=3)
+    plan = agent.SshPlan(server, ["a"], depth, None, agent.Skipped(), progress)
+    for method in ("steady", "pipeline"):
+        plan.series["a", method] = series_of([100e6] * 5)
+    assert plan.complete("a", "steady")
+    assert not plan.complete("b", "steady")
+
+
+def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:
+    done = run_agent(
+        "run", "--tools", "openssl", "--ciphers", "aes-128-cbc", "--tries", "1", "--threads", "2",
+        "--no-mask",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    (both,) = (one for one in document["measurements"] if one["threads"] == 2)
+    assert both["timing"] == "elapsed"
+    assert both["block_size"] == 16384
+    (sample,) = both["samples"]
+    assert sample["derived_from"] == "rate"
+    assert sample["seconds"] == 1.0
+    assert sample["bytes"] > 10e6
+    assert {one["threads"] for one in document["measurements"]} == {1, 2}
+
+
+@pytest.mark.parametrize("words", (("--quick", "--thorough"), ("--threads", "0")))
+def test_contradictions_are_mistakes(run_agent: RunAgent, words: tuple[str, ...]) -> None:
+    assert run_agent("run", *words).code == 2
+
+
+def test_an_openssl_that_does_not_know_mr_is_read_like_a_person_would(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    captures = Path(__file__).parent / "captures"
+    code = (
+        "import sys\n"
+        "if 'version' in sys.argv: sys.exit(print('LibreSSL 2.8.3'))\n"
+        "if '-mr' in sys.argv or '-help' in sys.argv: sys.exit('Error: bad option or value')\n"
+        f"name = {str(captures)!r} + '/1.1.1w-evp-aes-128-gcm.human.'\n"
+        "sys.stdout.write(open(name + 'out').read())\n"
+        "sys.stderr.write(open(name + 'err').read())"
+    )
+    fake = write_program(tmp_path / "openssl", code)
+    done = run_agent("run", "--tools", "openssl", "--openssl", fake, "--ciphers", "aes-128-gcm")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    assert document["environment"]["openssl"]["version_text"] == "LibreSSL 2.8.3"
+    by_size = {one["block_size"]: one["samples"][0] for one in document["measurements"]}
+    assert by_size[16384]["bytes"] == 299064 * 16384
+    assert by_size[16384]["seconds"] == 1.0
