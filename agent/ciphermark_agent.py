@@ -111,7 +111,24 @@ CHILD_CPU_SECONDS = 120  # a child that outlives everything else still ends
 
 MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ; no more
 MASK_MIN_EFFECT = 1.1
-MASKED_CIPHERS = ("aes-128-cbc", "aes-128-gcm")
+MASKED_CIPHERS = ("aes-128-cbc", "aes-128-ctr", "aes-128-gcm")
+# Bits of OPENSSL_armcap and OPENSSL_ppccap (arm_arch.h, ppc_arch.h): these variables replace what
+# the CPU says, so everything but AES has to be given anew.
+ARM_NEON, ARM_AES, ARM_SHA1, ARM_SHA256, ARM_PMULL, ARM_SHA512 = 1, 4, 8, 16, 32, 64
+ARM_FLAGS = (("asimd", ARM_NEON), ("neon", ARM_NEON), ("sha1", ARM_SHA1), ("sha2", ARM_SHA256))
+PPC_CRYPTO = 4
+PPC_WITHOUT_CRYPTO = 0x0B  # FPU64, AltiVec, FPU: what every POWER8 has
+# s390x: the AES functions (18 to 20, XTS 50 and 52) of each instruction, and GHASH of KIMD.
+MASK_S390X = (
+    "km:~0x380000002800:~0x0;kmc:~0x380000000000:~0x0;kmctr:~0x380000000000:~0x0;"
+    "kma:~0x380000000000:~0x0;kimd:~0x0:~0x4000000000000000"
+)
+CAPABILITY_VARIABLES = (
+    "OPENSSL_ia32cap",
+    "OPENSSL_armcap",
+    "OPENSSL_ppccap",
+    "OPENSSL_s390xcap",
+)
 
 OPENSSL_BLOCK = 16384
 # Tables of OpenSSL before 1.1.0 end here: one try a cipher gives them something to stand beside.
@@ -540,10 +557,11 @@ def conditions_of_run(
     found += counter_conditions(before, after)
     if slow_governor(governor):
         found.append(condition("governor", "the CPU frequency governor is %s" % governor))
-    capabilities = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112 - its name
-    if capabilities:
-        text = "OPENSSL_ia32cap=%s is set for everything that was measured"
-        found.append(condition("ia32cap", text % capabilities[:200]))
+    for name in CAPABILITY_VARIABLES:
+        if os.environ.get(name):
+            text = "%s=%s is set for everything that was measured"
+            code = name.split("_")[1]
+            found.append(condition(code, text % (name, os.environ[name][:200])))
     return found
 
 
@@ -1835,12 +1853,18 @@ class NoMachineOutput(TryFailed):
     """This `openssl speed` does not know -mr."""
 
 
-def openssl_try(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities) -> Dict[int, Json]:
+def openssl_try(
+    openssl: str,
+    asked: Asked,
+    seconds: int,
+    able: SpeedAbilities,
+    mask: Optional[Tuple[str, str]] = None,
+) -> Dict[int, Json]:
     """Samples by block size. Seconds are CPU seconds, as openssl counts them by default."""
     # openssl leaves the processes of -multi unwaited for: they come to us, with their CPU time.
     inherits = asked.threads == 1 or become_subreaper()
     watch = ForeignWatch()
-    env = dict([mask_variable()]) if asked.acceleration == "masked" else None
+    env = dict([mask]) if mask and asked.acceleration == "masked" else None
     sizes = 1 if asked.block_size else len(OPENSSL_SIZES)
     answer = run_tool(
         speed_command(openssl, asked, seconds, able), TRY_SECONDS + sizes * seconds, env
@@ -1888,9 +1912,29 @@ def multi_samples(out: str, asked: Asked, seconds: int) -> Dict[int, Json]:
     }
 
 
-def mask_variable() -> Tuple[str, str]:
-    """Name and value of the environment variable that turns off the AES hardware."""
-    return "OPENSSL_ia32cap", MASK_X86
+def mask_variable(
+    machine: str, cpu_settings: Optional[str] = None, flags: Optional[List[str]] = None
+) -> Optional[Tuple[str, str]]:
+    """Name and value of the variable that turns off the AES hardware; None: none is known.
+
+    `cpu_settings` is what `openssl version -a` says of the CPU (CPUINFO, since 3.0).
+    """
+    known = re.search(r"OPENSSL_(armcap|ppccap)=0x([0-9a-f]+)", cpu_settings or "", re.I)
+    if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
+        return "OPENSSL_ia32cap", MASK_X86
+    if machine.startswith(("aarch64", "arm")):
+        if known:
+            left = int(known.group(2), 16) & ~(ARM_AES | ARM_PMULL)
+        elif flags:
+            left = sum({bit for name, bit in ARM_FLAGS if name in flags})
+            left |= ARM_SHA512 if "sha512" in flags else 0
+        else:
+            return None
+        return "OPENSSL_armcap", "0x%x" % left
+    if machine.startswith(("ppc", "powerpc")):
+        left = int(known.group(2), 16) & ~PPC_CRYPTO if known else PPC_WITHOUT_CRYPTO
+        return "OPENSSL_ppccap", "0x%x" % left
+    return ("OPENSSL_s390xcap", MASK_S390X) if machine == "s390x" else None
 
 
 def explain_openssl(err: str) -> str:
@@ -2178,11 +2222,13 @@ class OpensslPlan:
         openssl: str,
         able: SpeedAbilities,
         work: SpeedWork,
+        mask: Optional[Tuple[str, str]],
         depth: Depth,
         skipped: Skipped,
         progress: "Progress",
     ) -> None:
         self.openssl = openssl
+        self.mask = mask
         self.able = able
         self.work = work
         self.depth = depth
@@ -2226,16 +2272,19 @@ class OpensslPlan:
             key = asked._replace(block_size=block_size)
             if key not in self.series:
                 self.series[key] = openssl_series(key)
+                if self.mask and asked.acceleration == "masked":
+                    self.series[key].facts["mask"] = "=".join(self.mask)
             self.series[key].samples.append(sample)
 
     def samples(self, asked: Asked) -> Dict[int, Json]:
         """One call; a version that does not know -mr is asked again for what people read."""
+        seconds = self.depth.openssl_seconds
         try:
-            return openssl_try(self.openssl, asked, self.depth.openssl_seconds, self.able)
+            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
         except NoMachineOutput as error:
             verbose("openssl speed without -mr: %s" % error)
             self.able = self.able._replace(machine=False)
-            return openssl_try(self.openssl, asked, self.depth.openssl_seconds, self.able)
+            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
 
     def effective_series(self) -> List[Series]:
         """All series, less masked ones where the mask changed nothing."""
@@ -2438,6 +2487,7 @@ class Run:
         self.sshd = find_program("sshd", options.sshd, SSHD_PLACES)
         self.openssl = find_program("openssl", options.openssl)
         self.able = SpeedAbilities(False, False)
+        self.mask = None  # type: Optional[Tuple[str, str]]
         self.offered = []  # type: List[str]
 
     # Discovery
@@ -2496,9 +2546,10 @@ class Run:
         slow = not self.able.seconds and self.options.depth.name == "quick"
         if not self.options.mask or slow:
             return []
-        if platform.machine() not in ("x86_64", "amd64", "AMD64", "i686", "i386"):
+        if self.mask is None:
             for cipher in chosen:
-                reason = "masked: this agent knows no mask for %s" % platform.machine()
+                reason = "masked: no way is known to turn the AES hardware of %s off"
+                reason %= platform.machine() or "this machine"
                 self.skipped.add("openssl", cipher, reason, "masked")
             return []
         return chosen
@@ -2521,11 +2572,16 @@ class Run:
         self.check_cipher_names()
         ssh_ciphers = self.ssh_ciphers()
         openssl_ciphers = self.openssl_ciphers()
+        environment = self.environment()
+        self.mask = mask_variable(
+            platform.machine(),
+            environment["openssl"]["cpu_settings"],
+            environment["cpu"]["flags"],
+        )
         masked = self.masked_ciphers(openssl_ciphers)
         work = openssl_work(
             self.options.depth, self.able, openssl_ciphers, masked, self.options.threads
         )
-        environment = self.environment()
         self.announce(ssh_ciphers, openssl_ciphers, work)
         foreign = foreign_before_start()
         before = machine_state()
@@ -2538,6 +2594,7 @@ class Run:
                 self.openssl,
                 self.able,
                 work,
+                self.mask,
                 self.options.depth,
                 self.skipped,
                 self.progress,
@@ -3192,7 +3249,9 @@ def dry_run_openssl(options: RunOptions, openssl: str) -> List[str]:
     able = SpeedAbilities(seconds=True, providers=True)
     ciphers = OPENSSL_KNOWN if options.depth.name == "thorough" else OPENSSL_QUICK
     chosen = [name for name in options.ciphers or ciphers if name in OPENSSL_KNOWN]
-    masked = [cipher for cipher in MASKED_CIPHERS if cipher in chosen and options.mask]
+    cpu = parse_cpuinfo(read_text("/proc/cpuinfo") or "")
+    mask = mask_variable(platform.machine(), None, cpu["flags"]) if options.mask else None
+    masked = [cipher for cipher in MASKED_CIPHERS if cipher in chosen and mask]
     work = openssl_work(options.depth, able, chosen, masked, options.threads)
     lines = ["", shell_words([openssl, "speed", "-help"])]
     for title, part in (
@@ -3201,7 +3260,7 @@ def dry_run_openssl(options: RunOptions, openssl: str) -> List[str]:
     ):
         lines.append(title)
         for asked in part:
-            env = dict([mask_variable()]) if asked.acceleration == "masked" else None
+            env = dict([mask]) if mask and asked.acceleration == "masked" else None
             command = speed_command(openssl, asked, options.depth.openssl_seconds, able)
             lines.append(shell_words(command, env))
     return lines

@@ -105,6 +105,7 @@ def test_a_mask_is_a_measurement_of_its_own_or_a_reason(tiny_run: dict[str, Any]
     if "masked" in found:
         plain, masked = (rate(found[name]["samples"][0]) for name in ("default", "masked"))
         assert plain >= 1.1 * masked
+        assert "OPENSSL_" in found["masked"]["mask"]
     else:
         assert "mask" in reasons(tiny_run)["aes-128-gcm"]
 

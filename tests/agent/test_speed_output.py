@@ -153,3 +153,42 @@ def test_a_sample_of_several_processes_says_that_its_bytes_are_derived() -> None
 def test_block_sizes_operation_and_processes_are_asked_for(asked: agent.Asked, words: str) -> None:
     able = agent.SpeedAbilities(seconds=True, providers=False)
     assert " ".join(agent.speed_command("openssl", asked, 1, able)).endswith(words)
+
+
+ARM_FLAGS = ["fp", "asimd", "aes", "pmull", "sha1", "sha2"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "settings", "flags", "expected"),
+    (
+        ("x86_64", None, None, ("OPENSSL_ia32cap", agent.MASK_X86)),
+        ("aarch64", "OPENSSL_armcap=0xbd", None, ("OPENSSL_armcap", "0x99")),
+        ("arm64", None, ARM_FLAGS, ("OPENSSL_armcap", "0x19")),
+        ("aarch64", None, ["asimd", "sha512"], ("OPENSSL_armcap", "0x41")),
+        ("aarch64", None, None, None),
+        ("ppc64le", "OPENSSL_ppccap=0x2f", None, ("OPENSSL_ppccap", "0x2b")),
+        ("ppc64le", None, None, ("OPENSSL_ppccap", "0xb")),
+        ("s390x", None, None, ("OPENSSL_s390xcap", agent.MASK_S390X)),
+        ("riscv64", None, None, None),
+    ),
+)
+def test_the_mask_takes_the_aes_hardware_away_and_nothing_else(
+    machine: str,
+    settings: str | None,
+    flags: list[str] | None,
+    expected: tuple[str, str] | None,
+) -> None:
+    assert agent.mask_variable(machine, settings, flags) == expected
+
+
+def test_the_mask_of_s390x_covers_exactly_the_aes_functions() -> None:
+    """Function code n is bit n from the left; AES is 18 to 20, AES-XTS 50 and 52, GHASH 65."""
+    words = dict(part.split(":", 1) for part in agent.MASK_S390X.split(";"))
+
+    def functions(name: str) -> list[int]:
+        masks = [int(word.lstrip("~"), 16) for word in words[name].split(":")]
+        return [n for n in range(128) if masks[n // 64] >> (63 - n % 64) & 1]
+
+    assert functions("km") == [18, 19, 20, 50, 52]
+    assert functions("kmc") == functions("kmctr") == functions("kma") == [18, 19, 20]
+    assert functions("kimd") == [65]
