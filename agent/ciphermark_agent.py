@@ -3011,15 +3011,34 @@ def command_run(arguments: argparse.Namespace) -> int:
     options = run_options(arguments)
     server, token = server_and_token(arguments)
     if arguments.dry_run:
-        print("\n".join(dry_run_lines(options, server)))
+        for each in options_of_runs(options, arguments.openssl):
+            print("\n".join(dry_run_lines(each, server)))
         return EXIT_OK
     sweep_stale_folders()
-    document = measured_document(options, Progress(arguments.progress))
-    if not document["measurements"]:
-        lines = ["%s: %s" % (entry["cipher"], entry["reason"]) for entry in document["skipped"]]
-        complain("nothing could be measured; " + "; ".join(lines[:3] or ["no tool was found"]))
-        return EXIT_NOTHING
-    return deliver(document, arguments.output, server, token)
+    codes = []
+    for number, each in enumerate(options_of_runs(options, arguments.openssl)):
+        document = measured_document(each, Progress(arguments.progress))
+        if not document["measurements"]:
+            lines = ["%s: %s" % (entry["cipher"], entry["reason"]) for entry in document["skipped"]]
+            complain("nothing could be measured; " + "; ".join(lines[:3] or ["no tool was found"]))
+            codes.append(EXIT_NOTHING)
+            continue
+        output = arguments.output
+        if output not in (None, "-") and len(arguments.openssl) > 1:
+            output = "-%d".join(os.path.splitext(output)) % (number + 1)
+        codes.append(deliver(document, output, server, token))
+    measured = [code for code in codes if code != EXIT_NOTHING]
+    return max(measured) if measured else EXIT_NOTHING
+
+
+def options_of_runs(options: RunOptions, paths: Sequence[str]) -> List[RunOptions]:
+    """A run for each openssl; ssh is measured in the first only."""
+    if len(paths) > 1 and "openssl" not in options.tools:
+        raise UsageError("--openssl is given %d times, but --tools leaves it out" % len(paths))
+    for path in paths:
+        find_program("openssl", path)
+    runs = [options._replace(openssl=path) for path in paths] or [options]
+    return runs[:1] + [one._replace(tools=("openssl",)) for one in runs[1:]]
 
 
 def measured_document(options: RunOptions, progress: Progress) -> Json:
@@ -3149,7 +3168,7 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
         ciphers=arguments.ciphers,
         ssh=arguments.ssh,
         sshd=arguments.sshd,
-        openssl=arguments.openssl,
+        openssl=None,
         mask=not arguments.no_mask,
         threads=arguments.threads,
         name=arguments.name,
@@ -3421,7 +3440,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--ssh", metavar="PATH", help="the ssh to measure")
     group.add_argument("--sshd", metavar="PATH", help="the sshd to start on the loopback address")
-    group.add_argument("--openssl", metavar="PATH", help="the openssl to measure")
+    group.add_argument(
+        "--openssl",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="the openssl to measure; repeated: a run for each, ssh in the first",
+    )
     group = parser.add_argument_group("how it tells")
     group.add_argument(
         "--dry-run",

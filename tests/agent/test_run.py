@@ -11,7 +11,7 @@ import pytest
 
 import ciphermark_agent as agent
 from documents.validation import validate_run_document
-from tests.agent.running import TINY, RunAgent, write_program
+from tests.agent.running import FAST_OPENSSL, TINY, RunAgent, write_program
 
 SSH = shutil.which("ssh") or "ssh"
 CAPTURES = Path(__file__).parent / "captures"
@@ -361,3 +361,42 @@ def test_it_runs_in_an_ascii_locale_without_a_home(run_agent: RunAgent) -> None:
     assert done.code == 0, done.err
     assert sys.executable
     assert json.loads(done.out)["measurements"]
+
+
+def test_each_openssl_gives_a_run_of_its_own(run_agent: RunAgent, tmp_path: Path) -> None:
+    paths = []
+    for version in ("3.0.19", "3.5.0"):
+        path = tmp_path / f"openssl-{version}"
+        paths += ["--openssl", write_program(path, FAST_OPENSSL.replace("3.0.19", version))]
+    done = run_agent(
+        "run", *paths, "--tools", "openssl", "--ciphers", "rc4", "--tries", "1",
+        "--output", str(tmp_path / "run.json"),
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    documents = [json.loads((tmp_path / f"run-{number}.json").read_text()) for number in (1, 2)]
+    assert not (tmp_path / "run.json").exists()
+    for document, version in zip(documents, ("3.0.19", "3.5.0"), strict=True):
+        assert validate_run_document(document) == []
+        assert version in document["environment"]["openssl"]["version_text"]
+    assert documents[0]["run_id"] != documents[1]["run_id"]
+
+
+def test_an_openssl_without_any_figure_does_not_spoil_the_others(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    broken = write_program(tmp_path / "broken", "import sys; sys.exit('cannot start')")
+    good = write_program(tmp_path / "good", FAST_OPENSSL)
+    done = run_agent(
+        "run", "--openssl", broken, "--openssl", good, "--tools", "openssl", "--ciphers", "rc4",
+        "--tries", "1",
+    )  # fmt: skip
+    assert done.code == 0
+    assert "nothing could be measured; rc4: openssl speed failed: cannot start" in done.err
+    assert validate_run_document(json.loads(done.out)) == []
+
+
+def test_several_openssl_need_openssl_among_the_tools(run_agent: RunAgent) -> None:
+    words = ("--openssl", sys.executable, "--openssl", sys.executable)
+    done = run_agent("run", *words, "--tools", "ssh")
+    assert done.code == 2
+    assert "--openssl is given 2 times, but --tools leaves it out" in done.err
