@@ -191,6 +191,7 @@ SSHD_MISSING = (
 # Where sshd wants its privilege separation directory when that is made anew at every boot.
 SEPARATION_DIRECTORY = "/run/sshd"
 HOST_ALIAS = "ciphermark"
+DEFAULT_MAC = "default"  # in --macs: what the client chooses
 WORK_PREFIX = "ciphermark-agent-"
 
 MACHINE_ID_SALT = "ciphermark machine id 1:"
@@ -985,12 +986,56 @@ def split_sshd_lines(sshd: str, version: Tuple[int, int]) -> List[str]:
     return lines
 
 
+class Channel(NamedTuple):
+    """What an ssh connection is asked for; None leaves the choice to the client."""
+
+    cipher: Optional[str]
+    mac: Optional[str] = None
+    compression: bool = False
+
+    def in_words(self) -> str:
+        words = [self.cipher or "client's choice"]
+        if self.mac:
+            words.append("with " + self.mac)
+        if self.compression:
+            words.append("compressed")
+        return " ".join(words)
+
+    def difference(self, used: "Negotiated") -> Optional[str]:
+        """In words, what was negotiated instead of what was asked for."""
+        if self.cipher is not None and used.cipher != self.cipher:
+            return "%s instead of %s" % (used.cipher, self.cipher)
+        if self.mac is not None and used.mac != self.mac:
+            return "%s instead of %s" % (used.mac, self.mac)
+        if self.compression != (used.compression not in (None, "none")):
+            return "compression %s" % used.compression
+        return None
+
+
+def has_own_mac(cipher: str) -> bool:
+    """Ciphers that authenticate by themselves use none of the MACs."""
+    return "gcm" not in cipher and "poly1305" not in cipher
+
+
+def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool) -> List[Channel]:
+    """Every combination that makes a difference."""
+    channels = []
+    for cipher in ciphers:
+        for mac in macs if macs and has_own_mac(cipher) else [DEFAULT_MAC]:
+            name = None if mac == DEFAULT_MAC else mac
+            channels += [
+                Channel(cipher, name, packed) for packed in (False, True)[: 1 + compression]
+            ]
+    return channels
+
+
 def sshd_configuration(
     folder: str,
     ciphers: Sequence[str],
     version: Tuple[int, int],
     use_pam: bool,
     extra: Sequence[str],
+    macs: Sequence[str] = (),
 ) -> str:
     """sshd_config of the private server: only our key, every cipher the client offers."""
     lines = [
@@ -1013,25 +1058,35 @@ def sshd_configuration(
     if version >= (7, 8):
         # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
         lines.append("SetEnv SHLVL=1")
+    if macs:
+        lines.append("MACs " + ",".join(macs))
     return "\n".join(lines + list(extra)) + "\n"
 
 
 def client_command(
-    ssh: str, folder: str, user: str, port: int, cipher: Optional[str], token: str
+    ssh: str, folder: str, user: str, port: int, channel: Channel, token: str
 ) -> List[str]:
     """The ssh command of every connection; without a cipher, the client's own choice."""
     options = (
         "IdentitiesOnly=yes BatchMode=yes StrictHostKeyChecking=yes HostKeyAlias=%s "
         "UserKnownHostsFile=%s/known_hosts GlobalKnownHostsFile=/dev/null ControlMaster=no "
-        "ControlPath=none Compression=no PreferredAuthentications=publickey"
+        "ControlPath=none PreferredAuthentications=publickey"
     ) % (HOST_ALIAS, folder)
     command = [ssh, "-F", "/dev/null", "-v", "-T", "-a", "-x", "-i", folder + "/user_key"]
     command += ["-p", str(port), "-l", user]
     for option in options.split():
         command += ["-o", option]
-    if cipher:
-        command += ["-c", cipher]
-    return command + ["127.0.0.1", remote_command(token)]
+    return command + channel_options(channel) + ["127.0.0.1", remote_command(token)]
+
+
+def channel_options(channel: Channel) -> List[str]:
+    """Options of ssh that ask for this channel."""
+    words = ["-o", "Compression=%s" % ("yes" if channel.compression else "no")]
+    if channel.cipher:
+        words += ["-c", channel.cipher]
+    if channel.mac:
+        words += ["-m", channel.mac]
+    return words
 
 
 def remote_command(token: str) -> str:
@@ -1155,8 +1210,11 @@ def open_directory(path: str) -> Iterator[int]:
 class PrivateServer:
     """Keys, configuration and programs for connections to a private sshd."""
 
-    def __init__(self, ssh: str, sshd: str, ciphers: Sequence[str]) -> None:
+    def __init__(
+        self, ssh: str, sshd: str, ciphers: Sequence[str], macs: Sequence[str] = ()
+    ) -> None:
         self.ssh = ssh
+        self.macs = list(macs)  # empty: those of sshd's own default
         self.sshd = sshd
         self.ciphers = list(ciphers)  # all that the client offers: its default among them
         self.refused = []  # type: List[str]
@@ -1232,15 +1290,19 @@ class PrivateServer:
                 self.add_separation_user()
             elif "cipher spec" in answer.err:
                 self.drop_unknown_ciphers()
+            elif "mac spec" in answer.err.lower():
+                self.drop_unknown_macs()
             else:
                 break
         raise SshUnavailable("%s: %s" % (self.sshd, one_line(answer.err)))
 
-    def check(self, ciphers: Sequence[str]) -> ToolResult:
+    def check(self, ciphers: Sequence[str], macs: Optional[Sequence[str]] = None) -> ToolResult:
         """`sshd -t` with a configuration that enables these ciphers."""
         version = version_number(self.version)
         extra = split_sshd_lines(self.sshd, version)
-        text = sshd_configuration(self.folder, ciphers, version, self.use_pam, extra)
+        text = sshd_configuration(
+            self.folder, ciphers, version, self.use_pam, extra, self.macs if macs is None else macs
+        )
         self.write("sshd_config", text)
         command = [self.sshd, "-t", "-f", self.path("sshd_config")]
         return run_tool(command, env=self.sshd_env, passwd=self.passwd)
@@ -1287,6 +1349,14 @@ class PrivateServer:
         if not known:
             raise SshUnavailable("sshd knows none of the client's ciphers")
 
+    def drop_unknown_macs(self) -> None:
+        """The same for MACs; a connection that asks for a dropped one is refused in words."""
+        self.macs = [
+            name
+            for name in self.macs
+            if "mac spec" not in self.check(self.ciphers, [name]).err.lower()
+        ]
+
     def connect_costs(self) -> Negotiated:
         """Median CPU seconds of connections that carry nothing; returns the default algorithms."""
         usages = [self.zero_connect()]
@@ -1311,7 +1381,7 @@ class PrivateServer:
         return self.zero_connect()
 
     def connect_once(self) -> "Usage":
-        with Transfer(self, None, subprocess.DEVNULL, None) as transfer:
+        with Transfer(self, Channel(None), subprocess.DEVNULL, None) as transfer:
             transfer.wait_for("R")
             return transfer.finish()
 
@@ -1343,12 +1413,12 @@ class Transfer:
     def __init__(
         self,
         server: PrivateServer,
-        cipher: Optional[str],
+        channel: Channel,
         source: int,
         cpus: Optional[Tuple[int, int]],
     ) -> None:
         self.server = server
-        self.cipher = cipher
+        self.channel = channel
         self.source = source
         self.cpus = cpus
         self.received = b""
@@ -1395,7 +1465,7 @@ class Transfer:
     def start_client(self, port: int) -> None:
         server = self.server
         command = client_command(
-            server.ssh, server.folder, server.user, port, self.cipher, server.marker
+            server.ssh, server.folder, server.user, port, self.channel, server.marker
         )
         self.output, write_end = os.pipe()
         try:
@@ -1472,15 +1542,15 @@ class Transfer:
                     deadline = time.monotonic() + ORPHAN_SECONDS
         if wanted or status != 0:
             raise self.failure()
-        self.check_cipher()
+        self.check_negotiated()
         trusted = complete and self.server.inherits_orphans
         return Usage(self.setup_seconds, ended_at, client, server if trusted else None)
 
-    def check_cipher(self) -> None:
+    def check_negotiated(self) -> None:
         """A measurement of another cipher than the one asked for is an error, not a result."""
-        used = parse_negotiated(self.server.read("ssh.log")).cipher
-        if self.cipher is not None and used != self.cipher:
-            raise TryFailed("ssh negotiated %s instead of %s" % (used, self.cipher))
+        different = self.channel.difference(parse_negotiated(self.server.read("ssh.log")))
+        if different:
+            raise TryFailed("ssh negotiated " + different)
 
 
 # --------------------------------------------------------------------------------------------
@@ -1532,7 +1602,7 @@ def ssh_sample(
     return sample
 
 
-def pipeline_try(server: PrivateServer, cipher: str, mib: int) -> Json:
+def pipeline_try(server: PrivateServer, channel: Channel, mib: int) -> Json:
     """dd if=/dev/zero bs=1M count=N | ssh -c CIPHER ... 'cat >/dev/null', without the set-up.
 
     The clock runs from the start of dd, once the remote command is ready, to its last word.
@@ -1540,7 +1610,7 @@ def pipeline_try(server: PrivateServer, cipher: str, mib: int) -> Json:
     watch = ForeignWatch()
     read_end, write_end = os.pipe()
     try:
-        with Transfer(server, cipher, read_end, None) as transfer:
+        with Transfer(server, channel, read_end, None) as transfer:
             os.close(read_end)
             read_end = -1
             transfer.wait_for("R")
@@ -1665,12 +1735,12 @@ def steady_window(source: Any, seconds: float) -> Tuple[int, float]:
 
 
 def steady_try(
-    server: PrivateServer, cipher: str, seconds: float, cpus: Optional[Tuple[int, int]]
+    server: PrivateServer, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
 ) -> Json:
     """The cipher's own rate: no feeding process, no start-up, slope in a running stream."""
     watch = ForeignWatch()
     with contextlib.closing(Source.make()) as source:
-        with Transfer(server, cipher, source.read_end, cpus) as transfer:
+        with Transfer(server, channel, source.read_end, cpus) as transfer:
             transfer.wait_for("R")
             wait_for_first_byte(source)
             moved, elapsed = steady_window(source, seconds)
@@ -1685,21 +1755,21 @@ def steady_try(
 
 
 def steady_try_or_pipe(
-    server: PrivateServer, cipher: str, seconds: float, cpus: Optional[Tuple[int, int]]
+    server: PrivateServer, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
 ) -> Json:
     """Change to the pipe for the rest of the run when a shared file position does not move."""
     try:
-        return steady_try(server, cipher, seconds, cpus)
+        return steady_try(server, channel, seconds, cpus)
     except NoSharedFile:
         if Source.make is PipeSource:
             raise
         verbose("the position of a shared file tells nothing here: using a pipe")
         Source.make = PipeSource
-        return steady_try(server, cipher, seconds, cpus)
+        return steady_try(server, channel, seconds, cpus)
 
 
-def pilot_mib(cipher: str) -> int:
-    return SLOW_PILOT_MIB if cipher.startswith(SLOW_CIPHERS) else PILOT_MIB
+def pilot_mib(channel: Channel) -> int:
+    return SLOW_PILOT_MIB if (channel.cipher or "").startswith(SLOW_CIPHERS) else PILOT_MIB
 
 
 def sized_mib(bytes_per_second: float, seconds: float) -> int:
@@ -1710,6 +1780,12 @@ def sized_mib(bytes_per_second: float, seconds: float) -> int:
 def rate(sample: Json) -> float:
     """Bytes per second of a sample."""
     return float(sample["bytes"] / sample["seconds"])
+
+
+def offered_macs(ssh: str) -> List[str]:
+    """`ssh -Q mac`; empty for clients without that."""
+    answer = run_tool([ssh, "-Q", "mac"])
+    return answer.out.split() if answer.status == 0 else []
 
 
 def offered_ciphers(ssh: str) -> List[str]:
@@ -2041,124 +2117,130 @@ def tries_until_quiet(attempt: Callable[[], Json], budget: Budget) -> List[Json]
     return samples
 
 
-def pilot_sample(server: PrivateServer, cipher: str) -> Tuple[Json, Negotiated]:
-    """The warm-up connection of a cipher: its rate sizes the first try."""
-    sample = pipeline_try(server, cipher, pilot_mib(cipher))
+def pilot_sample(server: PrivateServer, channel: Channel) -> Tuple[Json, Negotiated]:
+    """The warm-up connection of a channel: its rate sizes the first try."""
+    sample = pipeline_try(server, channel, pilot_mib(channel))
     return sample, parse_negotiated(server.read("ssh.log"))
 
 
 class SshPlan:
-    """Rounds over all ciphers in a new random order each, both methods."""
+    """Rounds over all channels in a new random order each, both methods."""
 
     def __init__(
         self,
         server: PrivateServer,
-        ciphers: Sequence[str],
+        channels: Sequence[Channel],
         depth: Depth,
         cpus: Optional[Tuple[int, int]],
         skipped: Skipped,
         progress: "Progress",
     ) -> None:
         self.server = server
-        self.ciphers = ciphers
+        self.channels = channels
         self.depth = depth
         self.cpus = cpus
         self.skipped = skipped
         self.progress = progress
         self.budget = Budget(depth.repeat_seconds)
-        self.series = collections.OrderedDict()  # type: Dict[Tuple[str, str], Series]
-        self.rates = {}  # type: Dict[str, float]
-        self.failures = collections.Counter()  # type: Dict[str, int]
-        self.reasons = {}  # type: Dict[Tuple[str, str], str]
+        self.series = collections.OrderedDict()  # type: Dict[Tuple[Channel, str], Series]
+        self.rates = {}  # type: Dict[Channel, float]
+        self.failures = collections.Counter()  # type: Dict[Channel, int]
+        self.reasons = {}  # type: Dict[Tuple[Channel, str], str]
 
     def run(self) -> List[Series]:
-        for cipher in self.ciphers:
-            self.progress.step("ssh %s: warm-up" % cipher, pilot_cost())
-            self.guarded(cipher, "warm-up", self.pilot)
+        for channel in self.channels:
+            self.progress.step("ssh %s: warm-up" % channel.in_words(), pilot_cost())
+            self.guarded(channel, "warm-up", self.pilot)
         for number in range(self.depth.tries):
-            order = list(self.ciphers)
+            order = list(self.channels)
             random.shuffle(order)
-            for cipher in order:
+            for channel in order:
                 for method, attempt in (("steady", self.steady), ("pipeline", self.pipeline)):
-                    if self.complete(cipher, method):
-                        self.progress.drop(ssh_try_cost(self.depth, method))
-                        continue
-                    label = "ssh %s: %s, round %d of %d" % (
-                        cipher,
-                        method,
-                        number + 1,
-                        self.depth.tries,
-                    )
-                    self.progress.step(label, ssh_try_cost(self.depth, method))
-                    if cipher in self.rates and self.failures[cipher] < 2:
-                        self.guarded(cipher, method, attempt)
-        for cipher in self.ciphers:
-            self.explain_gaps(cipher)
+                    self.turn(channel, method, attempt, number + 1)
+        for channel in self.channels:
+            self.explain_gaps(channel)
         return [series for series in self.series.values() if series.samples]
 
-    def complete(self, cipher: str, method: str) -> bool:
-        series = self.series.get((cipher, method))
+    def turn(
+        self, channel: Channel, method: str, attempt: Callable[[Channel], None], number: int
+    ) -> None:
+        """One try, unless its series needs no more of them."""
+        cost = ssh_try_cost(self.depth, method)
+        if self.complete(channel, method):
+            self.progress.drop(cost)
+            return
+        words = (channel.in_words(), method, number, self.depth.tries)
+        self.progress.step("ssh %s: %s, round %d of %d" % words, cost)
+        if channel in self.rates and self.failures[channel] < 2:
+            self.guarded(channel, method, attempt)
+
+    def complete(self, channel: Channel, method: str) -> bool:
+        series = self.series.get((channel, method))
         return series is not None and series.complete(self.depth.stable)
 
-    def guarded(self, cipher: str, step: str, attempt: Callable[[str], None]) -> None:
+    def guarded(self, channel: Channel, step: str, attempt: Callable[[Channel], None]) -> None:
         try:
-            attempt(cipher)
-            self.failures[cipher] = 0
+            attempt(channel)
+            self.failures[channel] = 0
         except TryFailed as error:
-            self.failures[cipher] += 1
-            self.reasons[cipher, step] = str(error)
-            verbose("ssh %s, %s: %s" % (cipher, step, error))
+            self.failures[channel] += 1
+            self.reasons[channel, step] = str(error)
+            verbose("ssh %s, %s: %s" % (channel.in_words(), step, error))
 
-    def explain_gaps(self, cipher: str) -> None:
-        """Why a cipher, or one method of it, has no sample at all."""
+    def explain_gaps(self, channel: Channel) -> None:
+        """Why a channel, or one method of it, has no sample at all."""
         methods = ("steady", "pipeline")
-        series = [self.series.get((cipher, method)) for method in methods]
+        series = [self.series.get((channel, method)) for method in methods]
         missing = [name for name, one in zip(methods, series) if not (one and one.samples)]  # noqa: B905
         told = [
-            self.reasons[cipher, name]
+            self.reasons[channel, name]
             for name in ["warm-up"] + missing
-            if (cipher, name) in self.reasons
+            if (channel, name) in self.reasons
         ]
-        if len(missing) == 2:
-            self.skipped.add("ssh", cipher, told[0])
-        elif missing:
-            self.skipped.add("ssh", cipher, "%s: %s" % (missing[0], (told or ["not tried"])[0]))
+        if not missing:
+            return
+        reason = (told or ["not tried"])[0]
+        if len(missing) == 1:
+            reason = "%s: %s" % (missing[0], reason)
+        cipher = channel.cipher or ""
+        part = channel.in_words()[len(cipher) :].strip()
+        self.skipped.add("ssh", cipher, "%s: %s" % (part, reason) if part else reason, part)
 
-    def pilot(self, cipher: str) -> None:
-        sample, negotiated = pilot_sample(self.server, cipher)
-        self.rates[cipher] = rate(sample)
+    def pilot(self, channel: Channel) -> None:
+        sample, negotiated = pilot_sample(self.server, channel)
+        self.rates[channel] = rate(sample)
         for method in ("pipeline", "steady"):
             pinned = method == "steady" and self.cpus is not None
-            self.series[cipher, method] = ssh_series(cipher, method, negotiated, pinned)
+            self.series[channel, method] = ssh_series(channel, method, negotiated, pinned)
 
-    def steady(self, cipher: str) -> None:
+    def steady(self, channel: Channel) -> None:
         def attempt() -> Json:
-            return steady_try_or_pipe(self.server, cipher, self.depth.steady_seconds, self.cpus)
+            return steady_try_or_pipe(self.server, channel, self.depth.steady_seconds, self.cpus)
 
-        series = self.series[cipher, "steady"]
+        series = self.series[channel, "steady"]
         series.samples += tries_until_quiet(attempt, self.budget)
         series.facts["source"] = "pipe" if Source.make is PipeSource else "file"
-        if not self.series[cipher, "pipeline"].samples:
+        if not self.series[channel, "pipeline"].samples:
             # The pilot is too short to tell a fast cipher's rate: a pipeline reaches about 3/4
             # of the steady rate, so that the first try lasts about as long as the others.
-            self.rates[cipher] = max(self.rates[cipher], 0.75 * rate(series.samples[-1]))
+            self.rates[channel] = max(self.rates[channel], 0.75 * rate(series.samples[-1]))
 
-    def pipeline(self, cipher: str) -> None:
+    def pipeline(self, channel: Channel) -> None:
         def attempt() -> Json:
-            mib = sized_mib(self.rates[cipher], self.depth.pipeline_seconds)
-            return pipeline_try(self.server, cipher, mib)
+            mib = sized_mib(self.rates[channel], self.depth.pipeline_seconds)
+            return pipeline_try(self.server, channel, mib)
 
-        series = self.series[cipher, "pipeline"]
+        series = self.series[channel, "pipeline"]
         series.samples += tries_until_quiet(attempt, self.budget)
-        self.rates[cipher] = series.median()
+        self.rates[channel] = series.median()
 
 
-def ssh_series(cipher: str, method: str, negotiated: Negotiated, pinned: bool) -> Series:
+def ssh_series(channel: Channel, method: str, negotiated: Negotiated, pinned: bool) -> Series:
     return Series(
         "ssh",
-        cipher,
-        mac=None,
-        compression=False,
+        channel.cipher or "",
+        mac=channel.mac,
+        compression=channel.compression,
         negotiated=dict(negotiated._asdict()),
         method=method,
         pinned=pinned,
@@ -2456,6 +2538,8 @@ class RunOptions(NamedTuple):
     openssl: Optional[str]
     mask: bool
     threads: int
+    macs: Tuple[str, ...]
+    compression: bool
     name: Optional[str]
     tags: Dict[str, str]
     anonymous: bool
@@ -2564,6 +2648,11 @@ class Run:
             known = name in OPENSSL_KNOWN or name in SSH_OLD_CIPHERS
             if not known and (self.ssh is None or name not in offered_ciphers(self.ssh)):
                 raise UsageError(text % (name, ", ".join(OPENSSL_KNOWN)))
+        macs = offered_macs(self.ssh) if self.ssh and self.options.macs else []
+        for name in self.options.macs:
+            if macs and name not in macs + [DEFAULT_MAC]:
+                text = "--macs: this ssh does not know %s; it knows %s, and %s is its own choice"
+                raise UsageError(text % (name, ", ".join(macs), DEFAULT_MAC))
 
     # Measuring
 
@@ -2623,13 +2712,19 @@ class Run:
     def ssh_cost(self, ciphers: Sequence[str]) -> Tuple[int, float]:
         """Steps and seconds that ssh is expected to take."""
         depth = self.options.depth
+        channels = len(self.channels(ciphers))
         both = ssh_try_cost(depth, "steady") + ssh_try_cost(depth, "pipeline")
-        seconds = zero_connects_cost() + len(ciphers) * (pilot_cost() + depth.tries * both)
-        return 1 + len(ciphers) * (1 + 2 * depth.tries), seconds
+        seconds = zero_connects_cost() + channels * (pilot_cost() + depth.tries * both)
+        return 1 + channels * (1 + 2 * depth.tries), seconds
+
+    def channels(self, ciphers: Sequence[str]) -> List[Channel]:
+        return ssh_channels(ciphers, self.options.macs, self.options.compression)
 
     def measure_ssh(self, ciphers: Sequence[str]) -> None:
+        ssh, sshd = self.ssh or "", self.sshd or ""
+        macs = offered_macs(ssh) if self.options.macs else []
         try:
-            with PrivateServer(self.ssh or "", self.sshd or "", self.offered) as server:
+            with PrivateServer(ssh, sshd, self.offered, macs) as server:
                 self.progress.step("ssh: private sshd, empty connections", zero_connects_cost())
                 server.prepare()
                 negotiated = server.connect_costs()
@@ -2637,7 +2732,7 @@ class Run:
                 self.openssh["default_cipher"] = self.openssh["default_cipher"] or negotiated.cipher
                 plan = SshPlan(
                     server,
-                    [name for name in ciphers if name in server.ciphers],
+                    self.channels([name for name in ciphers if name in server.ciphers]),
                     self.options.depth,
                     self.pinned_cpus,
                     self.skipped,
@@ -2931,7 +3026,10 @@ def ssh_table(measurements: Sequence[Json]) -> List[str]:
     by_cipher = collections.OrderedDict()  # type: Dict[str, Dict[str, Json]]
     for measurement in measurements:
         if measurement["tool"] == "ssh":
-            methods = by_cipher.setdefault(measurement["cipher"], {})
+            channel = Channel(
+                measurement["cipher"], measurement.get("mac"), measurement.get("compression", False)
+            )
+            methods = by_cipher.setdefault(channel.in_words(), {})
             methods[measurement.get("method", "pipeline")] = measurement
     if not by_cipher:
         return []
@@ -3171,6 +3269,8 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
         openssl=None,
         mask=not arguments.no_mask,
         threads=arguments.threads,
+        macs=arguments.macs,
+        compression=arguments.compression,
         name=arguments.name,
         tags=dict(arguments.tag),
         anonymous=arguments.anonymous,
@@ -3235,7 +3335,7 @@ def dry_run_lines(options: RunOptions, server: Optional[str]) -> List[str]:
 
 def dry_run_ssh(options: RunOptions, ssh: str, sshd: str) -> List[str]:
     names = ",".join(options.ciphers) if options.ciphers else "each of: %s -Q cipher" % ssh
-    client = client_command(ssh, "FOLDER", "USER", 0, "CIPHER", "MARK")
+    client = client_command(ssh, "FOLDER", "USER", 0, Channel("CIPHER"), "MARK")
     typed = shell_words(client).replace("-p 0 ", "-p PORT ")
     version = (99, 0)
     return [
@@ -3256,6 +3356,11 @@ def dry_run_ssh(options: RunOptions, ssh: str, sshd: str) -> List[str]:
         + "    # one for each connection, on its socket",
         "# %d empty connections, a warm-up of each cipher, then %d rounds; CIPHER: %s"
         % (ZERO_CONNECTS, options.depth.tries, names),
+        *(
+            "# ... each with: " + shell_words(channel_options(channel._replace(cipher=None)))
+            for channel in ssh_channels(["CIPHER"], options.macs, options.compression)
+            if options.macs or options.compression
+        ),
         "# pipeline, COUNT for about %g s:" % options.depth.pipeline_seconds,
         "%s | %s" % (shell_words(dd_command(0)).replace("count=0", "count=COUNT"), typed),
         "# steady, %g s after %g s of warm-up; the input is a sparse file:"
@@ -3298,7 +3403,7 @@ def document_shape(options: RunOptions) -> Json:
         "server_cpu_seconds",
         "foreign_cpu",
     )
-    ssh = ssh_series("CIPHER", "pipeline", Negotiated(None, None, None, None), False)
+    ssh = ssh_series(Channel("CIPHER"), "pipeline", Negotiated(None, None, None, None), False)
     ssh.samples = [dict.fromkeys(names)]
     openssl = openssl_series(Asked("CIPHER"))
     openssl.samples = [dict.fromkeys(("bytes", "seconds", "foreign_cpu"))]
@@ -3355,6 +3460,13 @@ def cipher_list(text: str) -> Tuple[str, ...]:
     names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
     if not names:
         raise argparse.ArgumentTypeError("give at least one cipher")
+    return names
+
+
+def mac_list(text: str) -> Tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise argparse.ArgumentTypeError("give at least one MAC")
     return names
 
 
@@ -3425,6 +3537,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--ciphers", metavar="LIST", type=cipher_list, help="names of ssh and of openssl, by commas"
+    )
+    group.add_argument(
+        "--macs",
+        metavar="LIST",
+        type=mac_list,
+        default=(),
+        help="measure ssh ciphers with each of these MACs (default: the client's choice)",
+    )
+    group.add_argument(
+        "--compression", action="store_true", help="measure ssh also with compression"
     )
     group.add_argument("--tries", metavar="N", type=number_of_tries, help="tries of each series")
     group.add_argument("--seconds", metavar="S", type=try_seconds, help="length of a try")

@@ -94,11 +94,11 @@ def test_thorough_ssh_series_stop_early_too(sshd: str) -> None:
     progress = agent.Progress("none")
     server = agent.PrivateServer("ssh", sshd, ["a"])
     depth = agent.THOROUGH._replace(tries=3)
-    plan = agent.SshPlan(server, ["a"], depth, None, agent.Skipped(), progress)
+    plan = agent.SshPlan(server, [agent.Channel("a")], depth, None, agent.Skipped(), progress)
     for method in ("steady", "pipeline"):
-        plan.series["a", method] = series_of([100e6] * 5)
-    assert plan.complete("a", "steady")
-    assert not plan.complete("b", "steady")
+        plan.series[agent.Channel("a"), method] = series_of([100e6] * 5)
+    assert plan.complete(agent.Channel("a"), "steady")
+    assert not plan.complete(agent.Channel("b"), "steady")
 
 
 def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:

@@ -1,0 +1,76 @@
+"""MAC and compression as dimensions of ssh series."""
+
+import json
+
+import pytest
+
+import ciphermark_agent as agent
+from documents.validation import validate_run_document
+from tests.agent.running import RunAgent
+
+GCM = "aes128-gcm@openssh.com"
+
+
+def test_macs_multiply_only_the_ciphers_that_have_one() -> None:
+    macs = ("hmac-sha1", "default")
+    assert agent.ssh_channels(["aes128-ctr", GCM], macs, compression=False) == [
+        agent.Channel("aes128-ctr", "hmac-sha1"),
+        agent.Channel("aes128-ctr"),
+        agent.Channel(GCM),
+    ]
+
+
+def test_compression_is_measured_beside_none() -> None:
+    assert agent.ssh_channels([GCM], (), compression=True) == [
+        agent.Channel(GCM),
+        agent.Channel(GCM, compression=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("used", "words"),
+    (
+        (("aes128-ctr", "hmac-sha1", None, "zlib@openssh.com"), None),
+        (("aes256-ctr", "hmac-sha1", None, "zlib"), "aes256-ctr instead of aes128-ctr"),
+        (("aes128-ctr", "hmac-md5", None, "zlib"), "hmac-md5 instead of hmac-sha1"),
+        (("aes128-ctr", "hmac-sha1", None, "none"), "compression none"),
+    ),
+)
+def test_anything_else_than_asked_for_is_noticed(
+    used: tuple[str | None, ...], words: str | None
+) -> None:
+    asked = agent.Channel("aes128-ctr", "hmac-sha1", compression=True)
+    assert asked.difference(agent.Negotiated(*used)) == words
+
+
+def test_macs_and_compression_are_measured_and_verified(
+    run_agent: RunAgent, sshd_option: tuple[str, str]
+) -> None:
+    """hmac-md5 is one that no sshd of today offers by itself."""
+    done = run_agent(
+        "run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-ctr", "--tries", "1",
+        "--seconds", "0.1", "--macs", "hmac-md5", "--compression",
+        before="agent.ZERO_CONNECTS = 1",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    assert document["skipped"] == []
+    found = {(one["compression"], one["method"]) for one in document["measurements"]}
+    assert found == {(a, b) for a in (False, True) for b in ("pipeline", "steady")}
+    for one in document["measurements"]:
+        assert one["mac"] == one["negotiated"]["mac"] == "hmac-md5"
+        assert (one["negotiated"]["compression"] != "none") is one["compression"]
+    assert "aes128-ctr with hmac-md5 compressed" in done.err
+
+
+def test_an_unknown_mac_is_a_mistake(run_agent: RunAgent) -> None:
+    done = run_agent("run", "--macs", "hmac-nonsense")
+    assert done.code == 2
+    assert "this ssh does not know hmac-nonsense; it knows " in done.err
+
+
+def test_a_dry_run_names_the_options_of_every_channel(run_agent: RunAgent) -> None:
+    done = run_agent("run", "--dry-run", "--macs", "hmac-sha1", "--compression")
+    assert "# ... each with: -o Compression=no -m hmac-sha1" in done.out
+    assert "# ... each with: -o Compression=yes -m hmac-sha1" in done.out
