@@ -1115,18 +1115,16 @@ OLD_KEX_LINE = re.compile(r"kex: client->server (\S+) (\S+) (\S+)")
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """Algorithms from `ssh -v`; AEAD ciphers have no MAC of their own (`<implicit>`)."""
-    kex = re.search(r"kex: algorithm: (\S+)", log)
-    match = NEW_KEX_LINE.search(log) or OLD_KEX_LINE.search(log)
-    if not match:
-        return Negotiated(None, None, kex.group(1) if kex else None, None)
-    cipher, mac, compression = match.groups()
-    return Negotiated(
-        cipher.lower(),
-        None if mac.startswith("<") else mac,
-        kex.group(1) if kex else None,
-        compression,
-    )
+    """Algorithms from `ssh -v`; AEAD ciphers have no MAC of their own (`<implicit>`).
+
+    The last ones: with ProxyJump the log begins with those of the host in between.
+    """
+    kex = (re.findall(r"kex: algorithm: (\S+)", log) or [None])[-1]
+    found = NEW_KEX_LINE.findall(log) or OLD_KEX_LINE.findall(log)
+    if not found:
+        return Negotiated(None, None, kex, None)
+    cipher, mac, compression = found[-1]
+    return Negotiated(cipher.lower(), None if mac.startswith("<") else mac, kex, compression)
 
 
 def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
@@ -1207,52 +1205,35 @@ def open_directory(path: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-class PrivateServer:
-    """Keys, configuration and programs for connections to a private sshd."""
+class SshEnd:
+    """The far end of ssh connections, and the folder with their logs."""
 
-    def __init__(
-        self, ssh: str, sshd: str, ciphers: Sequence[str], macs: Sequence[str] = ()
-    ) -> None:
+    target = {"kind": "loopback", "name": None}  # type: Json
+    label = ""  # what the user calls it, where there may be several
+    warm_up_limit = WARM_UP_SECONDS
+
+    def __init__(self, ssh: str) -> None:
         self.ssh = ssh
-        self.macs = list(macs)  # empty: those of sshd's own default
-        self.sshd = sshd
-        self.ciphers = list(ciphers)  # all that the client offers: its default among them
-        self.refused = []  # type: List[str]
         self.folder = ""
-        self.sshd_env = {}  # type: Dict[str, str]
-        self.passwd = None  # type: Optional[str]
-        self.use_pam = False
         self.holding = contextlib.ExitStack()
         self.marker = uuid.uuid4().hex[:12]
         self.inherits_orphans = become_subreaper()
         self.version = None  # type: Optional[str]
-        self.user = own_user_name()
+        self.negotiated = Negotiated(None, None, None, None)  # of the latest connection
         self.connect_client_cpu = 0.0
         self.connect_server_cpu = 0.0
 
-    def __enter__(self) -> "PrivateServer":
+    def __enter__(self) -> Any:
         try:
             self.folder = tempfile.mkdtemp(prefix=WORK_PREFIX)
         except OSError as error:
             raise SshUnavailable("no temporary directory can be made: %s" % error)
+        self.write("owner", "%d %s" % (os.getpid(), process_start_time(os.getpid())))
         return self
 
     def __exit__(self, *_: object) -> None:
         self.holding.close()
         remove_work_folder(self.folder)
-
-    def prepare(self) -> None:
-        """Make keys and a configuration that this sshd accepts; SshUnavailable says why not."""
-        self.write("owner", "%d %s" % (os.getpid(), process_start_time(os.getpid())))
-        self.sshd_env = sshd_library_path(self.sshd)
-        self.version = parse_ssh_version(run_tool([self.sshd, "-?"], env=self.sshd_env).err)
-        self.make_key("host_key")
-        self.make_key("user_key")
-        host = self.read("host_key.pub").split()
-        self.write("known_hosts", "%s %s %s\n" % (HOST_ALIAS, host[0], host[1]))
-        limits = 'from="127.0.0.1",no-pty,no-port-forwarding,no-agent-forwarding,no-X11-forwarding '
-        self.write("authorized_keys", limits + self.read("user_key.pub"))
-        self.configure()
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -1263,6 +1244,143 @@ class PrivateServer:
 
     def read(self, name: str) -> str:
         return read_text(self.path(name)) or ""
+
+    def command(self, channel: Channel, port: int) -> List[str]:
+        """The ssh command of a connection."""
+        raise NotImplementedError
+
+    def client_environment(self) -> Dict[str, str]:
+        """What ssh gets beside the environment of every child."""
+        return {}
+
+    def transfer(
+        self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]
+    ) -> "Transfer":
+        raise NotImplementedError
+
+    def connect_costs(self) -> Negotiated:
+        """Median CPU seconds of connections that carry nothing; returns the default algorithms."""
+        usages = [self.zero_connect()]
+        usages += [self.zero_connect() for _ in range(ZERO_CONNECTS - 1)]
+        self.connect_client_cpu = statistics.median(usage.client_cpu for usage in usages)
+        server = [usage.server_cpu for usage in usages if usage.server_cpu is not None]
+        self.connect_server_cpu = statistics.median(server) if server else 0.0
+        log = self.read("ssh.log")
+        banners = re.findall(r"remote software version (\S.*)", log)
+        self.version = cut(banners[-1]) if banners else self.version
+        return self.negotiated
+
+    def zero_connect(self) -> "Usage":
+        try:
+            return self.connect_once()
+        except TryFailed as error:
+            raise SshUnavailable("%s" % error)
+
+    def connect_once(self) -> "Usage":
+        with self.transfer(Channel(None), subprocess.DEVNULL, None) as transfer:
+            transfer.wait_for("R")
+            return transfer.finish()
+
+
+class RemoteHost(SshEnd):
+    """A real remote end, reached as the user reaches it: with the user's own configuration."""
+
+    warm_up_limit = 3.0  # the window of a long line opens slowly
+
+    def __init__(self, ssh: str, address: str, shown: str) -> None:
+        super().__init__(ssh)
+        self.address = address
+        self.client_version = version_number(parse_ssh_version(run_tool([ssh, "-V"]).err))
+        self.inherits_orphans = False  # its CPU time cannot be told from here
+        self.label = shown
+        self.target = {"kind": "remote", "name": shown}
+
+    def command(self, channel: Channel, port: int) -> List[str]:
+        return remote_client_command(
+            self.ssh, self.address, channel, self.marker, self.client_version
+        )
+
+    def client_environment(self) -> Dict[str, str]:
+        """The user's ssh agent, which the private sshd has no use for."""
+        names = ("SSH_AUTH_SOCK",)
+        return {name: os.environ[name] for name in names if name in os.environ}
+
+    def transfer(
+        self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]
+    ) -> "Transfer":
+        return RemoteTransfer(self, channel, source, None)
+
+    def explain(self, log: str) -> str:
+        """Why it refused, in words; what would name the host only if the run may."""
+        offer = re.search(r"no matching (\S+) found\. Their offer: (\S+)", log)
+        if offer:
+            kind = {"cipher": "this cipher"}.get(offer.group(1), "this " + offer.group(1))
+            return "the remote sshd refuses %s (it offers %s)" % (kind, offer.group(2))
+        for sign, words in (
+            (
+                "Permission denied",
+                "the login was refused, and BatchMode asks for no password: set up a key",
+            ),
+            (
+                "Host key verification failed",
+                "its host key is not known: connect once by hand and accept it",
+            ),
+            ("Unknown cipher type", "this ssh does not know it"),
+        ):
+            if sign in log:
+                return words
+        return one_line(log) if self.label == self.address else "the connection failed"
+
+
+def remote_client_command(
+    ssh: str, address: str, channel: Channel, token: str, version: Tuple[int, int] = (99, 0)
+) -> List[str]:
+    """ssh with the user's configuration, except for what would spoil a measurement.
+
+    No shared connection, no prompt, no terminal, no RemoteCommand (since 7.6) beside ours.
+    """
+    command = [ssh, "-v", "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ControlMaster=no"]
+    command += ["-o", "ControlPath=none", "-o", "ClearAllForwardings=yes"]
+    if version >= (7, 6):
+        command += ["-o", "RemoteCommand=none"]
+    return command + channel_options(channel) + [address, remote_command(token)]
+
+
+class PrivateServer(SshEnd):
+    """Keys, configuration and programs for connections to a private sshd."""
+
+    def __init__(
+        self, ssh: str, sshd: str, ciphers: Sequence[str], macs: Sequence[str] = ()
+    ) -> None:
+        super().__init__(ssh)
+        self.sshd = sshd
+        self.macs = list(macs)  # empty: those of sshd's own default
+        self.ciphers = list(ciphers)  # all that the client offers: its default among them
+        self.refused = []  # type: List[str]
+        self.sshd_env = {}  # type: Dict[str, str]
+        self.passwd = None  # type: Optional[str]
+        self.use_pam = False
+        self.user = own_user_name()
+
+    def command(self, channel: Channel, port: int) -> List[str]:
+        return client_command(self.ssh, self.folder, self.user, port, channel, self.marker)
+
+    def transfer(
+        self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]
+    ) -> "Transfer":
+        return Transfer(self, channel, source, cpus)
+
+    def prepare(self) -> None:
+        """Make keys and a configuration that this sshd accepts; SshUnavailable says why not."""
+        self.sshd_env = sshd_library_path(self.sshd)
+        self.version = parse_ssh_version(run_tool([self.sshd, "-?"], env=self.sshd_env).err)
+        self.make_key("host_key")
+        self.make_key("user_key")
+        host = self.read("host_key.pub").split()
+        self.write("known_hosts", "%s %s %s\n" % (HOST_ALIAS, host[0], host[1]))
+        limits = 'from="127.0.0.1",no-pty,no-port-forwarding,no-agent-forwarding,no-X11-forwarding '
+        self.write("authorized_keys", limits + self.read("user_key.pub"))
+        self.configure()
 
     def make_key(self, name: str) -> None:
         """ed25519, or RSA where that is not allowed (FIPS)."""
@@ -1357,18 +1475,6 @@ class PrivateServer:
             if "mac spec" not in self.check(self.ciphers, [name]).err.lower()
         ]
 
-    def connect_costs(self) -> Negotiated:
-        """Median CPU seconds of connections that carry nothing; returns the default algorithms."""
-        usages = [self.zero_connect()]
-        usages += [self.zero_connect() for _ in range(ZERO_CONNECTS - 1)]
-        self.connect_client_cpu = statistics.median(usage.client_cpu for usage in usages)
-        server = [usage.server_cpu for usage in usages if usage.server_cpu is not None]
-        self.connect_server_cpu = statistics.median(server) if server else 0.0
-        log = self.read("ssh.log")
-        banner = re.search(r"remote software version (OpenSSH_.+)", log)
-        self.version = cut(banner.group(1)) if banner else self.version
-        return parse_negotiated(log)
-
     def zero_connect(self) -> "Usage":
         try:
             return self.connect_once()
@@ -1379,11 +1485,6 @@ class PrivateServer:
         self.use_pam = True
         self.configure()
         return self.zero_connect()
-
-    def connect_once(self) -> "Usage":
-        with Transfer(self, Channel(None), subprocess.DEVNULL, None) as transfer:
-            transfer.wait_for("R")
-            return transfer.finish()
 
 
 def own_user_name() -> str:
@@ -1412,7 +1513,7 @@ class Transfer:
 
     def __init__(
         self,
-        server: PrivateServer,
+        server: Any,
         channel: Channel,
         source: int,
         cpus: Optional[Tuple[int, int]],
@@ -1423,6 +1524,7 @@ class Transfer:
         self.cpus = cpus
         self.received = b""
         self.feeders = set()  # type: Set[int]
+        self.servers = set()  # type: Set[int]
         self.setup_seconds = 0.0
 
     def __enter__(self) -> "Transfer":
@@ -1452,7 +1554,7 @@ class Transfer:
             self.start_client(listener.getsockname()[1])
             connection = self.accept(listener)
         with contextlib.closing(connection), open(server.path("sshd.log"), "wb") as log:
-            self.sshd = start(
+            sshd = start(
                 server_command(server.sshd, server.folder),
                 stdin=connection.fileno(),
                 stdout=connection.fileno(),
@@ -1461,12 +1563,11 @@ class Transfer:
                 cpus={self.cpus[1]} if self.cpus else None,
                 passwd=server.passwd,
             )
+        self.servers.add(sshd.pid)
 
     def start_client(self, port: int) -> None:
         server = self.server
-        command = client_command(
-            server.ssh, server.folder, server.user, port, self.channel, server.marker
-        )
+        command = server.command(self.channel, port)
         self.output, write_end = os.pipe()
         try:
             with open(server.path("ssh.log"), "wb") as log:
@@ -1475,6 +1576,7 @@ class Transfer:
                     stdin=self.source,
                     stdout=write_end,
                     stderr=log,
+                    env=server.client_environment(),
                     cpus={self.cpus[0]} if self.cpus else None,
                 )
         except BaseException:
@@ -1515,13 +1617,15 @@ class Transfer:
         now = time.perf_counter()
         if marker == "R":
             self.setup_seconds = now - self.started
+            self.negotiated = parse_negotiated(self.server.read("ssh.log"))
+            self.server.negotiated = self.negotiated
         return now
 
     def finish(self, timeout: float = TRY_SECONDS) -> Usage:
         """Wait for the end of the stream, reap every process, account for its CPU seconds."""
         ended_at = self.wait_for("D", timeout)
         client, server, complete = 0.0, 0.0, False
-        wanted = {self.ssh.pid, self.sshd.pid} | self.feeders
+        wanted = {self.ssh.pid} | self.servers | self.feeders
         status = None
         deadline = time.monotonic() + REAP_SECONDS
         while time.monotonic() < deadline:
@@ -1548,9 +1652,20 @@ class Transfer:
 
     def check_negotiated(self) -> None:
         """A measurement of another cipher than the one asked for is an error, not a result."""
-        different = self.channel.difference(parse_negotiated(self.server.read("ssh.log")))
+        different = self.channel.difference(self.negotiated)
         if different:
             raise TryFailed("ssh negotiated " + different)
+
+
+class RemoteTransfer(Transfer):
+    """A connection to a real remote end."""
+
+    def connect(self) -> None:
+        self.start_client(0)
+
+    def failure(self) -> TryFailed:
+        end_children()
+        return TryFailed(self.server.explain(self.server.read("ssh.log")))
 
 
 # --------------------------------------------------------------------------------------------
@@ -1573,7 +1688,7 @@ def parse_dd(text: str) -> int:
 
 
 def ssh_sample(
-    server: PrivateServer,
+    server: SshEnd,
     usage: Usage,
     moved: int,
     seconds: float,
@@ -1602,7 +1717,7 @@ def ssh_sample(
     return sample
 
 
-def pipeline_try(server: PrivateServer, channel: Channel, mib: int) -> Json:
+def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Json:
     """dd if=/dev/zero bs=1M count=N | ssh -c CIPHER ... 'cat >/dev/null', without the set-up.
 
     The clock runs from the start of dd, once the remote command is ready, to its last word.
@@ -1610,7 +1725,7 @@ def pipeline_try(server: PrivateServer, channel: Channel, mib: int) -> Json:
     watch = ForeignWatch()
     read_end, write_end = os.pipe()
     try:
-        with Transfer(server, channel, read_end, None) as transfer:
+        with server.transfer(channel, read_end, None) as transfer:
             os.close(read_end)
             read_end = -1
             transfer.wait_for("R")
@@ -1722,9 +1837,25 @@ def wait_for_first_byte(source: Any) -> None:
         source.wait(STEADY_POLL_SECONDS)
 
 
-def steady_window(source: Any, seconds: float) -> Tuple[int, float]:
-    """(bytes, seconds) of a window in the middle of the stream, after the warm-up."""
+def warm_up(source: Any, limit: float) -> None:
+    """Let the stream get up to speed: until two tenths of a second are within 5 % of each other."""
     source.wait(WARM_UP_SECONDS)
+    until = time.perf_counter() + limit - WARM_UP_SECONDS
+    before = 0.0
+    while time.perf_counter() < until:
+        began, first = time.perf_counter(), source.position()
+        source.wait(0.1)
+        now = (source.position() - first) / (time.perf_counter() - began)
+        if before and abs(now - before) < 0.05 * before:
+            return
+        before = now
+
+
+def steady_window(
+    source: Any, seconds: float, warm_up_limit: float = WARM_UP_SECONDS
+) -> Tuple[int, float]:
+    """(bytes, seconds) of a window in the middle of the stream, after the warm-up."""
+    warm_up(source, warm_up_limit)
     began, first = time.perf_counter(), source.position()
     while True:
         source.wait(STEADY_POLL_SECONDS)
@@ -1735,15 +1866,15 @@ def steady_window(source: Any, seconds: float) -> Tuple[int, float]:
 
 
 def steady_try(
-    server: PrivateServer, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
+    server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
 ) -> Json:
     """The cipher's own rate: no feeding process, no start-up, slope in a running stream."""
     watch = ForeignWatch()
     with contextlib.closing(Source.make()) as source:
-        with Transfer(server, channel, source.read_end, cpus) as transfer:
+        with server.transfer(channel, source.read_end, cpus) as transfer:
             transfer.wait_for("R")
             wait_for_first_byte(source)
-            moved, elapsed = steady_window(source, seconds)
+            moved, elapsed = steady_window(source, seconds, server.warm_up_limit)
             source.end()
             usage = transfer.finish()
             total = source.position()
@@ -1755,7 +1886,7 @@ def steady_try(
 
 
 def steady_try_or_pipe(
-    server: PrivateServer, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
+    server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
 ) -> Json:
     """Change to the pipe for the rest of the run when a shared file position does not move."""
     try:
@@ -1768,8 +1899,10 @@ def steady_try_or_pipe(
         return steady_try(server, channel, seconds, cpus)
 
 
-def pilot_mib(channel: Channel) -> int:
-    return SLOW_PILOT_MIB if (channel.cipher or "").startswith(SLOW_CIPHERS) else PILOT_MIB
+def pilot_mib(channel: Channel, remote: bool = False) -> int:
+    """Less where the cipher, or maybe the line, is slow."""
+    slow = remote or (channel.cipher or "").startswith(SLOW_CIPHERS)
+    return SLOW_PILOT_MIB if slow else PILOT_MIB
 
 
 def sized_mib(bytes_per_second: float, seconds: float) -> int:
@@ -2117,10 +2250,10 @@ def tries_until_quiet(attempt: Callable[[], Json], budget: Budget) -> List[Json]
     return samples
 
 
-def pilot_sample(server: PrivateServer, channel: Channel) -> Tuple[Json, Negotiated]:
+def pilot_sample(server: SshEnd, channel: Channel) -> Tuple[Json, Negotiated]:
     """The warm-up connection of a channel: its rate sizes the first try."""
-    sample = pipeline_try(server, channel, pilot_mib(channel))
-    return sample, parse_negotiated(server.read("ssh.log"))
+    sample = pipeline_try(server, channel, pilot_mib(channel, bool(server.label)))
+    return sample, server.negotiated
 
 
 class SshPlan:
@@ -2128,7 +2261,7 @@ class SshPlan:
 
     def __init__(
         self,
-        server: PrivateServer,
+        server: SshEnd,
         channels: Sequence[Channel],
         depth: Depth,
         cpus: Optional[Tuple[int, int]],
@@ -2204,6 +2337,7 @@ class SshPlan:
             reason = "%s: %s" % (missing[0], reason)
         cipher = channel.cipher or ""
         part = channel.in_words()[len(cipher) :].strip()
+        part = " ".join(word for word in (self.server.label, part) if word)
         self.skipped.add("ssh", cipher, "%s: %s" % (part, reason) if part else reason, part)
 
     def pilot(self, channel: Channel) -> None:
@@ -2211,7 +2345,10 @@ class SshPlan:
         self.rates[channel] = rate(sample)
         for method in ("pipeline", "steady"):
             pinned = method == "steady" and self.cpus is not None
-            self.series[channel, method] = ssh_series(channel, method, negotiated, pinned)
+            series = ssh_series(channel, method, negotiated, pinned, self.server.target)
+            if self.server.label:
+                series.facts["server"] = self.server.version
+            self.series[channel, method] = series
 
     def steady(self, channel: Channel) -> None:
         def attempt() -> Json:
@@ -2235,7 +2372,9 @@ class SshPlan:
         self.rates[channel] = series.median()
 
 
-def ssh_series(channel: Channel, method: str, negotiated: Negotiated, pinned: bool) -> Series:
+def ssh_series(
+    channel: Channel, method: str, negotiated: Negotiated, pinned: bool, target: Json
+) -> Series:
     return Series(
         "ssh",
         channel.cipher or "",
@@ -2244,7 +2383,7 @@ def ssh_series(channel: Channel, method: str, negotiated: Negotiated, pinned: bo
         negotiated=dict(negotiated._asdict()),
         method=method,
         pinned=pinned,
-        target={"kind": "loopback", "name": None},
+        target=target,
     )
 
 
@@ -2467,9 +2606,9 @@ class Progress:
         self.label, self.current = label, seconds
         self.show()
 
-    def drop(self, seconds: float) -> None:
-        """A step that was announced turns out to be unnecessary."""
-        self.total -= 1
+    def drop(self, seconds: float, steps: int = 1) -> None:
+        """Steps that were announced turn out to be unnecessary."""
+        self.total -= steps
         self.planned -= seconds
 
     def finish(self) -> None:
@@ -2540,6 +2679,7 @@ class RunOptions(NamedTuple):
     threads: int
     macs: Tuple[str, ...]
     compression: bool
+    targets: Tuple[str, ...]
     name: Optional[str]
     tags: Dict[str, str]
     anonymous: bool
@@ -2586,7 +2726,7 @@ class Run:
         self.offered = offered_ciphers(self.ssh)
         self.skip_missing_baselines(self.offered)
         chosen = [name for name in self.offered if self.wanted(name)]
-        if self.sshd is None and chosen:
+        if self.sshd is None and chosen and not self.options.targets:
             self.progress.note("ssh is not measured: " + SSHD_MISSING)
             for cipher in chosen:
                 self.skipped.add("ssh", cipher, "no sshd on this machine")
@@ -2676,8 +2816,11 @@ class Run:
         before = machine_state()
         if foreign is not None and foreign <= FOREIGN_LIMIT:
             self.pinned_cpus = cpus_for_pinning()
-        if ssh_ciphers:
+        if ssh_ciphers and not self.options.targets:
             self.measure_ssh(ssh_ciphers)
+        for number, address in enumerate(self.options.targets if ssh_ciphers else ()):
+            shown = "remote %d" % (number + 1) if self.options.anonymous else address
+            self.measure_remote(RemoteHost(self.ssh or "", address, shown), ssh_ciphers)
         if openssl_ciphers and self.openssl:
             plan = OpensslPlan(
                 self.openssl,
@@ -2698,8 +2841,9 @@ class Run:
     def announce(self, ssh: Sequence[str], openssl: Sequence[str], work: SpeedWork) -> None:
         """Print the estimate and give the progress line its plan."""
         depth = self.options.depth
-        if ssh:
-            self.progress.plan(*self.ssh_cost(ssh))
+        for _ in self.options.targets or ("loopback",):
+            if ssh:
+                self.progress.plan(*self.ssh_cost(ssh))
         costs = [openssl_try_cost(depth, self.able, asked) for asked in work.steps()]
         self.progress.plan(len(costs), sum(costs))
         if ssh or openssl:
@@ -2747,6 +2891,28 @@ class Run:
             self.progress.note("ssh is not measured: %s" % error)
             for cipher in ciphers:
                 self.skipped.add("ssh", cipher, str(error))
+
+    def measure_remote(self, host: RemoteHost, ciphers: Sequence[str]) -> None:
+        """A remote end by the user's own configuration; what it refuses is told and left out."""
+        try:
+            with host:
+                self.progress.step(
+                    "ssh to %s: empty connections" % host.label, zero_connects_cost()
+                )
+                host.connect_costs()
+                channels = self.channels(ciphers)
+                plan = SshPlan(
+                    host, channels, self.options.depth, None, self.skipped, self.progress
+                )
+                self.series += plan.run()
+                if len(self.options.targets) == 1:
+                    self.openssh["server"] = host.version
+        except SshUnavailable as error:
+            steps, seconds = self.ssh_cost(ciphers)
+            self.progress.drop(seconds - zero_connects_cost(), steps - 1)
+            self.progress.note("ssh to %s is not measured: %s" % (host.label, error))
+            for cipher in ciphers:
+                self.skipped.add("ssh", cipher, "%s: %s" % (host.label, error), host.label)
 
     def disturbed_tries(self) -> Tuple[int, int]:
         samples = [sample for series in self.series for sample in series.samples]
@@ -3029,7 +3195,9 @@ def ssh_table(measurements: Sequence[Json]) -> List[str]:
             channel = Channel(
                 measurement["cipher"], measurement.get("mac"), measurement.get("compression", False)
             )
-            methods = by_cipher.setdefault(channel.in_words(), {})
+            far = (measurement.get("target") or {}).get("name")
+            name = channel.in_words() + (" to %s" % far if far else "")
+            methods = by_cipher.setdefault(name, {})
             methods[measurement.get("method", "pipeline")] = measurement
     if not by_cipher:
         return []
@@ -3271,6 +3439,7 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
         threads=arguments.threads,
         macs=arguments.macs,
         compression=arguments.compression,
+        targets=tuple(arguments.target),
         name=arguments.name,
         tags=dict(arguments.tag),
         anonymous=arguments.anonymous,
@@ -3338,6 +3507,13 @@ def dry_run_ssh(options: RunOptions, ssh: str, sshd: str) -> List[str]:
     client = client_command(ssh, "FOLDER", "USER", 0, Channel("CIPHER"), "MARK")
     typed = shell_words(client).replace("-p 0 ", "-p PORT ")
     version = (99, 0)
+    if options.targets:
+        lines = ["", shell_words([ssh, "-V"]), shell_words([ssh, "-Q", "cipher"])]
+        for address in options.targets:
+            typed = shell_words(remote_client_command(ssh, address, Channel("CIPHER"), "MARK"))
+            feed = shell_words(dd_command(0)).replace("count=0", "count=COUNT")
+            lines += ["# CIPHER: " + names, "%s | %s" % (feed, typed), typed + " <SPARSE_FILE"]
+        return lines
     return [
         "",
         "# ssh: FOLDER/sshd_config",
@@ -3403,7 +3579,9 @@ def document_shape(options: RunOptions) -> Json:
         "server_cpu_seconds",
         "foreign_cpu",
     )
-    ssh = ssh_series(Channel("CIPHER"), "pipeline", Negotiated(None, None, None, None), False)
+    ssh = ssh_series(
+        Channel("CIPHER"), "pipeline", Negotiated(None, None, None, None), False, SshEnd.target
+    )
     ssh.samples = [dict.fromkeys(names)]
     openssl = openssl_series(Asked("CIPHER"))
     openssl.samples = [dict.fromkeys(("bytes", "seconds", "foreign_cpu"))]
@@ -3461,6 +3639,12 @@ def cipher_list(text: str) -> Tuple[str, ...]:
     if not names:
         raise argparse.ArgumentTypeError("give at least one cipher")
     return names
+
+
+def remote_address(text: str) -> str:
+    if not re.match(r"[^\s-][^\s]*$", text) or len(text) > 200:
+        raise argparse.ArgumentTypeError("give USER@HOST, or a Host of your ssh configuration")
+    return text
 
 
 def mac_list(text: str) -> Tuple[str, ...]:
@@ -3559,6 +3743,15 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--no-mask", action="store_true", help="leave out the tries without AES hardware"
+    )
+    group.add_argument(
+        "--target",
+        metavar="USER@HOST",
+        type=remote_address,
+        action="append",
+        default=[],
+        help="measure ssh to this host with your own ssh configuration, not to a private sshd; "
+        "may be repeated",
     )
     group.add_argument("--ssh", metavar="PATH", help="the ssh to measure")
     group.add_argument("--sshd", metavar="PATH", help="the sshd to start on the loopback address")

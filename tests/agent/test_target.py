@@ -1,0 +1,155 @@
+"""A remote end: a second private sshd on the loopback address that only an ssh config knows."""
+
+import json
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ciphermark_agent as agent
+from documents.validation import validate_run_document
+from tests.agent.running import RunAgent, write_program
+
+SSH = shutil.which("ssh") or "ssh"
+
+
+class Remote:
+    """An sshd for every connection to a port, offering one cipher, like a host far away."""
+
+    def __init__(self, server: agent.PrivateServer) -> None:
+        self.server = server
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self) -> None:
+        while True:
+            connection = self.listener.accept()[0]
+            with connection:
+                if connection.recv(1, socket.MSG_PEEK) == b"":
+                    return
+                self.answer(connection)
+
+    def answer(self, connection: socket.socket) -> None:
+        child = agent.start(
+            agent.server_command(self.server.sshd, self.server.folder),
+            stdin=connection.fileno(),
+            stdout=connection.fileno(),
+            env=self.server.sshd_env,
+            passwd=self.server.passwd,
+        )
+        child.wait()
+        agent._children.pop(child.pid)
+
+    def close(self) -> None:
+        socket.create_connection(("127.0.0.1", self.port)).close()
+        self.thread.join()
+        self.listener.close()
+
+
+@pytest.fixture(scope="module")
+def remote(sshd: str) -> Iterator[Remote]:
+    with agent.PrivateServer(SSH, sshd, ["aes128-ctr"]) as server:
+        server.prepare()
+        far = Remote(server)
+        yield far
+        far.close()
+
+
+@pytest.fixture
+def configured_ssh(remote: Remote, tmp_path: Path) -> str:
+    """An ssh whose configuration knows the host `far`."""
+    folder = remote.server.folder
+    config = tmp_path / "config"
+    config.write_text(
+        f"Host far\n HostName 127.0.0.1\n Port {remote.port}\n User {remote.server.user}\n"
+        f" IdentityFile {folder}/user_key\n IdentitiesOnly yes\n HostKeyAlias {agent.HOST_ALIAS}\n"
+        f" UserKnownHostsFile {folder}/known_hosts\n RemoteCommand hostname\n"
+        f"Host stranger\n HostName 127.0.0.1\n Port {remote.port}\n UserKnownHostsFile /dev/null\n"
+        " StrictHostKeyChecking yes\n"
+    )
+    code = f"import os, sys; os.execv({SSH!r}, ['ssh', '-F', {str(config)!r}] + sys.argv[1:])"
+    return write_program(tmp_path / "ssh", code)
+
+
+def words(ssh: str, *targets: str) -> list[str]:
+    asked = [word for target in targets for word in ("--target", target)]
+    tiny = ("--tools", "ssh", "--ciphers", "aes128-ctr,3des-cbc", "--tries", "1", "--seconds")
+    return ["run", "--ssh", ssh, *asked, *tiny, "0.1"]
+
+
+FEW = "agent.ZERO_CONNECTS = 1"
+
+
+def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
+    run_agent: RunAgent, configured_ssh: str
+) -> None:
+    done = run_agent(*words(configured_ssh, "far", "stranger"), before=FEW)
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    assert {one["method"] for one in document["measurements"]} == {"pipeline", "steady"}
+    for one in document["measurements"]:
+        assert one["cipher"] == one["negotiated"]["cipher"] == "aes128-ctr"
+        assert one["target"] == {"kind": "remote", "name": "far"}
+        assert one["server"].startswith("OpenSSH_")
+        assert not one["pinned"]
+        assert one["samples"][0]["client_cpu_seconds"] > 0
+        assert one["samples"][0]["server_cpu_seconds"] is None
+    reasons = [(entry["cipher"], entry["reason"]) for entry in document["skipped"]]
+    refused = "far: the remote sshd refuses this cipher (it offers aes128-ctr)"
+    assert ("3des-cbc", refused) in reasons
+    unknown = "its host key is not known: connect once by hand and accept it"
+    assert ("aes128-ctr", "stranger: " + unknown) in reasons
+    assert "ssh to stranger is not measured: " + unknown in done.err
+
+
+def test_an_anonymous_run_does_not_name_the_remote_end(
+    run_agent: RunAgent, configured_ssh: str
+) -> None:
+    done = run_agent(*words(configured_ssh, "far"), "--anonymous", before=FEW)
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    names = {one["target"]["name"] for one in document["measurements"]}
+    assert names == {"remote 1"}
+    assert document["environment"]["openssh"]["server"].startswith("OpenSSH_")
+
+
+def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:
+    done = run_agent(
+        "run", "--target", "nobody@127.0.0.1:9", "--ciphers", "aes128-ctr,rc4", "--tries", "1",
+        "--ssh", SSH,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    assert {one["tool"] for one in document["measurements"]} == {"openssl"}
+    assert "ssh to nobody@127.0.0.1:9 is not measured" in done.err
+    assert "resolve" in done.err
+
+
+def test_a_jump_hosts_own_algorithms_are_not_taken_for_those_of_the_target() -> None:
+    log = (
+        "debug1: kex: client->server cipher: aes256-ctr MAC: hmac-sha1 compression: none\n"
+        "debug1: kex: client->server cipher: aes128-ctr MAC: hmac-md5 compression: none\n"
+    )
+    assert agent.parse_negotiated(log).cipher == "aes128-ctr"
+
+
+@pytest.mark.parametrize("target", ("", "-oProxyCommand=x", "two words"))
+def test_what_ssh_would_take_for_an_option_is_no_target(run_agent: RunAgent, target: str) -> None:
+    done = run_agent("run", f"--target={target}")
+    assert done.code == 2
+    assert "give USER@HOST" in done.err
+
+
+def test_a_dry_run_shows_the_command_to_the_remote_end(run_agent: RunAgent) -> None:
+    done = run_agent("run", "--dry-run", "--target", "me@far")
+    assert "-o BatchMode=yes" in done.out
+    assert "me@far 'printf" in done.out
+    assert "sshd_config" not in done.out
