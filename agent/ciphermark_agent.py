@@ -16,6 +16,7 @@ tries, openssl tries, the plan that interleaves them, the document, upload, outp
 
 import argparse
 import collections
+import configparser
 import contextlib
 import datetime
 import fcntl
@@ -36,6 +37,7 @@ import shlex
 import shutil
 import signal
 import socket
+import ssl
 import stat
 import statistics
 import subprocess
@@ -197,7 +199,8 @@ WORK_PREFIX = "ciphermark-agent-"
 MACHINE_ID_SALT = "ciphermark machine id 1:"
 
 UPLOAD_TIMEOUT = 30.0
-RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0)  # seconds between the attempts of an upload
+RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds between the attempts of an upload
+JITTER = 0.5  # share of a delay that is left to chance, so that many hosts do not come at once
 RETRY_AFTER_LIMIT = 60.0
 TEXT_LIMIT = 2000  # longest text of the run document
 
@@ -3004,9 +3007,14 @@ def spool_folder() -> str:
     return os.path.join(state, "ciphermark", "spool")
 
 
+class NotKept(Exception):
+    """The run could not be written anywhere; the text says where and why not."""
+
+
 def keep_in_spool(document: Json) -> str:
     """Path of the kept run; falls back to the temporary directory when the home is read-only."""
     name = "run-%s.json" % document["run_id"]
+    reasons = []
     for folder in (spool_folder(), tempfile.gettempdir()):
         path = os.path.join(folder, name)
         try:
@@ -3014,10 +3022,23 @@ def keep_in_spool(document: Json) -> str:
             write_atomically(path, dumps(document))
             return path
         except OSError as error:
-            verbose("%s: %s" % (path, error))
-    raise UsageError(
-        "the run could not be kept in %s nor in %s" % (spool_folder(), tempfile.gettempdir())
-    )
+            reasons.append("%s: %s" % (folder, error.strerror or error))
+    raise NotKept("the run could not be kept (%s)" % "; ".join(reasons))
+
+
+def keep_or_print(document: Json, why: str) -> None:
+    """Say why the run was not delivered, and where it is now: a file, else standard output."""
+    try:
+        complain("%s; the run is kept in %s" % (why, keep_in_spool(document)))
+    except NotKept as error:
+        complain("%s; %s: here it is, on standard output" % (why, error))
+        sys.stdout.write(dumps(document))
+
+
+def spooled_runs() -> List[str]:
+    """The runs that wait in the spool, the oldest first."""
+    found = glob.glob(os.path.join(glob.escape(spool_folder()), "run-*.json"))
+    return sorted(found, key=os.path.getmtime)
 
 
 class UploadFailed(Exception):
@@ -3044,16 +3065,36 @@ class Answer(NamedTuple):
     retry_after: Optional[str]
 
 
-def post(url: str, token: str, body: bytes) -> Answer:
+class Site(NamedTuple):
+    """Where to upload, with which token, and whom to believe that it is there."""
+
+    server: str
+    token: str
+    trust: Optional[ssl.SSLContext] = None  # None: the system's certificates
+
+
+def trust_of(ca_file: Optional[str]) -> Optional[ssl.SSLContext]:
+    """Certificates of this file, and only these; UsageError when it holds none."""
+    if ca_file is None:
+        return None
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:  # ssl.SSLError is one
+        reason = "it holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
+        raise UsageError("--ca-file %s cannot be used: %s" % (ca_file, reason))
+
+
+def post(site: Site, url: str, body: bytes) -> Answer:
     headers = {
-        "Authorization": "Bearer " + token,
+        "Authorization": "Bearer " + site.token,
         "Content-Type": "application/json",
         "Content-Encoding": "gzip",
         "Accept": "application/json",
         "User-Agent": "ciphermark-agent/" + VERSION,
     }
     request = urllib.request.Request(url, data=body, headers=headers, method="POST")
-    opener = urllib.request.build_opener(RefuseRedirects)
+    tls = urllib.request.HTTPSHandler(context=site.trust)
+    opener = urllib.request.build_opener(RefuseRedirects, tls)
     try:
         with opener.open(request, timeout=UPLOAD_TIMEOUT) as answer:
             return Answer(answer.status, decode(answer.read(MIB)), None)
@@ -3071,25 +3112,32 @@ def post(url: str, token: str, body: bytes) -> Answer:
         return Answer(0, "the answer broke off: %s" % error, None)
 
 
-def upload(server: str, token: str, document: Json) -> str:
+def upload(site: Site, document: Json) -> str:
     """Send a run; returns what to tell the user. The run_id makes sending twice harmless."""
-    url = server.rstrip("/") + "/api/v1/runs/"
+    url = site.server.rstrip("/") + "/api/v1/runs/"
     body = gzip.compress(json.dumps(document).encode("utf-8"))
-    answer = post(url, token, body)
+    answer = post(site, url, body)
     for delay in RETRY_DELAYS:
         if not worth_retrying(answer):
             break
         wait = pause(answer, delay)
         verbose("%s: %s, again in %.1f s" % (url, answer.status or answer.body, wait))
         time.sleep(wait)
-        answer = post(url, token, body)
+        answer = post(site, url, body)
     if answer.status in (200, 201, 202):
         return "uploaded: " + str(parse_object(answer.body).get("url") or url)
     raise UploadFailed(explain_answer(url, answer))
 
 
 def worth_retrying(answer: Answer) -> bool:
+    if distrusted(answer):
+        return False
     return answer.status in (0, 429) or answer.status >= 500
+
+
+def distrusted(answer: Answer) -> bool:
+    """Whether the server's certificate was refused: it will not change in a minute."""
+    return answer.status == 0 and "CERTIFICATE_VERIFY_FAILED" in answer.body
 
 
 def pause(answer: Answer, delay: float) -> float:
@@ -3097,7 +3145,7 @@ def pause(answer: Answer, delay: float) -> float:
     asked = (answer.retry_after or "").strip()
     if asked.isdigit():
         return min(float(asked), RETRY_AFTER_LIMIT)
-    return delay * random.uniform(0.75, 1.25)
+    return delay * random.uniform(1.0 - JITTER, 1.0)
 
 
 def parse_object(text: str) -> Json:
@@ -3111,6 +3159,11 @@ def parse_object(text: str) -> Json:
 
 def explain_answer(url: str, answer: Answer) -> str:
     """Why an upload failed, with every error that the server names."""
+    if distrusted(answer):
+        return (
+            "%s shows a certificate that is not trusted here (%s); give the certificate of its "
+            "authority with --ca-file" % (url, answer.body)
+        )
     if answer.status == 0:
         return "%s cannot be reached: %s" % (url, answer.body)
     words = {
@@ -3275,10 +3328,10 @@ def result_lines(document: Json) -> List[str]:
 
 def command_run(arguments: argparse.Namespace) -> int:
     options = run_options(arguments)
-    server, token = server_and_token(arguments)
+    site = upload_site(arguments)
     if arguments.dry_run:
         for each in options_of_runs(options, arguments.openssl):
-            print("\n".join(dry_run_lines(each, server)))
+            print("\n".join(dry_run_lines(each, site.server if site else None)))
         return EXIT_OK
     sweep_stale_folders()
     codes = []
@@ -3292,7 +3345,7 @@ def command_run(arguments: argparse.Namespace) -> int:
         output = arguments.output
         if output not in (None, "-") and len(arguments.openssl) > 1:
             output = "-%d".join(os.path.splitext(output)) % (number + 1)
-        codes.append(deliver(document, output, server, token))
+        codes.append(deliver(document, output, site))
     measured = [code for code in codes if code != EXIT_NOTHING]
     return max(measured) if measured else EXIT_NOTHING
 
@@ -3337,12 +3390,10 @@ def restore_signals() -> None:
         signal.signal(signum, signal.SIG_DFL)
 
 
-def deliver(
-    document: Json, output: Optional[str], server: Optional[str], token: Optional[str]
-) -> int:
+def deliver(document: Json, output: Optional[str], site: Optional[Site]) -> int:
     """Show, write and upload the document; what cannot be uploaded is kept."""
     restore_signals()
-    to_stdout = output == "-" or (output is None and server is None)
+    to_stdout = output == "-" or (output is None and site is None)
     screen = sys.stderr if to_stdout else sys.stdout
     print("\n".join(result_lines(document)), file=screen)
     if to_stdout:
@@ -3351,44 +3402,53 @@ def deliver(
         try:
             write_atomically(output, dumps(document))
         except OSError as error:
-            path = keep_in_spool(document)
-            complain(
-                "%s cannot be written: %s; the run is kept in %s" % (output, error.strerror, path)
-            )
+            keep_or_print(document, "%s cannot be written: %s" % (output, error.strerror))
             return EXIT_NOT_UPLOADED
-    if server and token:
-        return upload_or_keep(server, token, document, screen)
+    if site:
+        return upload_or_keep(site, document, screen)
     return EXIT_OK
 
 
-def upload_or_keep(server: str, token: str, document: Json, screen: IO[str]) -> int:
+def upload_or_keep(site: Site, document: Json, screen: IO[str]) -> int:
     """Keep the run first: whatever happens during the upload, it is not lost."""
-    path = keep_in_spool(document)
+    path = None
+    try:
+        path = keep_in_spool(document)
+    except NotKept as error:
+        complain("%s; it is uploaded all the same" % error)
     catch_signals()
     try:
-        print(upload(server, token, document), file=screen)
+        print(upload(site, document), file=screen)
     except UploadFailed as error:
-        complain("%s\nmeasured but not uploaded; the run is kept in %s" % (error, path))
-        return EXIT_NOT_UPLOADED
+        why = "%s\nmeasured but not uploaded" % error
     except Interrupted:
-        complain("interrupted before it was uploaded; the run is kept in %s" % path)
-        return EXIT_NOT_UPLOADED
-    os.unlink(path)
-    return EXIT_OK
+        why = "interrupted before it was uploaded"
+    else:
+        if path:
+            os.unlink(path)
+        return EXIT_OK
+    if path:
+        complain("%s; the run is kept in %s" % (why, path))
+    else:
+        keep_or_print(document, why)
+    return EXIT_NOT_UPLOADED
 
 
 def command_upload(arguments: argparse.Namespace) -> int:
     """Send saved or spooled runs; a spooled one is removed once the server has it."""
-    server, token = server_and_token(arguments)
-    if not server or not token:
+    site = upload_site(arguments)
+    if site is None:
         raise UsageError(
             "upload needs --server and a token (--token, --token-file or CIPHERMARK_TOKEN)"
         )
-    documents = [(path, load_document(path)) for path in arguments.files]
+    paths = arguments.files or spooled_runs()
+    if not paths:
+        print("nothing to send: there is no run in %s" % spool_folder())
+    documents = [(path, load_document(path)) for path in paths]
     failed = False
     for path, document in documents:
         try:
-            print("%s: %s" % (path, upload(server, token, document)))
+            print("%s: %s" % (path, upload(site, document)))
             if os.path.dirname(os.path.abspath(path)) == os.path.abspath(spool_folder()):
                 os.unlink(path)
         except UploadFailed as error:
@@ -3440,17 +3500,64 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
         macs=arguments.macs,
         compression=arguments.compression,
         targets=tuple(arguments.target),
-        name=arguments.name,
+        name=arguments.name or configured_name(),
         tags=dict(arguments.tag),
         anonymous=arguments.anonymous,
     )
 
 
-def server_and_token(arguments: argparse.Namespace) -> Tuple[Optional[str], Optional[str]]:
-    """Where to upload and with which token; a server without a token is a mistake."""
-    server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or None
-    if server is None:
-        return None, None
+def configured_name() -> Optional[str]:
+    name = configuration(configuration_files()).get("name")
+    try:
+        return host_label(name) if name else None
+    except argparse.ArgumentTypeError as error:
+        raise UsageError("name in the configuration file: %s" % error)
+
+
+CONFIG_KEYS = ("server", "token", "token_file", "ca_file", "name")
+
+
+def configuration_files() -> List[str]:
+    """The files that may hold settings; what an earlier one says counts."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return [os.path.join(home, "ciphermark", "agent.ini"), "/etc/ciphermark/agent.ini"]
+
+
+def configuration(paths: Sequence[str]) -> Dict[str, str]:
+    """Settings of the section [agent]; UsageError for a file that says something else."""
+    settings = {}  # type: Dict[str, str]
+    for path in paths:
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            with open(path, encoding="utf-8") as file:
+                parser.read_file(file)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            if isinstance(error, PermissionError) and path.startswith("/etc/"):
+                continue  # root's own, with a token in it
+            raise UsageError("%s cannot be read: %s" % (path, error.strerror))
+        except (configparser.Error, ValueError) as error:
+            raise UsageError("%s is malformed: %s" % (path, one_line(str(error))))
+        if parser.sections() != ["agent"]:
+            raise UsageError("%s must have one section, [agent]" % path)
+        for key, text in parser["agent"].items():
+            if key not in CONFIG_KEYS:
+                words = "%s: unknown setting %s; there are %s"
+                raise UsageError(words % (path, key, ", ".join(CONFIG_KEYS)))
+            settings.setdefault(key, text)
+    return settings
+
+
+def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
+    """Where to upload and with which token; a server without a token is a mistake.
+
+    An option counts before the environment, the environment before a configuration file.
+    """
+    given = configuration(configuration_files())
+    server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or given.get("server")
+    if not server:
+        return None
     parts = urllib.parse.urlsplit(server)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
@@ -3458,6 +3565,8 @@ def server_and_token(arguments: argparse.Namespace) -> Tuple[Optional[str], Opti
         arguments.token
         or token_from_file(arguments.token_file)
         or os.environ.get("CIPHERMARK_TOKEN")
+        or given.get("token")
+        or token_from_file(given.get("token_file"))
     )
     if not token and not getattr(arguments, "dry_run", False):
         raise UsageError("--server needs a token: --token, --token-file or CIPHERMARK_TOKEN")
@@ -3465,7 +3574,7 @@ def server_and_token(arguments: argparse.Namespace) -> Tuple[Optional[str], Opti
         raise UsageError("the token holds characters that no token has")
     if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname):
         print("warning: the token is sent unencrypted; use https", file=sys.stderr)
-    return server, token
+    return Site(server, token or "", trust_of(arguments.ca_file or given.get("ca_file")))
 
 
 def token_from_file(path: Optional[str]) -> Optional[str]:
@@ -3688,6 +3797,9 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     tokens = group.add_mutually_exclusive_group()
     tokens.add_argument("--token", help="upload token (also CIPHERMARK_TOKEN)")
     tokens.add_argument("--token-file", metavar="FILE", help="file that holds the upload token")
+    group.add_argument(
+        "--ca-file", metavar="FILE", help="certificates (PEM) to trust instead of the system's"
+    )
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -3790,7 +3902,9 @@ def command_line() -> argparse.ArgumentParser:
     add_run_options(run)
     add_server_options(run)
     send = commands.add_parser("upload", allow_abbrev=False, help="send saved or spooled runs")
-    send.add_argument("files", metavar="FILE", nargs="+")
+    send.add_argument(
+        "files", metavar="FILE", nargs="*", help="run documents (default: all of the spool)"
+    )
     add_server_options(send)
     send.add_argument("-v", "--verbose", action="store_true", help="say what is retried")
     show = commands.add_parser("show", allow_abbrev=False, help="a run as tables in the terminal")

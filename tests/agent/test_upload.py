@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import ssl
 import subprocess
 import threading
 import time
@@ -264,3 +265,168 @@ def test_the_token_shows_in_no_process_list(
     assert seen == []
     assert TOKEN.encode() not in out
     assert site.requests[0].authorization == "Bearer " + TOKEN
+
+
+def test_pauses_double_and_differ_from_host_to_host() -> None:
+    for earlier, later in zip(agent.RETRY_DELAYS, agent.RETRY_DELAYS[1:], strict=False):
+        assert later == 2 * earlier
+    answer = agent.Answer(503, "", None)
+    pauses = {agent.pause(answer, 8.0) for _ in range(50)}
+    assert len(pauses) > 40
+    assert all(4.0 <= one <= 8.0 for one in pauses)
+
+
+def certificate(folder: Path) -> Path:
+    """A certificate of its own for 127.0.0.1, with its key in the same file."""
+    path = folder / "site.pem"
+    subprocess.run(
+        ("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+         f"-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout {path} -out {path}.crt"
+         ).split(),
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    path.write_text(path.read_text() + Path(f"{path}.crt").read_text())
+    return path
+
+
+def test_the_server_is_verified_by_the_given_authority_or_not_at_all_trusted(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+) -> None:
+    pem = certificate(tmp_path)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(pem)
+    site = make_site(ACCEPTED)
+    site.server.socket = tls.wrap_socket(site.server.socket, server_side=True)
+    site.url = site.url.replace("http:", "https:")
+    refused = send(run_agent, site, saved_run)
+    assert refused.code == 1
+    assert "a certificate that is not trusted here" in refused.err
+    assert "--ca-file" in refused.err
+    assert site.requests == []
+    words = ("upload", str(saved_run), "--server", site.url, "--ca-file", f"{pem}.crt")
+    done = run_agent(*words, env={"CIPHERMARK_TOKEN": TOKEN})
+    assert done.code == 0, done.err
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), ((None, "No such file"), ("nothing", "holds no certificates"))
+)
+def test_a_file_without_certificates_is_a_mistake(
+    run_agent: RunAgent, saved_run: Path, tmp_path: Path, text: str | None, words: str
+) -> None:
+    path = tmp_path / "ca.pem"
+    if text:
+        path.write_text(text)
+    done = run_agent(
+        "upload", str(saved_run), "--server", "https://127.0.0.1:9", "--token", "x",
+        "--ca-file", str(path),
+    )  # fmt: skip
+    assert done.code == 2
+    assert f"--ca-file {path} cannot be used" in done.err
+    assert words in done.err
+
+
+def configure(home: Path, text: str) -> Path:
+    path = home / ".config/ciphermark/agent.ini"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return path
+
+
+def test_server_token_and_name_may_stand_in_a_configuration_file(
+    run_agent: RunAgent, make_site: Callable[..., Site], tmp_path: Path
+) -> None:
+    site = make_site(ACCEPTED)
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    configure(tmp_path, f"[agent]\nserver = {site.url}\ntoken_file = {token}\nname = 50% nas\n")
+    done = run_agent("run", *ONE)
+    assert done.code == 0, done.err
+    assert site.requests[0].authorization == "Bearer " + TOKEN
+    assert site.requests[0].document["host"]["name"] == "50% nas"
+
+
+def test_an_option_counts_before_the_configuration(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+) -> None:
+    site = make_site(ACCEPTED)
+    configure(tmp_path, "[agent]\nserver = http://127.0.0.1:9\ntoken = other\n")
+    assert send(run_agent, site, saved_run).code == 0
+    assert site.requests[0].authorization == "Bearer " + TOKEN
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    (
+        ("server = x", "is malformed"),
+        ("[agent]\nserver", "is malformed"),
+        ("[agent]\nsrever = x", "unknown setting srever; there are server, token"),
+        ("[agnet]\nserver = x", "must have one section, [agent]"),
+        ("[agent]\nserver = x\x00\udcff", "is malformed"),
+        ("[agent]\nserver = ftp://x\ntoken = y", "give an address such as https://"),
+    ),
+)
+def test_a_malformed_configuration_is_told_in_one_sentence(
+    run_agent: RunAgent, tmp_path: Path, text: str, words: str
+) -> None:
+    path = configure(tmp_path, "")
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    done = run_agent("run", *ONE)
+    assert done.code == 2
+    assert words in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_upload_without_a_file_sends_what_waits_in_the_spool(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+) -> None:
+    spool = tmp_path / ".local/state/ciphermark/spool"
+    spool.mkdir(parents=True)
+    for number in (1, 2):
+        (spool / f"run-{number}.json").write_text(saved_run.read_text())
+    (spool / "run-3.json.part-1").write_text("half a")
+    site = make_site(ACCEPTED, (403, {}, {}))
+    env = {"CIPHERMARK_TOKEN": TOKEN, "CIPHERMARK_SERVER": site.url}
+    assert run_agent("upload", env=env).code == 1
+    assert len(list(spool.glob("*.json"))) == 1
+    site.answers.append(ACCEPTED)
+    assert run_agent("upload", env=env).code == 0
+    assert list(spool.glob("*.json")) == []
+    done = run_agent("upload", env=env)
+    assert done.code == 0
+    assert "nothing to send" in done.out
+
+
+FULL = (
+    "import errno, os\n"
+    "def full(_): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\n"
+    "os.fsync = full\n"
+)
+
+
+def test_with_a_full_disk_the_run_is_uploaded_all_the_same(
+    run_agent: RunAgent, make_site: Callable[..., Site]
+) -> None:
+    site = make_site(ACCEPTED)
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    done = run_agent("run", *ONE, "--server", site.url, before=FULL, env=env)
+    assert done.code == 0, done.err
+    assert "No space left on device" in done.err
+    assert len(site.requests) == 1
+
+
+def test_with_a_full_disk_and_no_server_the_run_is_printed(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    words = ("--server", "http://127.0.0.1:9", "--output", str(tmp_path / "run.json"))
+    done = run_agent("run", *ONE, *words, before=FULL + FAST, env=env)
+    assert done.code == 1
+    assert "No space left on device" in done.err
+    assert "here it is, on standard output" in done.err
+    document = json.loads(done.out[done.out.index("{") :])
+    assert document["measurements"]
+    assert list(tmp_path.glob("run.json*")) == []
+    assert not list((tmp_path / ".local/state/ciphermark/spool").iterdir())
