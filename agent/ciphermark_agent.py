@@ -61,6 +61,7 @@ from typing import (
     Sequence,
     Set,
     Tuple,
+    Union,
 )
 
 try:
@@ -216,12 +217,13 @@ class Depth(NamedTuple):
     steady_seconds: float  # after the warm-up; a slope needs less time than a whole transfer
     openssl_seconds: int  # a block size; 3 s give the same median as 1 s
     repeat_seconds: float  # that the run may spend on repeating disturbed tries
+    wait_seconds: float  # for other processes to become quiet before the start
     stable: Optional[float] = None  # a series ends once its median is known within this share
 
 
-QUICK = Depth("quick", 3, 0.9, 0.5, 1, 4.0)
-STANDARD = Depth("standard", 5, 2.0, 1.0, 1, 15.0)
-THOROUGH = Depth("thorough", 15, 3.0, 1.5, 1, 60.0, stable=0.02)
+QUICK = Depth("quick", 3, 0.9, 0.5, 1, 4.0, 5.0)
+STANDARD = Depth("standard", 5, 2.0, 1.0, 1, 15.0, 30.0)
+THOROUGH = Depth("thorough", 15, 3.0, 1.5, 1, 60.0, 120.0, stable=0.02)
 
 
 class UsageError(Exception):
@@ -507,6 +509,20 @@ def foreign_before_start() -> Optional[float]:
     return watch.cores()
 
 
+def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float]:
+    """Foreign CPU cores just before the start, after at most so many seconds of waiting."""
+    until = time.monotonic() + limit
+    foreign = foreign_before_start()
+    if foreign is not None and foreign > FOREIGN_LIMIT and time.monotonic() < until:
+        text = (
+            "Other processes use %.0f %% of one CPU; waiting up to %g s for them (--wait 0: not)."
+        )
+        say(text % (foreign * 100, limit))
+    while foreign is not None and foreign > FOREIGN_LIMIT and time.monotonic() < until:
+        foreign = foreign_before_start()
+    return foreign
+
+
 def swapped_pages() -> Optional[int]:
     """Pages swapped in and out since boot."""
     found = re.findall(r"^pswp(?:in|out) (\d+)$", read_text("/proc/vmstat") or "", re.M)
@@ -558,7 +574,7 @@ def conditions_of_run(
     if disturbed[0]:
         text = "during %d of %d tries other processes used more than %.0f %% of one CPU"
         found.append(condition("disturbed", text % (disturbed + (FOREIGN_LIMIT * 100,))))
-    found += counter_conditions(before, after)
+    found += counter_conditions(before, after) + limit_conditions()
     if slow_governor(governor):
         found.append(condition("governor", "the CPU frequency governor is %s" % governor))
     for name in CAPABILITY_VARIABLES:
@@ -567,6 +583,30 @@ def conditions_of_run(
             code = name.split("_")[1]
             found.append(condition(code, text % (name, os.environ[name][:200])))
     return found
+
+
+def limit_conditions() -> List[Json]:
+    """A frequency or a share of the CPU that somebody has set below what the machine has."""
+    found = []
+    folder = "/sys/devices/system/cpu/cpu0/cpufreq/"
+    allowed, able = (
+        read_number(folder + "scaling_max_freq"),
+        read_number(folder + "cpuinfo_max_freq"),
+    )
+    if allowed and able and allowed < 0.95 * able:
+        text = "the CPU may run at %d of its %d MHz" % (allowed // 1000, able // 1000)
+        found.append(condition("frequency", text))
+    cores = cpu_quota(read_text("/sys/fs/cgroup/cpu.max") or "")
+    if cores is not None and cores < (os.cpu_count() or 1):
+        text = "this container may use %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
+        found.append(condition("container", text))
+    return found
+
+
+def cpu_quota(text: str) -> Optional[float]:
+    """CPU cores that cpu.max of a control group allows; None for no limit."""
+    match = re.match(r"(\d+) (\d+)", text)
+    return int(match.group(1)) / int(match.group(2)) if match else None
 
 
 def slow_governor(governor: Optional[str]) -> bool:
@@ -2293,6 +2333,10 @@ class SshPlan:
             for channel in order:
                 for method, attempt in (("steady", self.steady), ("pipeline", self.pipeline)):
                     self.turn(channel, method, attempt, number + 1)
+        return self.results()
+
+    def results(self) -> List[Series]:
+        """What has been measured, also when the run ends early."""
         for channel in self.channels:
             self.explain_gaps(channel)
         return [series for series in self.series.values() if series.samples]
@@ -2475,7 +2519,7 @@ class OpensslPlan:
                 self.progress.step(label % words, cost)
                 if asked._replace(block_size=None) not in self.failed:
                     self.attempt(asked)
-        return self.effective_series()
+        return self.results()
 
     def complete(self, asked: Asked) -> bool:
         series = self.series.get(asked)
@@ -2510,7 +2554,7 @@ class OpensslPlan:
             self.able = self.able._replace(machine=False)
             return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
 
-    def effective_series(self) -> List[Series]:
+    def results(self) -> List[Series]:
         """All series, less masked ones where the mask changed nothing."""
         kept = []
         for asked in sorted(self.series, key=str):
@@ -2715,6 +2759,8 @@ class Run:
         self.openssl = find_program("openssl", options.openssl)
         self.able = SpeedAbilities(False, False)
         self.mask = None  # type: Optional[Tuple[str, str]]
+        self.plan = None  # type: Union[SshPlan, OpensslPlan, None]
+        self.interrupted = None  # type: Optional[Interrupted]
         self.offered = []  # type: List[str]
 
     # Discovery
@@ -2815,31 +2861,53 @@ class Run:
             self.options.depth, self.able, openssl_ciphers, masked, self.options.threads
         )
         self.announce(ssh_ciphers, openssl_ciphers, work)
-        foreign = foreign_before_start()
+        foreign = wait_until_quiet(self.options.depth.wait_seconds, self.progress.note)
         before = machine_state()
         if foreign is not None and foreign <= FOREIGN_LIMIT:
             self.pinned_cpus = cpus_for_pinning()
+        self.progress.begin()
+        try:
+            self.measure_tools(ssh_ciphers, openssl_ciphers, work)
+        except Interrupted as signalled:
+            self.interrupted = signalled
+            if self.plan is not None:
+                self.series += self.plan.results()
+        self.progress.finish()
+        found = conditions_of_run(
+            foreign, before, machine_state(), self.disturbed_tries(), environment["cpu"]["governor"]
+        )
+        if self.interrupted:
+            text = "a signal (%d) ended the run before all was measured" % self.interrupted.signum
+            found.append(condition("interrupted", text))
+        return self.document(environment, found)
+
+    def measure_tools(
+        self, ssh_ciphers: Sequence[str], openssl_ciphers: Sequence[str], work: SpeedWork
+    ) -> None:
         if ssh_ciphers and not self.options.targets:
             self.measure_ssh(ssh_ciphers)
         for number, address in enumerate(self.options.targets if ssh_ciphers else ()):
             shown = "remote %d" % (number + 1) if self.options.anonymous else address
             self.measure_remote(RemoteHost(self.ssh or "", address, shown), ssh_ciphers)
         if openssl_ciphers and self.openssl:
-            plan = OpensslPlan(
-                self.openssl,
-                self.able,
-                work,
-                self.mask,
-                self.options.depth,
-                self.skipped,
-                self.progress,
+            self.carry_out(
+                OpensslPlan(
+                    self.openssl,
+                    self.able,
+                    work,
+                    self.mask,
+                    self.options.depth,
+                    self.skipped,
+                    self.progress,
+                )
             )
-            self.series += plan.run()
-        self.progress.finish()
-        found = conditions_of_run(
-            foreign, before, machine_state(), self.disturbed_tries(), environment["cpu"]["governor"]
-        )
-        return self.document(environment, found)
+
+    def carry_out(self, plan: Union[SshPlan, OpensslPlan]) -> None:
+        """Run a plan; while it runs, an interruption finds there what it has measured."""
+        self.plan = plan
+        found = plan.run()
+        self.plan = None
+        self.series += found
 
     def announce(self, ssh: Sequence[str], openssl: Sequence[str], work: SpeedWork) -> None:
         """Print the estimate and give the progress line its plan."""
@@ -2854,7 +2922,6 @@ class Run:
             about = "about" if depth.stable is None else "at most about"
             words = in_words(self.progress.planned)
             self.progress.note(text % (len(ssh), len(openssl), depth.name, about, words))
-        self.progress.begin()
 
     def ssh_cost(self, ciphers: Sequence[str]) -> Tuple[int, float]:
         """Steps and seconds that ssh is expected to take."""
@@ -2888,7 +2955,7 @@ class Run:
                 for cipher in server.refused:
                     if cipher in ciphers:
                         self.skipped.add("ssh", cipher, "this sshd does not know it")
-                self.series += plan.run()
+                self.carry_out(plan)
         except SshUnavailable as error:
             self.progress.leave_out(*self.ssh_cost(ciphers))
             self.progress.note("ssh is not measured: %s" % error)
@@ -2907,7 +2974,7 @@ class Run:
                 plan = SshPlan(
                     host, channels, self.options.depth, None, self.skipped, self.progress
                 )
-                self.series += plan.run()
+                self.carry_out(plan)
                 if len(self.options.targets) == 1:
                     self.openssh["server"] = host.version
         except SshUnavailable as error:
@@ -3336,7 +3403,9 @@ def command_run(arguments: argparse.Namespace) -> int:
     sweep_stale_folders()
     codes = []
     for number, each in enumerate(options_of_runs(options, arguments.openssl)):
-        document = measured_document(each, Progress(arguments.progress))
+        document, signalled = measured_document(each, Progress(arguments.progress))
+        if signalled is not None and not document["measurements"]:
+            raise signalled
         if not document["measurements"]:
             lines = ["%s: %s" % (entry["cipher"], entry["reason"]) for entry in document["skipped"]]
             complain("nothing could be measured; " + "; ".join(lines[:3] or ["no tool was found"]))
@@ -3345,6 +3414,8 @@ def command_run(arguments: argparse.Namespace) -> int:
         output = arguments.output
         if output not in (None, "-") and len(arguments.openssl) > 1:
             output = "-%d".join(os.path.splitext(output)) % (number + 1)
+        if signalled is not None:
+            return deliver_interrupted(document, output)
         codes.append(deliver(document, output, site))
     measured = [code for code in codes if code != EXIT_NOTHING]
     return max(measured) if measured else EXIT_NOTHING
@@ -3360,14 +3431,32 @@ def options_of_runs(options: RunOptions, paths: Sequence[str]) -> List[RunOption
     return runs[:1] + [one._replace(tools=("openssl",)) for one in runs[1:]]
 
 
-def measured_document(options: RunOptions, progress: Progress) -> Json:
-    """Run with signals turned into an orderly end."""
+def measured_document(
+    options: RunOptions, progress: Progress
+) -> Tuple[Json, Optional[Interrupted]]:
+    """Run with signals turned into an orderly end; the signal, if one ended it early."""
     catch_signals()
     try:
-        return Run(options, progress).measure()
+        run = Run(options, progress)
+        return run.measure(), run.interrupted
     finally:
         ignore_signals()
         end_children()
+
+
+def deliver_interrupted(document: Json, output: Optional[str]) -> int:
+    """Keep what has been measured; whoever interrupts does not want to wait for an upload."""
+    print("\n".join(result_lines(document)), file=sys.stderr)
+    why = "interrupted; everything that was started is ended"
+    if output in (None, "-"):
+        keep_or_print(document, why)
+        return EXIT_NOT_UPLOADED
+    try:
+        write_atomically(str(output), dumps(document))
+        complain("%s; what was measured is in %s" % (why, output))
+    except OSError as error:
+        keep_or_print(document, "%s; %s cannot be written: %s" % (why, output, error.strerror))
+    return EXIT_NOT_UPLOADED
 
 
 def catch_signals() -> None:
@@ -3482,6 +3571,8 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
     depth = arguments.depth
     if arguments.tries is not None:
         depth = depth._replace(tries=arguments.tries)
+    if arguments.wait is not None:
+        depth = depth._replace(wait_seconds=arguments.wait)
     if arguments.seconds is not None:
         depth = depth._replace(
             pipeline_seconds=arguments.seconds,
@@ -3785,6 +3876,12 @@ def try_seconds(text: str) -> float:
     return seconds
 
 
+def wait_seconds(text: str) -> float:
+    if not re.match(r"\d{1,5}(\.\d+)?$", text):
+        raise argparse.ArgumentTypeError("give seconds from 0 to 99999")
+    return float(text)
+
+
 def host_label(text: str) -> str:
     if not text.strip() or len(text) > 200:
         raise argparse.ArgumentTypeError("give a name of 1 to 200 characters")
@@ -3852,6 +3949,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         type=number_of_threads,
         default=1,
         help="measure openssl also in N processes at once",
+    )
+    group.add_argument(
+        "--wait",
+        metavar="S",
+        type=wait_seconds,
+        help="wait at most so long for other processes to become quiet (default: 5, 30 or 120)",
     )
     group.add_argument(
         "--no-mask", action="store_true", help="leave out the tries without AES hardware"

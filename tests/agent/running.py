@@ -34,6 +34,8 @@ def agent_environment(home: Path, extra: Mapping[str, str] | None = None) -> dic
 
 def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
     """The command that runs the agent; `before` is code that changes its constants first."""
+    if arguments and arguments[0] == "run" and "--wait" not in arguments:
+        arguments = [*arguments, "--wait", "0"]  # for quiet: tests run beside each other
     if not before:
         return [sys.executable, "-W", "error", str(AGENT), *arguments]
     code = (

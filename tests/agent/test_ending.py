@@ -1,5 +1,6 @@
 """Whatever ends the agent, nothing that it started stays."""
 
+import json
 import signal
 import subprocess
 import time
@@ -11,6 +12,7 @@ import psutil
 import pytest
 
 import ciphermark_agent as agent
+from documents.validation import validate_run_document
 from tests.agent.running import agent_command, agent_environment
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -69,6 +71,46 @@ def test_a_signal_ends_everything_and_removes_the_folder(
         child.send_signal(signum)
         assert child.wait(timeout=10) == 128 + signum
         assert stragglers(processes) == []
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def kept_runs(home: Path) -> list[Path]:
+    return list((home / ".local/state/ciphermark/spool").glob("run-*.json"))
+
+
+def wait_for_line(child: "subprocess.Popen[str]", words: str) -> None:
+    assert child.stderr is not None
+    for line in child.stderr:
+        if words in line:
+            return
+    raise AssertionError(f"{words} was never said")
+
+
+@pytest.mark.parametrize("output", (False, True))
+def test_an_interrupted_run_keeps_what_it_has_measured(
+    tmp_path: Path, sshd: str, output: bool
+) -> None:
+    """Once the second round begins, there is a try of either method."""
+    path = tmp_path / "run.json"
+    words = ["run", "--sshd", sshd, "--tools", "ssh", "--ciphers", "aes128-ctr", "--seconds", "0.2"]
+    words += ["--progress", "json", *(("--output", str(path)) if output else ())]
+    with subprocess.Popen(
+        agent_command(words),
+        env=agent_environment(tmp_path),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        wait_for_line(child, "round 2 of 3")
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=15)
+    assert child.returncode == 1
+    kept = [path] if output else kept_runs(tmp_path)
+    assert str(kept[0]) in err
+    document = json.loads(kept[0].read_text())
+    assert validate_run_document(document) == []
+    assert {one["method"] for one in document["measurements"]} == {"steady", "pipeline"}
+    assert "interrupted" in [entry["code"] for entry in document["conditions"]]
     assert list((tmp_path / "temporary").iterdir()) == []
 
 

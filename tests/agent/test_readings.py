@@ -213,3 +213,39 @@ def test_the_machine_id_cannot_be_read_from_the_document() -> None:
     raw = (agent.read_text("/etc/machine-id") or "").strip()
     hashed = agent.machine_id()
     assert hashed is None if not raw else hashed != hashlib.sha256(raw.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("text", "cores"), (("150000 100000\n", 1.5), ("max 100000\n", None), ("", None))
+)
+def test_the_quota_of_a_container_is_in_cores(text: str, cores: float | None) -> None:
+    assert agent.cpu_quota(text) == cores
+
+
+def quiet_after(monkeypatch: pytest.MonkeyPatch, readings: list[float | None]) -> list[str]:
+    """What the wait says on a machine whose foreign CPU is read so, each within 0.01 s."""
+    left = iter(readings)
+
+    def read() -> float | None:
+        time.sleep(0.01)
+        return next(left)
+
+    monkeypatch.setattr(agent, "foreign_before_start", read)
+    said: list[str] = []
+    foreign = agent.wait_until_quiet(0.15, said.append)
+    return [*said, str(foreign)]
+
+
+def test_the_start_waits_until_others_are_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = quiet_after(monkeypatch, [0.9, 0.5, 0.05])
+    assert said[0].startswith("Other processes use 90 % of one CPU; waiting up to 0.15 s")
+    assert said[1:] == ["0.05"]
+
+
+def test_the_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert quiet_after(monkeypatch, [0.9] * 100)[-1] == "0.9"
+
+
+def test_a_quiet_or_unreadable_machine_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert quiet_after(monkeypatch, [0.0]) == ["0.0"]
+    assert quiet_after(monkeypatch, [None]) == ["None"]
