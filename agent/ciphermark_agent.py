@@ -3389,6 +3389,240 @@ def result_lines(document: Json) -> List[str]:
 
 
 # --------------------------------------------------------------------------------------------
+# Doctor: what can be measured here, and what would enable the rest
+# --------------------------------------------------------------------------------------------
+
+
+class Finding(NamedTuple):
+    """One capability: whether it is there, what was found, what would enable it."""
+
+    name: str
+    able: bool
+    detail: str
+    remedy: str = ""
+
+
+# The package that has a program, by the package manager that is on this machine.
+PACKAGES = (
+    ("apt-get", "apt install %s", {"sshd": "openssh-server", "ssh": "openssh-client"}),
+    ("dnf", "dnf install %s", {"sshd": "openssh-server", "ssh": "openssh-clients"}),
+    ("yum", "yum install %s", {"sshd": "openssh-server", "ssh": "openssh-clients"}),
+    ("zypper", "zypper install %s", {"sshd": "openssh-server", "ssh": "openssh-clients"}),
+    ("apk", "apk add %s", {"sshd": "openssh-server", "ssh": "openssh-client"}),
+    ("pacman", "pacman -S %s", {"sshd": "openssh", "ssh": "openssh"}),
+    ("brew", "brew install %s", {"sshd": "openssh", "ssh": "openssh", "openssl": "openssl@3"}),
+    ("pkg", "pkg install %s", {"sshd": "openssh-portable", "ssh": "openssh-portable"}),
+)
+
+
+def install_command(program: str) -> str:
+    """The command that installs a program here."""
+    for manager, command, packages in PACKAGES:
+        if shutil.which(manager):
+            return command % packages.get(program, program)
+    return "install %s with the package manager of this system" % program
+
+
+def doctor_findings(arguments: argparse.Namespace) -> List[Finding]:
+    """Every capability, tried rather than guessed."""
+    ssh = find_program("ssh", arguments.ssh)
+    sshd = find_program("sshd", arguments.sshd, SSHD_PLACES)
+    openssl = find_program("openssl", arguments.openssl)
+    found = [
+        Finding("Python", True, platform.python_version()),
+        program_finding("ssh", ssh, parse_ssh_version(run_tool([ssh, "-V"]).err) if ssh else None),
+        program_finding("sshd", sshd, None),
+    ]
+    if ssh and sshd:
+        found += private_server_findings(ssh, sshd)
+    version = parse_openssl_version(run_tool([openssl, "version", "-a"]).out) if openssl else {}
+    found.append(program_finding("openssl", openssl, version.get("version_text")))
+    if openssl:
+        found += openssl_findings(openssl, version)
+    return found + machine_findings() + [spool_finding()]
+
+
+def program_finding(name: str, path: Optional[str], version: Optional[str]) -> Finding:
+    if path is None:
+        return Finding(name, False, "not found in PATH", install_command(name))
+    return Finding(name, True, "%s (%s)" % (path, version) if version else path)
+
+
+def private_server_findings(ssh: str, sshd: str) -> List[Finding]:
+    """A connection to a private sshd, and which ciphers it lets through."""
+    offered = offered_ciphers(ssh)
+    try:
+        with PrivateServer(ssh, sshd, offered) as server:
+            server.prepare()
+            server.zero_connect()
+            missing = ", ".join(server.refused)
+            allowed = len(server.ciphers)
+    except SshUnavailable as error:
+        remedy = "see the reason; as an ordinary user fewer things are needed than as root"
+        return [Finding("ssh to a private sshd", False, str(error), remedy)]
+    absent = [name for name in SSH_BASELINES if name not in offered]
+    detail = "%d of %d ciphers" % (allowed, len(offered))
+    found = [
+        Finding("ssh to a private sshd", True, detail + (", not " + missing if missing else ""))
+    ]
+    remedy = "give an older build with --ssh and --sshd (OpenSSH 7.5 or earlier has them)"
+    words = "this OpenSSH has no " + ", ".join(absent) if absent else ", ".join(SSH_BASELINES)
+    found.append(Finding("baseline ciphers of ssh", not absent, words, remedy if absent else ""))
+    return found
+
+
+def openssl_findings(openssl: str, version: Json) -> List[Finding]:
+    able = speed_abilities(openssl)
+    found = [
+        Finding(
+            "openssl tries of one second",
+            able.seconds,
+            "speed -seconds" if able.seconds else "this version takes 15 s a cipher",
+            "" if able.seconds else "OpenSSL 1.1.1 or later",
+        )
+    ]
+    try:
+        openssl_try(openssl, Asked("rc4"), 1, able)
+        found.append(Finding("baseline ciphers of openssl", True, "rc4 answers"))
+    except TryFailed as error:
+        remedy = install_command("openssl-provider-legacy" if able.providers else "openssl")
+        found.append(Finding("baseline ciphers of openssl", False, "rc4: %s" % error, remedy))
+    flags = cpu_environment()["flags"]
+    mask = mask_variable(platform.machine(), version.get("cpu_settings"), flags)
+    hardware = aes_hardware(flags)
+    if mask is None or hardware is False:
+        detail = "no mask is known" if mask is None else "this CPU has no AES instructions"
+        found.append(Finding("AES hardware turned off", False, detail))
+    else:
+        found.append(Finding("AES hardware turned off", True, "=".join(mask)))
+    return found
+
+
+def aes_hardware(flags: Optional[List[str]]) -> Optional[bool]:
+    """Whether the CPU has AES instructions; None where its flags do not tell."""
+    if not flags or not platform.machine().startswith(("x86", "amd64", "i", "aarch64", "arm")):
+        return None
+    return "aes" in flags
+
+
+def machine_findings() -> List[Finding]:
+    watched = read_cpu_times() is not None
+    orphans = LIBC is not None
+    cpus = cpus_for_pinning()
+    return [
+        Finding(
+            "other processes watched",
+            watched,
+            "/proc/stat" if watched else "/proc/stat cannot be read",
+            "" if watched else "run it on Linux with /proc mounted",
+        ),
+        Finding(
+            "CPU seconds of the server",
+            orphans,
+            "prctl" if orphans else "needs prctl of Linux, by Python's ctypes",
+            "" if orphans else "a Python with ctypes, on Linux",
+        ),
+        Finding(
+            "ssh and sshd on a core each",
+            cpus is not None,
+            "CPU %d and %d" % cpus if cpus else "there are not two cores for this process",
+        ),
+    ]
+
+
+def spool_finding() -> Finding:
+    """Whether a run that cannot be uploaded can be kept."""
+    folder = spool_folder()
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        probe = os.path.join(folder, "probe-%d" % os.getpid())
+        write_atomically(probe, "")
+        os.unlink(probe)
+    except OSError as error:
+        remedy = "give XDG_STATE_HOME a folder that can be written"
+        return Finding("spool", False, "%s: %s" % (folder, error.strerror), remedy)
+    waiting = len(spooled_runs())
+    detail = "%s, %d run(s) waiting" % (folder, waiting)
+    return Finding("spool", True, detail, "ciphermark_agent.py upload" if waiting else "")
+
+
+def command_doctor(arguments: argparse.Namespace) -> int:
+    """Exit code 3 when nothing at all could be measured, as `run` would end."""
+    catch_signals()
+    sweep_stale_folders()
+    try:
+        found = doctor_findings(arguments)
+    finally:
+        ignore_signals()
+        end_children()
+    for finding in found:
+        print(printable("%-4s %s: %s" % ("yes" if finding.able else "no", *finding[::2])))
+        if finding.remedy:
+            print(printable("     to do: " + finding.remedy))
+    able = {finding.name for finding in found if finding.able}
+    return EXIT_OK if able & {"ssh to a private sshd", "openssl"} else EXIT_NOTHING
+
+
+# --------------------------------------------------------------------------------------------
+# Schedule: lines for regular runs
+# --------------------------------------------------------------------------------------------
+
+SYSTEMD_UNITS = """\
+# /etc/systemd/system/ciphermark-agent.service
+[Unit]
+Description=Ciphermark: measure the cipher speed of this machine
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=oneshot
+ExecStart={command}
+# 1: measured, but the server was not reached; the run waits in the spool
+SuccessExitStatus=1
+
+# /etc/systemd/system/ciphermark-agent.timer
+[Unit]
+Description=Ciphermark once a week
+
+[Timer]
+OnCalendar=Sun 04:00
+RandomizedDelaySec=1h
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+
+# then: systemctl daemon-reload && systemctl enable --now ciphermark-agent.timer
+"""
+
+
+def command_schedule(arguments: argparse.Namespace) -> int:
+    """Print both; server and token come from a configuration file, never from a command line."""
+    python = sys.executable or "/usr/bin/python3"
+    script = os.path.abspath(sys.argv[0])
+    command = [python, script, "run", "--" + arguments.depth.name, "--progress", "none"]
+    if "server" not in configuration(configuration_files()):
+        folder = os.path.dirname(configuration_files()[1])
+        print(
+            "# First write %s/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
+            "#   token_file = %s/token\n" % (folder, folder)
+        )
+    quoted = " ".join(
+        '"%s"'
+        % word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+        if re.search(r"[^A-Za-z0-9_./-]", word)
+        else word
+        for word in command
+    )
+    print(SYSTEMD_UNITS.format(command=quoted))
+    # A percent sign begins standard input in a crontab.
+    minute = random.randrange(60)  # so that many hosts do not come at once
+    print("# or one line of a crontab (crontab -e):")
+    print("%d 4 * * 0 %s >/dev/null" % (minute, shell_words(command).replace("%", "\\%")))
+    return EXIT_OK
+
+
+# --------------------------------------------------------------------------------------------
 # Command line
 # --------------------------------------------------------------------------------------------
 
@@ -3819,7 +4053,7 @@ def complain(text: str) -> None:
 
 
 def tag_pair(text: str) -> Tuple[str, str]:
-    key, separator, value = text.partition("=")
+    key, separator, value = typed(text).partition("=")
     if not separator or not re.match(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}$", key) or len(value) > 200:
         raise argparse.ArgumentTypeError(
             "give KEY=VALUE, the key of letters, digits, dot, dash and underscore (at most 50)"
@@ -3882,7 +4116,15 @@ def wait_seconds(text: str) -> float:
     return float(text)
 
 
+def typed(text: str) -> str:
+    """A word of the command line; bytes that the locale could not read are taken for UTF-8."""
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return os.fsencode(text).decode("utf-8", "replace")
+    return text
+
+
 def host_label(text: str) -> str:
+    text = typed(text)
     if not text.strip() or len(text) > 200:
         raise argparse.ArgumentTypeError("give a name of 1 to 200 characters")
     return text.strip()
@@ -3897,6 +4139,18 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--ca-file", metavar="FILE", help="certificates (PEM) to trust instead of the system's"
     )
+
+
+def add_depth_options(parser: Any) -> None:
+    depth = parser.add_mutually_exclusive_group()
+    for chosen, text in (
+        (QUICK, "3 tries of about 1 s: 1 to 2 minutes (the default)"),
+        (STANDARD, "5 tries of 2 s, all block sizes, decryption: about 5 minutes"),
+        (THOROUGH, "more ciphers, up to 15 tries of 3 s until stable: about 20 minutes"),
+    ):
+        depth.add_argument(
+            "--" + chosen.name, dest="depth", action="store_const", const=chosen, help=text
+        )
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -3915,15 +4169,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="may be repeated",
     )
     group = parser.add_argument_group("what is measured")
-    depth = group.add_mutually_exclusive_group()
-    for chosen, text in (
-        (QUICK, "3 tries of about 1 s: 1 to 2 minutes (the default)"),
-        (STANDARD, "5 tries of 2 s, all block sizes, decryption: about 5 minutes"),
-        (THOROUGH, "more ciphers, up to 15 tries of 3 s until stable: about 20 minutes"),
-    ):
-        depth.add_argument(
-            "--" + chosen.name, dest="depth", action="store_const", const=chosen, help=text
-        )
+    add_depth_options(group)
     parser.set_defaults(depth=QUICK)
     group.add_argument(
         "--tools", metavar="LIST", type=tool_list, default=("ssh", "openssl"), help="ssh,openssl"
@@ -4010,12 +4256,31 @@ def command_line() -> argparse.ArgumentParser:
     )
     add_server_options(send)
     send.add_argument("-v", "--verbose", action="store_true", help="say what is retried")
+    doctor = commands.add_parser(
+        "doctor",
+        allow_abbrev=False,
+        help="what can be measured here, what cannot, and how to change that",
+    )
+    for name in ("ssh", "sshd", "openssl"):
+        doctor.add_argument("--" + name, metavar="PATH", help="the %s to look at" % name)
+    doctor.add_argument("-v", "--verbose", action="store_true", help="print every command")
+    schedule = commands.add_parser(
+        "schedule", allow_abbrev=False, help="print a systemd timer, and a cron line"
+    )
+    schedule.set_defaults(depth=QUICK)
+    add_depth_options(schedule)
     show = commands.add_parser("show", allow_abbrev=False, help="a run as tables in the terminal")
     show.add_argument("file", metavar="FILE")
     return parser
 
 
-COMMANDS = {"run": command_run, "upload": command_upload, "show": command_show}
+COMMANDS = {
+    "run": command_run,
+    "doctor": command_doctor,
+    "upload": command_upload,
+    "show": command_show,
+    "schedule": command_schedule,
+}
 
 
 def hide_token(argv: List[str]) -> None:
