@@ -1,0 +1,169 @@
+"""The agent on every Python that is here, from 3.6 on, and in surroundings that lack things."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from documents.validation import validate_run_document
+from tests.agent.running import (
+    AGENT,
+    FAST_OPENSSL,
+    RunAgent,
+    agent_command,
+    agent_environment,
+    write_program,
+)
+from tests.agent.test_ending import name_of, running_agent, transfer_of
+
+
+def versions_found() -> list[str]:
+    """Pythons that pyenv has installed, the oldest first, and the one that runs this."""
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    found = {}
+    for path in root.glob("versions/3.*/bin/python3"):
+        match = re.match(r"3\.(\d+)\.", path.parents[1].name)
+        if match and int(match.group(1)) >= 6:
+            found[int(match.group(1))] = str(path)
+    found.setdefault(sys.version_info.minor, sys.executable)
+    return [found[minor] for minor in sorted(found)]
+
+
+PYTHONS = versions_found()
+
+
+def run_on(python: str, home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        (python, "-W", "error", str(AGENT), *words),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=agent_environment(home),
+    )
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_python_measures_openssl_and_reports(python: str, tmp_path: Path) -> None:
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    words = ("run", "--tools", "openssl", "--openssl", fake, "--thorough", "--wait", "0")
+    done = run_on(python, tmp_path, *words, "--ciphers", "rc4,aes-128-gcm")
+    assert done.returncode == 0, done.stderr
+    assert validate_run_document(json.loads(done.stdout)) == []
+    assert "rc4" in done.stderr
+    dry = run_on(python, tmp_path, "run", "--dry-run", "--target", "far", "--macs", "hmac-md5")
+    assert dry.returncode == 0, dry.stderr
+    assert run_on(python, tmp_path, "schedule").returncode == 0
+
+
+@pytest.mark.parametrize("python", sorted({PYTHONS[0], PYTHONS[-1]}))
+def test_the_oldest_and_the_newest_python_measure_ssh(
+    python: str, tmp_path: Path, sshd_option: tuple[str, str]
+) -> None:
+    words = ("run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-ctr", "--tries", "1")
+    done = run_on(python, tmp_path, *words, "--seconds", "0.1", "--wait", "0")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert validate_run_document(document) == []
+    assert {one["method"] for one in document["measurements"]} == {"pipeline", "steady"}
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+BARE = (
+    "known = agent.read_text\n"
+    "hidden = ('/proc', '/sys', '/etc', '/var', '/usr/lib/os-release')\n"
+    "agent.read_text = lambda path: None if path.startswith(hidden) else known(path)\n"
+    "agent.LIBC = None\n"
+)
+
+
+def test_a_container_without_proc_gives_nulls_and_figures(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    done = run_agent(
+        "run", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
+        before=BARE + "agent.SSHD_PLACES = ()", env={"PATH": str(tmp_path / "nothing")},
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    cpu = document["environment"]["cpu"]
+    assert cpu["model"] is cpu["flags"] is cpu["governor"] is None
+    assert document["host"]["machine_id"] is None
+    samples = [one for series in document["measurements"] for one in series["samples"]]
+    assert all(sample["foreign_cpu"] is None for sample in samples)
+
+
+def test_a_home_that_cannot_be_written_keeps_the_run_elsewhere(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    """A file in its place: what a read-only home does to root as well."""
+    home = tmp_path / "home"
+    home.write_text("")
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    done = run_agent(
+        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
+        "--server", "http://127.0.0.1:9",
+        before="agent.RETRY_DELAYS = ()", env={"HOME": str(home), "CIPHERMARK_TOKEN": "x"},
+    )  # fmt: skip
+    assert done.code == 1, done.err
+    (kept,) = (tmp_path / "temporary").glob("run-*.json")
+    assert f"kept in {kept}" in done.err
+    assert validate_run_document(json.loads(kept.read_text())) == []
+
+
+def test_tools_speak_the_c_locale_whatever_the_users_is(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    check = "import os, sys\nif os.environ['LC_ALL'] != 'C': sys.exit('3,14')\n"
+    fake = write_program(tmp_path / "openssl", check + FAST_OPENSSL)
+    done = run_agent(
+        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
+        "--name", "n\u00e4s",
+        env={"LC_ALL": "de_DE.ISO-8859-1", "LANGUAGE": "de", "PYTHONUTF8": "0"},
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    assert document["host"]["name"] == "n\u00e4s"
+
+
+def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd: str) -> None:
+    path = tmp_path / "run.json"
+    words = ["--sshd", sshd, "--tools", "ssh", "--ciphers", "3des-cbc,aes128-ctr", "--tries", "1"]
+    words += ["--seconds", "0.1", "--output", str(path)]
+    with running_agent(tmp_path, *words) as child:
+        for process in transfer_of(child):
+            if name_of(process) == "sshd":
+                process.send_signal(signal.SIGKILL)
+        assert child.wait(timeout=30) == 0
+    document = json.loads(path.read_text())
+    assert validate_run_document(document) == []
+    assert {one["cipher"] for one in document["measurements"]} == {"aes128-ctr"}
+    assert [entry["cipher"] for entry in document["skipped"]] == ["3des-cbc"]
+    assert not [one for one in psutil.process_iter() if name_of(one) == "sshd" and one.ppid() == 1]
+
+
+def test_starting_the_agent_takes_no_time(tmp_path: Path) -> None:
+    """What it imports costs less than 150 ms of CPU."""
+    words = agent_command(("--version",))
+    bare = (sys.executable, "-c", "pass")
+    costs = []
+    for command in (words, bare):
+        seconds = []
+        for _ in range(3):
+            child = subprocess.Popen(
+                command, env=agent_environment(tmp_path), stdout=subprocess.DEVNULL
+            )
+            usage = os.wait4(child.pid, 0)[2]
+            child.returncode = 0
+            seconds.append(usage.ru_utime + usage.ru_stime)
+        costs.append(min(seconds))
+    assert costs[0] - costs[1] < 2 * 0.15  # another machine may be slower than ours
