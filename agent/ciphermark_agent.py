@@ -967,7 +967,7 @@ def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) ->
     if given is not None:
         path = os.path.abspath(given)
         if not os.access(path, os.X_OK) or os.path.isdir(path):
-            raise UsageError("--%s %s: no such program" % (name, given))
+            raise UsageError("--%s %s: there is no program that can be run" % (name, given))
         return path
     path_list = os.pathsep.join([os.environ.get("PATH", os.defpath)] + list(places))
     found = shutil.which(name, path=path_list)
@@ -3192,7 +3192,8 @@ def upload(site: Site, document: Json) -> str:
         time.sleep(wait)
         answer = post(site, url, body)
     if answer.status in (200, 201, 202):
-        return "uploaded: " + str(parse_object(answer.body).get("url") or url)
+        # The page for people; the answer's own url is the API's.
+        return "uploaded: %s/runs/%s/" % (site.server.rstrip("/"), document["run_id"])
     raise UploadFailed(explain_answer(url, answer))
 
 
