@@ -298,7 +298,7 @@ def test_a_dry_run_shows_the_shape_of_a_real_document(
     ("arguments", "words"),
     (
         (("--ciphers", "nonsense"), "neither ssh nor openssl is known to have nonsense"),
-        (("--sshd", "/nowhere/sshd"), "--sshd /nowhere/sshd: no such program"),
+        (("--sshd", "/nowhere/sshd"), "--sshd /nowhere/sshd: there is no program that can be run"),
         (("--server", "ftp://x"), "give an address such as https://"),
         (("--server", "http://127.0.0.1:9"), "--server needs a token"),
         (("--token-file", "/nowhere", "--server", "http://127.0.0.1:9"), "cannot be read"),
