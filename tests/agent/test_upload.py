@@ -93,13 +93,13 @@ def send(run_agent: RunAgent, site: Site, path: Path) -> Any:
     return run_agent("upload", str(path), "--server", site.url + "/", before=FAST, env=env)
 
 
-def test_an_accepted_run_is_told_its_address(
+def test_an_accepted_run_is_told_the_address_of_its_page(
     run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
 ) -> None:
     site = make_site(ACCEPTED)
     done = send(run_agent, site, saved_run)
     assert done.code == 0
-    assert "http://site/runs/x/" in done.out
+    assert f"uploaded: {site.url}/runs/0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e/" in done.out
     (request,) = site.requests
     assert request.path == "/api/v1/runs/"
     assert request.authorization == "Bearer " + TOKEN
