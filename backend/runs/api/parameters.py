@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, time
-from typing import Any
+from typing import Any, cast
 
 from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
@@ -112,23 +112,17 @@ def comparison_query(params: QueryDict) -> ComparisonQuery:
 
     Raises DRF's `ValidationError`, keyed by parameter and naming every fault.
     """
-    chosen: dict[str, object] = {}
+    chosen: dict[str, Any] = {}
     faults: dict[str, Any] = {}
-    for name, read in _SINGLE.items():
+    for name, read in (*_SINGLE.items(), *((name, None) for name in (*FILTERS, "cipher"))):
         try:
             values = _values(params, name)
             if values:
-                chosen[name] = read(name, values[-1])
+                chosen[name] = read(name, values[-1]) if read else values
         except ValidationError as error:
-            faults.update(error.detail)  # type: ignore[arg-type]
-    filters: dict[str, tuple[str, ...]] = {}
-    for name in (*FILTERS, "cipher"):
-        try:
-            filters[name] = _values(params, name)
-        except ValidationError as error:
-            faults.update(error.detail)  # type: ignore[arg-type]
+            # Every fault here is keyed by its parameter.
+            faults.update(cast(dict[str, Any], error.detail))
     if faults:
         raise ValidationError(faults)
-    ciphers = filters.pop("cipher")
-    present = {name: values for name, values in filters.items() if values}
-    return ComparisonQuery(ciphers=ciphers, filters=present, **chosen)  # type: ignore[arg-type]
+    filters = {name: chosen.pop(name) for name in FILTERS if name in chosen}
+    return ComparisonQuery(ciphers=chosen.pop("cipher", ()), filters=filters, **chosen)

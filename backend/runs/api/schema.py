@@ -8,6 +8,7 @@ from runs.api.parameters import CHOICES
 from runs.queries.selection import FILTERS
 
 
+# The library registers a subclass by an untyped hook.
 class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """How the OpenAPI document describes our tokens."""
 
