@@ -2371,7 +2371,8 @@ class SshPlan:
         """Why a channel, or one method of it, has no sample at all."""
         methods = ("steady", "pipeline")
         series = [self.series.get((channel, method)) for method in methods]
-        missing = [name for name, one in zip(methods, series) if not (one and one.samples)]  # noqa: B905
+        pairs = zip(methods, series)  # noqa: B905 - new in 3.10
+        missing = [name for name, one in pairs if not (one and one.samples)]
         told = [
             self.reasons[channel, name]
             for name in ["warm-up"] + missing

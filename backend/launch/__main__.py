@@ -58,7 +58,7 @@ def _go_inside(target: str, inherited: dict[str, str]) -> NoReturn:
         "CIPHERMARK_DATA_DIR": str(places.data_dir()),
     }
     python = str(places.venv_python())
-    os.execve(python, [python, "-m", "launch", "--inside", target], variables)  # noqa: S606
+    os.execve(python, [python, "-m", "launch", "--inside", target], variables)  # noqa: S606 - no shell meant
 
 
 def _targets() -> dict[str, Callable[[], int]]:

@@ -321,3 +321,12 @@ def test_a_tool_that_no_profile_knows_is_said_to_be_so(member: Client, store_run
     said = text_of(page(member, "/", tool="openssl", metric="normalised"))
     assert "No reference profile has levels of OpenSSL" in said
     assert "Clear the filters" not in said
+
+
+def test_a_block_size_left_over_from_openssl_excludes_nothing_of_ssh(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(run_document(ssh_measurement(GCM, 4e8)))
+    said = text_of(page(member, "/", tool="ssh", block_size="8192"))
+    assert "1 system" in said
+    assert "no figure for this block size" not in said

@@ -3,18 +3,16 @@
 from dataclasses import replace
 from typing import Any
 
-from django.db import connection
-
 from analysis.comparison import NEEDS_BASELINE, Comparison, Vote, build_comparison
 from runs.models import ReferenceProfile
 from runs.queries.profiles import active_profile
-from runs.queries.selection import ComparisonQuery, grouping, series_conditions
-
-FROM = """
-FROM runs_measurement m
-JOIN runs_run r ON r.id = m.run_id
-JOIN runs_environment e ON e.id = r.environment_id
-"""
+from runs.queries.selection import (
+    ComparisonQuery,
+    grouping,
+    measurement_conditions,
+    series_conditions,
+)
+from runs.queries.statements import FROM, LATEST_FIRST, fetch_rows
 
 _VALUES = {
     "throughput": "m.median",
@@ -64,19 +62,15 @@ def _baseline_join(
 def _common_block_size(query: ComparisonQuery) -> int | None:
     """The largest block size that all groups have; failing that, the one that most have."""
     group = grouping(query.group_by)
-    where = series_conditions(query)
-    if query.ciphers:
-        where.add("m.cipher = ANY(%s)", list(query.ciphers))
+    where = measurement_conditions(query)
     statement = (
         f"SELECT m.block_size {FROM} {group.join} WHERE {where.text}"
         " GROUP BY m.block_size"
         f" ORDER BY count(DISTINCT {group.key}) DESC, m.block_size DESC LIMIT 1"
     )
     parameters = [*where.parameters, *group.parameters[:1]]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        row = cursor.fetchone()
-    return row[0] if row else None
+    rows = fetch_rows(statement, parameters)
+    return rows[0][0] if rows else None
 
 
 def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
@@ -84,10 +78,6 @@ def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
     if query.tool != "openssl" or query.block_size is not None:
         return query
     return replace(query, block_size=_common_block_size(query))
-
-
-LATEST_FIRST = "r.started_at DESC NULLS LAST, r.id DESC"
-"""A run of unknown date is never the latest; of one moment the one stored later counts."""
 
 
 def _machines(query: ComparisonQuery) -> dict[str, int]:
@@ -104,20 +94,15 @@ def _machines(query: ComparisonQuery) -> dict[str, int]:
             ORDER BY r.host_id, r.environment_id, {LATEST_FIRST}
         ) latest GROUP BY key
     """  # noqa: S608 - closed lists
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [*group.parameters[:1], *where.parameters])
-        return dict(cursor.fetchall())
+    rows = fetch_rows(statement, [*group.parameters[:1], *where.parameters])
+    return dict(rows)
 
 
 def _votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
     """One vote for each host, environment and cipher: of the latest run that measured it."""
     group = grouping(query.group_by)
     join, join_parameters = _baseline_join(query, profile)
-    where = series_conditions(query)
-    if query.ciphers:
-        where.add("m.cipher = ANY(%s)", list(query.ciphers))
-    if query.tool == "openssl":
-        where.add("m.block_size = %s", query.block_size)
+    where = measurement_conditions(query)
     value = _VALUES[query.metric]
     if query.metric not in NEEDS_BASELINE:
         where.add(f"{value} IS NOT NULL")
@@ -130,9 +115,7 @@ def _votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vot
             {LATEST_FIRST}, m.pinned, m.target_name, m.id
     """
     parameters = [*group.parameters, *join_parameters, *where.parameters]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return [Vote(*row) for row in cursor.fetchall()]
+    return [Vote(*row) for row in fetch_rows(statement, parameters)]
 
 
 def compare(query: ComparisonQuery) -> Comparison:

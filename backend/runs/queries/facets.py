@@ -1,19 +1,17 @@
 """What there is to choose from: filter values with counts, ciphers, block sizes."""
 
 from dataclasses import dataclass
-from typing import Any
-
-from django.db import connection
 
 from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
-from runs.queries.comparison import FROM
 from runs.queries.selection import (
     ComparisonQuery,
     grouping,
+    measurement_conditions,
     run_conditions,
     series_conditions,
 )
+from runs.queries.statements import FROM, fetch_rows
 
 MACHINES = "count(DISTINCT (r.host_id, r.environment_id))"
 
@@ -59,12 +57,6 @@ class CipherCount:
     machines: int
 
 
-def _rows(statement: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchall())
-
-
 def _facet(query: ComparisonQuery, name: str) -> Facet:
     """Counts under all other filters, so that a second value can be added to a filter."""
     where = run_conditions(query, without=name)
@@ -72,7 +64,7 @@ def _facet(query: ComparisonQuery, name: str) -> Facet:
     if name != "source":
         group = grouping(name)
         key, label, join = group.key, group.label, group.join
-    rows = _rows(
+    rows = fetch_rows(
         f"SELECT {key}, min({label}), {MACHINES} {FROM} {join} WHERE {where.text} GROUP BY {key}",
         where.parameters,
     )
@@ -89,7 +81,7 @@ def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
 def measured_ciphers(query: ComparisonQuery) -> tuple[CipherCount, ...]:
     """The ciphers that the query's series exist for, the most widely measured first."""
     where = series_conditions(query)
-    rows = _rows(
+    rows = fetch_rows(
         f"SELECT m.cipher, {MACHINES} {FROM} WHERE {where.text}"
         " GROUP BY m.cipher ORDER BY 2 DESC, 1",
         where.parameters,
@@ -102,7 +94,7 @@ def block_sizes(query: ComparisonQuery) -> tuple[int, ...]:
     if query.tool != "openssl":
         return ()
     where = series_conditions(query)
-    rows = _rows(
+    rows = fetch_rows(
         f"SELECT DISTINCT m.block_size {FROM} WHERE {where.text} ORDER BY 1",
         where.parameters,
     )
@@ -111,10 +103,6 @@ def block_sizes(query: ComparisonQuery) -> tuple[int, ...]:
 
 def machine_count(query: ComparisonQuery) -> int:
     """How many (host, environment) pairs measured any of the query's series and ciphers."""
-    where = series_conditions(query)
-    if query.ciphers:
-        where.add("m.cipher = ANY(%s)", list(query.ciphers))
-    if query.block_size is not None:
-        where.add("m.block_size = %s", query.block_size)
-    rows = _rows(f"SELECT {MACHINES} {FROM} WHERE {where.text}", where.parameters)
-    return int(str(rows[0][0]))
+    where = measurement_conditions(query)
+    rows = fetch_rows(f"SELECT {MACHINES} {FROM} WHERE {where.text}", where.parameters)
+    return int(rows[0][0])

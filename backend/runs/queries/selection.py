@@ -138,6 +138,16 @@ def series_conditions(query: ComparisonQuery, *, without: str | None = None) -> 
     return where
 
 
+def measurement_conditions(query: ComparisonQuery) -> Where:
+    """`series_conditions` with the query's ciphers and, for openssl, the block size it names."""
+    where = series_conditions(query)
+    if query.ciphers:
+        where.add("m.cipher = ANY(%s)", list(query.ciphers))
+    if query.tool == "openssl" and query.block_size is not None:
+        where.add("m.block_size = %s", query.block_size)
+    return where
+
+
 @dataclass(frozen=True)
 class Grouping:
     """How rows get their group: SQL for key and label, the join it needs, its parameters."""
