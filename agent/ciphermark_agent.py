@@ -200,6 +200,7 @@ WORK_PREFIX = "ciphermark-agent-"
 MACHINE_ID_SALT = "ciphermark machine id 1:"
 
 UPLOAD_TIMEOUT = 30.0
+CHECK_TIMEOUT = 5.0  # of the question before the measurement
 RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds between the attempts of an upload
 JITTER = 0.5  # share of a delay that is left to chance, so that many hosts do not come at once
 RETRY_AFTER_LIMIT = 60.0
@@ -3152,19 +3153,21 @@ def trust_of(ca_file: Optional[str]) -> Optional[ssl.SSLContext]:
         raise UsageError("--ca-file %s cannot be used: %s" % (ca_file, reason))
 
 
-def post(site: Site, url: str, body: bytes) -> Answer:
+def ask(site: Site, url: str, body: Optional[bytes] = None, limit: float = 0) -> Answer:
+    """POST this gzipped body, or GET without one."""
     headers = {
         "Authorization": "Bearer " + site.token,
-        "Content-Type": "application/json",
-        "Content-Encoding": "gzip",
         "Accept": "application/json",
         "User-Agent": "ciphermark-agent/" + VERSION,
     }
-    request = urllib.request.Request(url, data=body, headers=headers, method="POST")
+    if body is not None:
+        headers.update({"Content-Type": "application/json", "Content-Encoding": "gzip"})
+    method = "GET" if body is None else "POST"
+    request = urllib.request.Request(url, data=body, headers=headers, method=method)
     tls = urllib.request.HTTPSHandler(context=site.trust)
     opener = urllib.request.build_opener(RefuseRedirects, tls)
     try:
-        with opener.open(request, timeout=UPLOAD_TIMEOUT) as answer:
+        with opener.open(request, timeout=limit or UPLOAD_TIMEOUT) as answer:
             return Answer(answer.status, decode(answer.read(MIB)), None)
     except urllib.error.HTTPError as error:
         with contextlib.closing(error):
@@ -3184,22 +3187,35 @@ def upload(site: Site, document: Json) -> str:
     """Send a run; returns what to tell the user. The run_id makes sending twice harmless."""
     url = site.server.rstrip("/") + "/api/v1/runs/"
     body = gzip.compress(json.dumps(document).encode("utf-8"))
-    answer = post(site, url, body)
+    answer = ask(site, url, body)
     for delay in RETRY_DELAYS:
         if not worth_retrying(answer):
             break
         wait = pause(answer, delay)
         verbose("%s: %s, again in %.1f s" % (url, answer.status or answer.body, wait))
         time.sleep(wait)
-        answer = post(site, url, body)
+        answer = ask(site, url, body)
     if answer.status in (200, 201, 202):
         # The page for people; the answer's own url is the API's.
         return "uploaded: %s/runs/%s/" % (site.server.rstrip("/"), document["run_id"])
     raise UploadFailed(explain_answer(url, answer))
 
 
+def foresee_refusal(site: Site) -> Optional[str]:
+    """Why an upload to this site would fail as things are now, asked before minutes of measuring.
+
+    An upload token may read nothing, so 403 is what a good one gets; a bad one gets 401.
+    """
+    url = site.server.rstrip("/") + "/api/v1/runs/"
+    try:
+        answer = ask(site, url, limit=CHECK_TIMEOUT)
+    except UploadFailed as error:
+        return str(error)
+    return explain_answer(url, answer) if answer.status in (0, 401, 404) else None
+
+
 def worth_retrying(answer: Answer) -> bool:
-    if distrusted(answer):
+    if distrusted(answer) or speaks_no_tls(answer):
         return False
     return answer.status in (0, 429) or answer.status >= 500
 
@@ -3207,6 +3223,13 @@ def worth_retrying(answer: Answer) -> bool:
 def distrusted(answer: Answer) -> bool:
     """Whether the server's certificate was refused: it will not change in a minute."""
     return answer.status == 0 and "CERTIFICATE_VERIFY_FAILED" in answer.body
+
+
+def speaks_no_tls(answer: Answer) -> bool:
+    """Whether https was asked of a server that answers in plain http (OpenSSL 1.0 to 3 words)."""
+    signs = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE")
+    text = answer.body.upper().replace(" ", "_")
+    return answer.status == 0 and any(sign in text for sign in signs)
 
 
 def pause(answer: Answer, delay: float) -> float:
@@ -3233,6 +3256,8 @@ def explain_answer(url: str, answer: Answer) -> str:
             "%s shows a certificate that is not trusted here (%s); give the certificate of its "
             "authority with --ca-file" % (url, answer.body)
         )
+    if speaks_no_tls(answer):
+        return "%s does not speak TLS; if the address is right, write http:// for it" % url
     if answer.status == 0:
         return "%s cannot be reached: %s" % (url, answer.body)
     words = {
@@ -3534,10 +3559,11 @@ def machine_findings() -> List[Finding]:
 
 def spool_finding() -> Finding:
     """Whether a run that cannot be uploaded can be kept."""
-    folder = spool_folder()
+    folder = existing = spool_folder()
+    while not os.path.lexists(existing) and os.path.dirname(existing) != existing:
+        existing = os.path.dirname(existing)  # doctor makes no folders: those above would be asked
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        probe = os.path.join(folder, "probe-%d" % os.getpid())
+        probe = os.path.join(existing, ".ciphermark-probe-%d" % os.getpid())
         write_atomically(probe, "")
         os.unlink(probe)
     except OSError as error:
@@ -3545,7 +3571,7 @@ def spool_finding() -> Finding:
         return Finding("spool", False, "%s: %s" % (folder, error.strerror), remedy)
     waiting = len(spooled_runs())
     detail = "%s, %d run(s) waiting" % (folder, waiting)
-    return Finding("spool", True, detail, "ciphermark_agent.py upload" if waiting else "")
+    return Finding("spool", True, detail, own_file() + " upload" if waiting else "")
 
 
 def command_doctor(arguments: argparse.Namespace) -> int:
@@ -3637,6 +3663,9 @@ def command_run(arguments: argparse.Namespace) -> int:
             print("\n".join(dry_run_lines(each, site.server if site else None)))
         return EXIT_OK
     sweep_stale_folders()
+    refusal = foresee_refusal(site) if site else None
+    if refusal:
+        complain(refusal + "\nthe run is measured all the same, and kept until it can be sent")
     codes = []
     for number, each in enumerate(options_of_runs(options, arguments.openssl)):
         document, signalled = measured_document(each, Progress(arguments.progress))
@@ -3751,9 +3780,14 @@ def upload_or_keep(site: Site, document: Json, screen: IO[str]) -> int:
     else:
         if path:
             os.unlink(path)
+        waiting = len(spooled_runs())
+        if waiting:
+            words = "%d earlier run(s) wait in the spool: python3 %s upload --server %s"
+            print(words % (waiting, own_file(), site.server), file=screen)
         return EXIT_OK
     if path:
-        complain("%s; the run is kept in %s" % (why, path))
+        later = "send it later: python3 %s upload --server %s" % (own_file(), site.server)
+        complain("%s; the run is kept in %s\n%s" % (why, path, later))
     else:
         keep_or_print(document, why)
     return EXIT_NOT_UPLOADED
@@ -3769,17 +3803,19 @@ def command_upload(arguments: argparse.Namespace) -> int:
     paths = arguments.files or spooled_runs()
     if not paths:
         print("nothing to send: there is no run in %s" % spool_folder())
-    documents = [(path, load_document(path)) for path in paths]
-    failed = False
-    for path, document in documents:
+    failed = malformed = False
+    for path in paths:
         try:
-            print("%s: %s" % (path, upload(site, document)))
+            print("%s: %s" % (path, upload(site, load_document(path))))
             if os.path.dirname(os.path.abspath(path)) == os.path.abspath(spool_folder()):
                 os.unlink(path)
+        except UsageError as error:  # it does not hold back the others
+            complain(str(error))
+            malformed = True
         except UploadFailed as error:
             complain("%s: %s" % (path, error))
             failed = True
-    return EXIT_NOT_UPLOADED if failed else EXIT_OK
+    return EXIT_NOT_UPLOADED if failed else EXIT_USAGE if malformed else EXIT_OK
 
 
 def command_show(arguments: argparse.Namespace) -> int:
@@ -4239,7 +4275,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="ciphermark_agent.py",
+        prog=os.path.basename(own_file()),
         allow_abbrev=False,
         description="Measures the SSH and OpenSSL cipher speed of this machine.",
         epilog="Exit codes: 0 measured (and uploaded, where asked); 1 measured but not uploaded: "
@@ -4274,6 +4310,11 @@ def command_line() -> argparse.ArgumentParser:
     show = commands.add_parser("show", allow_abbrev=False, help="a run as tables in the terminal")
     show.add_argument("file", metavar="FILE")
     return parser
+
+
+def own_file() -> str:
+    """What this file is called where the user started it; /agent.py is a name too."""
+    return sys.argv[0] if sys.argv[0].endswith(".py") else "ciphermark_agent.py"
 
 
 COMMANDS = {

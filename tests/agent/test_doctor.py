@@ -21,6 +21,7 @@ def test_a_complete_machine_is_all_able(
         assert any(line.startswith("yes  " + words) for line in lines), (words, done.out)
     assert re.search(r"yes  ssh to a private sshd: (\d+) of \1 ciphers", done.out)
     assert list((tmp_path / "temporary").iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["temporary"]  # it only looks
 
 
 def test_a_bare_machine_is_told_what_would_help(run_agent: RunAgent, tmp_path: Path) -> None:

@@ -1,0 +1,174 @@
+"""Servers that are slow, talk nonsense, hang up or refuse: the run is kept, and the user told."""
+
+import json
+import socket
+import socketserver
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agent.running import RunAgent
+
+TOKEN = "cmk_secret_0123456789"
+ONE = ("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
+# Three attempts in a moment; a second of patience with each.
+HASTY = "agent.RETRY_DELAYS = (0.01, 0.01); agent.UPLOAD_TIMEOUT = 1.0; agent.CHECK_TIMEOUT = 1.0"
+ACCEPTED = b"HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+UNKNOWN_TOKEN = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+
+TLS_HANDSHAKE = b"\x16"
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """Answers every connection with these bytes, after so many seconds, then hangs up."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, answer: bytes, delay: float) -> None:
+        self.answer, self.delay = answer, delay
+        self.asked: list[bytes] = []
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(socketserver.StreamRequestHandler):
+    """One connection: the request is read to its end, so that hanging up resets nothing."""
+
+    server: Server
+
+    def handle(self) -> None:
+        if self.connection.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
+            self.server.asked.append(b"TLS")
+            self.wfile.write(self.server.answer)
+            return
+        first = self.rfile.readline()
+        self.server.asked.append(first.split(b" ")[0])
+        length = 0
+        while (line := self.rfile.readline()).strip():
+            name, _, text = line.partition(b":")
+            length = int(text) if name.lower() == b"content-length" else length
+        self.rfile.read(length)
+        time.sleep(self.server.delay)
+        self.wfile.write(self.server.answer)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Server]]:
+    servers: list[Server] = []
+
+    def start(answer: bytes, delay: float = 0.0) -> Server:
+        server = Server(answer, delay)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def kept_runs(home: Path) -> list[Path]:
+    return list((home / ".local/state/ciphermark/spool").glob("run-*.json"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "delay", "words"),
+    (
+        (b"", 0.0, "Remote end closed connection"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", 0.0, "the answer broke off"),
+        (b"HTTP/1.1 xyz Acc", 0.0, "the answer broke off"),
+        (ACCEPTED, 3.0, "timed out"),
+    ),
+    ids=("hangs up", "garbage", "half an answer", "too slow"),
+)
+def test_a_run_that_such_a_server_does_not_take_is_kept(
+    run_agent: RunAgent,
+    serve: Callable[..., Server],
+    tmp_path: Path,
+    answer: bytes,
+    delay: float,
+    words: str,
+) -> None:
+    server = serve(answer, delay)
+    url = f"http://{server.address}"
+    done = run_agent(*ONE, "--server", url, before=HASTY, env={"CIPHERMARK_TOKEN": TOKEN})
+    assert done.code == 1
+    assert words in done.err
+    assert server.asked == [b"GET", b"POST", b"POST", b"POST"]
+    (kept,) = kept_runs(tmp_path)
+    assert json.loads(kept.read_text())["measurements"]
+    assert f"upload --server {url}" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_slow_answer_is_waited_for(
+    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve(ACCEPTED, 0.5)
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    done = run_agent(*ONE, "--server", f"http://{server.address}", before=HASTY, env=env)
+    assert done.code == 0, done.err
+    assert kept_runs(tmp_path) == []
+
+
+def test_a_wrong_token_is_told_before_the_measurement_and_the_run_is_kept(
+    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve(UNKNOWN_TOKEN)
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    done = run_agent(*ONE, "--server", f"http://{server.address}", before=HASTY, env=env)
+    assert done.code == 1
+    before, after = done.err.split("the run is measured all the same")
+    assert "does not know this token" in before
+    assert "does not know this token" in after
+    assert server.asked == [b"GET", b"POST"]
+    assert len(kept_runs(tmp_path)) == 1
+
+
+def test_https_asked_of_a_plain_server_is_told_in_words(
+    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+    saved = tmp_path / "run.json"
+    saved.write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    words = ("upload", str(saved), "--server", f"https://{server.address}")
+    done = run_agent(*words, before=HASTY, env=env)
+    assert done.code == 1
+    assert "does not speak TLS; if the address is right, write http:// for it" in done.err
+    assert server.asked == [b"TLS"]
+
+
+def test_one_bad_file_does_not_hold_back_the_others(
+    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve(ACCEPTED)
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
+    bad.write_text("half a docum")
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    done = run_agent("upload", str(bad), str(good), "--server", f"http://{server.address}", env=env)
+    assert done.code == 2
+    assert f"{bad} is not JSON" in done.err
+    assert f"{good}: uploaded" in done.out
+
+
+def test_earlier_runs_in_the_spool_are_mentioned_after_an_upload(
+    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = serve(ACCEPTED)
+    spool = tmp_path / ".local/state/ciphermark/spool"
+    spool.mkdir(parents=True)
+    (spool / "run-1.json").write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    done = run_agent(*ONE, "--server", f"http://{server.address}", env=env)
+    assert done.code == 0, done.err
+    assert "1 earlier run(s) wait in the spool" in done.out
