@@ -24,6 +24,20 @@ READY_WITHIN = 60
 """Seconds; the machines that run the tests are shared and slow at times."""
 
 
+SIGN_IN = """
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+user = User.objects.filter(username="root").first() or User.objects.create_superuser("root")
+session = SessionStore()
+session[SESSION_KEY] = str(user.pk)
+session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+session.create()
+print(session.session_key)
+"""
+
+
 @dataclass(frozen=True)
 class LiveSite:
     """A running site: its URL, its processes' environment, and the worker's process."""
@@ -39,6 +53,10 @@ class LiveSite:
     def token(self, scope: str) -> str:
         """A new API token."""
         return self.manage("create_token", f"test-{scope}", "--scope", scope).strip()
+
+    def session_key(self) -> str:
+        """The session cookie of an administrator who has signed in."""
+        return self.manage("shell", "--no-imports", "-c", SIGN_IN).strip()
 
     def get(self, path: str) -> Any:
         """The JSON at a path of the site, read without a token: the site is public."""

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from runs.api import operations
-from runs.api.agent import agent_script
+from runs.api.agent import agent_checksum, agent_script
 
 admin.site.site_header = admin.site.site_title = "Ciphermark"
 
@@ -12,6 +12,7 @@ urlpatterns = [
     path("healthz", operations.healthz, name="healthz"),
     path("readyz", operations.readyz, name="readyz"),
     path("agent.py", agent_script, name="agent-script"),
+    path("agent.py.sha256", agent_checksum, name="agent-checksum"),
     path("api/", include("runs.api.urls")),
     path("admin/", admin.site.urls),
     path("", include("pages.urls")),

@@ -1,6 +1,7 @@
 """A real site, a real browser, and a page that notices every fault."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -86,6 +87,13 @@ def _foreign(request: Request, site: LiveSite) -> list[str]:
 
 
 @pytest.fixture(scope="session")
+def signed_in(site: LiveSite) -> dict[str, Any]:
+    """The option of `open_page` that makes the browser an administrator's."""
+    cookie = {"name": "sessionid", "value": site.session_key(), "url": site.url}
+    return {"storage_state": {"cookies": [cookie], "origins": []}}
+
+
+@pytest.fixture(scope="session")
 def sshd() -> str:
     """The sshd that the agent measures against: CIPHERMARK_TEST_SSHD or the system's."""
     path = os.environ.get("CIPHERMARK_TEST_SSHD") or shutil.which("sshd", path="/usr/sbin:/sbin")
@@ -112,15 +120,12 @@ def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFac
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    run = next(
-        run
-        for run in site.get("/api/v1/runs/")["results"]
-        if run["host_name"] == "bench-under-test"
-    )
-    detail = processed(site, run["run_id"])
+    said = re.search(r"uploaded: \S+/runs/(\S+)/", done.stdout)
+    assert said, done.stdout + done.stderr
+    detail = processed(site, said[1])
     measured = {row["cipher"] for row in detail["measurements"]}
     assert measured == set(MEASURED), f"{done.stdout}{done.stderr}{detail['skipped']}"
-    return str(run["run_id"])
+    return said[1]
 
 
 @pytest.fixture(scope="session")

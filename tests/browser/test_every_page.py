@@ -33,7 +33,9 @@ STATES = {
     "method": "/method/",
     "sign in": "/accounts/login/?next=/runs/",
     "not found": "/nowhere/",
+    "tokens": "/tokens/",
 }
+SIGNED_IN = ("tokens",)
 REFUSED = ("refused", "not found")
 
 
@@ -60,7 +62,11 @@ def unfold(page: Page) -> None:
 @pytest.mark.usefixtures("fleet")
 @pytest.mark.parametrize("state", ALL)
 def test_axe_finds_nothing_to_complain_about(
-    open_page: OpenPage, site: LiveSite, measured_run: str, state: str
+    open_page: OpenPage,
+    site: LiveSite,
+    measured_run: str,
+    signed_in: dict[str, Any],
+    state: str,
 ) -> None:
     expected = "the server responded with a status of 40" if state in REFUSED else ""
     # The page's own policy forbids foreign scripts; the checker is let in past it.
@@ -69,6 +75,7 @@ def test_axe_finds_nothing_to_complain_about(
         expected=expected,
         bypass_csp=True,
         reduced_motion="reduce",
+        **(signed_in if state in SIGNED_IN else {}),
     )
     unfold(page)
     page.add_script_tag(path=AXE)
@@ -89,10 +96,15 @@ def violations(page: Page) -> list[tuple[str, list[str]]]:
 @pytest.mark.usefixtures("fleet")
 @pytest.mark.parametrize("state", ALL)
 def test_no_page_scrolls_sideways(
-    open_page: OpenPage, site: LiveSite, measured_run: str, state: str
+    open_page: OpenPage,
+    site: LiveSite,
+    measured_run: str,
+    signed_in: dict[str, Any],
+    state: str,
 ) -> None:
     expected = "the server responded with a status of 40" if state in REFUSED else ""
-    page = open_page(address(state, site, measured_run), width=320, expected=expected)
+    options = signed_in if state in SIGNED_IN else {}
+    page = open_page(address(state, site, measured_run), width=320, expected=expected, **options)
     unfold(page)
     for width in (320, 390, 768, 1280, 2560):
         page.set_viewport_size({"width": width, "height": 900})

@@ -1,0 +1,62 @@
+"""Making a token as a person does, and using what the page says."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import OpenPage
+from tests.browser.test_every_page import AXE, violations
+from tests.live_site import LiveSite
+
+
+def make(page: Page, name: str) -> None:
+    page.get_by_label("Name: the host").fill(name)
+    page.get_by_role("button", name="Make token").click()
+    page.wait_for_load_state("networkidle")
+
+
+def test_the_line_that_the_page_shows_sets_a_host_up(
+    open_page: OpenPage, site: LiveSite, signed_in: dict[str, Any], tmp_path: Path
+) -> None:
+    page = open_page("/tokens/", **signed_in)
+    make(page, "the-nas")
+    line = page.locator("#agent-command").text_content() or ""
+    quick = " --tools openssl --ciphers rc4 --tries 1 --seconds 0.2 --name the-nas --wait 0"
+    home = {"HOME": str(tmp_path), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", line.strip() + quick],
+        cwd=tmp_path,
+        env=home,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"uploaded: {site.url}/runs/" in done.stdout
+    page.goto("/tokens/")
+    assert page.get_by_role("row", name="the-nas").get_by_text("valid").is_visible()
+    assert "cmk_" not in page.content()
+
+
+def test_a_token_is_revoked_by_its_button(
+    open_page: OpenPage, site: LiveSite, signed_in: dict[str, Any]
+) -> None:
+    page = open_page("/tokens/", **signed_in)
+    make(page, "lost laptop")
+    page.get_by_role("button", name="Revoke lost laptop").click()
+    assert page.get_by_role("row", name="lost laptop").get_by_text("revoked").is_visible()
+
+
+@pytest.mark.parametrize("dark", (False, True))
+def test_the_page_with_a_new_token_is_open_to_all(
+    open_page: OpenPage, signed_in: dict[str, Any], dark: bool
+) -> None:
+    page = open_page("/tokens/", width=390, dark=dark, bypass_csp=True, **signed_in)
+    make(page, f"a host {dark}")
+    page.add_script_tag(path=AXE)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
