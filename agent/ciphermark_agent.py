@@ -69,7 +69,7 @@ try:
 except ImportError:  # some small builds of Python leave it out; only Linux refinements need it
     ctypes = None  # type: ignore[assignment]
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"
 SCHEMA = "ciphermark/run/1"
 Json = Dict[str, Any]
 
@@ -3607,6 +3607,8 @@ Type=oneshot
 ExecStart={command}
 # 1: measured, but the server was not reached; the run waits in the spool
 SuccessExitStatus=1
+# what waits there from earlier weeks
+ExecStartPost=-{upload}
 
 # /etc/systemd/system/ciphermark-agent.timer
 [Unit]
@@ -3635,19 +3637,25 @@ def command_schedule(arguments: argparse.Namespace) -> int:
             "# First write %s/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
             "#   token_file = %s/token\n" % (folder, folder)
         )
-    quoted = " ".join(
+    upload_command = [python, script, "upload"]
+    print(SYSTEMD_UNITS.format(command=unit_words(command), upload=unit_words(upload_command)))
+    # A percent sign begins standard input in a crontab.
+    minute = random.randrange(60)  # so that many hosts do not come at once
+    print("# or one line of a crontab (crontab -e):")
+    both = "%s >/dev/null; %s >/dev/null" % (shell_words(command), shell_words(upload_command))
+    print("%d 4 * * 0 %s" % (minute, both.replace("%", "\\%")))
+    return EXIT_OK
+
+
+def unit_words(command: Sequence[str]) -> str:
+    """A command line as systemd reads it."""
+    return " ".join(
         '"%s"'
         % word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
         if re.search(r"[^A-Za-z0-9_./-]", word)
         else word
         for word in command
     )
-    print(SYSTEMD_UNITS.format(command=quoted))
-    # A percent sign begins standard input in a crontab.
-    minute = random.randrange(60)  # so that many hosts do not come at once
-    print("# or one line of a crontab (crontab -e):")
-    print("%d 4 * * 0 %s >/dev/null" % (minute, shell_words(command).replace("%", "\\%")))
-    return EXIT_OK
 
 
 # --------------------------------------------------------------------------------------------

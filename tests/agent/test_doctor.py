@@ -59,8 +59,13 @@ def test_the_schedule_runs_this_very_agent_without_a_token(run_agent: RunAgent) 
     assert "token_file = /etc/ciphermark/token" in done.out
     assert "cmk_secret" not in done.out
     (line,) = re.findall(r"^ExecStart=(.+)$", done.out, re.M)
-    (cron,) = re.findall(r"^\d+ 4 \* \* 0 (.+) >/dev/null$", done.out, re.M)
+    (later,) = re.findall(r"^ExecStartPost=-(.+)$", done.out, re.M)
+    ((cron, cron_later),) = re.findall(
+        r"^\d+ 4 \* \* 0 (.+) >/dev/null; (.+) >/dev/null$", done.out, re.M
+    )
     assert shlex.split(line) == shlex.split(cron)
+    assert shlex.split(later) == shlex.split(cron_later)
+    assert shlex.split(later)[-1] == "upload"  # what waits in the spool
     words = shlex.split(line)
     assert words == [sys.executable, str(AGENT), "run", "--standard", "--progress", "none"]
     for text in ("[Timer]", "OnCalendar=", "WantedBy=timers.target", "SuccessExitStatus=1"):
