@@ -8,7 +8,9 @@ import pytest
 PROJECT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("name", ("requirements.txt", "requirements-dev.txt"))
+@pytest.mark.parametrize(
+    "name", ("requirements.txt", "requirements-dev.txt", "requirements-fuzz.txt")
+)
 def test_every_requirement_is_pinned_and_has_its_reason(name: str) -> None:
     reasoned = False
     for number, line in enumerate((PROJECT / name).read_text().splitlines(), start=1):

@@ -27,6 +27,8 @@ class Sample:
     bytes_per_second: float | None = None
     client_cpu_seconds: float | None = None
     server_cpu_seconds: float | None = None
+    implausible: str | None = None
+    """Why an imported figure cannot be true, where its text shows that."""
 
     @property
     def throughput(self) -> float:

@@ -1,0 +1,1 @@
+"""`openssl speed`, of every version, with whatever stands around it."""

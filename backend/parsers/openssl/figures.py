@@ -1,0 +1,281 @@
+"""From a run of `openssl speed` to its figures, each with its cipher and its block size."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from documents.types import Acceleration, Operation
+from parsers.openssl import environment
+from parsers.openssl.cipher_names import canonical_cipher, kind_of
+from parsers.openssl.doing import Count
+from parsers.openssl.runs import PrintedRow, Run
+from parsers.openssl.tables import (
+    CLASSIC_BLOCKS,
+    Cell,
+    Header,
+    Row,
+    assumed_header,
+    columns_of,
+)
+from parsers.types import Figure, Remark
+
+_SSLEAY_FIRST_BLOCK = 8
+
+MOST_BYTES = 2**63 - 1
+"""More cannot be stored, and was never processed."""
+
+_FAULTS = {
+    "zero_rate": "0.00: this algorithm was not measured, or is not built in.",
+    "not_a_rate": "A negative or infinite value is no rate.",
+    "damaged": "A figure of this row is cut or broken.",
+}
+
+
+class Placed(NamedTuple):
+    """A figure, and how many rows of its run have had its cipher before."""
+
+    figure: Figure
+    repetition: int = 0
+    note: str | None = None
+    """What the row says after its figures: "(Cortex-A76)"."""
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """All that a run yields."""
+
+    placed: tuple[Placed, ...]
+    remarks: tuple[Remark, ...]
+
+
+def figures_of(run: Run) -> RunFigures:
+    """The figures of a run: those of its table, or of its counts where it has no table."""
+    return _Evaluation(run).result()
+
+
+class _Evaluation:
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.remarks: list[Remark] = []
+        mask = effective_mask(run)
+        masked = run.said_masked or (mask is not None and environment.turns_aes_off(mask))
+        self.acceleration: Acceleration = "masked" if masked else "default"
+        self.threads, self.threads_known = _threads(run)
+        counts = run.counts + ([] if run.is_multi else run.paired.counts)
+        self.counts = {(self._cipher(one.label), one.block): one for one in counts}
+        self.all_counts = counts
+        self.counted_blocks: dict[str | None, list[int]] = {}
+        for cipher, block in self.counts:
+            self.counted_blocks.setdefault(cipher, []).append(block)
+        self.blocks_assumed = False
+
+    def result(self) -> RunFigures:
+        placed = [*self._from_rows(), *self._from_counts()]
+        if self.run.is_multi and (self.run.child_line or self.run.paired.interleaved):
+            line = self.run.child_line or self.run.line
+            self._remark(
+                line, "children", "Rows of single processes of -multi are not added to their sum."
+            )
+        flagged = [one.figure for one in placed if one.figure.implausible]
+        if flagged:
+            self._remark(
+                flagged[0].line, "implausible", f"{len(flagged)} figures: {flagged[0].implausible}"
+            )
+        return RunFigures(tuple(placed), tuple(self.remarks))
+
+    def _remark(self, line: int, code: str, detail: str) -> None:
+        self.remarks.append(Remark(line, code, detail))
+
+    def _cipher(self, label: str) -> str | None:
+        return canonical_cipher(label) or (self._evp_name() if kind_of(label) == "evp" else None)
+
+    def _evp_name(self) -> str | None:
+        """The cipher behind a bare "evp": what the run was called with, or its counts name."""
+        run = self.run
+        labels = {one.label for one in run.counts}
+        labels |= {child.row.label for child in run.children.values()}
+        names = {canonical_cipher(label) for label in labels if kind_of(label) != "other"}
+        names.discard(None)
+        if not names and run.command is not None and run.own_command:
+            names = {canonical_cipher(name) for name in run.command.evp}
+        return names.pop() if len(names) == 1 else None
+
+    def _from_rows(self) -> Iterator[Placed]:
+        seen: Counter[tuple[str, str]] = Counter()
+        for printed in self.run.rows:
+            cipher = self._cipher(printed.row.label)
+            if cipher is None:
+                self._no_cipher(printed)
+                continue
+            operation = self._operation(printed.row)
+            repetition = seen[cipher, operation]
+            seen[cipher, operation] += 1
+            for figure in self._cells(printed, cipher, operation):
+                yield Placed(figure, repetition, printed.row.rest.strip("()#<- ") or None)
+
+    def _no_cipher(self, printed: PrintedRow) -> None:
+        detail = f"The row {printed.row.label[:60]!r} does not say which cipher it measured."
+        self._remark(printed.line, "no_cipher", detail)
+
+    def _cells(self, printed: PrintedRow, cipher: str, operation: Operation) -> Iterator[Figure]:
+        row = printed.row
+        header = self._header(printed, cipher)
+        faults = Counter(cell.fault for cell in row.cells if cell.fault)
+        blocks: tuple[int | None, ...] = columns_of(row, header) if header else ()
+        for cell, block in zip(row.cells, blocks, strict=False):
+            if cell.rate is not None and block is not None:
+                yield self._figure(printed, cell, cipher, block, operation)
+        placeless = sum(cell.rate is not None for cell in row.cells) - sum(
+            cell.rate is not None and block is not None
+            for cell, block in zip(row.cells, blocks, strict=False)
+        )
+        short = header is not None and len(row.cells) < len(header.blocks)
+        if placeless or (short and not faults["damaged"]):
+            faults["damaged"] += 1
+        for code in sorted(faults):
+            self._remark(printed.line, code, f"{row.label}: {_FAULTS[code]}")
+
+    def _header(self, printed: PrintedRow, cipher: str) -> Header | None:
+        """The sizes of a row's columns; without a header, those of counts or of the tool."""
+        row, header = printed.row, printed.header or self.run.sizes or self._told_block()
+        if header is None:
+            blocks = tuple(self.counted_blocks.get(cipher, ()))
+            header = Header(blocks) if len(blocks) == len(row.cells) else self._assumed(row)
+        elif header.assumed and len(header.blocks) < len(row.cells) <= len(CLASSIC_BLOCKS):
+            longer = CLASSIC_BLOCKS[len(header.blocks) : len(row.cells)]
+            if header.blocks[1:] == CLASSIC_BLOCKS[1 : len(header.blocks)]:
+                header = header._replace(blocks=header.blocks + longer)
+        if header is not None and header.assumed:
+            sizes = ", ".join(str(block) for block in header.blocks)
+            detail = f"No whole header says the block sizes: taken to be {sizes} bytes."
+            if not self.blocks_assumed:
+                self._remark(printed.line, "blocks_assumed", detail)
+            self.blocks_assumed = True
+        return header
+
+    def _told_block(self) -> Header | None:
+        command = self.run.command
+        return Header((command.block,)) if command is not None and command.block else None
+
+    def _counted_blocks(self, cipher: str) -> tuple[int, ...]:
+        return tuple(block for named, block in self.counts if named == cipher)
+
+    def _assumed(self, row: Row) -> Header | None:
+        version = self.run.facts.get("version_text", "").lower()
+        first = _SSLEAY_FIRST_BLOCK if version.startswith("ssleay") else CLASSIC_BLOCKS[0]
+        return assumed_header(len(row.cells), first)
+
+    def _figure(
+        self, printed: PrintedRow, cell: Cell, cipher: str, block: int, operation: Operation
+    ) -> Figure:
+        return Figure(
+            line=printed.line,
+            tool="openssl",
+            cipher=cipher,
+            label=printed.row.label,
+            bytes_per_second=cell.rate,
+            block_size=block,
+            operation=operation,
+            threads=self.threads,
+            acceleration=self.acceleration,
+            implausible=self._doubt(cell, self.counts.get((cipher, block))),
+        )
+
+    def _doubt(self, cell: Cell, count: Count | None) -> str | None:
+        """Why a printed rate cannot be true, if so."""
+        run = self.run
+        if not self.threads_known:
+            return "It is the sum of several processes, and the text does not say of how many."
+        if count is None or run.is_multi:
+            kernel = run.command is not None and run.command.kernel_engine
+            if kernel and not run.elapsed:
+                return (
+                    "The kernel did the work, and without -elapsed only the program's own CPU "
+                    "time was counted."
+                )
+            return None
+        if count.borrowed:
+            return _borrowed(count)
+        if cell.rate is not None and not count.agrees_with(cell.rate):
+            return "The table and the count of blocks for it do not agree."
+        return None
+
+    def _from_counts(self) -> Iterator[Placed]:
+        """Figures of what was counted and stands in no table."""
+        tabled = {self._cipher(printed.row.label) for printed in self.run.rows}
+        seen: Counter[tuple[str, int]] = Counter()
+        for one in self.all_counts:
+            cipher = self._cipher(one.label)
+            if cipher is None or cipher in tabled:
+                continue
+            if one.bytes > MOST_BYTES:
+                self._remark(one.line, "damaged", f"{one.label}: no run counts so many bytes.")
+                continue
+            if not one.blocks or not one.seconds:
+                detail = f"{one.label}: {one.blocks} blocks in {one.seconds:.2f} s are no rate."
+                self._remark(one.line, "not_a_rate" if one.blocks else "zero_rate", detail)
+                continue
+            yield Placed(self._counted(one, cipher), seen[cipher, one.block])
+            seen[cipher, one.block] += 1
+
+    def _counted(self, one: Count, cipher: str) -> Figure:
+        return Figure(
+            line=one.line,
+            tool="openssl",
+            cipher=cipher,
+            label=one.label,
+            bytes=one.bytes,
+            seconds=one.seconds,
+            block_size=one.block,
+            operation=self._operation(Row(one.label, ())),
+            threads=self.threads,
+            acceleration=self.acceleration,
+            implausible=_borrowed(one) if one.borrowed else None,
+        )
+
+    def _operation(self, row: Row) -> Operation:
+        said = f"{row.label} {row.rest}".lower()
+        command = self.run.command
+        if "decrypt" in said or (command is not None and command.decrypt):
+            return "decrypt"
+        return "decrypt" if self.run.direction == "decrypt" else "encrypt"
+
+
+def effective_mask(run: Run) -> str | None:
+    """The capability mask a run was made with, by its own word or by its command."""
+    settings = run.facts.get("cpu_settings")
+    stated = environment.mask_in_settings(settings) if settings else None
+    # CPUINFO repeats a mask that is set: its silence is worth more than an earlier command.
+    silent = settings is not None and settings.startswith("OPENSSL_") and not run.own_command
+    return stated or (None if silent else run.mask)
+
+
+def _borrowed(count: Count) -> str:
+    return (
+        f"Only {count.seconds:.2f} s of CPU time were counted in {count.nominal:g} s: "
+        "other hardware did the work."
+    )
+
+
+def _threads(run: Run) -> tuple[int, bool]:
+    """How many processes a run's figures are the sum of, and whether that is known."""
+    if not run.is_multi:
+        return 1, True
+    if run.command is not None and run.command.processes:
+        return run.command.processes, True
+    for seen in (run.forked, {child for child in run.children if child >= 0}):
+        if len(seen) > 1 and seen == set(range(len(seen))) and _is_sum(run):
+            return len(seen), True
+    if run.forked and run.forked == set(range(len(run.forked))) and not run.children:
+        return len(run.forked), True
+    return 1, False
+
+
+def _is_sum(run: Run) -> bool:
+    """Whether the processes' rates, in the last column, add up to one of the run's rows."""
+    rates = [child.row.cells[-1].rate or 0 for child in run.children.values()]
+    total = sum(rates)
+    return any(
+        abs((printed.row.cells[-1].rate or 0) - total) <= 0.001 * total for printed in run.rows
+    )

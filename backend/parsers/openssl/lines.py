@@ -1,0 +1,161 @@
+"""Lines of `openssl speed` as the tool printed them: unfolded where they were lost or wrapped."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from parsers.lines import Line
+from parsers.openssl.cipher_names import kind_of
+from parsers.openssl.doing import is_doing, is_unfinished, read_doing
+from parsers.openssl.environment import is_wrapping_fact
+from parsers.openssl.tables import COLUMNS_LIMIT, read_header, read_row, tidy
+
+_JOINTS = re.compile(
+    r"(?<=\s)(?=Doing \S|(?:OpenSSL|LibreSSL|SSLeay) \d|version: ?\d|built on:|options:|compiler:"
+    r"|CPUINFO:|The .numbers. are|type +\d+ +bytes|You have chosen)"
+    r"|(?<=\d bytes )(?=[A-Za-z])|(?<=\dk )(?=[A-Za-z])|(?<=\ds )(?=[A-Za-z+])"
+)
+_HEADER_GOES_ON = re.compile(r"\d{0,6}\s*b?y?t?e?s(?:\s+\d{1,9}\s+bytes)*")
+_FIGURES_GO_ON = re.compile(r"\d*(?:\.\d*)?k?(?:\s+-?\d+\.\d\dk?)*")
+_WHOLE_FIGURE = re.compile(r"(?:^|\s)-?\d+\.\d\dk$")
+_NEXT_FACT = re.compile(
+    r"\s*(?:built on|options:|compiler:|C flags|CPUINFO|The .numbers|type |available timing"
+    r"|timing function|Doing |OPENSSLDIR|evp |\+)"
+)
+_MACHINE_RATES = ("+F:", "Got: +F:", "Got: +H:", "+H:")
+_RATES_GO_ON = re.compile(r"[\d.:]+(?: from \d+)?|from \d+")
+_FIGURE_STARTS = frozenset("0123456789.-k")
+
+WRAP_LIMIT = 12
+"""Lines over which one build fact is wrapped at most."""
+DOING_WRAPS = 2
+"""Lines onto which the rest of a `Doing` line is wrapped at most."""
+MACHINE_WRAP_WIDTH = 60
+"""Shorter lines of machine output are not wrapped."""
+WRAP_WIDTH = 79
+"""Columns from which on a line is taken to be wrapped amid a word by a terminal."""
+
+
+LABEL_LIMIT = 40
+"""No label that the tool prints has so many characters."""
+
+
+class Printed(NamedTuple):
+    """One line as the tool printed it, with the numbers of the lines of the text it is on."""
+
+    numbers: tuple[int, ...]
+    text: str
+
+    @property
+    def line(self) -> int:
+        """Where it starts."""
+        return self.numbers[0]
+
+
+def printed_lines(lines: Sequence[Line]) -> list[Printed]:
+    """All lines, blank ones with an empty text."""
+    pieces = [piece for line in lines for piece in _pieces(line)]
+    result: list[Printed] = []
+    at, columns = 0, 0
+    while at < len(pieces):
+        taken, text = _joined(pieces, at, columns)
+        if taken == 1:
+            result.append(pieces[at])
+        else:
+            numbers = tuple(dict.fromkeys(piece.line for piece in pieces[at : at + taken]))
+            result.append(Printed(numbers, text))
+        if "bytes" in text:
+            header = read_header(text)
+            columns = len(header.blocks) if header else columns
+        at += taken
+    return result
+
+
+def _pieces(line: Line) -> list[Printed]:
+    """A line split where line breaks were lost."""
+    text = tidy(line.text)
+    flat = (" bytes" in text and "k" in text) or text.count("Doing ") > 1
+    if not flat:
+        return [Printed((line.number,), text if text.strip() else "")]
+    parts = _JOINTS.split(text)
+    return [Printed((line.number,), part) for part in parts if part.strip()] or [
+        Printed((line.number,), "")
+    ]
+
+
+def _joined(pieces: list[Printed], at: int, columns: int) -> tuple[int, str]:
+    """How many pieces make up the printed line that starts at one, and its text."""
+    text = pieces[at].text
+    if not text:
+        return 1, ""
+    if is_doing(text):
+        return _join_doing(pieces, at)
+    if is_wrapping_fact(text):
+        return _join_fact(pieces, at)
+    if "bytes" in text and read_header(text):
+        return _join_header(pieces, at)
+    after = _following(pieces, at + 1).lstrip()
+    if text.startswith(_MACHINE_RATES) and len(text) >= MACHINE_WRAP_WIDTH:
+        return (2, text + after) if _RATES_GO_ON.fullmatch(after) else (1, text)
+    # Figures are all that a wrapped row can go on with.
+    return _join_row(pieces, at, columns) if after and after[0] in _FIGURE_STARTS else (1, text)
+
+
+def _following(pieces: list[Printed], at: int) -> str:
+    return pieces[at].text if at < len(pieces) else ""
+
+
+def _join_doing(pieces: list[Printed], at: int) -> tuple[int, str]:
+    """A `Doing` line with its rest, where the two together make sense."""
+    texts = [pieces[at].text]
+    for taken in range(1, DOING_WRAPS + 1):
+        after = _following(pieces, at + taken).strip()
+        if not is_unfinished(texts[0]) or not after or is_doing(after):
+            break
+        # A number broken in two is one again only without a space: that is tried first.
+        texts = [text + joint + after for text in texts for joint in ("", " ")]
+        whole = next((text for text in texts if read_doing(0, text)), None)
+        if whole is not None:
+            return taken + 1, whole
+    return 1, pieces[at].text
+
+
+def _join_fact(pieces: list[Printed], at: int) -> tuple[int, str]:
+    """A build fact with its wrapped rest, if a line that must follow it comes soon enough."""
+    text, end = pieces[at].text, at + 1
+    while end < min(len(pieces), at + WRAP_LIMIT) and pieces[end].text:
+        if _NEXT_FACT.match(pieces[end].text) or read_row(pieces[end].text):
+            return end - at, text
+        amid_word = len(pieces[end - 1].text) >= WRAP_WIDTH
+        text += ("" if amid_word else " ") + pieces[end].text.strip()
+        end += 1
+    return 1, pieces[at].text
+
+
+def _join_header(pieces: list[Printed], at: int) -> tuple[int, str]:
+    text, end = pieces[at].text, at + 1
+    while end - at <= COLUMNS_LIMIT and (after := _following(pieces, end).strip()):
+        if not _HEADER_GOES_ON.fullmatch(after):
+            break
+        text += (" " if text.endswith("bytes") else "") + after
+        end += 1
+    return end - at, text
+
+
+def _join_row(pieces: list[Printed], at: int, columns: int) -> tuple[int, str]:
+    """A row with the figures that were wrapped onto further lines."""
+    text, end = pieces[at].text, at + 1
+    while end - at <= columns and _FIGURES_GO_ON.fullmatch(_following(pieces, end).strip() or "-"):
+        row = read_row(text)
+        whole = _WHOLE_FIGURE.search(text) is not None
+        complete = row is not None and (row.rest or (whole and len(row.cells) >= columns))
+        label_alone = row is None and end == at + 1 and _is_label(text)
+        if complete or (row is None and not label_alone):
+            break
+        text += (" " if whole or label_alone else "") + pieces[end].text.strip()
+        end += 1
+    return end - at, text
+
+
+def _is_label(text: str) -> bool:
+    return len(text) < LABEL_LIMIT and kind_of(text) != "unknown"

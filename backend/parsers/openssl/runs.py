@@ -1,0 +1,358 @@
+"""The runs of `openssl speed` in a text: what each was called with, said and measured."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from parsers.openssl import environment
+from parsers.openssl.cipher_names import kind_of
+from parsers.openssl.doing import Count, PairedResults, is_block_count, is_doing, read_doing
+from parsers.openssl.environment import Command
+from parsers.openssl.lines import Printed
+from parsers.openssl.machine import MachineLine, read_machine_line
+from parsers.openssl.tables import Header, Row, read_header, read_row
+from parsers.types import Remark
+
+_KEYS = re.compile(
+    r"(?:(?:rsa|dsa|dh|ffdh)? *\d{2,6} bits? |(?:rsa|dsa|ffdh) +\d{2,6}|sign +verify|op +op/s"
+    r"|keygens?\b|encaps?\b)"
+)
+_KEY_TIME = re.compile(r"\d\.\d{4,8}s(?!\w)")
+_SHELL_TIMES = re.compile(r"\s*(?:real|user|sys)\s+(?:\d+m)?\d+[.,]\d+s?")
+_GNU_TIME = re.compile(r"\s*Command being timed: .*openssl")
+_RULE = re.compile(r"[\s|:+=-]*")
+_DIRECTION = re.compile(r"\W*(?P<word>(?:en|de)crypt)(?:ion|ing)?\W*", re.I)
+TABLE_COLUMNS = 5
+"""Columns of the narrowest table that the tool prints unless it is told otherwise."""
+GNU_TIME_LINES = 23
+"""Lines of a GNU `time -v` report."""
+
+
+class PrintedRow(NamedTuple):
+    """A row of a table or of `-mr`, and the header over it."""
+
+    line: int
+    row: Row
+    header: Header | None
+
+
+@dataclass
+class Run:
+    """One start of `openssl speed`, or one table of several in a row."""
+
+    line: int
+    command: Command | None = None
+    host: str | None = None
+    facts: dict[str, str] = field(default_factory=dict)
+    mask: str | None = None
+    said_masked: bool = False
+    direction: str | None = None
+    """`encrypt` or `decrypt`, where a heading says it."""
+    heading: str | None = None
+    """The text of other origin that stands before it: who or what was measured."""
+    rows: list[PrintedRow] = field(default_factory=list)
+    counts: list[Count] = field(default_factory=list)
+    paired: PairedResults = field(default_factory=PairedResults)
+    sizes: Header | None = None
+    children: dict[int, PrintedRow] = field(default_factory=dict)
+    forked: set[int] = field(default_factory=set)
+    child_line: int | None = None
+    elapsed: bool = False
+    own_command: bool = False
+    """Whether `command` stands before this run, and not before an earlier one."""
+    foreign_rows: bool = False
+    """Whether rows of algorithms that are no ciphers have been seen."""
+    closed: bool = False
+    """Whether the version that ends the list of `Doing` lines has been read."""
+
+    @property
+    def has_results(self) -> bool:
+        """Whether figures have been seen, so that what follows belongs to another run."""
+        return bool(self.rows) or self.foreign_rows
+
+    @property
+    def is_multi(self) -> bool:
+        """Whether several processes measured at once."""
+        several = self.child_line is not None or self.paired.interleaved
+        return several or (self.command is not None and self.command.multi)
+
+
+class RunReader:
+    """Takes in printed lines one by one; afterwards `runs` and `understood` are complete."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+        self.understood: set[int] = set()
+        self.remarks: list[Remark] = []
+        self.not_ciphers: list[tuple[int, str]] = []
+        self._header: Header | None = None
+        self._header_run: Run | None = None
+        self._foreign = False
+        self._heading: str | None = None
+        self._after_blank = False
+        self._direction: str | None = None
+        self._said_masked = False
+        self._standing_mask: str | None = None
+        self._time_report = 0
+
+    def read(self, lines: Iterable[Printed]) -> None:
+        """Take in all lines of a text."""
+        blank = True
+        for line in lines:
+            if not line.text:
+                blank = True
+                continue
+            if self._explain(line):
+                self.understood.update(line.numbers)
+            else:
+                self._other(line, blank)
+            blank = False
+
+    def _explain(self, line: Printed) -> bool:
+        """Whether a line was understood; what most lines of a long text are is tried first."""
+        text = line.text
+        start = text.lstrip()
+        if (self._time_report or "being timed" in text) and self._gnu_time(line):
+            return True
+        if start.startswith("Doing "):
+            return self._doing(line)
+        if start[0] in "+GF" and self._machine(line):
+            return True
+        if start[-1] == "k" and self._table_row(line):
+            return True
+        if " bits " in text and self._keys(line):
+            return True
+        if ("SSL" in text or "ssl" in text) and self._call(line):
+            return True
+        return (
+            self._table_header(line)
+            or self._fact(line)
+            or self._keys(line)
+            or self._table_row(line)
+            or self._surroundings(line)
+        )
+
+    def _run(self, line: Printed, fresh: bool = False) -> Run:
+        """The run that a line belongs to; a new one where the last has come to its results."""
+        last = self.runs[-1] if self.runs else None
+        if last is None or fresh or last.has_results or self._is_apart(last):
+            return self._start(line.line)
+        self._heading = None
+        return last
+
+    def _row_run(self, line: Printed) -> Run:
+        """The run that a row belongs to: several rows make up one table."""
+        last = self.runs[-1] if self.runs else None
+        if last is not None and last.has_results and self._heading is None:
+            return last
+        return self._run(line)
+
+    def _is_apart(self, run: Run) -> bool:
+        """Whether a paragraph of prose stands between a run without results and what follows."""
+        return self._heading is not None and self._after_blank and bool(run.facts or run.counts)
+
+    def _start(self, line: int) -> Run:
+        last = self.runs[-1] if self.runs else None
+        run = Run(
+            line,
+            mask=self._standing_mask,
+            heading=self._heading,
+            said_masked=self._said_masked,
+            direction=self._direction,
+        )
+        if last is not None and self._heading is None:
+            run.host, run.command, run.elapsed = last.host, last.command, last.elapsed
+            run.mask = run.mask or (last.command.mask if last.command else None)
+            run.facts = {
+                name: value
+                for name, value in last.facts.items()
+                if environment.mask_in_settings(value) is None
+            }
+        self._heading = None
+        self._said_masked = False
+        self.runs.append(run)
+        return run
+
+    def _machine(self, line: Printed) -> bool:
+        found = read_machine_line(line.text)
+        if found is None:
+            return False
+        if found.kind == "other":
+            self.not_ciphers.append((line.line, "keys"))
+        elif found.kind == "damaged":
+            self._damaged(line, "This line of machine output is cut or broken.")
+        else:
+            self._machine_fact(line, found)
+        return True
+
+    def _machine_fact(self, line: Printed, found: MachineLine) -> None:
+        run = self._run(line) if found.kind != "rates" or found.from_child else self._row_run(line)
+        if found.header is not None:
+            run.sizes, self._header = found.header, None
+        if found.from_child:
+            run.child_line = run.child_line or line.line
+        if found.kind == "forked" and found.child is not None:
+            run.forked.add(found.child)
+        elif found.kind == "count":
+            run.paired.read(line.line, line.text.strip())
+        elif found.row is not None:
+            row = PrintedRow(line.line, found.row, run.sizes)
+            if kind_of(found.row.label) == "other":
+                self.not_ciphers.append((line.line, found.row.label))
+                run.foreign_rows |= not found.from_child
+            elif found.from_child:
+                run.children[found.child if found.child is not None else -1] = row
+            else:
+                run.rows.append(row)
+
+    def _doing(self, line: Printed) -> bool:
+        if not is_doing(line.text):
+            return False
+        if not is_block_count(line.text):
+            if " size blo" in line.text:
+                self._damaged(line, "This line is cut before its result.")
+            return True
+        count = read_doing(line.line, line.text)
+        run = self._run(line, fresh=self._is_over())
+        self._header = None
+        if count is None:
+            self._damaged(line, "This line is cut or broken, or has no usable result.")
+        else:
+            run.counts.append(count)
+        return True
+
+    def _is_over(self) -> bool:
+        """Whether counts cannot belong to the last run: its list of counts has ended."""
+        return bool(self.runs) and (self.runs[-1].closed or self.runs[-1].child_line is not None)
+
+    def _table_header(self, line: Printed) -> bool:
+        header = read_header(line.text)
+        if header is None:
+            return False
+        # The sum of several processes is printed without a header.
+        several = bool(self.runs) and self.runs[-1].child_line is not None
+        self._header, self._header_run = header, self._run(line, fresh=several)
+        return True
+
+    def _call(self, line: Printed) -> bool:
+        """A command line of `openssl speed`, or one that sets a mask for later ones."""
+        text = line.text
+        if environment.is_unset(text):
+            self._standing_mask = None
+            return True
+        command = environment.read_command(text)
+        if command is None:
+            if not environment.is_standing_mask(text):
+                return environment.asks_version(text)
+            self._standing_mask = environment.stated_mask(text)
+            return True
+        run = self._start(line.line)
+        run.command, run.elapsed, run.own_command = command, command.elapsed, True
+        run.mask = command.mask or self._standing_mask
+        host = environment.prompt_host(text)
+        if host != run.host:
+            run.host, run.facts = host, {} if run.host else run.facts
+        run.said_masked |= environment.says_masked(text)
+        self._direction = None
+        run.direction = None
+        return True
+
+    def _fact(self, line: Printed) -> bool:
+        version = environment.read_version(line.text)
+        if version is not None:
+            # A second version without figures between: the first run has lost its table.
+            run = self._run(line, fresh=bool(self.runs) and self.runs[-1].closed)
+            run.facts = {"version_text": version}
+            run.closed = bool(run.counts)
+            self._header = None
+            return True
+        fact = environment.read_fact(line.text)
+        if fact is None:
+            return False
+        key, value = fact
+        if key is not None:
+            self._run(line).facts[key] = value
+        return True
+
+    def _keys(self, line: Printed) -> bool:
+        text = line.text
+        times = len(_KEY_TIME.findall(text)) if "s " in text else 0
+        named = _KEYS.match(text.lstrip()) is not None
+        if not named and times < 2:
+            return False
+        if not (named and times) and read_row(text) is not None:
+            return False
+        if any(character.isdigit() for character in text):
+            self.not_ciphers.append((line.line, "keys"))
+        return True
+
+    def _table_row(self, line: Printed) -> bool:
+        row = read_row(line.text)
+        if row is None or not self._is_credible(row):
+            return False
+        kind = kind_of(row.label)
+        if kind == "other":
+            self.not_ciphers.append((line.line, row.label))
+            self._row_run(line).foreign_rows = True
+        else:
+            run = self._row_run(line)
+            header = self._header
+            # A header of an earlier run is believed only of a row that fills it.
+            if header and self._header_run is not run and len(header.blocks) != len(row.cells):
+                header = None
+            run.rows.append(PrintedRow(line.line, row, header))
+        self._foreign = False
+        return True
+
+    def _is_credible(self, row: Row) -> bool:
+        """Whether a line with figures is a row of a table and not a sentence."""
+        whole = self._header is not None and len(row.cells) == len(self._header.blocks)
+        if kind_of(row.label) == "unknown":
+            return whole and not row.rest
+        if row.rest and not whole and row.rest[0] not in "(#<[":
+            return False
+        return self._header is not None or len(row.cells) >= TABLE_COLUMNS or self._has_sizes()
+
+    def _has_sizes(self) -> bool:
+        """Whether a row without a header can have got block sizes in another way."""
+        last = self.runs[-1] if self.runs and self._heading is None else None
+        return last is not None and bool(
+            last.sizes or last.counts or (last.command and last.command.block)
+        )
+
+    def _gnu_time(self, line: Printed) -> bool:
+        """A line of what GNU `time -v` says of an `openssl speed`."""
+        if _GNU_TIME.match(line.text):
+            self._time_report = GNU_TIME_LINES
+            return True
+        self._time_report = self._time_report - 1 if ": " in line.text else 0
+        return self._time_report > 0
+
+    def _surroundings(self, line: Printed) -> bool:
+        """What the tool or the shell prints around the figures."""
+        text = line.text
+        if environment.is_notice(text):
+            if "measure elapsed time" in text:
+                self._run(line).elapsed = True
+            return True
+        ran = bool(self.runs) and self._heading is None
+        if ran and _SHELL_TIMES.fullmatch(text):
+            return not self._foreign
+        return ran and _RULE.fullmatch(text) is not None
+
+    def _other(self, line: Printed, blank: bool) -> None:
+        """A line of other origin: it may say what the next table is about."""
+        text = line.text.strip()
+        self._foreign = True
+        if environment.is_prompt(line.text) and not text.startswith("#"):
+            return
+        direction = _DIRECTION.fullmatch(text)
+        if direction:
+            self._direction = direction["word"].lower()
+        self._said_masked |= environment.says_masked(text)
+        self._after_blank = blank or (self._heading is not None and self._after_blank)
+        self._heading = text
+
+    def _damaged(self, line: Printed, detail: str) -> None:
+        self.remarks.append(Remark(line.line, "damaged", detail))

@@ -1,0 +1,161 @@
+"""`openssl speed`, human and `-mr` output of every version, with whatever stands around it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from documents.software import openssl_release
+from parsers.lines import Line
+from parsers.openssl.figures import Placed, effective_mask, figures_of
+from parsers.openssl.lines import printed_lines
+from parsers.openssl.runs import Run, RunReader
+from parsers.types import Figure, Part, Remark, Section
+
+LABEL_LIMIT = 80
+"""Characters of a heading that a section's label takes over."""
+
+_SAME_RATE = 0.02
+"""Share by which a rate and its own count may differ: seconds are printed with two decimals."""
+
+
+def read_openssl_speed(lines: Sequence[Line]) -> Part:
+    """All figures of `openssl speed` in a text; runs that differ become sections of their own."""
+    reader = RunReader()
+    reader.read(printed_lines(lines))
+    builder = _Sections()
+    remarks = [*reader.remarks, *_left_out(reader)]
+    for run in reader.runs:
+        evaluated = figures_of(run)
+        remarks += evaluated.remarks
+        remarks += builder.add(run, evaluated.placed)
+    remarks.sort(key=lambda remark: remark.line)
+    sections = builder.sections()
+    return Part(
+        sections,
+        frozenset(reader.understood),
+        tuple(remarks),
+        format="openssl-speed" if sections else None,
+    )
+
+
+def _left_out(reader: RunReader) -> list[Remark]:
+    """One remark that counts the rows of algorithms that are no ciphers."""
+    rows = reader.not_ciphers
+    if not rows:
+        return []
+    detail = f"{len(rows)} rows of digests, keys and other algorithms that are no ciphers."
+    return [Remark(min(line for line, _ in rows), "not_a_cipher", detail)]
+
+
+@dataclass
+class _Group:
+    """Runs in one environment, with nothing between them that could mean another machine."""
+
+    run: Run
+    environment: dict[str, Any]
+    figures: dict[tuple[int, str | None], list[Figure]] = field(default_factory=dict)
+    """By how often a cipher came before in its run, and by what stands behind its figures."""
+    taken: set[tuple[object, ...]] = field(default_factory=set)
+
+
+class _Sections:
+    """Puts the figures of runs together as far as they belong together."""
+
+    def __init__(self) -> None:
+        self._groups: list[_Group] = []
+        self._last_rates: dict[tuple[str, int | None], float] = {}
+
+    def add(self, run: Run, placed: Sequence[Placed]) -> list[Remark]:
+        """Take in the figures of a run; the remarks say which were there already."""
+        fresh = [one for one in placed if not self._is_counted_again(one.figure)]
+        self._last_rates = {
+            (one.figure.cipher, one.figure.block_size): one.figure.bytes_per_second
+            for one in placed
+            if one.figure.bytes_per_second is not None
+        }
+        if fresh:
+            group = self._group_for(run, fresh)
+            for one in fresh:
+                key = (one.repetition, one.note)
+                group.figures.setdefault(key, []).append(one.figure)
+                group.taken.add(_series(one))
+        if len(fresh) == len(placed):
+            return []
+        detail = "These counts belong to the table before them, whose rates are taken."
+        return [Remark(run.line, "repeated", detail)]
+
+    def _is_counted_again(self, figure: Figure) -> bool:
+        """Whether a count stands after the table that was made of it, as standard error does."""
+        rate = self._last_rates.get((figure.cipher, figure.block_size))
+        if rate is None or not figure.bytes or not figure.seconds:
+            return False
+        return abs(figure.bytes / figure.seconds - rate) <= _SAME_RATE * rate
+
+    def _group_for(self, run: Run, placed: Iterable[Placed]) -> _Group:
+        environment = _environment(run)
+        last = self._groups[-1] if self._groups else None
+        if (
+            last is not None
+            and run.heading is None
+            and last.environment == environment
+            and last.run.host == run.host
+            and not any(_series(one) in last.taken for one in placed)
+        ):
+            return last
+        group = _Group(run, environment)
+        self._groups.append(group)
+        return group
+
+    def sections(self) -> tuple[Section, ...]:
+        """All sections, in the order of the text, each with a label of its own."""
+        parts = []
+        for group in self._groups:
+            notes = Counter(note for _, note in group.figures)
+            for (repetition, note), figures in group.figures.items():
+                row = repetition + 1 if notes[note] > 1 else None
+                parts.append((group, figures, _label(group, row, note)))
+        labels = Counter(label for _, _, label in parts)
+        return tuple(
+            Section(
+                line=group.run.line,
+                figures=tuple(figures),
+                environment=group.environment,
+                host=group.run.host,
+                label=label if labels[label] == 1 else f"{label}, {number}".removeprefix("None, "),
+            )
+            for number, (group, figures, label) in enumerate(parts, start=1)
+        )
+
+
+def _series(one: Placed) -> tuple[object, ...]:
+    figure = one.figure
+    return (
+        figure.cipher,
+        figure.block_size,
+        figure.operation,
+        figure.threads,
+        figure.acceleration,
+        one.repetition,
+        one.note,
+    )
+
+
+def _label(group: _Group, row: int | None, note: str | None) -> str | None:
+    """What tells figures from those of other sections; `row` counts the rows of each cipher."""
+    parts = [
+        (group.run.heading or "").strip("#*_ :-")[:LABEL_LIMIT],
+        openssl_release(group.run.facts.get("version_text")),
+        note,
+        f"row {row} of each cipher" if row is not None and row > 1 else None,
+    ]
+    return ", ".join(part for part in parts if part) or None
+
+
+def _environment(run: Run) -> dict[str, Any]:
+    """What the text says of the OpenSSL that ran, in the shape of a run document."""
+    facts = dict(run.facts)
+    mask = effective_mask(run)
+    if mask is not None:
+        facts.setdefault("cpu_settings", mask)
+    return {"openssl": facts} if facts else {}

@@ -1,0 +1,1 @@
+"""Whole reports of sbc-bench, which hold tables of `openssl speed`."""

@@ -1,0 +1,225 @@
+"""Facts about the machine that stand beside ssh figures: versions, CPU, operating system."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_OPENSSH = re.compile(
+    r"(?P<client>OpenSSH_(?:for_Windows_)?\d[\w.]{0,30}(?: [^,\n]{1,80})?), ?"
+    r"(?P<openssl>(?:OpenSSL|LibreSSL|without OpenSSL)[^\n]{0,80})"
+)
+_PEER = re.compile(
+    r"(?P<side>[Ll]ocal version string|[Rr]emote software version"
+    r"|remote protocol version [\d.]+, remote software version)"
+    r" (?:SSH-2\.0-)?(?P<version>OpenSSH_\S{1,40}(?: \S{1,60})?)"
+)
+_DROPBEAR = re.compile(r"^\s*(?P<client>Dropbear (?:v|client v|SSH client v)?\d{4}\.\d{1,3})\b")
+_MODEL = re.compile(
+    r"^\s*(?:model name|Model name|machdep\.cpu\.brand_string|hw\.model"
+    r"|cpu model)\s*:\s*(?P<model>\S.{0,118})$"
+)
+_FLAGS = re.compile(
+    r"^\s*(?:flags|Flags|Features|machdep\.cpu\.features)\s*:\s+(?P<flags>[\w. ]+)$"
+)
+_UNAME = re.compile(
+    r"^(?P<system>Linux|FreeBSD|OpenBSD|NetBSD"
+    r"|Darwin) (?P<node>[\w.-]{1,64}) (?P<release>\d[\w.+~-]{1,60}) .{0,300}?"
+    r"(?P<machine>x86_64|amd64|i[3-6]86|aarch64|arm64|armv\d\w{0,3}|ppc64(?:le)?|riscv64|s390x"
+    r"|mips\w{0,6})\b"
+)
+_PRETTY = re.compile(r"^\s*PRETTY_NAME=\"?(?P<text>[^\"\n]{1,100})")
+_VERSION_WITHIN = re.compile(r"\s(?P<version>\d[\d.]{0,10})\b")
+_RELEASE_FILE = re.compile(
+    r"^\s*(?:NAME|VERSION|ID|ID_LIKE|VERSION_ID|VERSION_CODENAME|HOME_URL|SUPPORT_URL"
+    r"|BUG_REPORT_URL|DEBIAN_CODENAME|UBUNTU_CODENAME|LOGO|CPE_NAME|ANSI_COLOR|BUILD_ID|VARIANT"
+    r"|VARIANT_ID)="
+)
+_CPUINFO = re.compile(
+    r"^\s*(?:processor|vendor_id|cpu family|model|stepping|microcode|cpu MHz|cache size"
+    r"|physical id|siblings|core id"
+    r"|cpu cores|apicid|initial apicid|fpu|fpu_exception|cpuid level|wp|bugs|bogomips|BogoMIPS"
+    r"|clflush size"
+    r"|cache_alignment|address sizes|power management|CPU implementer|CPU architecture"
+    r"|CPU variant|CPU part|CPU revision"
+    r"|Hardware|Revision|Serial|TLB size)\s*:"
+)
+_KNOWN_FLAGS = frozenset(
+    [
+        "fpu",
+        "vme",
+        "de",
+        "pse",
+        "tsc",
+        "msr",
+        "pae",
+        "mce",
+        "cx8",
+        "apic",
+        "sep",
+        "mtrr",
+        "pge",
+        "mca",
+        "cmov",
+        "pat",
+        "pse36",
+        "clflush",
+        "dts",
+        "acpi",
+        "mmx",
+        "fxsr",
+        "sse",
+        "sse2",
+        "ss",
+        "ht",
+        "tm",
+        "pbe",
+        "syscall",
+        "nx",
+        "rdtscp",
+        "lm",
+        "constant_tsc",
+        "arch_perfmon",
+        "rep_good",
+        "nopl",
+        "pni",
+        "pclmulqdq",
+        "ssse3",
+        "cx16",
+        "sse4_1",
+        "sse4_2",
+        "x2apic",
+        "popcnt",
+        "aes",
+        "xsave",
+        "avx",
+        "f16c",
+        "rdrand",
+        "hypervisor",
+        "lahf_lm",
+        "smep",
+        "erms",
+        "avx2",
+        "bmi1",
+        "bmi2",
+        "sha_ni",
+        "vaes",
+        "pmull",
+        "sha1",
+        "sha2",
+        "crc32",
+        "asimd",
+        "neon",
+        "fp",
+        "fma",
+        "movbe",
+        "fsgsbase",
+        "eagerfpu",
+        "pcid",
+        "xsaveopt",
+        "tsc_deadline_timer",
+        "nonstop_tsc",
+    ]
+)
+_CPU_NAME = re.compile(
+    r"\b(?:Intel(?:\(R\))?\s+(?:Core|Xeon|Atom|Pentium|Celeron)(?:\(TM\)"
+    r"|\(R\))?(?:\s2)?\s[A-Za-z]{0,6}-?\w{2,12}(?:-\w{2,8})?(?:\sv\d)?"
+    r"|AMD\s+(?:EPYC|Ryzen(?:\s(?:Threadripper|Embedded))?(?:\sPRO)?(?:\s\d)?|Opteron|Athlon"
+    r"|Phenom|Geode|FX)(?:\(tm\))?\s?-?\w{2,10}"
+    r"|Apple\sM\d(?:\s(?:Pro|Max|Ultra))?|(?:ARM\s)?Cortex-[AX]\d{1,3})(?!\w)"
+)
+_OS_NAME = re.compile(
+    r"\b(?P<name>Fedora|Ubuntu|Debian(?: GNU/Linux)?|CentOS|Red Hat Enterprise Linux|RHEL"
+    r"|Rocky Linux|AlmaLinux|openSUSE"
+    r"|Mac OS X|OS X|macOS|FreeBSD|OpenBSD|NetBSD|Alpine(?: Linux)?|Raspbian|Slackware"
+    r"|OpenWrt)\s(?P<version>\d[\d.]{0,8}\d|\d)(?![\w.]*\d)"
+)
+_MACHINE_WORDS = re.compile(
+    r"\b(?:intel|amd|xeon|core i\d|ryzen|epyc|atom|celeron|pentium|cortex|raspberry|odroid"
+    r"|synology|qnap|nas|server|desktop"
+    r"|laptop|notebook|vm|guest|host(?:name)?|machine|macbook|vps|droplet|ec2|graviton|apple m\d"
+    r"|fedora|ubuntu|debian|centos"
+    r"|freebsd|openbsd|macos|os x|windows|openwrt|router|kernel|cpu|openssh|dropbear)\b",
+    re.I,
+)
+
+
+def facts_of(text: str) -> Mapping[str, Any] | None:
+    """What a line says of the environment, in the shape of a run document; None if nothing.
+
+    Empty for a line that belongs to such a listing but says nothing that is kept.
+    """
+    return _versions(text) or _processor(text) or _system(text) or _nothing_kept(text)
+
+
+def _versions(text: str) -> Mapping[str, Any] | None:
+    if found := _OPENSSH.search(text):
+        library = found["openssl"].strip()
+        openssh = {"openssh": {"client": found["client"].strip()}}
+        known = {} if library.startswith("without") else {"openssl": {"version_text": library}}
+        return {**openssh, **known}
+    if found := _PEER.search(text):
+        side = "client" if found["side"].lower().startswith("local") else "server"
+        return {"openssh": {side: found["version"].strip()}}
+    if found := _DROPBEAR.match(text):
+        return {"openssh": {"client": found["client"]}}
+    return None
+
+
+def _processor(text: str) -> Mapping[str, Any] | None:
+    if found := _MODEL.match(text):
+        return {"cpu": {"model": found["model"].strip()}}
+    if found := _FLAGS.match(text):
+        return {"cpu": {"flags": found["flags"].lower().split()}}
+    return None
+
+
+def _system(text: str) -> Mapping[str, Any] | None:
+    if found := _UNAME.match(text):
+        return {
+            "os": {"kernel": f"{found['system']} {found['release']}"},
+            "cpu": {"architecture": found["machine"]},
+        }
+    if found := _PRETTY.match(text):
+        version = _VERSION_WITHIN.search(found["text"])
+        if version is None:
+            return {"os": {"name": found["text"].strip()}}
+        return {"os": {"name": found["text"][: version.start()], "version": version["version"]}}
+    return None
+
+
+def _nothing_kept(text: str) -> Mapping[str, Any] | None:
+    return {} if _RELEASE_FILE.match(text) or _CPUINFO.match(text) or _is_flags(text) else None
+
+
+def _is_flags(text: str) -> bool:
+    """A line of /proc/cpuinfo's flags without its title: which CPU of which text is unknown."""
+    words = text.split()
+    return len(words) >= 4 and sum(word in _KNOWN_FLAGS for word in words) * 2 >= len(words)
+
+
+def facts_of_title(text: str) -> Mapping[str, Any]:
+    """CPU and operating system that a heading names, where it names just one."""
+    facts: dict[str, Any] = {}
+    models = _CPU_NAME.findall(text[:200])
+    systems = list(_OS_NAME.finditer(text[:200]))
+    if len(models) == 1:
+        facts["cpu"] = {"model": " ".join(models[0].split())}
+    if len(systems) == 1:
+        facts["os"] = {"name": systems[0]["name"], "version": systems[0]["version"]}
+    return facts
+
+
+def node_of(text: str) -> str | None:
+    """The machine's name in the output of uname -a."""
+    found = _UNAME.match(text)
+    return found["node"] if found else None
+
+
+def names_machine(text: str) -> bool:
+    """Whether a heading seems to be about a machine or its system."""
+    return _MACHINE_WORDS.search(text) is not None
+
+
+def merged(facts: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Both; what was said first stays."""
+    return {group: {**more.get(group, {}), **facts.get(group, {})} for group in {**facts, **more}}

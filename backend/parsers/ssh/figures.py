@@ -1,0 +1,308 @@
+"""What was found in an ssh text, as figures, sections and remarks."""
+
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from parsers.ssh.listed import ListedRate
+from parsers.ssh.names import CipherName
+from parsers.ssh.sequence import Found, Place, SshSequence
+from parsers.ssh.try_blocks import Block, Summary, are_ends, transfers
+from parsers.ssh.units import Megabyte, Unit, number_of, number_style
+from parsers.types import Figure, Format, Part, Remark, Section
+
+IMPLAUSIBLE_RATE = 20e9
+"""Bytes per second: more than any SSH connection moves."""
+BUFFERED = 1 << 20
+"""Bytes that the pipes and sockets on the way may hold: their time is not the cipher's."""
+PASTED_TWICE = 3
+"""Figures in a row that no second measurement would give again."""
+SAME_FIGURE = 0.03
+"""Share by which a summary may differ from the tries that it sums up."""
+
+_SENTENCES = {
+    "no_cipher": "the text does not name the cipher of",
+    "no_amount": "the text does not say how many bytes were sent in",
+    "wall_clock": "the time includes setting up the connection, so the rate is a little low, in",
+    "zero_rate": "a rate of 0 is left out in",
+    "not_a_rate": "no rate can be made of the number in",
+    "damaged": "a number that is cut off, or may mean two things, is left out in",
+    "unit_unclear": "bits or bytes: the unit can mean either in",
+    "columns_unclear": "several rates, and nothing says of what, in",
+    "repeated": "figures that are given a second time are counted once in",
+    "unit_assumed": "MB is taken for 10^6 bytes (unit=MiB says otherwise) in",
+}
+
+
+@dataclass
+class Tries:
+    """Speeds of one series that dd or time measured, in bytes per second, in order of size."""
+
+    speeds: list[float] = field(default_factory=list)
+    total: float = 0.0
+
+    def add(self, figure: Figure) -> None:
+        """One more try; a printed rate is known to be there, but is compared with nothing."""
+        if figure.bytes is not None and figure.seconds:
+            speed = figure.bytes / figure.seconds
+            insort(self.speeds, speed)
+            self.total += speed
+
+    def hold(self, speed: float) -> bool:
+        """Whether a printed rate is one of the tries, or their mean, once more."""
+        if not self.speeds:
+            return False
+        at = bisect_left(self.speeds, speed)
+        near = [*self.speeds[max(at - 1, 0) : at + 1], self.total / len(self.speeds)]
+        return any(abs(speed - level) <= SAME_FIGURE * level for level in near)
+
+
+@dataclass
+class Figures:
+    """Turns what was found into figures and remarks."""
+
+    sequence: SshSequence
+    unit: Megabyte | None
+    transferred: int | None
+    cipher: CipherName | None
+    style: str | None = None
+    ends: bool = False
+    figures: list[tuple[Place, str | None, Figure]] = field(default_factory=list)
+    notes: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    formats: Counter[Format] = field(default_factory=Counter)
+    tries: dict[tuple[Any, ...], Tries] = field(default_factory=lambda: defaultdict(Tries))
+    says_mb: list[tuple[int, Megabyte]] = field(default_factory=list)
+
+    def part(self) -> Part:
+        """All of it, in the shape that the dispatcher takes."""
+        found = self.sequence.found
+        self.style = number_style(_numbers(found))
+        commands = self.sequence.commands
+        self.says_mb = [(line, one.says_mb) for line, one in commands if one.says_mb]
+        blocks = [one.what for one in found if isinstance(one.what, Block)]
+        self.ends = not self.sequence.commands and are_ends(
+            [block.summaries for block in blocks if block.cipher and not block.attempt]
+        )
+        for one in found:
+            if isinstance(one.what, Block):
+                self._block(one, one.what)
+        self._listed_all([one for one in found if isinstance(one.what, ListedRate)])
+        self.notes["damaged"] += self.sequence.cut
+        sections = tuple(self._sections())
+        return Part(
+            sections=sections,
+            understood=frozenset(self.sequence.understood),
+            remarks=tuple(self._remarks()),
+            format=self.formats.most_common(1)[0][0] if self.formats else None,
+        )
+
+    def _block(self, one: Found, block: Block) -> None:
+        """A block's dd summaries; without those its printed rates; without those its times."""
+        if not one.command.ssh:
+            return
+        if block.failed:
+            self.notes["not_a_rate"].append(block.line)
+            return
+        if block.summaries:
+            self._summaries(one, block)
+        elif block.rates:
+            tries = [rate for rate in block.rates if not rate.mean]
+            for rate in tries or block.rates:
+                listed = ListedRate(rate.number, rate.unit, block.cipher or self.cipher)
+                self._rate(one, listed, rate.line)
+        else:
+            self._times(one, block)
+
+    def _summaries(self, one: Found, block: Block) -> None:
+        both_ends = one.command.both_ends or (self.ends and not block.attempt)
+        kept = transfers(block.summaries, both_ends=both_ends, attempt=block.attempt)
+        lines = {summary.line for summary in kept}
+        self.notes["repeated"] += [one.line for one in block.summaries if one.line not in lines]
+        for summary in kept:
+            code = _fault(summary)
+            if code:
+                self.notes[code].append(summary.line)
+            else:
+                self._transfer(one, summary.line, summary.dd.bytes, summary.dd.seconds, "dd")
+
+    def _times(self, one: Found, block: Block) -> None:
+        amount = one.command.amount or self.transferred
+        for clock in block.clocks:
+            if not (block.cipher or self.cipher):
+                self.notes["no_cipher"].append(clock.line)
+            elif not amount:
+                self.notes["no_amount"].append(clock.line)
+            elif clock.seconds <= 0:
+                self.notes["not_a_rate"].append(clock.line)
+            elif self._transfer(one, clock.line, amount, clock.seconds, "time"):
+                self.notes["wall_clock"].append(clock.line)
+
+    def _transfer(self, one: Found, line: int, moved: int, seconds: float, source: Format) -> bool:
+        """One figure of exact bytes and seconds, if its cipher is known."""
+        block = one.what if isinstance(one.what, Block) else None
+        cipher = (block.cipher if block else None) or self.cipher
+        if cipher is None:
+            self.notes["no_cipher"].append(line)
+            return False
+        doubt = "so few bytes fit into the buffers on the way" if moved < BUFFERED else None
+        self._add(
+            one,
+            source,
+            None,
+            Figure(
+                line=line,
+                tool="ssh",
+                cipher=cipher.name,
+                label=cipher.label,
+                bytes=moved,
+                seconds=seconds,
+                implausible=doubt or _doubt(moved / seconds),
+                **_circumstances(one),
+            ),
+        )
+        return True
+
+    def _listed_all(self, rates: Sequence[Found]) -> None:
+        """Single rates first: a mean beside the tries that it is made of is none of its own."""
+        for mean in (False, True):
+            for one in rates:
+                if isinstance(one.what, ListedRate) and one.what.mean is mean:
+                    self._rate(one, one.what, one.line)
+
+    def _rate(self, one: Found, rate: ListedRate, line: int) -> None:
+        """One printed rate."""
+        value = number_of(rate.number, self.style)
+        code = rate.problem or _rate_fault(rate.unit, value)
+        if code or rate.unit is None or value is None or rate.cipher is None:
+            self.notes[code or "damaged"].append(line)
+            return
+        megabyte = self.unit or self._megabyte_said(line)
+        speed = value * rate.unit.factor(megabyte or "MB")
+        figure = Figure(
+            line=line,
+            tool="ssh",
+            cipher=rate.cipher.name,
+            label=rate.cipher.label,
+            bytes_per_second=speed,
+            implausible=_doubt(speed),
+            **_circumstances(one),
+        )
+        if self._is_repeated(one, rate, figure):
+            self.notes["repeated"].append(line)
+            return
+        if rate.unit.assumed and megabyte is None:
+            self.notes["unit_assumed"].append(line)
+        self._add(one, "cipher-list", rate.column, figure)
+
+    def _is_repeated(self, one: Found, rate: ListedRate, figure: Figure) -> bool:
+        """A list that sums up dd's and time's figures above it, or a mean of its own tries."""
+        places = [one.place, one.place.after] if one.place.after else [one.place]
+        for place in places:
+            tries = self.tries.get(_key(place, figure, rate.column))
+            if tries and (rate.mean or tries.hold(figure.bytes_per_second or 0.0)):
+                return True
+        return False
+
+    def _megabyte_said(self, line: int) -> Megabyte | None:
+        """What the command before the line (or else the first after it) prints as MB."""
+        if not self.says_mb:
+            return None
+        at = bisect_right(self.says_mb, line, key=lambda said: said[0])
+        return self.says_mb[max(at - 1, 0)][1]
+
+    def _add(self, one: Found, source: Format, column: str | None, figure: Figure) -> None:
+        self.formats[source] += 1
+        self.tries[_key(one.place, figure, column)].add(figure)
+        self.figures.append((one.place, column, figure))
+
+    def _sections(self) -> Iterator[Section]:
+        """One for each machine, or for each column that is one."""
+        grouped: dict[tuple[int, str | None], list[Figure]] = defaultdict(list)
+        places: dict[int, Place] = {}
+        for place, column, figure in self.figures:
+            grouped[id(place), column].append(figure)
+            places[id(place)] = place
+        for (key, column), figures in grouped.items():
+            place = places[key]
+            figures = self._once(figures)
+            yield Section(
+                line=min(figure.line for figure in figures),
+                figures=tuple(sorted(figures, key=lambda figure: figure.line)),
+                environment=place.environment,
+                host=place.host,
+                label=", ".join(part for part in (place.label, column) if part) or None,
+            )
+
+    def _once(self, figures: list[Figure]) -> list[Figure]:
+        """Without a whole list that was pasted twice, number for number."""
+        half = len(figures) // 2
+        first, second = figures[:half], figures[half:]
+        if half < PASTED_TWICE or [_plain(one) for one in first] != [_plain(one) for one in second]:
+            return figures
+        self.notes["repeated"] += [figure.line for figure in second]
+        return first
+
+    def _remarks(self) -> Iterator[Remark]:
+        """One of each code, at its first line, with how many lines it is about."""
+        for code, lines in self.notes.items():
+            if lines:
+                count = "this line" if len(lines) == 1 else f"{len(lines)} lines"
+                sentence = f"{_SENTENCES[code]} {count}"
+                yield Remark(min(lines), code, sentence[0].upper() + sentence[1:])
+
+
+def _numbers(found: Iterable[Found]) -> Iterator[str]:
+    for one in found:
+        if isinstance(one.what, ListedRate):
+            yield one.what.number
+        else:
+            yield from (rate.number for rate in one.what.rates)
+
+
+def _fault(summary: Summary) -> str | None:
+    """Why a dd summary gives no figure."""
+    if summary.dd.damage:
+        return "damaged"
+    return "not_a_rate" if summary.dd.bytes <= 0 or summary.dd.seconds <= 0 else None
+
+
+def _rate_fault(unit: Unit | None, value: float | None) -> str | None:
+    """Why a printed rate gives no figure."""
+    if value is None:
+        return "damaged"
+    if value == 0:
+        return "zero_rate"
+    if value < 0:
+        return "not_a_rate"
+    return None if unit is None or unit.clear else "unit_unclear"
+
+
+def _doubt(speed: float) -> str | None:
+    return "more than any SSH connection moves" if speed > IMPLAUSIBLE_RATE else None
+
+
+def _circumstances(one: Found) -> dict[str, Any]:
+    """MAC, compression, target and mask of a figure."""
+    command = one.command
+    block = one.what if isinstance(one.what, Block) else None
+    mac = one.what.mac or command.mac
+    return {
+        "mac": mac,
+        "compression": block.compression if block else command.compression,
+        "target_kind": command.target_kind,
+        "target_name": command.target_name,
+        "acceleration": command.masks or "default",
+    }
+
+
+def _key(place: Place, figure: Figure, column: str | None) -> tuple[Any, ...]:
+    """What makes figures tries of one series of one machine."""
+    circumstances = (figure.mac, figure.compression, figure.acceleration, figure.target_name)
+    return (id(place), column, figure.cipher, *circumstances)
+
+
+def _plain(figure: Figure) -> Figure:
+    """The figure wherever it stands."""
+    return replace(figure, line=0)

@@ -1,0 +1,278 @@
+"""What a line of an ssh text says: a command, a rate, a summary, a time, a fact."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parsers.ssh import dd_lines, time_blocks
+from parsers.ssh.cipher_loops import ListReader
+from parsers.ssh.commands import Command, command_of
+from parsers.ssh.dd_lines import DdSummary
+from parsers.ssh.environment import facts_of, node_of
+from parsers.ssh.hints import COMMAND, FACT, LOG, NAME, RATE, RESULT
+from parsers.ssh.listed import Listed, ListedName, ListedRate
+from parsers.ssh.names import CipherName, cipher_name, mac_name
+from parsers.ssh.time_blocks import TimeSpan
+from parsers.ssh.units import Unit
+
+_FAILURE = re.compile(
+    r"unknown cipher|bad (?:ssh2? )?(?:cipher|mac)|no matching (?:cipher|mac)|unable to negotiate"
+    r"|connection (?:refused|closed by|reset)|lost connection|permission denied \(|broken pipe"
+    r"|host key verification|could not resolve|no route to host|timed out|division by zero"
+    r"|(?:unsupported|invalid) cipher|no valid ciphers"
+    r"|cipher.{0,40}(?:refused|rejected|unsupported|not (?:available|offered|supported))",
+    re.I,
+)
+_NO_RESULT = re.compile(
+    r"^[^:]{1,60}:.{0,40}(?:unsupported|not (?:supported|available|offered)|no result|refused"
+    r"|rejected|failed|error)",
+    re.I,
+)
+"""Behind the name of a cipher: words that alone on a line could be about anything."""
+_NEGOTIATED = re.compile(
+    r"kex: client->server(?: cipher:)? (?P<cipher>[^\s:]{1,60})(?: MAC:)? (?P<mac>[^\s:]{1,60})"
+    r"(?: compression:)? (?P<packed>\S{1,30})"
+)
+_SCP = re.compile(
+    r"\b100% +[\d.]{1,12} ?[KMGTB]{0,2} +(?P<rate>\d{1,6}(?:\.\d{1,2})?) ?(?P<prefix>[KMGT]?)B/s"
+    r" +(?:[\d:]{2,12}|--:--)"
+)
+_SCP_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_CHATTER = re.compile(
+    r"\s*(?:debug[123]: |Transferred: sent|Bytes per second: sent|Enter passphrase"
+    r"|Warning: Permanently|Authenticated to |Pseudo-terminal|Connection to \S{1,80} closed"
+    r"|\S{1,80}'s password:|NEXT AUTHMETHOD|AUTH (?:FAILURE|SUCCESS)|CONNECTED$"
+    r"|COMMAND_EXITSTATUS|dd: )"
+)
+_SETTING = re.compile(r"\s*(?P<name>MACs?|compression)\s*[:=]\s*(?P<value>\S+)\s*$", re.I)
+MESSAGE_LIMIT = 400
+CONTINUATION_LIMIT = 12
+"""Lines of one command."""
+_COMMAND_TIMED = re.compile(r'\s*Command being timed: "(?P<command>.{1,2000})"\s*$')
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The connection came to nothing: what is measured until the next one is no transfer."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """dd's counts of records: a summary after them is dd's last word."""
+
+
+@dataclass(frozen=True)
+class CutSummary:
+    """A dd summary of which the seconds are missing."""
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """What the client's log says was negotiated."""
+
+    cipher: CipherName | None
+    compression: bool
+
+
+@dataclass(frozen=True)
+class Setting:
+    """ "MAC: hmac-md5" or "Compression: yes" on a line of its own."""
+
+    mac: str | None = None
+    compression: bool | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts of the environment, perhaps none that is kept; `node` is the machine's own name."""
+
+    environment: Mapping[str, Any]
+    node: str | None = None
+
+
+@dataclass(frozen=True)
+class Aside:
+    """Understood, and of no consequence."""
+
+
+Event = (
+    Command
+    | Listed
+    | DdSummary
+    | TimeSpan
+    | Failure
+    | Records
+    | CutSummary
+    | Agreed
+    | Setting
+    | Facts
+    | Aside
+)
+
+
+def events_of(text: str, lists: ListReader, hints: int) -> list[Event]:
+    """What a line says, in its order; empty for a line that says nothing known."""
+    if not hints and lists.header is None:
+        return [Aside()] if lists.is_ruler(text) else []
+    if hints & LOG and _CHATTER.match(text) and not _holds_result(text):
+        return _log_line(text)
+    events: list[Event] = []
+    at = 0
+    for start, end, event in _results(text) if hints & RESULT else ():
+        events += _before_result(text[at:start], event, lists)
+        events.append(_echoed(text[at:start], event))
+        at = end
+    rest = text[at:]
+    if not events:
+        return _plain(rest, lists, hints)
+    return events + (_plain(rest, lists, hints) if _is_worth_reading(rest) else [])
+
+
+def _holds_result(text: str) -> bool:
+    """A log line that lost its line breaks goes on with a result."""
+    return bool(dd_lines.records(text)) or "elapsed" in text
+
+
+def _results(text: str) -> list[tuple[int, int, Event]]:
+    """dd's and time's words in a line, in order, none within another."""
+    found: list[tuple[int, int, Event]] = [*dd_lines.summaries(text)]
+    found += [(start, end, Records()) for start, end in dd_lines.records(text)]
+    found += time_blocks.spans(text)
+    found.sort(key=lambda one: one[0])
+    apart: list[tuple[int, int, Event]] = []
+    for one in found:
+        if not apart or one[0] >= apart[-1][1]:
+            apart.append(one)
+    return apart
+
+
+def _before_result(text: str, result: Event, lists: ListReader) -> list[Event]:
+    """What stands before a result on its line: a command, a cipher's name, or nothing."""
+    if not _is_worth_reading(text):
+        return []
+    command = command_of(text)
+    if command is not None:
+        echoed = isinstance(result, TimeSpan) and result.echoes and not command.ssh
+        return [] if echoed else [command]
+    return [event for event in lists.read(text) or [] if not isinstance(event, ListedRate)]
+
+
+def _echoed(before: str, result: Event) -> Event:
+    """zsh gives a time for each command of a pipeline: only that of ssh is the transfer's."""
+    if isinstance(result, TimeSpan) and result.echoes and before.strip():
+        return result if re.search(r"\b(?:ssh|scp|sftp)\b", before) else TimeSpan("cpu", 0.0)
+    return result
+
+
+def _is_worth_reading(text: str) -> bool:
+    return any(character.isalpha() for character in text) and not time_blocks.is_rest(text)
+
+
+def _plain(text: str, lists: ListReader, hints: int) -> list[Event]:
+    """A line, or the end of one, without a result of dd or time."""
+    for hint, read in _READERS:
+        if hints & hint and (events := read(text)):
+            return events
+    if hints & RESULT and (time_blocks.is_rest(text) or dd_lines.is_cut(text)):
+        return [Aside() if time_blocks.is_rest(text) else CutSummary()]
+    fails = hints & (LOG | NAME) and _is_failure(text)
+    if hints & (NAME | RATE) or lists.header:
+        listed = lists.read(text, named=bool(hints & NAME))
+        if listed is not None and not fails:
+            return [*listed] or [Aside()]
+    return _failure(text, lists) if fails else []
+
+
+def _failure(text: str, lists: ListReader) -> list[Event]:
+    """ "Unknown cipher type", alone or behind the name of the cipher in a list."""
+    name, colon, _ = text.partition(":")
+    read = (lists.read(name) or []) if colon else []
+    named = [event for event in read if isinstance(event, ListedName)]
+    if not named and not _FAILURE.search(text):
+        return []
+    return [*named, Failure()]
+
+
+def _is_failure(text: str) -> bool:
+    if len(text) > MESSAGE_LIMIT:
+        return False
+    return bool(_FAILURE.search(text) or _NO_RESULT.match(text))
+
+
+def _log_line(text: str) -> list[Event]:
+    found = _NEGOTIATED.search(text)
+    if found:
+        agreed = cipher_name(found["cipher"])
+        return [Agreed(agreed, found["packed"].strip("<>").lower() != "none")]
+    facts = facts_of(text) if "OpenSSH_" in text else None
+    if facts:
+        return [Facts(facts)]
+    if found := _SCP.search(text):
+        return [_copied(text)]
+    if _CHATTER.match(text):
+        return [Failure()] if _FAILURE.search(text) else [Aside()]
+    return []
+
+
+def _copied(text: str) -> Event:
+    """scp's last word on a file; its MB is 2^20 bytes in every version."""
+    *_, found = _SCP.finditer(text)
+    factor = float(1024 ** _SCP_POWERS[found["prefix"]])
+    return ListedRate(found["rate"], Unit(factor, factor))
+
+
+def _command(text: str) -> list[Event]:
+    timed = _COMMAND_TIMED.match(text)
+    command = command_of("$ " + timed["command"] if timed else text)
+    return [command] if command else []
+
+
+def _setting(text: str) -> list[Event]:
+    found = _SETTING.match(text)
+    if found is None:
+        return []
+    if found["name"].lower() == "compression":
+        return [Setting(compression=found["value"].lower() in ("yes", "on", "zlib", "true"))]
+    mac = mac_name(found["value"])
+    return [Setting(mac=mac)] if mac else []
+
+
+def _facts(text: str) -> list[Event]:
+    facts = facts_of(text)
+    return [] if facts is None else [Facts(facts, node_of(text))]
+
+
+_READERS: tuple[tuple[int, Callable[[str], list[Event]]], ...] = (
+    (LOG | FACT, _log_line),
+    (COMMAND, _command),
+    (LOG, _setting),
+    (FACT, _facts),
+)
+
+
+def joined(lines: Iterable[tuple[int, str, int]]) -> Iterator[tuple[list[int], str, int]]:
+    """Commands that go over several lines, as one, each with the numbers of its lines."""
+    numbers: list[int] = []
+    parts: list[str] = []
+    all_hints = 0
+    for number, text, hints in lines:
+        numbers.append(number)
+        parts.append(text.removesuffix("\\"))
+        all_hints |= hints
+        if len(parts) < CONTINUATION_LIMIT and _goes_on(text, parts[0], all_hints):
+            continue
+        yield numbers, _one_line(parts), all_hints
+        numbers, parts, all_hints = [], [], 0
+    if numbers:
+        yield numbers, _one_line(parts), all_hints
+
+
+def _goes_on(text: str, first: str, hints: int) -> bool:
+    if not hints & COMMAND or text[-1:] not in ("\\", "|"):
+        return False
+    return text.endswith("\\") or command_of(first) is not None
+
+
+def _one_line(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else " ".join(part.strip() for part in parts)

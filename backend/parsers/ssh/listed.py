@@ -1,0 +1,43 @@
+"""What a line of a list may give: a rate, a name, a title."""
+
+from dataclasses import dataclass
+
+from parsers.ssh.names import CipherName
+from parsers.ssh.units import Unit
+
+
+@dataclass(frozen=True)
+class ListedRate:
+    """A printed rate. `cipher` is None where the line has a rate only.
+
+    `problem` is the code of the remark for a number that cannot be used, else None;
+    `column` the title of its column where that tells one configuration from another.
+    """
+
+    number: str
+    unit: Unit | None
+    cipher: CipherName | None = None
+    mac: str | None = None
+    column: str | None = None
+    mean: bool = False
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class ListedName:
+    """A line that only names a cipher: what follows is about it. `attempt`: "(try 2)" is said."""
+
+    cipher: CipherName
+    mac: str | None
+    attempt: bool
+    bare: bool
+
+
+@dataclass(frozen=True)
+class ListedTitle:
+    """Words before a list that lost its line breaks."""
+
+    text: str
+
+
+Listed = ListedRate | ListedName | ListedTitle

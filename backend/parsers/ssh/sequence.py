@@ -1,0 +1,338 @@
+"""The lines of an ssh text in turn: what the ones before make the next one mean."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from documents.types import Acceleration
+from parsers.ssh.cipher_loops import ListReader
+from parsers.ssh.commands import Command, acceleration_said
+from parsers.ssh.dd_lines import DdSummary
+from parsers.ssh.environment import facts_of_title, merged, names_machine
+from parsers.ssh.lines import (
+    Agreed,
+    CutSummary,
+    Event,
+    Facts,
+    Failure,
+    Records,
+    Setting,
+    events_of,
+)
+from parsers.ssh.list_tokens import tokens_of
+from parsers.ssh.listed import ListedName, ListedRate, ListedTitle
+from parsers.ssh.time_blocks import TimeSpan
+from parsers.ssh.try_blocks import LISTING, Block, Clock, Rate
+
+NOTHING_SAID = Command(ssh=True, by_variable=True)
+TITLE_LIMIT = 120
+
+_COMPRESSED = re.compile(
+    r"(?<!no )(?<!without )(?<!un)\bcompress(?:ion|ed)\b"
+    r"(?!\s*[=:]?\s*(?:no|off|none|disabled)\b)|\s-C\b",
+    re.I,
+)
+_SETTING = re.compile(r"compress|mask|ia32cap|aes-?ni|hmac-|umac-|\bdefaults?\b", re.I)
+_MASKED = re.compile(
+    r"(?<!un)(?<!not )(?<!no )\bmask(?:ed)?\b"
+    r"|\baes-?ni (?:is |turned |switched )?(?:off|disabled|masked)\b",
+    re.I,
+)
+_NUMBERED = re.compile(
+    r"\b(?:run|try|pass|round|attempt|test|lauf|versuch|iteration)\s*#?\d"
+    r"|\b(?:first|second|third) (?:run|try|pass)",
+    re.I,
+)
+
+
+@dataclass
+class Place:
+    """A machine in one environment, as the text tells it from others."""
+
+    line: int
+    host: str | None = None
+    label: str | None = None
+    after: "Place | None" = None
+    """The place before it, where nothing but repeated ciphers tells the two apart."""
+    measured: bool = False
+    environment: dict[str, Any] = field(default_factory=dict)
+    seen: set[tuple[Any, ...]] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A printed rate, or a block of measurements, with the place it belongs to."""
+
+    line: int
+    what: ListedRate | Block
+    command: Command
+    place: Place
+
+
+@dataclass
+class _Title:
+    """A heading that is not about one cipher: it may begin another machine's figures."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class _Headed:
+    """What a heading says of all figures below it."""
+
+    masks: Acceleration | None = None
+    compression: bool = False
+    mac: str | None = None
+
+
+@dataclass
+class SshSequence:
+    """Reads lines in turn; `found`, `places` and the rest hold what they said."""
+
+    lists: ListReader
+    found: list[Found] = field(default_factory=list)
+    places: list[Place] = field(default_factory=lambda: [Place(1)])
+    understood: set[int] = field(default_factory=set)
+    cut: list[int] = field(default_factory=list)
+    commands: list[tuple[int, Command]] = field(default_factory=list)
+    _line: int = 1
+    _base: Command = NOTHING_SAID
+    _block: Block = field(default_factory=lambda: Block(1, NOTHING_SAID))
+    _heading: _Title | None = None
+    _last: _Title | None = None
+    _heads: _Headed = _Headed()
+    _masked: Acceleration = "default"
+    _bare_names: int = 0
+    _listing: bool = False
+
+    def read(self, numbers: Sequence[int], text: str, hints: int) -> None:
+        """One line (or a command of several)."""
+        self._line = numbers[0]
+        events = events_of(text, self.lists, hints)
+        meant = [self._take(event) for event in events]
+        if any(meant):
+            self.understood.update(numbers)
+        elif not events:
+            self._maybe_title(text)
+
+    def end(self) -> None:
+        """The last block is over."""
+        self._close()
+
+    def _take(self, event: Event) -> bool:
+        """One event; False if it means nothing where it stands."""
+        if isinstance(event, ListedRate):
+            return self._rate(event)
+        if isinstance(event, Command):
+            self._command(event)
+        elif isinstance(event, ListedName):
+            self._name(event)
+        elif isinstance(event, ListedTitle):
+            self._maybe_title(event.text)
+        elif isinstance(event, Facts):
+            self._facts(event)
+        elif isinstance(event, (DdSummary, TimeSpan, Records)):
+            self._result(event)
+        else:
+            self._remark(event)
+        return True
+
+    def _result(self, event: DdSummary | TimeSpan | Records) -> None:
+        block = self._block
+        if isinstance(event, Records):
+            block.counts += 1
+        elif isinstance(event, DdSummary):
+            block.add_summary(self._line, event)
+        elif event.kind == "real":
+            block.clocks.append(Clock(self._line, event.seconds))
+        self._bare_names = 0
+
+    def _remark(self, event: Event) -> None:
+        """What changes the meaning of the block it stands in."""
+        block = self._block
+        if isinstance(event, Failure):
+            block.failed = True
+        elif isinstance(event, CutSummary):
+            self.cut.append(self._line)
+        elif isinstance(event, Agreed):
+            block.cipher = block.cipher or event.cipher
+            block.compression |= event.compression
+        elif isinstance(event, Setting):
+            block.mac = event.mac or block.mac
+            if event.compression is not None:
+                block.compression = event.compression
+
+    def _facts(self, event: Facts) -> None:
+        if event.node and self._place.host not in (None, event.node):
+            self._new_place(self._place.label)
+        if event.node:
+            self._place.host = event.node
+        place = self._place
+        place.environment = merged(place.environment, event.environment)
+
+    @property
+    def _place(self) -> Place:
+        return self.places[-1]
+
+    def _new_place(self, label: str | None) -> None:
+        """Another machine or configuration; one of which nothing is known yet takes its label."""
+        self._close()
+        if self._place.measured:
+            self.places.append(Place(self._line, label=label))
+        else:
+            self._place.label = label
+
+    def _command(self, command: Command) -> None:
+        self.commands.append((self._line, command))
+        if command.host and command.host != self._place.host:
+            if self._place.host is not None:
+                self._new_place(None)
+            self._place.host = command.host
+        if command.typed:
+            self._listing = command.lists_ciphers
+        if command.masks is not None and not command.ssh and command.amount is None:
+            self._masked = command.masks
+        if command.ssh:
+            self._transfer(command)
+        elif command.typed and not command.traced:
+            self._open(Block(self._line, command))
+        elif command.amount is not None:
+            self._base = replace(self._base, amount=command.amount)
+            if self._block.is_empty:
+                self._block.command = replace(self._block.command, amount=command.amount)
+
+    def _transfer(self, command: Command) -> None:
+        """A command that sends through ssh; a heading right before it may name the cipher."""
+        earlier = self._block
+        pending = earlier.is_empty and earlier.cipher is not None
+        same = command.cipher is None or command.cipher == earlier.cipher
+        if command.amount is None and (pending or not command.typed or command.traced):
+            command = replace(command, amount=self._base.amount)
+        self._base = command
+        command = self._context(command)
+        block = Block(self._line, command, command.cipher, command.mac)
+        block.compression = command.compression
+        if pending and same and earlier.command is not command:
+            block.cipher, block.attempt = earlier.cipher, earlier.attempt
+            block.mac = block.mac or earlier.mac
+            block.compression |= earlier.compression
+        self._open(block)
+
+    def _name(self, name: ListedName) -> None:
+        self._bare_names = self._bare_names + 1 if name.bare else 0
+        if self._listing and name.bare:
+            return
+        self._use_title((name.cipher.name, name.mac))
+        base = self._context(self._base)
+        block = Block(self._line, base, name.cipher, name.mac or base.mac)
+        block.attempt = name.attempt
+        block.compression = base.compression
+        block.listed = self._bare_names
+        self._open(block)
+
+    def _rate(self, rate: ListedRate) -> bool:
+        self._bare_names = 0
+        if rate.cipher is None:
+            if self._block.cipher is None or rate.unit is None or self._block.failed:
+                return False
+            self._block.rates.append(Rate(self._line, rate.number, rate.unit, rate.mean))
+            return True
+        self._use_title((rate.cipher.name, rate.mac))
+        self._found(Found(self._line, rate, self._context(self._base), self._place))
+        return True
+
+    def _found(self, one: Found) -> None:
+        self.found.append(one)
+        one.place.measured = True
+
+    def _open(self, block: Block) -> None:
+        self._close()
+        block.command = self._context(block.command)
+        self._block = block
+
+    def _close(self) -> None:
+        block = self._block
+        if block.listed >= LISTING and not self.found:
+            block.cipher = None
+        if not block.is_empty:
+            self._found(Found(block.line, block, block.command, self._place))
+        self._block = Block(self._line, self._context(self._base))
+
+    def _context(self, command: Command) -> Command:
+        """The command, under the heading above and the mask that the shell was told to export."""
+        command = self._headed(command)
+        if command.masks or self._masked == "default":
+            return command
+        return replace(command, masks=self._masked)
+
+    def _maybe_title(self, text: str) -> None:
+        """Kept for the figures that may follow; what it says is looked at only then."""
+        if len(text) > TITLE_LIMIT:
+            return
+        if text.rstrip().endswith(":") or text.lstrip()[:1] in ("#", "=", "-", "*"):
+            self._heading = _Title(self._line, text)
+        self._last = _Title(self._line, text)
+
+    def _title(self) -> _Title | None:
+        """The heading before the present line: the last line if it names a machine or a mask."""
+        last, heading = self._last, self._heading
+        self._last = self._heading = None
+        if last and (names_machine(last.text) or _SETTING.search(last.text)):
+            return last
+        return heading
+
+    def _use_title(self, first: tuple[str, str | None]) -> None:
+        """The figures after a heading are another machine's if it names one, or if they repeat."""
+        title = self._title()
+        if title is None:
+            self._place.seen.add(self._key(first))
+            return
+        self.understood.add(title.line)
+        self._settings_of(title, first)
+        numbered = _NUMBERED.search(title.text)
+        repeats = self._key(first) in self._place.seen
+        if not numbered and (names_machine(title.text) or repeats):
+            before = self._place
+            self._new_place(title.text.strip(" #=-*_:~"))
+            if self._place is not before and not names_machine(title.text):
+                self._place.after = before
+            facts = facts_of_title(title.text)
+            self._place.environment = merged(self._place.environment, facts)
+        self._place.seen.add(self._key(first))
+
+    def _key(self, first: tuple[str, str | None]) -> tuple[Any, ...]:
+        """What makes a cipher's figures tries of one series."""
+        base = self._headed(self._base)
+        return (*first, base.masks, base.compression, base.mac)
+
+    def _settings_of(self, title: _Title, first: tuple[str, str | None]) -> None:
+        """A MAC, compression or a mask that a heading says of what follows it.
+
+        The next heading ends them if it is about the default, or if the same ciphers begin anew.
+        """
+        said = _said_in(title.text)
+        plain = _SETTING.search(title.text) and said == _Headed()
+        if plain or said != _Headed() or self._key(first) in self._place.seen:
+            self._heads = said
+
+    def _headed(self, command: Command) -> Command:
+        """The command with what the heading above says."""
+        heads = self._heads
+        if heads == _Headed():
+            return command
+        return replace(
+            command,
+            masks=command.masks or heads.masks,
+            compression=command.compression or heads.compression,
+            mac=command.mac or heads.mac,
+        )
+
+
+def _said_in(title: str) -> _Headed:
+    macs = {token.mac for token in tokens_of(title) if token.mac}
+    masks = acceleration_said(title) or ("masked" if _MASKED.search(title) else None)
+    return _Headed(
+        masks, bool(_COMPRESSED.search(title)), next(iter(macs)) if len(macs) == 1 else None
+    )

@@ -1,0 +1,113 @@
+"""Tries under a heading or a command: which cipher a dd summary or a time belongs to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from parsers.ssh.commands import Command
+from parsers.ssh.dd_lines import DdSummary
+from parsers.ssh.names import CipherName
+from parsers.ssh.units import Unit
+
+SAME_TRANSFER = 0.03
+"""Share by which the two ends of one transfer may differ in their seconds."""
+LISTING = 4
+"""So many names in a row, nothing between them, are a listing rather than headings."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A printed rate of a block, as yet without a cipher of its own."""
+
+    line: int
+    number: str
+    unit: Unit
+    mean: bool = False
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A dd summary at a line; `reported` is whether dd's counts of records came before it."""
+
+    line: int
+    dd: DdSummary
+    reported: bool
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Seconds of a transfer by the clock on the wall."""
+
+    line: int
+    seconds: float
+
+
+@dataclass
+class Block:
+    """What stands between one heading or command and the next."""
+
+    line: int
+    command: Command
+    cipher: CipherName | None = None
+    mac: str | None = None
+    attempt: bool = False
+    listed: int = 0
+    """How many bare names came right before, this one included."""
+    compression: bool = False
+    failed: bool = False
+    summaries: list[Summary] = field(default_factory=list)
+    clocks: list[Clock] = field(default_factory=list)
+    rates: list[Rate] = field(default_factory=list)
+    counts: int = 0
+    """Lines of records since the last summary."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was measured."""
+        return not (self.summaries or self.clocks or self.rates)
+
+    def add_summary(self, line: int, dd: DdSummary) -> None:
+        """One more summary; it takes the place of the progress reports before it."""
+        new = Summary(line, dd, self.counts > 0)
+        while self.summaries and _is_progress(self.summaries[-1], new):
+            self.summaries.pop()
+        self.summaries.append(new)
+        self.counts = 0
+
+
+def _is_progress(earlier: Summary, later: Summary) -> bool:
+    """dd status=progress rewrites one line, and counts its records only at the end."""
+    if earlier.reported or not (later.reported or earlier.line == later.line):
+        return False
+    if earlier.dd.bytes == later.dd.bytes:
+        return _nearly(earlier.dd.seconds, later.dd.seconds)
+    return earlier.dd.bytes < later.dd.bytes and earlier.dd.seconds <= later.dd.seconds
+
+
+def _nearly(first: float, second: float) -> bool:
+    return abs(first - second) <= SAME_TRANSFER * max(first, second)
+
+
+def transfers(summaries: Sequence[Summary], *, both_ends: bool, attempt: bool) -> list[Summary]:
+    """The summaries, one a transfer: where dd ran at both ends, the second is the first again."""
+    if not (both_ends or attempt):
+        return list(summaries)
+    kept: list[Summary] = []
+    waiting = False
+    for one in summaries:
+        if waiting and kept[-1].dd.bytes == one.dd.bytes:
+            waiting = False
+            continue
+        kept.append(one)
+        waiting = True
+    return kept
+
+
+def are_ends(blocks: Sequence[Sequence[Summary]]) -> bool:
+    """Without a command: whether every heading has two summaries of nearly the same seconds."""
+    measured = [block for block in blocks if block]
+    return bool(measured) and all(
+        len(block) == 2
+        and block[0].dd.bytes == block[1].dd.bytes
+        and _nearly(block[0].dd.seconds, block[1].dd.seconds)
+        for block in measured
+    )

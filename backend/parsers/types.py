@@ -1,0 +1,110 @@
+"""What a parser says about a text: figures, facts, remarks, and the lines it did not understand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from documents.types import Acceleration, Operation, Tool
+
+Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
+
+PARSER_VERSION = 1
+"""Counted up whenever a text may yield other figures than before: `reparse_runs` goes by it."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One try of one cipher, as the text states it.
+
+    Either `bytes` and `seconds`, where the text has both exactly, or `bytes_per_second` alone,
+    where it only has a rate. A figure that cannot be true is kept with the reason (a sentence)
+    in `implausible`; one that is no rate at all (0.00, negative, `infk`) is no figure but a remark.
+    """
+
+    line: int
+    """Where it stands, counted from 1 in the text as given."""
+    tool: Tool
+    cipher: str
+    """The name the tool itself uses, lower case: `aes-128-cbc`, `chacha20-poly1305`."""
+    label: str
+    """As printed."""
+    bytes_per_second: float | None = None
+    bytes: int | None = None
+    seconds: float | None = None
+    block_size: int | None = None
+    operation: Operation = "encrypt"
+    threads: int = 1
+    acceleration: Acceleration = "default"
+    mac: str | None = None
+    compression: bool = False
+    target_kind: Literal["loopback", "remote"] = "loopback"
+    target_name: str | None = None
+    implausible: str | None = None
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something a reader should know: `code` for programs, `detail` a sentence for people.
+
+    Codes: `not_a_cipher` (rows left out, counted once a text), `zero_rate`, `not_a_rate`
+    (negative, `infk`, not a number), `implausible`, `damaged` (a row or a figure cut or broken),
+    `blocks_assumed` (no header: block sizes from the number of columns), `repeated` (the same
+    figures again, counted once), `children` (rows of single processes of `-multi`, not added),
+    `no_cipher` (a rate whose cipher the text does not name), `unit_assumed` (what MB means),
+    `unit_unclear` (Mb/s: bits or bytes), `columns_unclear` (several rates on a line, and nothing
+    says of what), `wall_clock` (rates from a time that includes the connection's set-up),
+    `no_amount` (a time without the number of bytes).
+    """
+
+    line: int
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Unrecognised:
+    """A line that is not blank and that nothing was understood of."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """Figures of one machine in one environment: what becomes one run document.
+
+    `environment` has the shape of a run document's environment, sparse: only what the text says.
+    `host` is a name in the text for the machine, if there is one; `started_at` RFC 3339 in UTC,
+    if the text says when. Two runs of different versions in one text are two sections.
+    """
+
+    line: int
+    figures: tuple[Figure, ...]
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    host: str | None = None
+    label: str | None = None
+    """What tells it from the other sections of the text: `OpenSSL 1.1.1w`, `CPU cluster 1`."""
+    started_at: str | None = None
+    conditions: tuple[Mapping[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All that was understood of one text."""
+
+    format: Format | None
+    """Of most figures; None where there are none."""
+    sections: tuple[Section, ...]
+    unrecognised: tuple[Unrecognised, ...]
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one format's parser found: `understood` are the lines it can explain."""
+
+    sections: tuple[Section, ...] = ()
+    understood: frozenset[int] = frozenset()
+    remarks: tuple[Remark, ...] = ()
+    format: Format | None = None
+    """Of most of its figures; None where there are none."""

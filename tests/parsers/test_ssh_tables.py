@@ -1,0 +1,77 @@
+"""Tables of rates: what a column's title makes of its numbers."""
+
+from tests.parsers.ssh_reading import codes, figures, rates, read
+
+
+def test_the_unit_may_stand_in_the_title() -> None:
+    part = read("| Cipher | MB/s | CPU |\n|---|---|---|\n| aes128-ctr | 104.1 | 50% |\n")
+    assert rates(part) == [("aes128-ctr", 104_100_000)]
+    assert part.understood == {1, 2, 3}
+
+
+def test_the_unit_may_stand_above_the_table() -> None:
+    part = read("Throughput in MiB/s\nCipher      Speed\naes128-ctr  100\n")
+    assert rates(part) == [("aes128-ctr", 104_857_600)]
+
+
+def test_columns_of_tries_are_tries_and_their_average_is_none() -> None:
+    part = read("cipher      try 1  try 2  avg (MB/s)\naes128-ctr  104.1  103.1  103.6\n")
+    assert rates(part) == [("aes128-ctr", 104_100_000), ("aes128-ctr", 103_100_000)]
+
+
+def test_an_average_alone_is_the_figure() -> None:
+    part = read("cipher,min,avg,max\naes128-ctr,101.5 MB/s,103.6 MB/s,104.1 MB/s\n")
+    assert rates(part) == [("aes128-ctr", 103_600_000)]
+
+
+def test_columns_of_macs_give_the_mac() -> None:
+    part = read("cipher | hmac-md5 | hmac-sha1 (MB/s)\n---|---|---\naes128-ctr | 104 | 90\n")
+    assert [(one.cipher, one.mac) for one in figures(part)] == [
+        ("aes128-ctr", "hmac-md5"),
+        ("aes128-ctr", "hmac-sha1"),
+    ]
+
+
+def test_a_column_of_macs_gives_the_mac() -> None:
+    head = "| Cipher | MAC | MB/s |\n|---|---|---|\n"
+    table = head + "| aes128-ctr | hmac-md5 | 104 |\n| | hmac-sha1 | 90 |\n"
+    assert [(one.cipher, one.mac) for one in figures(read(table))] == [
+        ("aes128-ctr", "hmac-md5"),
+        ("aes128-ctr", "hmac-sha1"),
+    ]
+
+
+def test_columns_of_ciphers_are_read_downwards() -> None:
+    part = read(
+        "        aes128-ctr  aes256-ctr  (MB/s)\ntry 1   100.1  90.2\ntry 2   101.1  91.2\n"
+    )
+    assert rates(part) == [
+        ("aes128-ctr", 100_100_000),
+        ("aes256-ctr", 90_200_000),
+        ("aes128-ctr", 101_100_000),
+        ("aes256-ctr", 91_200_000),
+    ]
+
+
+def test_columns_of_machines_are_sections() -> None:
+    part = read("cipher;attic;cellar\naes128-ctr;10,5 MB/s;100,2 MB/s\n")
+    assert [section.label for section in part.sections] == ["attic", "cellar"]
+    assert rates(part) == [("aes128-ctr", 10_500_000), ("aes128-ctr", 100_200_000)]
+
+
+def test_key_sizes_and_times_are_no_rates() -> None:
+    part = read(
+        "Cipher | Key | Time | Speed\n---|---|---|---\naes128-ctr | 128 | 10.2 s | 104 MB/s\n"
+    )
+    assert rates(part) == [("aes128-ctr", 104_000_000)]
+
+
+def test_a_row_that_does_not_fit_its_titles_is_left_out() -> None:
+    part = read("cipher      try 1  try 2 (MB/s)\naes128-ctr  104.1\n")
+    assert figures(part) == []
+    assert codes(part) == ["damaged"]
+
+
+def test_an_empty_cell_is_no_figure() -> None:
+    part = read("cipher | hmac-md5 | hmac-sha1 (MB/s)\n---|---|---\naes128-ctr |  | 90 |\n")
+    assert [one.mac for one in figures(part)] == ["hmac-sha1"]
