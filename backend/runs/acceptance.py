@@ -9,7 +9,8 @@ from uuid import UUID
 from django.db import transaction
 
 from documents.json_text import canonical_json
-from runs.models import ApiToken, Run, RunDocument
+from parsers.types import PARSER_VERSION
+from runs.models import ApiToken, ImportedText, Run, RunDocument
 
 
 class RunConflict(Exception):
@@ -36,11 +37,12 @@ def accept_run(
     source: str,
     token: ApiToken | None = None,
     provenance: Mapping[str, Any] | None = None,
+    imported_text: ImportedText | None = None,
 ) -> Acceptance:
     """Store a valid document, `body` being its bytes as received; committed when this returns.
 
     Sent again with the same content it is not stored twice; `RunConflict` when the run_id is
-    taken by other content.
+    taken by other content. An imported run's document is what the parsers made of its text.
     """
     digest = content_digest(document)
     with transaction.atomic():
@@ -51,6 +53,8 @@ def accept_run(
                 "token": token,
                 "host_name": document["host"]["name"].strip(),
                 "provenance": dict(provenance or {}),
+                "imported_text": imported_text,
+                "parser_version": PARSER_VERSION if imported_text else None,
             },
         )
         if created:

@@ -24,7 +24,7 @@ class InvalidDocument(APIException):
 
 
 class TooLarge(APIException):
-    """413: the document is larger than we take."""
+    """413: the document or text is larger than we take."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "too_large"

@@ -1,6 +1,7 @@
 """The bytes of an upload: bounded, and freed of their transfer compression."""
 
 import zlib
+from collections.abc import Sequence
 from io import BytesIO
 from typing import IO
 
@@ -10,13 +11,17 @@ from django.http.request import UnreadablePostError
 from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 
+from parsers.received_text import MAX_BYTES
 from runs.api.errors import TooLarge
 
 GZIP = 16 + zlib.MAX_WBITS
 
 
-def _too_large() -> TooLarge:
-    return TooLarge(f"A run document has at most {settings.RUN_DOCUMENT_MAX_BYTES} bytes.")
+TEXT_TYPES = ("text/plain", "text/markdown", "text/csv", "application/octet-stream")
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"An upload here has at most {limit} bytes.")
 
 
 def _gunzip(packed: bytes, limit: int) -> bytes:
@@ -27,7 +32,7 @@ def _gunzip(packed: bytes, limit: int) -> bytes:
     except zlib.error as error:
         raise ParseError(f"The body is not gzip: {error}") from None
     if len(body) > limit:
-        raise _too_large()
+        raise _too_large(limit)
     if not unpacker.eof:
         raise ParseError("The gzip body ends too early.")
     if unpacker.unused_data:
@@ -44,26 +49,39 @@ def _stream(request: Request) -> IO[bytes]:
 
 
 def read_json_body(request: Request) -> bytes:
-    """The request's JSON bytes, of at most RUN_DOCUMENT_MAX_BYTES.
+    """The JSON of a run document, of at most RUN_DOCUMENT_MAX_BYTES."""
+    return _read_body(request, ("application/json",), settings.RUN_DOCUMENT_MAX_BYTES)
+
+
+def read_text_body(request: Request) -> bytes:
+    """The bytes of a text to import, of at most parsers.received_text.MAX_BYTES."""
+    return _read_body(request, TEXT_TYPES, MAX_BYTES)
+
+
+def _read_body(request: Request, media_types: Sequence[str], limit: int) -> bytes:
+    """The request's bytes.
 
     415 for another content type or encoding, 413 for too large a body (packed or unpacked),
     400 for a damaged one.
     """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
-        raise UnsupportedMediaType(media_type or "none")
-    limit = settings.RUN_DOCUMENT_MAX_BYTES
+    if media_type not in media_types:
+        raise UnsupportedMediaType(media_type or "none", detail=_expected(media_type, media_types))
     if int(request.META.get("CONTENT_LENGTH") or 0) > limit:
-        raise _too_large()
+        raise _too_large(limit)
     try:
         body = _stream(request).read(limit + 1)
     except (RequestDataTooBig, UnreadablePostError) as error:
         raise ParseError(f"The body could not be read: {error}") from None
     if len(body) > limit:
-        raise _too_large()
+        raise _too_large(limit)
     encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if encoding == "gzip":
         return _gunzip(body, limit)
     if encoding != "identity":
         raise UnsupportedMediaType(encoding, detail=f"Content-Encoding {encoding} is not known.")
     return body
+
+
+def _expected(media_type: str, media_types: Sequence[str]) -> str:
+    return f"Send this with Content-Type: {media_types[0]} (not {media_type or 'none'})."

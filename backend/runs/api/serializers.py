@@ -87,6 +87,8 @@ class RunDetailSerializer(RunSummarySerializer):
     environment = serializers.JSONField(help_text="As the run document has it.")
     skipped = serializers.ListField(child=serializers.JSONField())
     provenance = serializers.JSONField()
+    text_format = serializers.CharField(help_text="Of the text it was read from, if imported.")
+    parser_version = serializers.IntegerField(**NULLABLE)
     acceleration_evidence = serializers.CharField()
     speed_indices = SpeedIndexSerializer(many=True)
     measurements = MeasurementSerializer(many=True)
@@ -99,6 +101,8 @@ class RunDetailSerializer(RunSummarySerializer):
             "environment": instance.environment,
             "skipped": list(instance.skipped),
             "provenance": instance.provenance,
+            "text_format": instance.text_format,
+            "parser_version": instance.parser_version,
             "acceleration_evidence": instance.acceleration_evidence,
             "speed_indices": SpeedIndexSerializer(instance.speed_indices, many=True).data,
             "measurements": MeasurementSerializer(instance.measurements, many=True).data,

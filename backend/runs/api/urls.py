@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from runs.api import views
+from runs.api import imports, views
 
 app_name = "api"
 
@@ -11,6 +11,8 @@ urlpatterns = [
     path("v1/runs/", views.RunList.as_view(), name="runs"),
     path("v1/runs/<uuid:run_id>/", views.RunView.as_view(), name="run"),
     path("v1/runs/<uuid:run_id>/document/", views.RunDocumentView.as_view(), name="run-document"),
+    path("v1/runs/<uuid:run_id>/text/", views.RunTextView.as_view(), name="run-text"),
+    path("v1/imports/", imports.ImportList.as_view(), name="imports"),
     path("v1/hosts/", views.HostList.as_view(), name="hosts"),
     path("v1/hosts/<int:host_id>/", views.HostView.as_view(), name="host"),
     path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),

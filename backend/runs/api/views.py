@@ -32,7 +32,7 @@ from runs.api.upload import upload_run
 from runs.queries.comparison import UnknownProfile, compare
 from runs.queries.hosts import host_detail, host_summaries, select_hosts
 from runs.queries.profiles import select_profiles
-from runs.queries.runs import run_detail, run_document, select_runs, summaries
+from runs.queries.runs import imported_text, run_detail, run_document, select_runs, summaries
 
 
 class RunList(APIView):
@@ -99,6 +99,26 @@ class RunDocumentView(APIView):
         if body is None:
             raise NotFound(f"There is no run {run_id}.")
         return HttpResponse(body, content_type="application/json")
+
+
+class RunTextView(APIView):
+    """The text that an imported run was read from."""
+
+    @extend_schema(
+        operation_id="runs_text", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """The text exactly as received, whatever its encoding."""
+        body = imported_text(run_id)
+        if body is None:
+            raise NotFound(f"No run {run_id} was read from a text.")
+        # Text of strangers: a file to keep, never a page of this site.
+        disposition = f'attachment; filename="{run_id}.txt"'
+        return HttpResponse(
+            body,
+            content_type="application/octet-stream",
+            headers={"Content-Disposition": disposition},
+        )
 
 
 class HostList(APIView):

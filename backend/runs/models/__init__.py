@@ -2,6 +2,7 @@
 
 from runs.models.environment import DimensionValue, Environment
 from runs.models.host import Host
+from runs.models.imported_text import ImportedText
 from runs.models.measurement import Measurement
 from runs.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
 from runs.models.run import Run, RunDocument
@@ -13,6 +14,7 @@ __all__ = [
     "DimensionValue",
     "Environment",
     "Host",
+    "ImportedText",
     "Measurement",
     "ReferenceProfile",
     "Run",

@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from runs.models.environment import Environment
 from runs.models.host import Host
+from runs.models.imported_text import ImportedText
 from runs.models.token import ApiToken
 
 
@@ -30,6 +31,12 @@ class Run(models.Model):
     received_at = models.DateTimeField(auto_now_add=True)
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
     host_name = models.CharField(max_length=200, help_text="As the document has it.")
+    imported_text = models.ForeignKey(
+        ImportedText, models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    parser_version = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Of the parsers that read the imported text."
+    )
     provenance = models.JSONField(
         default=dict, blank=True, help_text="Published figures: page, author, date, notes."
     )

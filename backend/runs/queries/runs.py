@@ -92,6 +92,9 @@ class RunDetail:
     environment: Mapping[str, Any]
     skipped: tuple[Mapping[str, Any], ...]
     provenance: Mapping[str, Any]
+    text_format: str
+    """Of an imported run: the format of the text it was read from; else empty."""
+    parser_version: int | None
     acceleration_evidence: str
     speed_indices: tuple[SpeedIndexDetail, ...]
     measurements: tuple[MeasurementDetail, ...]
@@ -211,6 +214,8 @@ def run_detail(run_id: UUID) -> RunDetail | None:
         environment=environment_of(run),
         skipped=tuple(run.skipped),
         provenance=run.provenance,
+        text_format=run.imported_text.format if run.imported_text else "",
+        parser_version=run.parser_version,
         acceleration_evidence=run.acceleration_evidence,
         speed_indices=indices,
         measurements=measurement_details(rows, active),
@@ -227,3 +232,9 @@ def run_document(run_id: UUID) -> bytes | None:
     """The document exactly as received; None when there is no such run."""
     run = Run.objects.filter(run_id=run_id, hidden=False).select_related("document").first()
     return bytes(run.document.body) if run else None
+
+
+def imported_text(run_id: UUID) -> bytes | None:
+    """The text that a run was read from, as received; None for runs of agents."""
+    run = Run.objects.filter(run_id=run_id, hidden=False).select_related("imported_text").first()
+    return bytes(run.imported_text.body) if run and run.imported_text else None

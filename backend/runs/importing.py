@@ -1,0 +1,200 @@
+"""Imported texts: read, stored verbatim with the runs made of them, and read again later."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from documents.json_text import canonical_json
+from parsers.read_text import HowToRead, read_text
+from parsers.received_text import received_text
+from parsers.run_documents import Corrections, run_documents
+from parsers.types import PARSER_VERSION, Remark, Unrecognised
+from runs.acceptance import accept_run, content_digest
+from runs.models import ApiToken, ImportedText, Run
+
+NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
+
+
+class NoFigures(ValueError):
+    """Nothing in the text is a figure of a cipher: there is no run to store."""
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """A text as it came, how to read it, and what the reader says of its machines."""
+
+    body: bytes
+    how: HowToRead
+    corrections: tuple[Corrections, ...] = ()
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """All but the text, as it is stored."""
+        return {"how": asdict(self.how), "corrections": [asdict(one) for one in self.corrections]}
+
+    @property
+    def import_id(self) -> UUID:
+        """The same text with the same answers is the same import."""
+        asked = hashlib.sha256(canonical_json(self.asked)).hexdigest()
+        return uuid5(NAMESPACE, f"{hashlib.sha256(self.body).hexdigest()} {asked}")
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What was understood of a text, nothing stored yet."""
+
+    text: str
+    format: str | None
+    documents: tuple[dict[str, Any], ...]
+    unrecognised: tuple[Unrecognised, ...]
+    warnings: tuple[Remark, ...]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A stored import; `created` is False when it was stored before."""
+
+    runs: tuple[Run, ...]
+    understood: Understood
+    created: bool
+
+
+def understand(request: ImportRequest, now: datetime | None = None) -> Understood:
+    """Read a text; `NotAText` (a ValueError) when the bytes are none."""
+    received = received_text(request.body)
+    reading = read_text(received.text, request.how)
+    moment = (now or timezone.now()).strftime("%Y-%m-%dT%H:%M:%SZ")
+    made = run_documents(
+        reading, import_id=request.import_id, now=moment, corrections=request.corrections
+    )
+    return Understood(
+        received.text,
+        reading.format,
+        made.documents,
+        reading.unrecognised,
+        (*_encoding_remark(received.encoding), *reading.remarks, *made.remarks),
+    )
+
+
+def _encoding_remark(encoding: str) -> tuple[Remark, ...]:
+    if encoding != "latin-1":
+        return ()
+    return (Remark(1, "encoding", "The text is not UTF-8; it was read as Latin-1."),)
+
+
+def store_import(
+    request: ImportRequest, *, token: ApiToken | None = None, person: User | None = None
+) -> Imported:
+    """Store the text and a run for each of its sections, all or nothing.
+
+    Raises `NoFigures`, and `NotAText` when the bytes are no text. The caller enqueues new runs.
+    """
+    now = timezone.now()
+    understood = understand(request, now)
+    if not understood.documents:
+        raise NoFigures("There is no figure of a cipher in this text.")
+    with transaction.atomic():
+        stored, created = ImportedText.objects.get_or_create(
+            import_id=request.import_id,
+            defaults={
+                "body": request.body,
+                "asked": request.asked,
+                "format": understood.format or "",
+                "received_at": now,
+                "token": token,
+                "person": person,
+            },
+        )
+        if created:
+            for document in understood.documents:
+                _accept(document, stored)
+        runs = tuple(stored.runs.select_related("document").order_by("id"))
+    return Imported(runs, understood, created)
+
+
+def _body(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, indent=1).encode()
+
+
+def _accept(document: dict[str, Any], stored: ImportedText) -> Run:
+    accepted = accept_run(
+        _body(document),
+        document,
+        source=Run.Source.IMPORT,
+        token=stored.token,
+        imported_text=stored,
+    )
+    return accepted.run
+
+
+def _request_of(stored: ImportedText) -> ImportRequest:
+    return ImportRequest(
+        bytes(stored.body),
+        HowToRead(**stored.asked["how"]),
+        tuple(Corrections(**one) for one in stored.asked["corrections"]),
+    )
+
+
+@dataclass(frozen=True)
+class Reparsed:
+    """What reading a text again did to its runs."""
+
+    unchanged: int = 0
+    changed: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+@transaction.atomic
+def reparse(text_pk: int) -> tuple[Reparsed, tuple[Run, ...]]:
+    """Read a stored text with the parsers of today; the runs that have to be processed anew.
+
+    A run whose figures changed keeps its run_id and whether it is hidden; one that no longer
+    comes out is deleted: the text that it came from stays.
+    """
+    stored = ImportedText.objects.select_for_update().get(pk=text_pk)
+    documents = understand(_request_of(stored), stored.received_at).documents
+    before = {str(run.run_id): run for run in stored.runs.select_related("document")}
+    changed, added, unchanged = [], [], 0
+    for document in documents:
+        run = before.pop(document["run_id"], None)
+        if run is None:
+            added.append(_accept(document, stored))
+        elif run.document.content_digest == content_digest(document):
+            unchanged += 1
+        else:
+            changed.append(_replace_document(run, document))
+    for run in before.values():
+        run.delete()
+    stored.runs.update(parser_version=PARSER_VERSION)
+    outcome = Reparsed(unchanged, len(changed), len(added), len(before))
+    return outcome, (*changed, *added)
+
+
+def _replace_document(run: Run, document: Mapping[str, Any]) -> Run:
+    """The run as if it had just been accepted, without what was derived from its old document."""
+    run.document.body = _body(document)
+    run.document.content_digest = content_digest(document)
+    run.document.save()
+    for derived in (run.measurements, run.baseline_levels, run.speed_indices):
+        derived.all().delete()
+    run.status, run.rejection, run.attempts = Run.Status.ACCEPTED, "", 0
+    run.host_name = document["host"]["name"]
+    run.save()
+    return run
+
+
+def texts_to_reparse(everything: bool) -> Sequence[int]:
+    """Primary keys of the texts that older parsers read; or of all."""
+    texts = ImportedText.objects.order_by("id")
+    if not everything:
+        texts = texts.filter(runs__parser_version__lt=PARSER_VERSION).distinct()
+    return list(texts.values_list("pk", flat=True))
