@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 MAX_BYTES = 4 * 1024 * 1024
-MAX_LINES = 100_000
+MAX_LINES = 50_000
 
 ARCHIVES = (
     (b"\x1f\x8b", "a gzip archive"),
@@ -46,7 +46,7 @@ def received_text(body: bytes) -> ReceivedText:
     """The text of an upload: UTF-8, UTF-16 with its mark, else Latin-1 (every byte is a letter).
 
     Raises `NotAText` for archives, programs, pictures and other binary files, and `TextTooLarge`
-    above 4 MiB or 100,000 lines.
+    above 4 MiB or 50,000 lines.
     """
     if len(body) > MAX_BYTES:
         raise TextTooLarge(f"The text has {len(body):,} bytes; {MAX_BYTES:,} are read at most.")

@@ -109,7 +109,7 @@ class ImportList(APIView):
         responses={
             202: OpenApiResponse(ImportedSerializer, "Stored durably; it will be processed."),
             200: OpenApiResponse(PreviewSerializer, "preview=1; or stored before."),
-            413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 4 MiB or 100,000 lines."),
+            413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 4 MiB or 50,000 lines."),
         },
     )
     def post(self, request: Request) -> Response:
