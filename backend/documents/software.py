@@ -56,3 +56,22 @@ def os_version(facts: Mapping[str, Any]) -> str | None:
     """The operating system with its version, where one is known."""
     name = os_name(facts)
     return " ".join(part for part in (name, facts.get("version")) if part) if name else None
+
+
+_OS_TEXT = re.compile(
+    r"(?P<name>.*?\S)[ \t]+v?(?P<version>\d[\w.]*)(?P<rest>(?:[ \t]+\S.*)?)", re.S
+)
+_SUPPORT_OR_CODENAME = re.compile(r"[ \t]+(?:LTS\b|\().*", re.S)
+_OS_NAMES = {"debian": "Debian GNU/Linux", "macos": "macOS", "os x": "OS X", "freebsd": "FreeBSD"}
+"""What people call a system, and what it calls itself in /etc/os-release."""
+
+
+def os_facts(text: str) -> dict[str, str | None]:
+    """A system as a person writes it, as a run document's `os`.
+
+    "Debian 12" is the system that agents call "Debian GNU/Linux", version "12".
+    """
+    found = _OS_TEXT.fullmatch(text.strip())
+    name = found["name"] if found else text.strip()
+    version = found["version"] + _SUPPORT_OR_CODENAME.sub("", found["rest"]) if found else None
+    return {"name": _OS_NAMES.get(name.lower(), name), "version": version}

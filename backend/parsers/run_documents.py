@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from documents.run_document import SCHEMA, TIMES_OF_IMPORT
+from documents.software import os_facts
 from documents.types import Series
 from parsers.types import Figure, Reading, Remark, Section
 
@@ -115,7 +116,7 @@ def _environment(section: Section, corrections: Corrections) -> dict[str, Any]:
     if corrections.cpu is not None:
         found["cpu"]["model"] = corrections.cpu
     if corrections.os is not None:
-        found["os"] = {"name": corrections.os}
+        found["os"] = os_facts(corrections.os)
     if corrections.openssl is not None:
         found["openssl"]["version_text"] = corrections.openssl
     return found

@@ -89,9 +89,10 @@ def _find_environment(facts: Mapping[str, Any]) -> Environment:
 def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any]]) -> Measurement:
     series = measurement.series
     rates = [sample.throughput for sample in measurement.samples]
-    plausible = all(is_plausible(rate, series.threads) for rate in rates) and not any(
-        sample.implausible for sample in measurement.samples
-    )
+    decrypt = series.operation == "decrypt"
+    plausible = all(
+        is_plausible(rate, series.threads, cipher=series.cipher, decrypt=decrypt) for rate in rates
+    ) and not any(sample.implausible for sample in measurement.samples)
     summary = summarise(rates) if plausible else None
     cost = cpu_cost(measurement.samples) if plausible else None
     return Measurement(

@@ -1,13 +1,10 @@
 """CPU cost, plausibility and the acceleration verdict."""
 
-import math
-
 import pytest
 
 from analysis.acceleration import acceleration_verdict
 from analysis.baselines import MeasuredSeries
 from analysis.cpu_cost import cpu_cost
-from analysis.plausibility import is_plausible
 from documents.types import Sample, Series
 
 
@@ -34,15 +31,6 @@ def test_cpu_cost_that_was_not_measured_at_both_ends_is_unknown(samples: list[Sa
 def test_a_sample_without_any_figure_has_no_throughput() -> None:
     with pytest.raises(ValueError, match="bytes_per_second"):
         _ = Sample().throughput
-
-
-@pytest.mark.parametrize("rate", (0.0, -5.0, math.inf, math.nan, 200e9))
-def test_rates_that_cannot_be_are_implausible(rate: float) -> None:
-    assert not is_plausible(rate)
-
-
-def test_many_threads_may_move_more() -> None:
-    assert is_plausible(200e9, threads=8)
 
 
 def openssl(rate: float, acceleration: str) -> MeasuredSeries:

@@ -112,7 +112,7 @@ def test_what_the_reader_says_of_the_machine_counts(uploader: ApiClient) -> None
     (document,) = answer["documents"]
     assert document["host"]["name"] == "nas"
     assert document["environment"]["cpu"]["model"] == "Intel Atom D525"
-    assert document["environment"]["os"] == {"name": "Debian 7"}
+    assert document["environment"]["os"] == {"name": "Debian GNU/Linux", "version": "7"}
     assert document["environment"]["openssl"]["version_text"] == "OpenSSL 1.0.1e"
 
 

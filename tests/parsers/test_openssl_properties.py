@@ -95,7 +95,8 @@ def test_a_table_in_any_shape_is_read_as_it_was_made(
         for label, values in rows.items()
         for block, rate in zip(blocks, values, strict=True)
     }
-    assert part.remarks == ()
+    # Random rates need not fit each other; that is said (test_impossible_rows.py), nothing else.
+    assert {remark.code for remark in part.remarks} <= {"implausible"}
 
 
 @given(tables())

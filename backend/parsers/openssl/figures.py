@@ -1,8 +1,8 @@
 """From a run of `openssl speed` to its figures, each with its cipher and its block size."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from documents.types import Acceleration, Operation
@@ -47,6 +47,32 @@ class RunFigures:
 
     placed: tuple[Placed, ...]
     remarks: tuple[Remark, ...]
+
+
+def flag_impossible(row: Sequence[Figure]) -> list[Figure]:
+    """A row with the figures flagged that cannot be: a larger block takes no less time.
+
+    What an engine did is not in the CPU time that a run without -elapsed counts, so its rates can
+    be anything. One slow smaller block may be a hiccup; two that took more than twice the time of
+    a larger one are none.
+    """
+    times = [(figure.block_size or 0, _block_seconds(figure)) for figure in row]
+    flagged = []
+    for figure, (size, seconds) in zip(row, times, strict=True):
+        slower = sum(other > 2 * seconds for smaller, other in times if smaller < size)
+        if slower >= 2 and not figure.implausible:
+            figure = replace(
+                figure,
+                implausible=f"{size} bytes would have taken less time than smaller blocks did.",
+            )
+        flagged.append(figure)
+    return flagged
+
+
+def _block_seconds(figure: Figure) -> float:
+    """Seconds for one block."""
+    rate = figure.bytes_per_second or (figure.bytes or 0) / (figure.seconds or 1)
+    return (figure.block_size or 0) / rate
 
 
 def figures_of(run: Run) -> RunFigures:
@@ -111,7 +137,7 @@ class _Evaluation:
             operation = self._operation(printed.row)
             repetition = seen[cipher, operation]
             seen[cipher, operation] += 1
-            for figure in self._cells(printed, cipher, operation):
+            for figure in flag_impossible(list(self._cells(printed, cipher, operation))):
                 yield Placed(figure, repetition, printed.row.rest.strip("()#<- ") or None)
 
     def _no_cipher(self, printed: PrintedRow) -> None:
