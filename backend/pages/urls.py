@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
-from pages.views import compare, hosts, plain, runs, tokens
+from pages.views import compare, hosts, plain, runs, tokens, upload
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
@@ -11,6 +11,8 @@ urlpatterns = [
     path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
     path("runs/", runs.run_list, name="run-pages"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
+    path("upload/", upload.upload_page, name="upload"),
+    path("upload/save/", upload.save_upload, name="save-upload"),
     path("tokens/", tokens.token_page, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke_token, name="revoke-token"),
     path("method/", plain.method_page, name="method"),

@@ -4,7 +4,17 @@ import { initCharts } from "./pages/charts";
 import { initCompareForm } from "./pages/compareForm";
 import { initCopyCommand } from "./pages/copyCommand";
 import { initLiveRun } from "./pages/liveRun";
+import { initUpload } from "./upload/page";
 import { initWideForm } from "./pages/wideForm";
 
 // Each finds its element or returns. A module runs when the document has been read.
-for (const init of [initWideForm, initCharts, initCompareForm, initLiveRun, initCopyCommand]) init();
+for (const init of [
+  initWideForm,
+  initCharts,
+  initCompareForm,
+  initLiveRun,
+  initCopyCommand,
+  initUpload,
+]) {
+  init();
+}

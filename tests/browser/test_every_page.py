@@ -34,8 +34,9 @@ STATES = {
     "sign in": "/accounts/login/?next=/runs/",
     "not found": "/nowhere/",
     "tokens": "/tokens/",
+    "upload": "/upload/",
 }
-SIGNED_IN = ("tokens",)
+SIGNED_IN = ("tokens", "upload")
 REFUSED = ("refused", "not found")
 
 

@@ -1,0 +1,267 @@
+"""What was understood of one text, as a card of the upload page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from documents.json_text import JsonError, parse_json
+from documents.run_document import TIMES_OF_IMPORT, DocumentRejected, parse_run_document
+from documents.software import os_version
+from documents.validation import Fault, validate_run_document
+from pages.environment_facts import environment_facts
+from pages.upload.excerpt import Excerpt, excerpt
+from pages.upload.figures import Table, figure_count, tables
+from pages.upload.form import (
+    FORMAT_LABELS,
+    SECTIONS_SHOWN,
+    Answers,
+    Draft,
+    HowForm,
+    answer_faults,
+    plain,
+)
+from pages.upload.packing import FIELD_LIMIT, pack
+from parsers.read_text import HowToRead
+from parsers.received_text import NotAText
+from parsers.types import Remark
+from runs.api.imports import FACTS
+from runs.importing import ImportRequest, Understood, understand
+
+ROWS_SHOWN = 400
+"""Rows of all tables of one card."""
+WARNINGS_SHOWN = 40
+LINES_NAMED = 20
+
+UTF8_BOM = b"\xef\xbb\xbf"
+FIELD_LABELS = {"host": "Host", "cpu": "CPU", "os": "Operating system", "openssl": "OpenSSL"}
+IN_FIELDS = ("CPU", "Operating system", "OS version", "OpenSSL")
+"""Facts of an environment that the fields show already."""
+
+RUN_DOCUMENT = "Run document"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One fact of a run, as the text has it or as the reader corrected it."""
+
+    name: str
+    label: str
+    value: str
+    limit: int
+    stated: bool
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One run that would be stored."""
+
+    fields: tuple[Field, ...]
+    facts: tuple[tuple[str, str], ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """A text and what was understood of it; `problem` says why there is nothing to save."""
+
+    name: str
+    problem: str = ""
+    format: str = ""
+    packed: str = ""
+    how: HowForm | None = None
+    runs: int = 0
+    figures: int = 0
+    sections: tuple[Section, ...] = ()
+    warnings: tuple[Remark, ...] = ()
+    warning_count: int = 0
+    unrecognised: tuple[int, ...] = ()
+    unrecognised_count: int = 0
+    text: Excerpt | None = None
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """Ready to be saved, or bad."""
+        return "bad" if self.problem else "ready"
+
+    @property
+    def unrecognised_not_named(self) -> int:
+        """Lines that were not recognised, beyond those that are named."""
+        return self.unrecognised_count - len(self.unrecognised)
+
+    @property
+    def needs_scripts(self) -> bool:
+        """Whether the text is too large for a form that no script sends."""
+        return len(self.packed) > FIELD_LIMIT
+
+    @property
+    def answers_faulty(self) -> bool:
+        """Whether a field holds what cannot be stored."""
+        return any(one.fault for section in self.sections for one in section.fields)
+
+
+def is_run_document(draft: Draft) -> bool:
+    """Whether the text means to be a run document, valid or not."""
+    start = draft.body[:1024].removeprefix(UTF8_BOM).lstrip()
+    named = b"ciphermark/run" in draft.body or b'"measurements"' in draft.body
+    return draft.how.format is None and start.startswith(b"{") and named
+
+
+@dataclass(frozen=True)
+class Look:
+    """A text read without corrections, and the facts of its runs as it states them."""
+
+    draft: Draft
+    understood: Understood
+    stated: tuple[Answers, ...]
+
+
+def look(draft: Draft) -> Look:
+    """Read a text; `NotAText` when its bytes are none."""
+    request = ImportRequest(draft.body, draft.how)
+    understood = understand(request)
+    # A host without a name in the text is given this one, which nobody stated.
+    made_up = f"import-{request.import_id.hex[:8]}"
+    stated = tuple(_stated(document, made_up) for document in understood.documents)
+    return Look(draft, understood, stated)
+
+
+def preview(draft: Draft) -> Card:
+    """The card of a text. Nothing is stored."""
+    if draft.fault:
+        return Card(draft.name, draft.fault)
+    if is_run_document(draft):
+        return document_card(draft, *read_document(draft.body))
+    try:
+        return text_card(look(draft))
+    except NotAText as error:
+        return Card(draft.name, str(error))
+
+
+def _stated(document: Mapping[str, Any], made_up: str) -> Answers:
+    environment, host = document["environment"], document["host"]["name"]
+    facts = {
+        "host": "" if host.startswith(made_up) else host,
+        "cpu": environment["cpu"].get("model"),
+        "os": os_version(environment["os"]),
+        "openssl": environment["openssl"].get("version_text"),
+    }
+    return {name: plain(text or "") for name, text in facts.items()}
+
+
+def text_card(seen: Look) -> Card:
+    """The card of a text that a tool printed."""
+    draft, understood = seen.draft, seen.understood
+    lines = [one.line for one in understood.unrecognised]
+    return Card(
+        draft.name,
+        problem="" if understood.documents else "There is no figure of a cipher in this text.",
+        format=FORMAT_LABELS.get(understood.format or "", ""),
+        packed=pack(draft.body),
+        how=_how_form(draft.how),
+        runs=len(understood.documents),
+        figures=figure_count(understood.documents),
+        sections=_sections(understood.documents, seen.stated, draft.answers),
+        warnings=understood.warnings[:WARNINGS_SHOWN],
+        warning_count=len(understood.warnings),
+        unrecognised=tuple(lines[:LINES_NAMED]),
+        unrecognised_count=len(lines),
+        text=excerpt(understood.text, _marks(understood)),
+    )
+
+
+def _how_form(how: HowToRead) -> HowForm:
+    """The questions about a text, with the answers so far."""
+    return HowForm(
+        {
+            "format": how.format or "",
+            "unit": how.unit or "",
+            "bytes": how.transferred,
+            "cipher": how.cipher or "",
+        }
+    )
+
+
+def _marks(understood: Understood) -> dict[str, set[int]]:
+    return {
+        "unrecognised": {one.line for one in understood.unrecognised},
+        "warned": {one.line for one in understood.warnings},
+        "figure": {
+            sample["line"]
+            for document in understood.documents
+            for measurement in document["measurements"]
+            for sample in measurement["samples"]
+        },
+    }
+
+
+def _sections(
+    documents: Sequence[Mapping[str, Any]], stated: Sequence[Answers], answers: Sequence[Answers]
+) -> tuple[Section, ...]:
+    made, rows = [], ROWS_SHOWN
+    for number, document in enumerate(documents[:SECTIONS_SHOWN]):
+        answer = answers[number] if number < len(answers) else stated[number]
+        shown = tables(document["measurements"], rows)
+        rows -= sum(len(table.rows) for table in shown)
+        facts = tuple(fact for fact in _facts(document) if fact[0] not in IN_FIELDS)
+        made.append(Section(_fields(stated[number], answer), facts, shown))
+    return tuple(made)
+
+
+def _fields(stated: Answers, answer: Answers) -> tuple[Field, ...]:
+    faults = answer_faults(answer, stated)
+    return tuple(
+        Field(
+            name, FIELD_LABELS[name], answer[name], limit, bool(stated[name]), faults.get(name, "")
+        )
+        for name, limit in FACTS.items()
+    )
+
+
+def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    dated = document.get("times_of") != TIMES_OF_IMPORT
+    started = [("Measured", plain(document["started_at"] or "not stated"))] if dated else []
+    return [*started, *environment_facts(document["environment"])]
+
+
+def read_document(body: bytes) -> tuple[Any, tuple[Fault, ...]]:
+    """A run document and its faults."""
+    if len(body) > settings.RUN_DOCUMENT_MAX_BYTES:
+        limit = settings.RUN_DOCUMENT_MAX_BYTES >> 20
+        return None, (Fault("", "too_large", f"A run document has at most {limit} MiB."),)
+    try:
+        document = parse_json(body)
+    except JsonError as error:
+        return None, (Fault("", "parse_error", f"This is not JSON: {error}."),)
+    faults = validate_run_document(document)
+    return document, tuple(faults) or _contradictions(document)
+
+
+def _contradictions(document: Any) -> tuple[Fault, ...]:
+    """What no schema can see; the worker would reject the run for it later."""
+    try:
+        parse_run_document(document, received_at=timezone.now())
+    except DocumentRejected as error:
+        return (Fault("", "rejected", str(error)),)
+    return ()
+
+
+def document_card(draft: Draft, document: Any, faults: Sequence[Fault]) -> Card:
+    """The card of a run document, which is stored as it is."""
+    if faults:
+        problem = "This run document is not valid."
+        return Card(draft.name, problem, RUN_DOCUMENT, faults=tuple(faults))
+    facts = (("Host", document["host"]["name"]), *_facts(document))
+    section = Section((), facts, tables(document["measurements"], ROWS_SHOWN))
+    return Card(
+        draft.name,
+        format=RUN_DOCUMENT,
+        packed=pack(draft.body),
+        runs=1,
+        figures=figure_count([document]),
+        sections=(section,),
+    )

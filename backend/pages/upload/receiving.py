@@ -1,0 +1,103 @@
+"""The bytes of an upload form: bounded in memory, however much is sent."""
+
+from io import BytesIO
+from typing import Any
+
+from django.core.exceptions import (
+    RequestDataTooBig,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.core.files.uploadedfile import InMemoryUploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
+from django.http import HttpRequest
+from django.http.multipartparser import MultiPartParserError
+from django.http.request import UnreadablePostError
+
+from parsers.received_text import MAX_BYTES
+
+FORM_BYTES = 16 * 1024 * 1024
+"""Bytes of all files of one form that are kept; a browser with scripts sends one at a time."""
+
+REQUEST_BYTES = 4 * FORM_BYTES
+"""A request that says it is larger is not read at all."""
+
+DRAIN_CHUNK = 64 * 1024
+
+
+class FormRefused(Exception):
+    """This form cannot be read; says why, for people. `status` is that of the answer."""
+
+    def __init__(self, reason: str, status: int = 400) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class BoundedFiles(FileUploadHandler):
+    """Keeps what can be read of each file and counts the rest; nothing goes to the disk."""
+
+    def __init__(self, request: HttpRequest | None = None) -> None:
+        super().__init__(request)
+        self.left = FORM_BYTES
+        self.kept = BytesIO()
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Begin a file."""
+        super().new_file(*args, **kwargs)
+        self.kept = BytesIO()
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        """Keep a piece as far as there is room: one byte too many tells that there was more."""
+        room = min(MAX_BYTES + 1 - self.kept.tell(), self.left)
+        taken = raw_data[: max(0, room)]
+        self.left -= len(taken)
+        self.kept.write(taken)
+
+    def file_complete(self, file_size: int) -> InMemoryUploadedFile:
+        """The file: its `size` is what was sent, its content what was kept."""
+        self.kept.seek(0)
+        return InMemoryUploadedFile(
+            self.kept,
+            self.field_name,
+            self.file_name or "",
+            self.content_type or "",
+            file_size,
+            self.charset,
+            self.content_type_extra,
+        )
+
+
+def receive_form(request: HttpRequest) -> None:
+    """Read the form into `request.POST` and `request.FILES`, or raise `FormRefused`.
+
+    To be called before anything looks at `request.POST`, the check of the CSRF token included.
+    """
+    if int(request.META.get("CONTENT_LENGTH") or 0) > REQUEST_BYTES:
+        raise FormRefused(
+            f"This is more than {REQUEST_BYTES >> 20} MiB in one go. Send fewer files at a time.",
+            status=413,
+        )
+    request.upload_handlers = [BoundedFiles(request)]
+    try:
+        request.POST  # noqa: B018  # reading it is what parses the form
+    except RequestDataTooBig:
+        _read_to_the_end(request)
+        raise FormRefused(
+            "This text is too large to be sent without JavaScript. "
+            "If you pasted it, save it to a file and choose the file instead.",
+            status=413,
+        ) from None
+    except (TooManyFieldsSent, TooManyFilesSent):
+        _read_to_the_end(request)
+        raise FormRefused("These are too many files for one form.", status=413) from None
+    except MultiPartParserError as error:
+        raise FormRefused(f"The form arrived damaged: {error}.") from None
+
+
+def _read_to_the_end(request: HttpRequest) -> None:
+    """Take what the browser is still sending: it reads no answer before it has sent all."""
+    try:
+        while request.read(DRAIN_CHUNK):
+            pass
+    except UnreadablePostError:
+        return
