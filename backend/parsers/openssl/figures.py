@@ -105,9 +105,8 @@ class _Evaluation:
             )
         flagged = [one.figure for one in placed if one.figure.implausible]
         if flagged:
-            self._remark(
-                flagged[0].line, "implausible", f"{len(flagged)} figures: {flagged[0].implausible}"
-            )
+            count = "1 figure" if len(flagged) == 1 else f"{len(flagged)} figures"
+            self._remark(flagged[0].line, "implausible", f"{count}: {flagged[0].implausible}")
         return RunFigures(tuple(placed), tuple(self.remarks))
 
     def _remark(self, line: int, code: str, detail: str) -> None:

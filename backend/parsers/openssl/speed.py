@@ -44,7 +44,8 @@ def _left_out(reader: RunReader) -> list[Remark]:
     rows = reader.not_ciphers
     if not rows:
         return []
-    detail = f"{len(rows)} rows of digests, keys and other algorithms that are no ciphers."
+    count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+    detail = f"{count} of digests, keys and other algorithms that are no ciphers."
     return [Remark(min(line for line, _ in rows), "not_a_cipher", detail)]
 
 
