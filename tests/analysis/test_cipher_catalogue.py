@@ -1,0 +1,217 @@
+"""The catalogue of ciphers: complete, consistent, and right about OpenSSH's history."""
+
+import copy
+import json
+from importlib import resources
+from typing import Any
+
+import pytest
+
+import ciphermark_agent as agent
+from analysis.baselines import MEMBERS
+from analysis.cipher_catalogue import (
+    STATUSES,
+    CatalogueError,
+    Cipher,
+    cipher_catalogue,
+    read_catalogue,
+)
+from analysis.cipher_policies import DEFAULT_POLICY, policies, read_policy
+from analysis.openssh_versions import VersionRange, openssh_version
+from documents.types import Tool
+from tests.analysis.cipher_rates import CHACHA, GCM128, MODERN, PATCHED, UNPATCHED
+
+CATALOGUE = cipher_catalogue()
+
+
+def find(name: str, tool: Tool = "ssh") -> Cipher:
+    cipher = CATALOGUE.find(tool, name)
+    assert cipher is not None, name
+    return cipher
+
+
+@pytest.fixture
+def raw() -> dict[str, Any]:
+    text = resources.files("analysis").joinpath("data/ciphers.json").read_text("utf-8")
+    catalogue: dict[str, Any] = copy.deepcopy(json.loads(text))
+    return catalogue
+
+
+@pytest.mark.parametrize("name", agent.SSH_OLD_CIPHERS + agent.SSH_BASELINES)
+def test_every_ssh_cipher_that_the_agent_names_is_known(name: str) -> None:
+    assert find(name).openssh is not None
+
+
+@pytest.mark.parametrize("name", agent.OPENSSL_KNOWN)
+def test_every_openssl_cipher_that_the_agent_names_is_known(name: str) -> None:
+    assert find(name, "openssl").openssh is None
+
+
+def test_the_ciphers_of_a_real_ssh_are_known() -> None:
+    for name in agent.offered_ciphers("ssh"):
+        assert find(name)
+
+
+@pytest.mark.parametrize("tool", ("ssh", "openssl"))
+def test_the_families_are_those_of_the_yardstick(tool: Tool) -> None:
+    for name, family in MEMBERS[tool].items():
+        assert find(name, tool).family == family
+
+
+def test_every_status_has_its_reason_and_nearly_every_one_a_reference() -> None:
+    for cipher in CATALOGUE.ciphers:
+        assert cipher.assessment.reason.endswith(".")
+        assert cipher.assessment.reference or cipher.assessment.status == "acceptable"
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "reference"),
+    (
+        ("arcfour", "broken", "RFC 8758"),
+        ("3des-cbc", "broken", "CVE-2016-2183"),
+        ("blowfish-cbc", "broken", "CVE-2016-2183"),
+        ("aes256-cbc", "legacy", "CVE-2008-5161"),
+        ("aes128-ctr", "acceptable", "RFC 4344"),
+        (GCM128, "recommended", "RFC 5647"),
+    ),
+)
+def test_statuses_as_the_literature_has_them(name: str, status: str, reference: str) -> None:
+    assessment = find(name).assess(MODERN, MODERN)
+    assert (assessment.status, assessment.reference) == (status, reference)
+
+
+def test_no_cipher_of_64_bit_blocks_is_better_than_broken() -> None:
+    for cipher in CATALOGUE.ciphers:
+        if cipher.block_bits == 64:
+            assert cipher.assessment.status == "broken"
+
+
+def test_only_authenticated_encryption_is_recommended() -> None:
+    for cipher in CATALOGUE.ciphers:
+        assert cipher.aead or cipher.assessment.status != "recommended"
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "status"),
+    (
+        (MODERN, MODERN, "recommended"),
+        (PATCHED, PATCHED, "recommended"),  # Debian put strict key exchange into 9.2p1
+        ("OpenSSH_9.2p1 Debian-2+deb12u1", MODERN, "acceptable"),
+        ("OpenSSH_9.2p1 Debian-2+deb12u10", MODERN, "recommended"),
+        ("OpenSSH_8.9p1 Ubuntu-3ubuntu0.13, OpenSSL 3.0.2", MODERN, "recommended"),
+        ("OpenSSH_8.9p1 Ubuntu-3ubuntu0.1, OpenSSL 3.0.2", MODERN, "acceptable"),
+        (MODERN, UNPATCHED, "acceptable"),
+        (UNPATCHED, MODERN, "acceptable"),
+        (MODERN, None, "acceptable"),  # cannot be told: not taken for safe
+        (MODERN, "dropbear_2022.83", "acceptable"),
+    ),
+)
+def test_terrapin_needs_both_ends_to_be_safe(client: str, server: str | None, status: str) -> None:
+    assessment = find(CHACHA).assess(client, server)
+    assert assessment.status == status
+    assert (assessment.reference == "CVE-2023-48795") == (status == "acceptable")
+
+
+@pytest.mark.parametrize(
+    ("server", "status"),
+    (("OpenSSH_6.3", "legacy"), ("OpenSSH_6.4", "recommended"), (None, "recommended")),
+)
+def test_aes_gcm_was_unsafe_in_two_releases_of_sshd(server: str | None, status: str) -> None:
+    assert find(GCM128).assess("OpenSSH_6.3", server).status == status
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "present", "client", "server"),
+    (
+        ("arcfour", (7, 5), True, False, False),
+        ("arcfour", (7, 6), False, False, False),
+        ("arcfour", (6, 6, 1), True, True, True),
+        ("3des-cbc", (9, 9), True, False, False),
+        ("3des-cbc", (7, 3), True, True, False),
+        ("aes128-cbc", (7, 5), True, True, False),
+        (GCM128, (6, 1), False, False, False),
+        (GCM128, (6, 2), True, True, True),
+        (CHACHA, (10, 0), True, True, True),
+        ("rijndael-cbc@lysator.liu.se", (8, 4), True, False, False),
+        ("rijndael-cbc@lysator.liu.se", (8, 5), False, False, False),
+    ),
+)
+def test_the_history_of_openssh(
+    name: str, version: tuple[int, ...], present: bool, client: bool, server: bool
+) -> None:
+    support = find(name).openssh
+    assert support is not None
+    assert support.client_default is not None
+    assert support.server_default is not None
+    assert support.present.contains(version) is present
+    assert support.client_default.contains(version) is client
+    assert support.server_default.contains(version) is server
+
+
+def test_what_no_source_tells_stays_unknown() -> None:
+    support = find("acss@openssh.org").openssh
+    assert support is not None
+    assert support.present.contains((5, 0)) is None
+    assert support.present.contains((7, 3)) is False  # its source has been read
+    assert support.client_default is None
+    assert VersionRange((2, 3), None).contains(None) is None
+    assert VersionRange((2, 3), "unknown").contains((2, 1)) is False
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    (
+        ("OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19 27 Jan 2026", (9, 2)),
+        ("OpenSSH_for_Windows_9.5p1, LibreSSL 3.8.2", (9, 5)),
+        ("OpenSSH_3.7.1p2", (3, 7, 1)),
+        ("OpenSSH 10.0p2", (10, 0)),
+        ("dropbear_2022.83", None),
+        ("OpenSSH_", None),
+        (None, None),
+    ),
+)
+def test_versions_are_read_as_ssh_prints_them(
+    text: str | None, version: tuple[int, ...] | None
+) -> None:
+    assert openssh_version(text) == version
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    (
+        ({"name": "aes\nHost *"}, "no name of a cipher"),
+        ({"name": "aes128-ctr"}, "twice"),
+        ({"tool": "gpg"}, "no name of a cipher"),
+        ({"openssh": None}, "belong to ciphers of ssh"),
+        ({"ground": "hearsay"}, "hearsay"),
+        ({"advisories": ["rumour"]}, "rumour"),
+    ),
+)
+def test_a_catalogue_that_contradicts_itself_is_refused(
+    raw: dict[str, Any], change: dict[str, Any], complaint: str
+) -> None:
+    raw["ciphers"][0].update(change)
+    with pytest.raises(CatalogueError, match=complaint):
+        read_catalogue(raw)
+
+
+@pytest.mark.parametrize(
+    ("part", "change"), (("grounds", {"status": "fine"}), ("advisories", {"ends": "both"}))
+)
+def test_an_unknown_word_in_the_catalogue_is_refused(
+    raw: dict[str, Any], part: str, change: dict[str, Any]
+) -> None:
+    next(iter(raw[part].values())).update(change)
+    with pytest.raises(CatalogueError):
+        read_catalogue(raw)
+
+
+def test_each_policy_takes_more_than_the_one_before() -> None:
+    assert list(policies()) == ["modern", "compatible", "everything"]
+    assert [len(policy.statuses) for policy in policies().values()] == [1, 2, 4]
+    assert policies()[DEFAULT_POLICY].statuses == STATUSES[:1]
+
+
+def test_a_policy_with_a_gap_is_refused() -> None:
+    with pytest.raises(CatalogueError, match="odd"):
+        read_policy({"name": "odd", "statuses": ["recommended", "broken"], "meaning": ""})
