@@ -1,0 +1,190 @@
+"""Which cipher between two machines, and what rate to expect (docs/method.md)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from analysis.cipher_catalogue import Assessment, Catalogue, Cipher
+from analysis.cipher_policies import Policy
+from analysis.cipher_ranking import Candidate, Gain, gain, in_order
+from analysis.host_ciphers import HostCiphers, common_method
+from analysis.recommendation import UnrankedCipher, megabytes, passed_over
+from documents.types import Method
+
+Limit = Literal["client", "server", "link"]
+
+
+@dataclass(frozen=True)
+class PredictedCipher:
+    """A cipher between two machines.
+
+    `rate`, `low` and `high` are bytes per second: the lowest of what the client and the server
+    each reach alone on their loopback, and of the link; `limited_by` says whose that is.
+    """
+
+    cipher: str
+    assessment: Assessment
+    rate: float
+    low: float
+    high: float
+    limited_by: Limit
+    ahead_of: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class PairRecommendation:
+    """The order for connections from one host to another.
+
+    `link`: bytes per second that it moves, None when not given. `gain` is the first cipher
+    against what the client would use unasked; `gain_unknown` says why there is none.
+    """
+
+    client: str
+    server: str
+    policy: str
+    rules_version: str
+    method: Method | None
+    link: float | None
+    order: tuple[PredictedCipher, ...]
+    unranked: tuple[UnrankedCipher, ...]
+    gain: Gain | None
+    gain_unknown: str | None
+
+
+def recommend_pair(
+    client: HostCiphers,
+    server: HostCiphers,
+    policy: Policy,
+    catalogue: Catalogue,
+    link: float | None = None,
+) -> PairRecommendation:
+    """The ciphers from `client` to `server` in the order to prefer; `link` in bytes per second.
+
+    A prediction, not a measurement: on the loopback one machine carries both ends, so with a
+    core for each the true rate is not lower; other costs of a network are not in it. Where the
+    link limits several ciphers alike, the safer goes first.
+    """
+    method = common_method([client, server])
+    both = [
+        one
+        for one in catalogue.ciphers
+        if one.tool == "ssh" and one.name in client.by(method) and one.name in server.by(method)
+    ]
+    candidates = {one.name: _candidate(one, client, server, method, link) for one in both}
+    order = in_order(
+        one
+        for one in candidates.values()
+        if _shared(one.cipher, client, server) and policy.allows(one.assessment.status)
+    )
+    today = _today(candidates, client, server)
+    return PairRecommendation(
+        client=client.name,
+        server=server.name,
+        policy=policy.name,
+        rules_version=catalogue.rules_version,
+        method=method,
+        link=link,
+        order=tuple(
+            _predicted(one, order[place + 1 :], client, server, method)
+            for place, one in enumerate(order)
+        ),
+        unranked=tuple(_unranked(client, server, policy, catalogue, set(candidates))),
+        gain=gain(order[0], today) if order and today else None,
+        gain_unknown=_gain_unknown(bool(order), today, client),
+    )
+
+
+def _shared(cipher: Cipher, client: HostCiphers, server: HostCiphers) -> bool:
+    return bool(client.client_has(cipher) and server.server_has(cipher))
+
+
+def _candidate(
+    cipher: Cipher,
+    client: HostCiphers,
+    server: HostCiphers,
+    method: Method | None,
+    link: float | None,
+) -> Candidate:
+    ends = (client.by(method)[cipher.name], server.by(method)[cipher.name])
+    most = float("inf") if link is None else link
+    own = min(end.median for end in ends)
+    return Candidate(
+        cipher=cipher,
+        assessment=cipher.assess(client.client, server.server),
+        rate=min(own, most),
+        low=min(*(end.low for end in ends), most),
+        high=min(*(end.high for end in ends), most),
+        unlimited=own,
+    )
+
+
+def _today(
+    candidates: dict[str, Candidate], client: HostCiphers, server: HostCiphers
+) -> Candidate | None:
+    """What the two would use unasked: the client's default, if the server has it."""
+    default = candidates.get(client.default_cipher or "")
+    return default if default and _shared(default.cipher, client, server) else None
+
+
+def _predicted(
+    one: Candidate,
+    later: Iterable[Candidate],
+    client: HostCiphers,
+    server: HostCiphers,
+    method: Method | None,
+) -> PredictedCipher:
+    mine, theirs = (host.by(method)[one.cipher.name].median for host in (client, server))
+    slower: Limit = "client" if mine <= theirs else "server"
+    limited_by: Limit = "link" if one.rate < one.unlimited else slower
+    passed = passed_over(one, later)
+    words = f"{megabytes(one.rate)} expected: {client.name} alone reaches {megabytes(mine)}"
+    words += f", {server.name} {megabytes(theirs)}"
+    words += f", the link {megabytes(one.rate)}" if limited_by == "link" else ""
+    if passed:
+        words += f"; before {passed}, which is less safe and faster only within the noise"
+    return PredictedCipher(
+        cipher=one.cipher.name,
+        assessment=one.assessment,
+        rate=one.rate,
+        low=one.low,
+        high=one.high,
+        limited_by=limited_by,
+        ahead_of=passed,
+        reason=words + ".",
+    )
+
+
+def _unranked(
+    client: HostCiphers,
+    server: HostCiphers,
+    policy: Policy,
+    catalogue: Catalogue,
+    measured: set[str],
+) -> Iterable[UnrankedCipher]:
+    """Ciphers of the two that have no place, and why."""
+    for cipher in catalogue.ciphers:
+        if cipher.tool != "ssh":
+            continue
+        has = (client.client_has(cipher), server.server_has(cipher))
+        if not all(has):
+            if any(has):
+                lacking = client.name if not has[0] else server.name
+                yield UnrankedCipher(cipher.name, f"{lacking} does not have it")
+            continue
+        status = cipher.assess(client.client, server.server).status
+        if not policy.allows(status):
+            why = f"its status is {status}, which the policy {policy.name} leaves out"
+            yield UnrankedCipher(cipher.name, why)
+        elif cipher.name not in measured:
+            yield UnrankedCipher(cipher.name, "not measured on both by one method")
+
+
+def _gain_unknown(ordered: bool, today: Candidate | None, client: HostCiphers) -> str | None:
+    if not ordered:
+        return "the two have no cipher in common that the policy allows and both measured"
+    if client.default_cipher is None:
+        return f"it is not known which cipher {client.name} uses unasked"
+    if today is None:
+        return f"{client.default_cipher}, which {client.name} uses unasked, has no rate on both"
+    return None
