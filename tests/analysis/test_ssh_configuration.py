@@ -1,0 +1,212 @@
+"""The configuration lines: what they say, and that real OpenSSH takes them."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ciphermark_agent as agent
+from analysis.cipher_catalogue import cipher_catalogue
+from analysis.cipher_policies import policies
+from analysis.host_ciphers import HostCiphers
+from analysis.recommendation import recommend
+from analysis.ssh_configuration import (
+    Evidence,
+    client_configuration,
+    printable,
+    server_configuration,
+)
+from tests.analysis.cipher_rates import CHACHA, GCM128, GCM256, MODERN, OLD, host, rate
+
+CATALOGUE = cipher_catalogue()
+EVIDENCE = Evidence(
+    made_on=date(2026, 11, 21),
+    subject="nas",
+    measured="run 0b8f3c1e of 2026-11-21, ssh pipeline, 5 tries a cipher",
+    policy="modern",
+    rules_version=CATALOGUE.rules_version,
+    permalink="https://ciphermark.example/recommend/?host=7&policy=modern",
+)
+ALL = tuple(
+    rate(cipher.name, 100 + place)
+    for place, cipher in enumerate(CATALOGUE.ciphers)
+    if cipher.tool == "ssh"
+)
+
+
+def both(
+    machine: HostCiphers, policy: str = "modern", evidence: Evidence = EVIDENCE
+) -> tuple[str, str]:
+    """Client and server configuration of a host that has ciphers for both."""
+    order = recommend(machine, policies()[policy], CATALOGUE).order
+    client = client_configuration(order, machine, CATALOGUE, evidence)
+    server = server_configuration(order, machine, CATALOGUE, evidence)
+    assert client is not None
+    assert server is not None
+    return client, server
+
+
+def settings(text: str) -> list[str]:
+    """The lines that OpenSSH would read as settings."""
+    return [line.strip() for line in text.split("\n") if line and not line.startswith("#")]
+
+
+def listed(text: str) -> list[str]:
+    return settings(text)[-1].removeprefix("Ciphers ").split(",")
+
+
+@pytest.fixture(scope="module")
+def ssh() -> str:
+    found = shutil.which("ssh")
+    assert found, "these tests need an ssh: install openssh-client"
+    return found
+
+
+@pytest.fixture
+def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[agent.PrivateServer]:
+    """What lets this sshd read a configuration: host key, account, directory."""
+    monkeypatch.setattr(agent, "become_subreaper", lambda: False)
+    with agent.PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
+        private.prepare()
+        yield private
+
+
+@pytest.fixture(params=list(policies()))
+def policy(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def test_real_ssh_takes_the_lines(policy: str, ssh: str, tmp_path: Path) -> None:
+    version = subprocess.run([ssh, "-V"], capture_output=True, text=True, check=True).stderr
+    machine = host(*ALL, client=version, server=version)
+    text, _ = both(machine, policy)
+    file = tmp_path / "config"
+    file.write_text(text)
+    done = subprocess.run(
+        [ssh, "-G", "-F", str(file), "example"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"ciphers {','.join(listed(text))}" in done.stdout.splitlines()
+
+
+def test_real_sshd_takes_the_lines(policy: str, server: agent.PrivateServer) -> None:
+    version = f"OpenSSH_{server.version}"
+    _, text = both(host(*ALL, client=version, server=version), policy)
+    # Of two lines of one keyword the first counts: ours stands before those of the agent.
+    server.write("ours", text + server.read("sshd_config"))
+    for option in ("-t", "-T"):
+        done = agent.run_tool(
+            [server.sshd, option, "-f", server.path("ours")],
+            env=server.sshd_env,
+            passwd=server.passwd,
+        )
+        assert done.status == 0, done.err
+    assert f"ciphers {','.join(listed(text))}" in done.out.splitlines()
+
+
+@pytest.mark.parametrize("name", ("arcfour", "blowfish-cbc", "rijndael-cbc@lysator.liu.se"))
+def test_what_this_openssh_has_no_more_is_not_listed(name: str) -> None:
+    client, server_text = both(host(*ALL), "everything")
+    assert name not in listed(client)
+    assert name not in listed(server_text)
+    old, _ = both(host(*ALL, client=OLD, server=OLD), "everything")
+    assert name in listed(old)
+
+
+def test_client_and_server_list_what_each_has() -> None:
+    machine = host(rate(CHACHA, 300), rate(GCM128, 200), client=MODERN, server="OpenSSH_6.4")
+    client, server_text = both(machine, "compatible")
+    assert listed(client) == [GCM128, CHACHA]
+    assert listed(server_text) == [GCM128]
+
+
+def test_no_cipher_makes_no_line_rather_than_an_empty_one() -> None:
+    machine = host(rate("aes128-ctr", 100))
+    order = recommend(machine, policies()["modern"], CATALOGUE).order
+    assert client_configuration(order, machine, CATALOGUE, EVIDENCE) is None
+    assert server_configuration(order, machine, CATALOGUE, EVIDENCE) is None
+
+
+def test_the_header_says_what_the_lines_rest_on() -> None:
+    for text in both(host(rate(GCM128, 200), rate(GCM256, 210))):
+        words = " ".join(text.replace("\n# ", " ").split())
+        for fact in (
+            "2026-11-21",
+            "for nas",
+            "policy modern",
+            f"rules of {CATALOGUE.rules_version}",
+            "run 0b8f3c1e of 2026-11-21, ssh pipeline, 5 tries a cipher",
+            "https://ciphermark.example/recommend/?host=7&policy=modern",
+            "the client's order decides",
+        ):
+            assert fact in words
+        assert "Warning" not in words
+        assert listed(text) == [GCM256, GCM128]
+
+
+def test_the_client_is_told_to_ask_ssh_and_the_server_sshd() -> None:
+    client, server_text = both(host(rate(GCM128, 200)))
+    assert "ssh -G HOST" in client
+    assert "sshd -T" in server_text
+    old, _ = both(host(rate(GCM128, 200), client=OLD, server=OLD))
+    assert "ssh -G" not in old  # 6.6 has no -G
+    assert "ssh -v HOST" in old
+
+
+def test_weak_ciphers_are_warned_of() -> None:
+    client, server_text = both(host(rate(GCM128, 200), rate("3des-cbc", 20)), "everything")
+    for text in (client, server_text):
+        assert "Warning: weak ciphers are among these: 3des-cbc (broken)" in text
+
+
+HOSTILE = (
+    "nas\nCiphers arcfour",
+    "nas\r\nProxyCommand touch owned",
+    "nas\x0bHost *\x0cMatch all",
+    "nas\x85Ciphers none\u2028Ciphers none\u2029Ciphers none",
+    "nas\x00\x1b[2J\u202eevil",
+    "x" * 5000 + " Ciphers arcfour",
+    "\ud800lone",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_stay_inside_the_comment(text: str) -> None:
+    evidence = Evidence(date(2026, 11, 21), text, text, text, text, text)
+    client, server_text = both(host(rate(GCM128, 200)), evidence=evidence)
+    assert settings(client) == ["Host *", f"Ciphers {GCM128}"]
+    assert settings(server_text) == [f"Ciphers {GCM128}"]
+
+
+def test_real_ssh_reads_no_setting_out_of_hostile_names(ssh: str, tmp_path: Path) -> None:
+    for text in HOSTILE:
+        evidence = Evidence(date(2026, 11, 21), text, text, text, text, text)
+        client, _ = both(host(rate(GCM128, 200)), evidence=evidence)
+        file = tmp_path / "config"
+        file.write_text(client, "utf-8")
+        done = subprocess.run(
+            [ssh, "-G", "-F", str(file), "example"], capture_output=True, text=True, check=True
+        )
+        assert f"ciphers {GCM128}" in done.stdout.splitlines()
+        assert "proxycommand" not in done.stdout
+
+
+@given(st.text(), st.text(max_size=3000))
+def test_any_text_leaves_short_printable_comments(name: str, address: str) -> None:
+    evidence = Evidence(date(2026, 11, 21), name, name, name, name, address)
+    for text in both(host(rate(GCM128, 200)), evidence=evidence):
+        *lines, last = text.split("\n")
+        assert last == ""
+        assert all(line.isprintable() and len(line.encode()) < 1000 for line in lines)
+        assert len(settings(text)) == (2 if "Host *" in settings(text) else 1)
+
+
+def test_a_long_name_is_cut() -> None:
+    assert printable("a \n b", 10) == "a b"
+    assert len(printable("x" * 500, 80)) == 80
