@@ -1,0 +1,139 @@
+"""Leave one baseline family out: does the ranking change? (docs/method.md, section 2)
+
+The yardstick is an approximation. Where the order of groups depends on one of its three
+families, it should not be believed; where it does not, the reader may be told so.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import geometric_mean
+
+from analysis.baselines import FAMILIES
+from analysis.comparison import natural_key
+from analysis.groups import GroupSummary, summarise_group
+from analysis.normalisation import SpeedIndex, normalised, speed_index
+
+
+@dataclass(frozen=True)
+class RankedRun:
+    """A run's vote in a group for one cipher, with the run's baseline levels.
+
+    `throughput` and `levels` (by family) in bytes per second, of one tool.
+    """
+
+    run: str
+    group: str
+    throughput: float
+    levels: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Groups by the median of their normalised throughputs (bytes per second), fastest first.
+
+    `without` is the family left out, None for the full yardstick. `indices`: speed index of
+    each run that has one. `excluded`: runs that this yardstick cannot normalise.
+    """
+
+    without: str | None
+    indices: Mapping[str, SpeedIndex]
+    values: Mapping[str, GroupSummary]
+    order: tuple[str, ...]
+    excluded: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The ranking without one family, and the pairs (ahead, behind) that changed places by it.
+
+    `largest_shift`: the largest factor, of at least 1, by which a group's value moved against
+    the others. Groups that lose their only family are in no pair: they are not ranked.
+    """
+
+    ranking: Ranking
+    swapped: tuple[tuple[str, str], ...]
+    largest_shift: float
+
+    @property
+    def words(self) -> str:
+        """One sentence for people."""
+        begin = f"Without {self.ranking.without}"
+        if not self.swapped:
+            return f"{begin} the order stays the same."
+        pairs = ", ".join(f"{ahead} and {behind}" for ahead, behind in self.swapped)
+        return f"{begin} {pairs} change places."
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The full ranking and one for each family that any run has."""
+
+    full: Ranking
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def robust(self) -> bool:
+        """Whether no family alone decides the order of any two groups."""
+        return not any(one.swapped for one in self.left_out)
+
+
+def sensitivity(runs: Iterable[RankedRun], reference: Mapping[str, float]) -> Sensitivity:
+    """Rank groups under `reference` (levels by family), then again without each family.
+
+    Each run has one vote, `run` names it; the order in which runs come does not matter.
+    """
+    votes = sorted(runs, key=lambda one: one.run)
+    full = _rank(votes, reference, without=None)
+    present = {family for vote in votes for family in vote.levels} & reference.keys()
+    order = [f for f in FAMILIES if f in present] + sorted(present.difference(FAMILIES))
+    rankings = (_rank(votes, reference, without=family) for family in order)
+    return Sensitivity(
+        full, tuple(LeftOut(one, _swaps(full, one), _shift(full, one)) for one in rankings)
+    )
+
+
+def _rank(
+    votes: Sequence[RankedRun], reference: Mapping[str, float], without: str | None
+) -> Ranking:
+    yardstick = {family: level for family, level in reference.items() if family != without}
+    indices: dict[str, SpeedIndex] = {}
+    rates: defaultdict[str, list[float]] = defaultdict(list)
+    for vote in votes:
+        speed = speed_index(vote.levels, yardstick)
+        if speed is not None:
+            indices[vote.run] = speed
+            rates[vote.group].append(normalised(vote.throughput, speed))
+    values = {group: summarise_group(rates[group]) for group in sorted(rates, key=natural_key)}
+    return Ranking(
+        without=without,
+        indices=indices,
+        values=values,
+        order=tuple(sorted(values, key=lambda group: -values[group].median)),
+        excluded=tuple(vote.run for vote in votes if vote.run not in indices),
+    )
+
+
+def _swaps(full: Ranking, other: Ranking) -> tuple[tuple[str, str], ...]:
+    """Pairs in the full order that stand the other way round; equal values are no order."""
+    ranked = [group for group in full.order if group in other.values]
+    return tuple(
+        (ahead, behind)
+        for ahead, behind in combinations(ranked, 2)
+        if full.values[ahead].median > full.values[behind].median
+        and other.values[ahead].median < other.values[behind].median
+    )
+
+
+def _shift(full: Ranking, other: Ranking) -> float:
+    """The largest ratio by which one group moved against all (their geometric mean)."""
+    moved = [
+        other.values[group].median / full.values[group].median
+        for group in full.order
+        if group in other.values
+    ]
+    if not moved:
+        return 1.0
+    middle = geometric_mean(moved)
+    return max(max(one / middle, middle / one) for one in moved)

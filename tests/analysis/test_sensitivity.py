@@ -1,0 +1,101 @@
+"""Leaving one family out of the yardstick: hand-worked rankings, and what holds for any."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.reference_profiles import initial_profile
+from analysis.sensitivity import RankedRun, sensitivity
+
+REFERENCE = {"arcfour": 200.0, "blowfish": 50.0, "3des": 20.0}
+PUBLISHED = {
+    "Proxmox guest": (388.36, {"arcfour": 211.355, "blowfish": 83.886, "3des": 22.216}),
+    "Fedora 21": (328.37, {"arcfour": 178.179, "blowfish": 66.750, "3des": 18.340}),
+}
+"""aes128-gcm and the baseline levels of two machines of 2015, 10^6 bytes per second."""
+
+
+def test_a_ranking_that_hangs_on_one_family_says_so() -> None:
+    """By hand: b has an RC4 eight times as fast for its other speed, so S(b) = 2, else 1.
+
+    a: S = 1, y = 100. b: y = 150 / 2 = 75, but 150 without arcfour. Without blowfish
+    S(b) = sqrt(8) and y = 53.0.
+    """
+    runs = [
+        RankedRun("1", "a", 100.0, REFERENCE),
+        RankedRun("2", "b", 150.0, {"arcfour": 1600.0, "blowfish": 50.0, "3des": 20.0}),
+    ]
+    found = sensitivity(runs, REFERENCE)
+    assert found.full.order == ("a", "b")
+    assert found.full.values["b"].median == pytest.approx(75)
+    without = {one.ranking.without: one for one in found.left_out}
+    assert without["arcfour"].ranking.order == ("b", "a")
+    assert without["arcfour"].swapped == (("a", "b"),)
+    assert without["arcfour"].words == "Without arcfour a and b change places."
+    assert without["blowfish"].ranking.values["b"].median == pytest.approx(53.033, abs=1e-3)
+    assert without["blowfish"].words == "Without blowfish the order stays the same."
+    # b rose by 2 and a stayed: sqrt(2) each way from their geometric mean.
+    assert without["arcfour"].largest_shift == pytest.approx(2**0.5)
+    assert not found.robust
+
+
+def test_the_published_gcm_of_two_machines_agrees_whichever_family_is_left_out() -> None:
+    runs = [RankedRun(name, name, *figures) for name, figures in PUBLISHED.items()]
+    reference = {f: level / 1e6 for f, level in initial_profile().levels["ssh"].items()}
+    found = sensitivity(runs, reference)
+    for ranking in (found.full, *(one.ranking for one in found.left_out)):
+        guest, fedora = (ranking.values[name].median for name in PUBLISHED)
+        assert guest / fedora == pytest.approx(1, abs=0.05)
+    assert found.full.values["Proxmox guest"].median == pytest.approx(318.92, abs=0.02)
+    assert found.full.indices["Fedora 21"].index == pytest.approx(1, abs=1e-4)
+    # Leaving arcfour out: S = sqrt(83.886/63.538 * 22.216/19.126) = 1.2384, y = 313.6.
+    assert found.left_out[0].ranking.values["Proxmox guest"].median == pytest.approx(313.6, abs=0.1)
+    assert found.robust
+
+
+def test_a_run_that_loses_its_only_family_is_excluded_and_not_guessed() -> None:
+    runs = [RankedRun("1", "a", 100.0, {"3des": 20.0}), RankedRun("2", "b", 90.0, REFERENCE)]
+    left_out = {one.ranking.without: one for one in sensitivity(runs, REFERENCE).left_out}
+    assert left_out["3des"].ranking.excluded == ("1",)
+    assert left_out["3des"].ranking.order == ("b",)
+    assert left_out["3des"].swapped == ()
+
+
+def test_nothing_to_rank_is_an_empty_ranking() -> None:
+    found = sensitivity([RankedRun("1", "a", 1.0, {"3des": 2.0})], {"3des": 1.0, "arcfour": 1.0})
+    assert found.left_out[0].ranking.order == ()
+    assert found.left_out[0].largest_shift == 1
+    assert sensitivity([], REFERENCE).full.order == ()
+
+
+def test_a_family_of_an_own_profile_is_left_out_too() -> None:
+    run = RankedRun("1", "a", 1.0, {"3des": 2.0, "idea": 3.0})
+    found = sensitivity([run], {"3des": 1.0, "idea": 1.0})
+    assert [one.ranking.without for one in found.left_out] == ["3des", "idea"]
+
+
+levels = st.dictionaries(
+    st.sampled_from(sorted(REFERENCE)), st.floats(min_value=1, max_value=1e4), min_size=1
+)
+votes = st.lists(
+    st.tuples(st.sampled_from("abcd"), st.floats(min_value=1, max_value=1e5), levels), max_size=8
+)
+
+
+@given(votes, st.floats(min_value=0.01, max_value=100), st.randoms(use_true_random=False))
+def test_neither_a_machines_speed_nor_the_order_of_uploads_matters(
+    drawn: list[tuple[str, float, dict[str, float]]], k: float, order: random.Random
+) -> None:
+    runs = [RankedRun(str(i), *vote) for i, vote in enumerate(drawn)]
+    faster = [
+        RankedRun(one.run, one.group, one.throughput * k, {f: b * k for f, b in one.levels.items()})
+        for one in order.sample(runs, len(runs))
+    ]
+    plain, scaled = sensitivity(runs, REFERENCE), sensitivity(faster, REFERENCE)
+    for group, summary in plain.full.values.items():
+        assert scaled.full.values[group].median == pytest.approx(summary.median)
+    for run, speed in plain.full.indices.items():
+        assert scaled.full.indices[run].index == pytest.approx(speed.index * k)
+    assert sensitivity(order.sample(runs, len(runs)), REFERENCE) == plain
