@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from analysis.summary import MAD_TO_SIGMA
+from analysis.summary import relative_spread
 
 WINDOW = 10
 """Runs before the latest that it is compared with, at most."""
@@ -99,9 +99,8 @@ def find_changes(history: Sequence[float], *, lower_is_better: bool = False) -> 
 
 
 def _window(before: Sequence[float]) -> _Window:
-    middle = median(before)
-    spread = MAD_TO_SIGMA * median(abs(value - middle) for value in before) / middle
-    return _Window(middle, max(SMALLEST_CHANGE, SPREADS * spread), len(before))
+    threshold = max(SMALLEST_CHANGE, SPREADS * relative_spread(before))
+    return _Window(median(before), threshold, len(before))
 
 
 def _held(window: _Window, values: Sequence[float]) -> int:

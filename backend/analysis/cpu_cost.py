@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from analysis.summary import NOISY_MINIMUM_TRIES, SeriesSummary, relative_spread
 from documents.types import Sample
 
 BYTES_PER_GB = 1e9
@@ -17,14 +18,18 @@ MEASURABLE_SECONDS = 1e-6
 
 @dataclass(frozen=True)
 class CpuCost:
-    """Medians over a series' tries.
+    """Medians over a series' tries, and their spreads as of throughputs (a fraction).
 
     `seconds_per_gb`: CPU seconds per 10^9 bytes, both ends added. `bound_throughput`: bytes
     per second when each end has a core to itself: bytes / the larger end's CPU seconds.
+    `n` tries measured the CPU time of both ends; a spread of fewer than three says nothing.
     """
 
     seconds_per_gb: float
+    seconds_per_gb_spread: float
     bound_throughput: float
+    bound_throughput_spread: float
+    n: int
 
 
 def cpu_cost(samples: Sequence[Sample]) -> CpuCost | None:
@@ -40,4 +45,25 @@ def cpu_cost(samples: Sequence[Sample]) -> CpuCost | None:
         bounds.append(sample.bytes / max(client, server))
     if not costs:
         return None
-    return CpuCost(seconds_per_gb=median(costs), bound_throughput=median(bounds))
+    return CpuCost(
+        seconds_per_gb=median(costs),
+        seconds_per_gb_spread=relative_spread(costs),
+        bound_throughput=median(bounds),
+        bound_throughput_spread=relative_spread(bounds),
+        n=len(costs),
+    )
+
+
+def steadier_measure(rates: SeriesSummary, cost: CpuCost | None) -> str | None:
+    """A sentence that offers the CPU-bound rate where the measured one is noisy, else None.
+
+    It is offered when its own spread, over enough tries to tell, is smaller.
+    """
+    if not rates.noisy or cost is None or cost.n < NOISY_MINIMUM_TRIES:
+        return None
+    if cost.bound_throughput_spread >= rates.spread:
+        return None
+    return (
+        f"These rates scatter by {rates.spread * 100:.1f} %, the CPU-bound throughput only by"
+        f" {cost.bound_throughput_spread * 100:.1f} %: it is the steadier measure here."
+    )

@@ -26,6 +26,12 @@ class SeriesSummary:
     noisy: bool
 
 
+def relative_spread(values: Sequence[float]) -> float:
+    """s = 1.4826 * median(|x - median|) / median, of one value or more with a median above 0."""
+    middle = median(values)
+    return MAD_TO_SIGMA * median(abs(x - middle) for x in values) / middle
+
+
 def summarise(throughputs: Sequence[float]) -> SeriesSummary:
     """Median, range and spread s = 1.4826 * median(|x - median|) / median.
 
@@ -34,10 +40,9 @@ def summarise(throughputs: Sequence[float]) -> SeriesSummary:
     """
     if not throughputs or min(throughputs) <= 0:
         raise ValueError("a series needs at least one throughput, each above zero")
-    middle = median(throughputs)
-    spread = MAD_TO_SIGMA * median(abs(x - middle) for x in throughputs) / middle
+    spread = relative_spread(throughputs)
     return SeriesSummary(
-        median=middle,
+        median=median(throughputs),
         minimum=min(throughputs),
         maximum=max(throughputs),
         n=len(throughputs),

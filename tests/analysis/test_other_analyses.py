@@ -4,7 +4,8 @@ import pytest
 
 from analysis.acceleration import acceleration_verdict
 from analysis.baselines import MeasuredSeries
-from analysis.cpu_cost import cpu_cost
+from analysis.cpu_cost import cpu_cost, steadier_measure
+from analysis.summary import summarise
 from documents.types import Sample, Series
 
 
@@ -19,6 +20,29 @@ def test_cpu_cost_adds_both_ends_and_is_bound_by_the_slower() -> None:
     assert cost is not None
     assert cost.seconds_per_gb == pytest.approx(1.4)  # median of 1.3 and 1.5
     assert cost.bound_throughput == pytest.approx((2e9 / 1.6 + 2e9 / 1.8) / 2)
+    assert cost.n == 2
+
+
+def test_cpu_cost_has_a_spread_of_its_own() -> None:
+    """1.0, 1.1 and 1.3 s/GB: MAD 0.1, s = 1.4826 * 0.1 / 1.1; bounds 2, 5/3 and 10/7 GB/s."""
+    cost = cpu_cost([sample(1.0, 1.0), sample(1.0, 1.2), sample(1.2, 1.4)])
+    assert cost is not None
+    assert cost.seconds_per_gb_spread == pytest.approx(0.134782, abs=1e-6)
+    assert cost.bound_throughput_spread == pytest.approx(1.4826 * (5 / 3 - 10 / 7) / (5 / 3))
+
+
+def test_where_rates_are_noisy_the_steadier_measure_is_offered() -> None:
+    noisy, steady = summarise([1e9, 2e9, 3e9]), summarise([1e9, 1e9, 1e9])
+    tries = [sample(1.0, 1.00), sample(1.0, 1.01), sample(1.0, 1.02)]
+    offered = steadier_measure(noisy, cpu_cost(tries))
+    assert offered is not None
+    assert "scatter by 74.1 %" in offered
+    assert "only by 1.5 %" in offered
+    assert steadier_measure(steady, cpu_cost(tries)) is None
+    assert steadier_measure(noisy, cpu_cost(tries[:2])) is None
+    assert steadier_measure(noisy, None) is None
+    scattered = [sample(1.0, 1.0), sample(1.0, 9.0), sample(1.0, 99.0)]
+    assert steadier_measure(noisy, cpu_cost(scattered)) is None
 
 
 @pytest.mark.parametrize(
