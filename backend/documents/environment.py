@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from documents.cpu import clean_cpu_model, cpu_vendor, microarchitecture
+from documents.cpu import clean_cpu_model, cpu_name, cpu_vendor, microarchitecture
 from documents.json_text import canonical_json
 from documents.naming import Label, label
 from documents.software import (
@@ -16,7 +16,7 @@ from documents.software import (
     os_version,
 )
 
-FINGERPRINT_VERSION = 1
+FINGERPRINT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def dimensions(environment: Mapping[str, Any]) -> Dimensions:
     """The dimensions of a run document's `environment`; what it does not say is unknown."""
     cpu, system = environment["cpu"], environment["os"]
     version_text = environment["openssl"].get("version_text")
-    model = clean_cpu_model(cpu.get("model"))
+    model = cpu_name(cpu)
     return Dimensions(
         cpu=label(model, "Unknown CPU"),
         cpu_vendor=label(cpu_vendor(cpu.get("vendor"), model), "Unknown vendor"),

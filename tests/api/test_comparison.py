@@ -201,7 +201,7 @@ def test_cpu_cost_is_compared_where_both_ends_were_measured(
         ("cpu", ["AMD EPYC 9R14"]),
         ("cpu_vendor", ["AMD"]),
         ("architecture", ["x86_64"]),
-        ("microarchitecture", ["Unknown microarchitecture"]),
+        ("microarchitecture", ["zen4"]),
         ("os", ["Debian GNU/Linux"]),
         ("os_version", ["Debian GNU/Linux 12"]),
         ("openssl", ["OpenSSL 3.0.19"]),

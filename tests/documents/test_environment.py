@@ -2,28 +2,10 @@
 
 import pytest
 
-from documents.cpu import clean_cpu_model, cpu_vendor, microarchitecture
 from documents.environment import dimensions, fingerprint
 from documents.naming import Label, slug
 from documents.software import openssh_release, openssl_release, openssl_series
 from tests.sample_documents import environment
-
-
-@pytest.mark.parametrize(
-    ("reported", "name"),
-    (
-        ("Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz", "Intel Core i7-3770"),
-        ("11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz", "Intel Core i7-1165G7"),
-        ("Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", "Intel Xeon Platinum 8259CL"),
-        ("AMD EPYC 7763 64-Core Processor", "AMD EPYC 7763"),
-        ("AMD Ryzen 7 5800X 8-Core Processor", "AMD Ryzen 7 5800X"),
-        ("Apple M2", "Apple M2"),
-        ("", None),
-        (None, None),
-    ),
-)
-def test_a_cpu_has_one_name_whoever_reports_it(reported: str | None, name: str | None) -> None:
-    assert clean_cpu_model(reported) == name
 
 
 @pytest.mark.parametrize(
@@ -63,21 +45,6 @@ def test_what_is_not_known_is_shown_as_unknown() -> None:
     found = dimensions({"cpu": {}, "os": {}, "openssl": {}, "openssh": {}})
     assert found.cpu == Label("unknown", "Unknown CPU")
     assert found.microarchitecture.key == "unknown"
-
-
-def test_a_vendor_is_read_from_the_model_when_nothing_else_says_it() -> None:
-    assert cpu_vendor(None, "Intel Core i7-2635QM") == "Intel"
-    assert cpu_vendor(None, None) is None
-
-
-def test_flags_name_the_microarchitecture_and_missing_ones_do_not_invent_it() -> None:
-    from archspec.cpu import TARGETS
-
-    flags = sorted(TARGETS["skylake"].features)
-    cpu = {"architecture": "x86_64", "vendor": "GenuineIntel", "flags": flags}
-    assert microarchitecture(cpu) == "skylake"
-    assert microarchitecture({**cpu, "flags": ["aes"]}) is None
-    assert microarchitecture({"architecture": "riscv64"}) is None
 
 
 def test_a_reading_does_not_change_the_fingerprint_and_a_fact_does() -> None:
