@@ -1,48 +1,285 @@
 """Is hardware AES used? A verdict with its evidence (docs/method.md, section 4)."""
 
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
 
-from analysis.baselines import MeasuredSeries
+from natsort import natsort_key
 
-Verdict = Literal["hardware", "unknown"]
+from analysis.baselines import MeasuredSeries, baseline_levels, rate_beside_baselines
+from analysis.normalisation import SpeedIndex, normalised, speed_index
+from documents.aes_flags import AesFlags, aes_flags
+from documents.cpu import cpu_name, is_virtual_model, microarchitecture, model_has_aes
+from documents.software import openssl_release
+from documents.types import Series
+
+Verdict = Literal["hardware", "software", "hidden", "unused", "unknown"]
 
 CLEAR_EFFECT = 1.5
-"""Turning the AES instructions off must slow a cipher by this factor to prove their use."""
+"""A factor in speed that proves hardware AES: by turning it off, or above software's level."""
 
-TELLING_CIPHERS = ("aes-128-cbc", "aes-128-gcm")
+NO_EFFECT = 1.1
+"""A mask that slows AES by less than this changed nothing."""
+
+MASK_WITHOUT_EFFECT = "mask had no effect"
+"""The agent's reason for leaving out masked series that were as fast as the plain ones."""
+
+TELLING_CIPHERS = {
+    "openssl": ("aes-128-cbc", "aes-128-gcm"),
+    "ssh": ("aes128-cbc", "aes128-gcm@openssh.com"),
+}
 
 
 @dataclass(frozen=True)
 class AccelerationVerdict:
-    """The verdict and, in words, what it rests on."""
+    """The verdict; what it rests on and what to do about it, in words.
+
+    `factor`: how many times faster AES runs than without its instructions, measured by turning
+    them off or else against software AES on the reference; None where neither could be.
+    """
 
     verdict: Verdict
     evidence: str
+    advice: str | None = None
+    factor: float | None = None
 
 
-def _mask_effects(measured: Iterable[MeasuredSeries]) -> dict[str, float]:
-    """Cipher -> how many times faster it is with the AES instructions than with them masked."""
-    medians = {one.series: one.median for one in measured if one.series.tool == "openssl"}
-    effects: dict[str, float] = {}
-    for series, masked in medians.items():
-        unmasked = medians.get(replace(series, acceleration="default"))
-        if series.acceleration == "masked" and series.cipher in TELLING_CIPHERS and unmasked:
-            effects[series.cipher] = max(effects.get(series.cipher, 0), unmasked / masked)
-    return effects
+@dataclass(frozen=True)
+class _Effect:
+    """A cipher with and without AES instructions, bytes per second."""
+
+    cipher: str
+    block_size: int
+    plain: float
+    masked: float
+
+    @property
+    def factor(self) -> float:
+        return self.plain / self.masked
+
+    @property
+    def words(self) -> str:
+        return (
+            f"With the AES instructions turned off {self.cipher} runs at {_mb(self.masked)}"
+            f" instead of {_mb(self.plain)} MB/s, a factor of {self.factor:.1f}."
+        )
 
 
-def acceleration_verdict(measured: Iterable[MeasuredSeries]) -> AccelerationVerdict:
-    """`hardware` when masking the AES instructions slows AES clearly, else `unknown`.
+@dataclass(frozen=True)
+class _Speed:
+    """A machine's AES-128-CBC in bytes per second, beside what its speed index promises."""
 
-    A run without masked series proves nothing either way.
+    cipher: str
+    measured: float
+    speed: SpeedIndex
+    reference: "SoftwareAes"
+
+    @property
+    def factor(self) -> float:
+        """Normalised AES over what software AES reaches on the reference machine."""
+        return normalised(self.measured, self.speed) / self.reference.software
+
+    @property
+    def words(self) -> str:
+        expected = self.reference.software * self.speed.index
+        return (
+            f"{self.cipher} runs at {_mb(self.measured)} MB/s, {self.factor:.1f} times what"
+            f" software AES reaches on a machine of this speed ({_mb(expected)} MB/s, judged by"
+            f" {' and '.join(self.speed.families)})."
+        )
+
+
+@dataclass(frozen=True)
+class SoftwareAes:
+    """What AES-128-CBC in software reaches beside known baseline levels, bytes per second."""
+
+    tool: str
+    cipher: str
+    software: float
+    levels: Mapping[str, float]
+    source: str
+
+
+@cache
+def software_aes() -> tuple[SoftwareAes, ...]:
+    """The references of data/software_aes.json: openssl's first, ssh's is diluted by its MAC."""
+    return tuple(SoftwareAes(**one) for one in _data("software_aes.json")["references"])
+
+
+@cache
+def first_openssl_with_aes() -> Mapping[str, str]:
+    """Architecture -> the first OpenSSL release that uses its AES instructions."""
+    releases: Mapping[str, str] = _data("aes_in_openssl.json")["first_releases"]
+    return releases
+
+
+def _data(name: str) -> Any:
+    return json.loads(resources.files(__package__).joinpath(f"data/{name}").read_text("utf-8"))
+
+
+def acceleration_verdict(
+    measured: Iterable[MeasuredSeries],
+    environment: Mapping[str, Any] | None = None,
+    skipped: Iterable[Mapping[str, Any]] = (),
+) -> AccelerationVerdict:
+    """The verdict on one run, or on several of one environment taken together.
+
+    `environment` and `skipped` as in the run document. Speed proves `hardware`, by masking or
+    against software AES. Without that proof the flags decide: AES reported, but the mask
+    changes nothing and AES runs at software speed, is `unused`; AES missing from the flags of
+    a model that has it is `hidden`, else `software`. Whatever is left is `unknown`.
     """
-    effects = _mask_effects(measured)
-    if not effects:
-        return AccelerationVerdict("unknown", "No series with the AES instructions turned off.")
-    cipher, effect = max(effects.items(), key=lambda item: item[1])
-    words = f"With the AES instructions turned off {cipher} runs at 1/{effect:.1f} of its speed"
-    if effect >= CLEAR_EFFECT:
-        return AccelerationVerdict("hardware", words + ".")
-    return AccelerationVerdict("unknown", words + f", less than the factor {CLEAR_EFFECT} asked.")
+    series, facts = list(measured), environment or {}
+    effects = _mask_effects(series, "openssl") or _mask_effects(series, "ssh")
+    effect = max(effects, key=lambda one: one.factor, default=None)
+    speed = _speed(series)
+    for proof in (effect, speed):
+        if proof and proof.factor >= CLEAR_EFFECT:
+            return AccelerationVerdict("hardware", proof.words, factor=proof.factor)
+    flags = aes_flags(facts.get("cpu") or {})
+    if flags.reported is False:
+        return _without_flags(facts, speed)
+    idle = _mask_was_idle(series, skipped)
+    if flags.reported and idle and speed:
+        return _unused(flags, facts, speed)
+    return AccelerationVerdict("unknown", _why_unknown(flags, effect, idle, speed))
+
+
+def _mb(rate: float) -> str:
+    return f"{rate / 1e6:,.0f}"
+
+
+def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect]:
+    """Each telling cipher with and without the mask, encrypting, at the largest common block.
+
+    At small blocks the cost of a call hides part of the cipher's.
+    """
+    medians = {one.series: one.median for one in measured if one.series.tool == tool}
+    effects: dict[str, _Effect] = {}
+    for series, masked in medians.items():
+        plain = medians.get(replace(series, acceleration="default"))
+        if not (plain and _is_telling(series)):
+            continue
+        found = _Effect(series.cipher, series.block_size or 0, plain, masked)
+        known = effects.setdefault(series.cipher, found)
+        if found.block_size > known.block_size:
+            effects[series.cipher] = found
+    return list(effects.values())
+
+
+def _is_telling(series: Series) -> bool:
+    return (
+        series.acceleration == "masked"
+        and series.operation == "encrypt"
+        and series.cipher in TELLING_CIPHERS[series.tool]
+    )
+
+
+def _mask_was_idle(
+    measured: Sequence[MeasuredSeries], skipped: Iterable[Mapping[str, Any]]
+) -> bool:
+    """Whether masking was tried on a telling openssl cipher and changed nothing.
+
+    ssh does not tell: its MAC and its copying hide the cipher.
+    """
+    effects = _mask_effects(measured, "openssl")
+    if effects:
+        return all(effect.factor < NO_EFFECT for effect in effects)
+    return any(
+        one.get("tool") == "openssl"
+        and one.get("cipher") in TELLING_CIPHERS["openssl"]
+        and MASK_WITHOUT_EFFECT in str(one.get("reason"))
+        for one in skipped
+    )
+
+
+def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
+    """AES-128-CBC against software AES, where a baseline was measured beside it."""
+    for reference in software_aes():
+        rate = rate_beside_baselines(reference.tool, reference.cipher, measured)
+        speed = speed_index(baseline_levels(reference.tool, measured), reference.levels)
+        if rate is not None and speed is not None:
+            return _Speed(reference.cipher, rate, speed, reference)
+    return None
+
+
+def _without_flags(facts: Mapping[str, Any], speed: _Speed | None) -> AccelerationVerdict:
+    """`hidden` when this model of CPU is known to have AES instructions, else `software`."""
+    cpu = facts["cpu"]
+    measured = f" {speed.words}" if speed else ""
+    factor = speed.factor if speed else None
+    if model_has_aes(cpu):
+        name = " ".join(filter(None, (cpu_name(cpu), f"({microarchitecture(cpu)})")))
+        evidence = (
+            f"The CPU, {name}, has AES instructions, but the flags that this system reports"
+            f" lack them.{measured}"
+        )
+        return AccelerationVerdict("hidden", evidence, _how_to_unhide(facts), factor)
+    evidence = f"The CPU's flags list no AES instructions.{measured}"
+    advice = None
+    if is_virtual_model(cpu.get("model")):
+        advice = (
+            f"The hypervisor presents a CPU of its own ({cpu['model']}); the real one may have"
+            f" AES instructions. {_GIVE_THE_HOSTS_CPU}"
+        )
+    return AccelerationVerdict("software", evidence, advice, factor)
+
+
+_GIVE_THE_HOSTS_CPU = (
+    "Give the guest the host's CPU type (Proxmox: CPU type host; libvirt: cpu mode"
+    " host-passthrough; QEMU: -cpu host), then power it off and start it again."
+)
+
+
+def _how_to_unhide(facts: Mapping[str, Any]) -> str:
+    if facts.get("virtualization") == "none":
+        return (
+            "No hypervisor was found: the firmware may switch AES off. Look for AES or AES-NI in"
+            " the BIOS or UEFI set-up, or update it."
+        )
+    return f"A hypervisor hides them. {_GIVE_THE_HOSTS_CPU}"
+
+
+def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> AccelerationVerdict:
+    """AES instructions that are there, and that this OpenSSL does not use."""
+    evidence = (
+        f"The CPU reports {', '.join(flags.seen)}, yet turning the AES instructions off changes"
+        f" nothing. {speed.words}"
+    )
+    return AccelerationVerdict("unused", evidence, _how_to_use(facts), speed.factor)
+
+
+def _how_to_use(facts: Mapping[str, Any]) -> str:
+    """Which OpenSSL does not use them: one too old for this architecture, or one built so."""
+    text = (facts.get("openssl") or {}).get("version_text")
+    release = openssl_release(text)
+    if release is None:
+        return "The OpenSSL in use does not use them: install one of the distribution's own."
+    architecture = ((facts.get("cpu") or {}).get("architecture") or "").lower()
+    first = first_openssl_with_aes().get(architecture)
+    version = re.match(r"OpenSSL (\S+)", release)
+    if first and version and natsort_key(version[1]) < natsort_key(first):
+        return f"{release} is too old: OpenSSL uses these instructions from {first} on. Update it."
+    return (
+        f"{release} was built without them (no-asm, or for another CPU): install the"
+        " distribution's package, or build it again without no-asm."
+    )
+
+
+def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Speed | None) -> str:
+    """What was seen, and what is missing for a verdict."""
+    seen = [f"The CPU reports {', '.join(flags.seen)}." if flags.reported else ""]
+    if effect:
+        seen.append(f"{effect.words} That is less than the {CLEAR_EFFECT} asked.")
+    elif idle:
+        seen.append("Turning the AES instructions off changed nothing.")
+    else:
+        seen.append("No series with the AES instructions turned off.")
+    seen.append(speed.words if speed else "No AES-128-CBC beside a baseline to judge its speed.")
+    if flags.reported is None:
+        seen.append("The CPU's flags are not known.")
+    return " ".join(filter(None, seen))

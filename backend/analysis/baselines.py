@@ -35,9 +35,9 @@ class MeasuredSeries:
     median: float
 
 
-def _is_yardstick(series: Series) -> bool:
+def is_plain(series: Series) -> bool:
     """Default acceleration, and loopback without compression, or one encrypting thread."""
-    if series.cipher not in MEMBERS[series.tool] or series.acceleration != "default":
+    if series.acceleration != "default":
         return False
     if series.tool == "ssh":
         return series.target_kind == "loopback" and not series.compression and series.mac is None
@@ -60,14 +60,47 @@ def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
     return [candidate for candidate in candidates if candidate.series.block_size == largest]
 
 
+def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredSeries]:
+    """The series of one run that the tool's levels are made of."""
+    return _comparable(
+        [
+            one
+            for one in measured
+            if one.series.tool == tool
+            and one.series.cipher in MEMBERS[tool]
+            and is_plain(one.series)
+        ]
+    )
+
+
+def rate_beside_baselines(
+    tool: str, cipher: str, measured: Iterable[MeasuredSeries]
+) -> float | None:
+    """A cipher's median, bytes per second, measured as the run's baselines were; else None.
+
+    ssh: by the same method. openssl: at the largest block.
+    """
+    series = list(measured)
+    methods = {one.series.method for one in _yardsticks(tool, series)}
+    found = [
+        one
+        for one in series
+        if one.series.tool == tool
+        and one.series.cipher == cipher
+        and is_plain(one.series)
+        and one.series.method in methods
+    ]
+    largest = max(found, key=lambda one: one.series.block_size or 0, default=None)
+    return largest.median if largest else None
+
+
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
     """Level b(f) of each baseline family in one run, bytes per second.
 
     The geometric mean of the medians of the family's members present; a family counts once
     however many members it has. Families that the run lacks are absent.
     """
-    candidates = [one for one in measured if one.series.tool == tool and _is_yardstick(one.series)]
     medians: defaultdict[str, list[float]] = defaultdict(list)
-    for one in _comparable(candidates):
+    for one in _yardsticks(tool, measured):
         medians[MEMBERS[tool][one.series.cipher]].append(one.median)
     return {family: geometric_mean(medians[family]) for family in FAMILIES if family in medians}

@@ -168,7 +168,7 @@ def _store(run: Run, document: RunDocument, raw: Mapping[str, Any]) -> None:
     _store_levels(run, measured)
     for profile in ReferenceProfile.objects.all():
         store_speed_indices(run, profile)
-    verdict = acceleration_verdict(measured)
+    verdict = acceleration_verdict(measured, document.environment, document.skipped)
     run.acceleration, run.acceleration_evidence = verdict.verdict, verdict.evidence
 
 

@@ -1,12 +1,10 @@
-"""CPU cost, plausibility and the acceleration verdict."""
+"""CPU cost."""
 
 import pytest
 
-from analysis.acceleration import acceleration_verdict
-from analysis.baselines import MeasuredSeries
 from analysis.cpu_cost import cpu_cost, steadier_measure
 from analysis.summary import summarise
-from documents.types import Sample, Series
+from documents.types import Sample
 
 
 def sample(client: float | None, server: float | None) -> Sample:
@@ -55,28 +53,3 @@ def test_cpu_cost_that_was_not_measured_at_both_ends_is_unknown(samples: list[Sa
 def test_a_sample_without_any_figure_has_no_throughput() -> None:
     with pytest.raises(ValueError, match="bytes_per_second"):
         _ = Sample().throughput
-
-
-def openssl(rate: float, acceleration: str) -> MeasuredSeries:
-    series = Series("openssl", "aes-128-gcm", block_size=16384)
-    object.__setattr__(series, "acceleration", acceleration)
-    return MeasuredSeries(series, rate)
-
-
-def test_a_mask_that_slows_aes_proves_the_hardware() -> None:
-    verdict = acceleration_verdict([openssl(4400e6, "default"), openssl(315e6, "masked")])
-    assert verdict.verdict == "hardware"
-    assert "1/14.0" in verdict.evidence
-
-
-@pytest.mark.parametrize(
-    "measured",
-    (
-        [],
-        [openssl(4400e6, "default")],
-        [openssl(315e6, "masked")],
-        [openssl(400e6, "default"), openssl(315e6, "masked")],
-    ),
-)
-def test_without_a_clear_effect_nothing_is_claimed(measured: list[MeasuredSeries]) -> None:
-    assert acceleration_verdict(measured).verdict == "unknown"
