@@ -1,0 +1,87 @@
+"""What changed between two environments."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from documents.environment_difference import environment_difference
+from tests.sample_documents import environment
+
+
+def changed(section: str, **members: Any) -> dict[str, Any]:
+    plain = environment()
+    return {**plain, section: {**plain[section], **members}}
+
+
+def words(before: dict[str, Any], after: dict[str, Any], **how: bool) -> list[str]:
+    return [one.words for one in environment_difference(before, after, **how)]
+
+
+@pytest.mark.parametrize(
+    ("after", "sentence"),
+    (
+        (
+            changed("openssl", version_text="OpenSSL 3.5.0 8 Apr 2025"),
+            "OpenSSL: OpenSSL 3.0.19 → OpenSSL 3.5.0",
+        ),
+        (
+            changed("openssh", client="OpenSSH_10.4p1, OpenSSL 3.5.0"),
+            "OpenSSH client: OpenSSH 9.2p1 → OpenSSH 10.4p1",
+        ),
+        (changed("os", kernel="Linux 6.18"), "kernel: Linux 6.1 → Linux 6.18"),
+        (changed("os", version="13"), "OS: Debian GNU/Linux 12 → Debian GNU/Linux 13"),
+        ({**environment(), "virtualization": "none"}, "virtualisation: kvm → bare metal"),
+        (environment(model="AMD EPYC 7B13"), "CPU: AMD EPYC 9R14 → AMD EPYC 7B13"),
+        (environment(flags=["aes", "pclmulqdq"]), "CPU flags: lost vaes"),
+        (
+            environment(flags=["pclmulqdq", "vaes", "sha_ni"]),
+            "CPU flags: lost aes, gained sha_ni",
+        ),
+    ),
+)
+def test_each_change_has_its_words(after: dict[str, Any], sentence: str) -> None:
+    assert words(environment(), after) == [sentence]
+
+
+def test_microcode_and_governor_are_compared_where_both_state_them() -> None:
+    before = environment(microcode="0xa101144", governor="powersave")
+    after = environment(microcode="0xa101148", governor="performance")
+    assert words(before, after) == [
+        "microcode: 0xa101144 → 0xa101148",
+        "frequency governor: powersave → performance",
+    ]
+
+
+def test_what_one_side_does_not_state_need_not_have_changed() -> None:
+    before, after = environment(governor="performance"), environment()
+    assert words(before, after) == []
+    assert words(before, after, unstated=True) == ["frequency governor: performance → not stated"]
+    assert words(environment(), environment(flags=None), unstated=True) == []
+
+
+def test_many_flags_are_counted_not_listed() -> None:
+    many = [f"flag{number:02}" for number in range(20)]
+    (sentence,) = words(environment(), environment(flags=["aes", "pclmulqdq", "vaes", *many]))
+    assert sentence.endswith("flag11 and 8 more")
+
+
+def test_readings_are_no_difference() -> None:
+    loaded = {**environment(), "load_average": [9.0, 9.0, 9.0], "memory_bytes": 1}
+    assert words(environment(), loaded) == []
+
+
+def test_empty_environments_do_not_differ() -> None:
+    assert words({}, {}) == []
+    assert words({"cpu": None}, {"os": {}}) == []
+
+
+names = st.sampled_from(["aes", "avx2", "vaes", "sha_ni"])
+
+
+@given(st.lists(names), st.lists(names))
+def test_there_and_back_lists_the_same_facts(one: list[str], other: list[str]) -> None:
+    there = environment_difference(environment(flags=one), environment(flags=other))
+    back = environment_difference(environment(flags=other), environment(flags=one))
+    assert [(a.before, a.after) for a in there] == [(b.after, b.before) for b in back]
