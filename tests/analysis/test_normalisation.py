@@ -1,6 +1,7 @@
 """The worked example of the method page, figure by figure, and what must hold for any run."""
 
 import math
+import random
 from statistics import fmean
 
 import pytest
@@ -104,6 +105,15 @@ def test_normalised_rates_of_the_worked_example(machine: str, cipher: str, expec
     assert rate == pytest.approx(expected * 1e6, rel=0.0002)
 
 
+def test_the_gcm_of_two_machines_agrees_within_three_percent_once_normalised() -> None:
+    rates = []
+    for machine in ("proxmox", "fedora"):
+        speed = speed_index(levels_of(machine), REFERENCE)
+        assert speed is not None
+        rates.append(normalised(PUBLISHED[machine]["aes128-gcm@openssh.com"], speed))
+    assert rates[0] / rates[1] == pytest.approx(1, abs=0.03)
+
+
 def test_without_two_families_the_index_rests_on_the_third() -> None:
     speed = speed_index({"3des": levels_of("proxmox")["3des"]}, REFERENCE)
     assert speed is not None
@@ -170,6 +180,29 @@ def test_a_machine_twice_as_fast_has_twice_the_index(
     assert speed is not None
     assert faster is not None
     assert faster.index == pytest.approx(speed.index * factor)
+
+
+@given(families, st.floats(min_value=1, max_value=1e11), st.floats(min_value=0.01, max_value=100))
+def test_a_machine_twice_as_fast_has_the_same_normalised_rates(
+    levels: dict[str, float], rate: float, factor: float
+) -> None:
+    speed = speed_index(levels, REFERENCE)
+    faster = speed_index({f: level * factor for f, level in levels.items()}, REFERENCE)
+    assert speed is not None
+    assert faster is not None
+    assert normalised(rate * factor, faster) == pytest.approx(normalised(rate, speed))
+
+
+@given(families, st.randoms(use_true_random=False))
+def test_the_order_of_families_never_matters(
+    levels: dict[str, float], order: random.Random
+) -> None:
+    shuffled = dict(order.sample(list(levels.items()), len(levels)))
+    plain, other = speed_index(levels, REFERENCE), speed_index(shuffled, REFERENCE)
+    assert plain is not None
+    assert other is not None
+    assert other.index == plain.index
+    assert other.uncertainty == plain.uncertainty
 
 
 @given(families)
