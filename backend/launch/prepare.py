@@ -19,10 +19,11 @@ from launch import administrator, places
 
 
 def main() -> None:
-    """Migrate, load the published runs, make the administrator, collect static files."""
+    """Bring database, published runs, administrator and static files up to date."""
     django.setup()
     folder = places.data_dir()
     call_command("migrate", interactive=False, verbosity=1)
+    call_command("renew_environments")
     call_command("load_published")
     make_administrator(folder)
     collect_static(folder)

@@ -3,26 +3,23 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from analysis.acceleration import acceleration_verdict
 from analysis.baselines import MeasuredSeries, baseline_levels
 from analysis.cpu_cost import cpu_cost
 from analysis.normalisation import speed_index
 from analysis.plausibility import is_plausible
-from analysis.summary import summarise
-from documents.environment import Dimensions, dimensions, fingerprint
-from documents.naming import Label, slug
+from analysis.summary import NOISY_MINIMUM_TRIES, summarise
+from documents.naming import slug
 from documents.run_document import DocumentRejected, parse_run_document
 from documents.types import HostIdentity, RunDocument
 from documents.types import Measurement as MeasurementDocument
+from runs.environments import find_environment
+from runs.judging import judge
 from runs.models import (
     BaselineLevel,
-    DimensionValue,
-    Environment,
     Host,
     Measurement,
     ReferenceProfile,
@@ -61,31 +58,6 @@ def _find_host(identity: HostIdentity, published: bool) -> Host:
     raise IntegrityError(f"no free slug for the host {identity.name!r}")
 
 
-def _dimension_values(found: Dimensions) -> dict[str, DimensionValue]:
-    labels: dict[str, Label] = {one.name: getattr(found, one.name) for one in fields(found)}
-    DimensionValue.objects.bulk_create(
-        [
-            DimensionValue(dimension=dimension, key=value.key, label=value.label)
-            for dimension, value in sorted(labels.items())
-        ],
-        ignore_conflicts=True,
-    )
-    return {
-        dimension: DimensionValue.objects.get(dimension=dimension, key=value.key)
-        for dimension, value in labels.items()
-    }
-
-
-def _find_environment(facts: Mapping[str, Any]) -> Environment:
-    digest = fingerprint(facts)
-    environment = Environment.objects.filter(fingerprint=digest).first()
-    if environment is not None:
-        return environment
-    # get_or_create: another worker may be storing the same new environment just now.
-    values = _dimension_values(dimensions(facts))
-    return Environment.objects.get_or_create(fingerprint=digest, defaults=values)[0]
-
-
 def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any]]) -> Measurement:
     series = measurement.series
     rates = [sample.throughput for sample in measurement.samples]
@@ -95,6 +67,7 @@ def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any
     ) and not any(sample.implausible for sample in measurement.samples)
     summary = summarise(rates) if plausible else None
     cost = cpu_cost(measurement.samples) if plausible else None
+    tellable = cost if cost and cost.n >= NOISY_MINIMUM_TRIES else None
     return Measurement(
         run=run,
         tool=series.tool,
@@ -120,7 +93,9 @@ def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any
         spread=summary.spread if summary else None,
         noisy=summary.noisy if summary else False,
         cpu_seconds_per_gb=cost.seconds_per_gb if cost else None,
+        cpu_seconds_per_gb_spread=tellable.seconds_per_gb_spread if tellable else None,
         cpu_bound_throughput=cost.bound_throughput if cost else None,
+        cpu_bound_throughput_spread=tellable.bound_throughput_spread if tellable else None,
     )
 
 
@@ -168,13 +143,12 @@ def _store(run: Run, document: RunDocument, raw: Mapping[str, Any]) -> None:
     _store_levels(run, measured)
     for profile in ReferenceProfile.objects.all():
         store_speed_indices(run, profile)
-    verdict = acceleration_verdict(measured, document.environment, document.skipped)
-    run.acceleration, run.acceleration_evidence = verdict.verdict, verdict.evidence
+    judge(run, measured, document.environment)
 
 
 def _describe(run: Run, document: RunDocument) -> None:
     run.host = _find_host(document.host, run.source == Run.Source.PUBLISHED)
-    run.environment = _find_environment(document.environment)
+    run.environment = find_environment(document.environment)
     run.started_at, run.finished_at = document.started_at, document.finished_at
     run.agent_name = document.agent_name[:100]
     run.agent_version = document.agent_version[:100]

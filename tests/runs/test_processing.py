@@ -80,7 +80,7 @@ def test_an_unexpected_failure_leaves_the_run_accepted_and_no_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run = accepted(run_document())
-    monkeypatch.setattr("runs.processing.acceleration_verdict", lambda *facts: 1 / 0)
+    monkeypatch.setattr("runs.judging.acceleration_verdict", lambda *facts: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         process_run(run.pk)
     run.refresh_from_db()

@@ -66,7 +66,9 @@ class MeasurementSerializer(serializers.Serializer[Any]):
     implausible = serializers.BooleanField()
     normalised = serializers.FloatField(**NULLABLE)
     cpu_seconds_per_gb = serializers.FloatField(**NULLABLE)
+    cpu_seconds_per_gb_spread = serializers.FloatField(**NULLABLE)
     cpu_bound_throughput = serializers.FloatField(**NULLABLE)
+    cpu_bound_throughput_spread = serializers.FloatField(**NULLABLE)
     samples = serializers.ListField(child=serializers.JSONField())
 
 
@@ -90,6 +92,10 @@ class RunDetailSerializer(RunSummarySerializer):
     text_format = serializers.CharField(help_text="Of the text it was read from, if imported.")
     parser_version = serializers.IntegerField(**NULLABLE)
     acceleration_evidence = serializers.CharField()
+    acceleration_advice = serializers.CharField(help_text="What to do about it, if anything.")
+    acceleration_factor = serializers.FloatField(
+        help_text="Times that AES is faster than without its instructions.", **NULLABLE
+    )
     speed_indices = SpeedIndexSerializer(many=True)
     measurements = MeasurementSerializer(many=True)
 
@@ -104,6 +110,8 @@ class RunDetailSerializer(RunSummarySerializer):
             "text_format": instance.text_format,
             "parser_version": instance.parser_version,
             "acceleration_evidence": instance.acceleration_evidence,
+            "acceleration_advice": instance.acceleration_advice,
+            "acceleration_factor": instance.acceleration_factor,
             "speed_indices": SpeedIndexSerializer(instance.speed_indices, many=True).data,
             "measurements": MeasurementSerializer(instance.measurements, many=True).data,
         }
@@ -126,6 +134,10 @@ class HostSummarySerializer(serializers.Serializer[Any]):
     virtualization = serializers.CharField(**NULLABLE)
     acceleration = serializers.CharField()
     acceleration_evidence = serializers.CharField()
+    acceleration_advice = serializers.CharField(help_text="What to do about it, if anything.")
+    acceleration_factor = serializers.FloatField(
+        help_text="Times that AES is faster than without its instructions.", **NULLABLE
+    )
 
 
 class HostDetailSerializer(HostSummarySerializer):

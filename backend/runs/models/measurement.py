@@ -36,7 +36,9 @@ class Measurement(models.Model):
     spread = models.FloatField(null=True, help_text="1.4826 * MAD / median, a fraction.")
     noisy = models.BooleanField()
     cpu_seconds_per_gb = models.FloatField(null=True, help_text="Both ends, per 10^9 bytes.")
+    cpu_seconds_per_gb_spread = models.FloatField(null=True, help_text="A fraction, as `spread`.")
     cpu_bound_throughput = models.FloatField(null=True)
+    cpu_bound_throughput_spread = models.FloatField(null=True, help_text="A fraction.")
 
     class Meta:
         constraints = [

@@ -55,6 +55,10 @@ class Run(models.Model):
     skipped = models.JSONField(default=list, blank=True)
     acceleration = models.CharField(max_length=10, default="unknown")
     acceleration_evidence = models.TextField(blank=True)
+    acceleration_advice = models.TextField(blank=True)
+    acceleration_factor = models.FloatField(
+        null=True, blank=True, help_text="Times that AES is faster than without its instructions."
+    )
 
     class Meta:
         ordering = ["-id"]

@@ -57,6 +57,8 @@ class HostSummary:
     virtualization: str | None
     acceleration: str
     acceleration_evidence: str
+    acceleration_advice: str
+    acceleration_factor: float | None
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ def _summary(host: Host, run: Run | None) -> HostSummary:
         virtualization=environment.virtualization.label if environment else None,
         acceleration=run.acceleration if run else "unknown",
         acceleration_evidence=run.acceleration_evidence if run else "",
+        acceleration_advice=run.acceleration_advice if run else "",
+        acceleration_factor=run.acceleration_factor if run else None,
     )
 
 

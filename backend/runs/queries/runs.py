@@ -69,7 +69,15 @@ class MeasurementDetail:
     implausible: bool
     normalised: float | None
     cpu_seconds_per_gb: float | None
+    cpu_seconds_per_gb_spread: float | None
     cpu_bound_throughput: float | None
+    cpu_bound_throughput_spread: float | None
+
+    @property
+    def cpu_bound_is_steadier(self) -> bool:
+        """Whether these rates are noisy and the CPU-bound ones scatter less."""
+        steadier = self.cpu_bound_throughput_spread
+        return self.noisy and steadier is not None and steadier < (self.spread or 0)
 
 
 @dataclass(frozen=True)
@@ -96,6 +104,9 @@ class RunDetail:
     """Of an imported run: the format of the text it was read from; else empty."""
     parser_version: int | None
     acceleration_evidence: str
+    acceleration_advice: str
+    acceleration_factor: float | None
+    """How many times faster AES runs than without its instructions; None where not known."""
     speed_indices: tuple[SpeedIndexDetail, ...]
     measurements: tuple[MeasurementDetail, ...]
 
@@ -217,6 +228,8 @@ def run_detail(run_id: UUID) -> RunDetail | None:
         text_format=run.imported_text.format if run.imported_text else "",
         parser_version=run.parser_version,
         acceleration_evidence=run.acceleration_evidence,
+        acceleration_advice=run.acceleration_advice,
+        acceleration_factor=run.acceleration_factor,
         speed_indices=indices,
         measurements=measurement_details(rows, active),
     )

@@ -1,0 +1,93 @@
+"""Is hardware AES used? The verdict on a run, from its own series and those beside it.
+
+Published and pasted results often have the masked series in a run of its own. Runs of one host in
+one environment are then judged together: the order in which they arrive changes nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
+from analysis.baselines import MeasuredSeries
+from documents.types import Acceleration, Method, Operation, Series, TargetKind, Tool
+from runs.models import Measurement, Run
+
+SIBLINGS = 20
+"""Runs beside it that a run is judged with: the latest."""
+
+FIELDS = (
+    "acceleration",
+    "acceleration_evidence",
+    "acceleration_advice",
+    "acceleration_factor",
+)
+TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
+
+
+def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
+    """Set the verdict of a run that is being processed, and of incomplete runs beside it."""
+    if is_complete(measured):
+        _set(run, measured, facts)
+        return
+    siblings = list(
+        Run.objects.filter(host=run.host, environment=run.environment, status=Run.Status.READY)
+        .exclude(pk=run.pk)
+        .order_by("-id")[:SIBLINGS]
+    )
+    beside = {sibling: _measured(sibling) for sibling in siblings}
+    together = _united([measured, *beside.values()])
+    _set(run, together, facts)
+    if is_complete(together):
+        for sibling, own in beside.items():
+            if not is_complete(own):
+                _set(sibling, together, facts)
+                sibling.save(update_fields=FIELDS)
+
+
+def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
+    """Whether a telling cipher was measured with its AES instructions and without."""
+    modes: dict[str, set[str]] = {}
+    for one in measured:
+        if one.series.cipher in TELLING:
+            modes.setdefault(one.series.cipher, set()).add(one.series.acceleration)
+    return any(len(found) > 1 for found in modes.values())
+
+
+def _set(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
+    verdict = acceleration_verdict(measured, facts, run.skipped)
+    run.acceleration = verdict.verdict
+    run.acceleration_evidence = verdict.evidence
+    run.acceleration_advice = verdict.advice or ""
+    run.acceleration_factor = verdict.factor
+
+
+def _united(parts: Iterable[Sequence[MeasuredSeries]]) -> list[MeasuredSeries]:
+    """Each series once, as the first that measured it has it."""
+    united: dict[Series, MeasuredSeries] = {}
+    for part in parts:
+        for one in part:
+            united.setdefault(one.series, one)
+    return list(united.values())
+
+
+def _measured(run: Run) -> list[MeasuredSeries]:
+    rows = run.measurements.filter(cipher__in=TELLING, median__isnull=False)
+    return [MeasuredSeries(series_of(row), cast(float, row.median)) for row in rows]
+
+
+def series_of(row: Measurement) -> Series:
+    """The series that a stored row measured."""
+    return Series(
+        tool=cast(Tool, row.tool),
+        cipher=row.cipher,
+        operation=cast(Operation, row.operation),
+        block_size=row.block_size,
+        threads=row.threads,
+        mac=row.mac or None,
+        compression=row.compression,
+        method=cast(Method, row.method) if row.method else None,
+        pinned=row.pinned,
+        target_kind=cast(TargetKind, row.target_kind) if row.target_kind else None,
+        target_name=row.target_name or None,
+        acceleration=cast(Acceleration, row.acceleration),
+    )
