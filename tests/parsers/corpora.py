@@ -22,7 +22,6 @@ from parsers.types import Figure, Part
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 CORPUS = DATA / "openssl-speed"
-ABSENT = "the shared corpora (../shared/data beside the project) are not on this machine"
 
 DECIMALS = 1
 """Rates are compared in tenths of a byte per second: as printed, without rounding errors."""

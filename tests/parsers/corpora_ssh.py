@@ -15,7 +15,6 @@ from parsers.ssh.units import Megabyte
 from parsers.types import Figure, Part
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
-ABSENT = "the shared corpora (../shared/data beside the project) are not on this machine"
 MISC_KINDS = ("ssh", "ssh-famzah", "dd", "negative")
 TOLERANCE = 0.001
 

@@ -6,16 +6,12 @@ from collections.abc import Mapping
 import pytest
 
 from tests.parsers.corpora import (
-    ABSENT,
-    CORPUS,
     Score,
     all_texts,
     figures_of,
     score,
     table,
 )
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason=ABSENT)
 
 DEVIATIONS: Mapping[str, str] = {}
 """Texts whose truth is arguable, with the reason why they are read in another way: none."""

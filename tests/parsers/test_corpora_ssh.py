@@ -1,6 +1,6 @@
 """The ssh texts of the shared corpora: expected, found, wrong, invented.
 
-The texts are other people's and stay where they are; without them these tests are skipped.
+The texts are other people's and stay where they are (conftest.py).
 """
 
 import pytest
@@ -9,7 +9,6 @@ from parsers.lines import numbered_lines
 from parsers.ssh.text import read_ssh_text
 from parsers.types import Part
 from tests.parsers.corpora_ssh import (
-    ABSENT,
     DATA,
     Truth,
     figures_of,
@@ -18,8 +17,6 @@ from tests.parsers.corpora_ssh import (
     published_truths,
     score,
 )
-
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=ABSENT)
 
 CIPHER_NOWHERE_KNOWN = {
     "000-proxmox-guest-time-1-default-before.txt",
