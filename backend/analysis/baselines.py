@@ -94,6 +94,23 @@ def rate_beside_baselines(
     return largest.median if largest else None
 
 
+def cpu_bound_levels(
+    tool: str,
+    measured: Iterable[MeasuredSeries],
+    bounds: Mapping[Series, float],
+) -> dict[str, float]:
+    """The same levels from the CPU-bound rates of the same series, bytes per second.
+
+    `bounds`: series -> bytes / CPU seconds of the busier end. Only families all of whose members
+    have one, so that level and CPU-bound level are of the same series.
+    """
+    yardsticks = list(_yardsticks(tool, measured))
+    missing = {MEMBERS[tool][one.series.cipher] for one in yardsticks if one.series not in bounds}
+    bound = [MeasuredSeries(one.series, bounds.get(one.series, 0.0)) for one in yardsticks]
+    known = [one for one in bound if MEMBERS[tool][one.series.cipher] not in missing]
+    return baseline_levels(tool, known)
+
+
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
     """Level b(f) of each baseline family in one run, bytes per second.
 

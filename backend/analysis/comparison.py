@@ -17,10 +17,12 @@ UNITS: Mapping[str, str] = {
     "vs_3des": "ratio",
     "cpu_seconds_per_gb": "s/GB",
     "cpu_bound_throughput": "B/s",
+    "cpu_bound_normalised": "B/s",
 }
 """Every metric with its unit; a ratio has the unit "ratio"."""
 
-NEEDS_BASELINE = frozenset({"normalised", "vs_arcfour", "vs_blowfish", "vs_3des"})
+NEEDS_PROFILE = frozenset({"normalised", "cpu_bound_normalised"})
+NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def build_comparison(
         group_by=group_by,
         metric=metric,
         unit=UNITS[metric],
-        profile=profile if metric == "normalised" else None,
+        profile=profile if metric in NEEDS_PROFILE else None,
         ciphers=tuple(sorted(ciphers, key=natural_key)),
         groups=tuple(groups),
         excluded={"no_baseline": len(without - compared) if metric in NEEDS_BASELINE else 0},

@@ -23,7 +23,7 @@ def main() -> None:
     django.setup()
     folder = places.data_dir()
     call_command("migrate", interactive=False, verbosity=1)
-    call_command("renew_environments")
+    call_command("renew_runs")
     call_command("load_published")
     make_administrator(folder)
     collect_static(folder)

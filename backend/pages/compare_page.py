@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from analysis.comparison import Comparison
+from analysis.comparison import NEEDS_PROFILE, Comparison
 from pages.cipher_choice import FamilyOptions, default_ciphers, families
 from pages.comparison_view import chart_view, counted_systems, shown_groups
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
@@ -139,7 +139,7 @@ def result_context(comparison: Comparison, params: QueryDict, shown: Display) ->
         "points": any(row.summary.n == 1 for group in groups for row in group.rows),
         "no_baseline": comparison.excluded.get("no_baseline", 0),
         # The profile may know no level of this tool at all: then no machine can be normalised.
-        "no_levels": comparison.metric == "normalised" and not has_levels(comparison.tool),
+        "no_levels": comparison.metric in NEEDS_PROFILE and not has_levels(comparison.tool),
     }
 
 

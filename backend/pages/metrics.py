@@ -36,6 +36,12 @@ METRICS = (
         "Bytes divided by the CPU seconds of the busier end: what the transfer reaches with a "
         "free core for each end. A busy machine disturbs it least.",
     ),
+    Choice(
+        "cpu_bound_normalised",
+        "CPU-bound, normalised",
+        "The CPU-bound throughput divided by the machine's plain speed, which the CPU time of "
+        "arcfour, Blowfish and 3DES tells.",
+    ),
 )
 
 TOOLS = (

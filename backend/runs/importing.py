@@ -19,6 +19,7 @@ from parsers.run_documents import Corrections, run_documents
 from parsers.types import PARSER_VERSION, Remark, Unrecognised
 from runs.acceptance import accept_run, content_digest
 from runs.models import ApiToken, ImportedText, Run
+from runs.renewing import forget_derived
 
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
@@ -184,9 +185,8 @@ def _replace_document(run: Run, document: Mapping[str, Any]) -> Run:
     run.document.body = _body(document)
     run.document.content_digest = content_digest(document)
     run.document.save()
-    for derived in (run.measurements, run.baseline_levels, run.speed_indices):
-        derived.all().delete()
-    run.status, run.rejection, run.attempts = Run.Status.ACCEPTED, "", 0
+    forget_derived(run)
+    run.rejection, run.attempts = "", 0
     run.host_name = document["host"]["name"]
     run.save()
     return run

@@ -7,14 +7,14 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from analysis.baselines import MeasuredSeries, baseline_levels
+from analysis.baselines import MeasuredSeries, baseline_levels, cpu_bound_levels
 from analysis.cpu_cost import cpu_cost
 from analysis.normalisation import speed_index
 from analysis.plausibility import is_plausible
 from analysis.summary import NOISY_MINIMUM_TRIES, summarise
 from documents.naming import slug
 from documents.run_document import DocumentRejected, parse_run_document
-from documents.types import HostIdentity, RunDocument
+from documents.types import HostIdentity, RunDocument, Series
 from documents.types import Measurement as MeasurementDocument
 from runs.environments import find_environment
 from runs.judging import judge
@@ -28,6 +28,12 @@ from runs.models import (
 )
 
 SLUG_ATTEMPTS = 20
+
+DERIVED_VERSION = 2
+"""Counted up whenever a document yields other rows than before: `renew_runs` goes by it.
+
+2: names of CPUs by number, spreads of CPU cost, CPU-bound levels, five verdicts with advice.
+"""
 
 
 def _free_slug(name: str) -> str:
@@ -119,12 +125,17 @@ def store_speed_indices(run: Run, profile: ReferenceProfile) -> None:
             )
 
 
-def _store_levels(run: Run, measured: list[MeasuredSeries]) -> None:
-    BaselineLevel.objects.bulk_create(
-        BaselineLevel(run=run, tool=tool, family=family, level=level)
-        for tool in ("ssh", "openssl")
-        for family, level in baseline_levels(tool, measured).items()
-    )
+def _store_levels(run: Run, measured: list[MeasuredSeries], bounds: Mapping[Series, float]) -> None:
+    rows = []
+    for tool in ("ssh", "openssl"):
+        bound = cpu_bound_levels(tool, measured, bounds)
+        rows += [
+            BaselineLevel(
+                run=run, tool=tool, family=family, level=level, cpu_bound_level=bound.get(family)
+            )
+            for family, level in baseline_levels(tool, measured).items()
+        ]
+    BaselineLevel.objects.bulk_create(rows)
 
 
 def _store(run: Run, document: RunDocument, raw: Mapping[str, Any]) -> None:
@@ -140,7 +151,12 @@ def _store(run: Run, document: RunDocument, raw: Mapping[str, Any]) -> None:
         for measurement, row in zip(document.measurements, rows, strict=True)
         if row.median is not None
     ]
-    _store_levels(run, measured)
+    bounds = {
+        measurement.series: row.cpu_bound_throughput
+        for measurement, row in zip(document.measurements, rows, strict=True)
+        if row.cpu_bound_throughput is not None
+    }
+    _store_levels(run, measured, bounds)
     for profile in ReferenceProfile.objects.all():
         store_speed_indices(run, profile)
     judge(run, measured, document.environment)
@@ -175,6 +191,6 @@ def process_run(run_pk: int) -> Run.Status:
         else:
             _describe(run, document)
             _store(run, document, raw)
-            run.status = Run.Status.READY
+            run.status, run.derived_version = Run.Status.READY, DERIVED_VERSION
         run.save()
         return Run.Status(run.status)

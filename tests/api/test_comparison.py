@@ -195,6 +195,25 @@ def test_cpu_cost_is_compared_where_both_ends_were_measured(
     assert medians(answer, "aes128-ctr") == {"costed": pytest.approx(500e6)}
 
 
+def test_the_cpu_bound_rate_is_normalised_by_the_baselines_own(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    """A busy machine: its rates are half of what they could be, its CPU time says the truth."""
+    cipher, baseline = ssh_measurement("aes128-ctr", 100e6), ssh_measurement("3des-cbc", 9.563e6)
+    for measurement, seconds in ((cipher, 0.5), (baseline, 0.5)):
+        for sample in measurement["samples"]:
+            whole = sample["seconds"]
+            sample.update(client_cpu_seconds=whole * 0.1, server_cpu_seconds=whole * seconds)
+    bare = ssh_measurement("aes128-ctr", 100e6)
+    store_run(host("busy", cipher, baseline))
+    store_run(host("bare", bare, ssh_measurement("3des-cbc", 9.563e6)))
+    answer = compare(reader, group_by="host", metric="cpu_bound_normalised", cipher="aes128-ctr")
+    # 3DES bound: 19.126e6, the level of the profile 2015, so the index is 1.
+    assert medians(answer, "aes128-ctr") == {"busy": pytest.approx(200e6, rel=1e-4)}
+    assert answer["profile"] == "2015"
+    assert answer["excluded"] == {"no_baseline": 0}
+
+
 @pytest.mark.parametrize(
     ("group_by", "labels"),
     (

@@ -40,7 +40,6 @@ class Environment(models.Model):
     """
 
     fingerprint = models.CharField(max_length=64, unique=True)
-    fingerprint_version = models.SmallIntegerField(default=1, help_text="Of its recipe.")
     cpu = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
     cpu_vendor = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
     microarchitecture = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")

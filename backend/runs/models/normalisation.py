@@ -13,6 +13,9 @@ class BaselineLevel(models.Model):
     tool = models.CharField(max_length=10)
     family = models.CharField(max_length=10)
     level = models.FloatField()
+    cpu_bound_level = models.FloatField(
+        null=True, help_text="The same from CPU-bound rates; null where CPU time is not known."
+    )
 
     class Meta:
         constraints = [

@@ -42,6 +42,9 @@ class Run(models.Model):
     )
 
     # Known once the document has been turned into rows.
+    derived_version = models.SmallIntegerField(
+        default=1, help_text="Of the program that derived what follows, and the rows of the run."
+    )
     host = models.ForeignKey(Host, models.PROTECT, null=True, blank=True, related_name="runs")
     environment = models.ForeignKey(
         Environment, models.PROTECT, null=True, blank=True, related_name="runs"

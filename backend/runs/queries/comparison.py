@@ -1,9 +1,16 @@
 """Votes of machines from the database, compared by `analysis`."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
-from analysis.comparison import NEEDS_BASELINE, Comparison, Vote, build_comparison
+from analysis.comparison import (
+    NEEDS_BASELINE,
+    NEEDS_PROFILE,
+    Comparison,
+    Vote,
+    build_comparison,
+)
 from runs.models import ReferenceProfile
 from runs.queries.profiles import active_profile
 from runs.queries.selection import (
@@ -22,7 +29,18 @@ _VALUES = {
     "vs_3des": "m.median / b.level",
     "cpu_seconds_per_gb": "m.cpu_seconds_per_gb",
     "cpu_bound_throughput": "m.cpu_bound_throughput",
+    "cpu_bound_normalised": "m.cpu_bound_throughput / s.index",
 }
+
+_CPU_BOUND_INDEX = """
+LEFT JOIN LATERAL (
+    SELECT exp(avg(ln(b.cpu_bound_level / reference.level::float8))) AS index
+    FROM runs_baselinelevel b
+    JOIN jsonb_each_text(%s::jsonb) reference(family, level) ON reference.family = b.family
+    WHERE b.run_id = r.id AND b.tool = m.tool AND b.cpu_bound_level IS NOT NULL
+) s ON true
+"""
+"""The speed index of a run from its CPU-bound levels; the parameter is {family: level}."""
 
 
 class UnknownProfile(LookupError):
@@ -32,8 +50,7 @@ class UnknownProfile(LookupError):
 def _profile(query: ComparisonQuery) -> ReferenceProfile | None:
     """The profile asked for, or the active one where the metric needs one."""
     if query.profile is None:
-        needed = query.metric == "normalised"
-        return active_profile() if needed else None
+        return active_profile() if query.metric in NEEDS_PROFILE else None
     profile = ReferenceProfile.objects.filter(name=query.profile).first()
     if profile is None:
         raise UnknownProfile(query.profile)
@@ -50,6 +67,9 @@ def _baseline_join(
             " ON s.run_id = r.id AND s.tool = m.tool AND s.profile_id = %s"
         )
         return join, [profile.pk if profile else None]
+    if query.metric == "cpu_bound_normalised":
+        levels = profile.levels.get(query.tool, {}) if profile else {}
+        return _CPU_BOUND_INDEX, [json.dumps(levels)]
     if query.metric in NEEDS_BASELINE:
         join = (
             "LEFT JOIN runs_baselinelevel b"
@@ -106,6 +126,8 @@ def _votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vot
     value = _VALUES[query.metric]
     if query.metric not in NEEDS_BASELINE:
         where.add(f"{value} IS NOT NULL")
+    if query.metric == "cpu_bound_normalised":
+        where.add("m.cpu_bound_throughput IS NOT NULL")
     statement = f"""
         SELECT DISTINCT ON (r.host_id, r.environment_id, m.cipher)
             {group.key}, {group.label}, r.host_id, r.environment_id, m.cipher, {value}, r.source
