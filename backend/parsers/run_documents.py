@@ -1,5 +1,6 @@
 """From a reading to run documents: what every later step, and the preview, works on."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,14 @@ from documents.software import os_facts
 from documents.types import Series
 from parsers.types import Figure, Reading, Remark, Section
 
+MAX_RUNS = 200
 MAX_MEASUREMENTS = 5_000
 MAX_SAMPLES = 100
 AGENT_NAME = "import"
+FIRST_YEAR = "1990"
+"""Before any tool whose output is read here."""
+MAX_FACT = 2_000
+"""Characters of a fact of an environment (the schema of run documents)."""
 
 
 @dataclass(frozen=True)
@@ -27,38 +33,76 @@ class Corrections:
 
 @dataclass(frozen=True)
 class Documents:
-    """Run documents, one a section in order, and what was said while making them."""
+    """Run documents, one a section in order, their sections' keys, and what was said meanwhile."""
 
     documents: tuple[dict[str, Any], ...]
+    keys: tuple[str, ...]
     remarks: tuple[Remark, ...]
 
 
 def run_documents(
-    reading: Reading, *, import_id: UUID, now: str, corrections: Sequence[Corrections] = ()
+    reading: Reading,
+    *,
+    import_id: UUID,
+    now: str,
+    corrections: Sequence[Corrections] = (),
+    corrected: Sequence[str] = (),
 ) -> Documents:
     """A run document for each section.
 
-    The same import, section and text always make the same run_id. `now` (RFC 3339) stands for the
-    time of measurement where the text has none; `times_of` then says so. `corrections` belong to
-    the sections in order, the last one also to those after it.
+    A section's key, and so its run_id, is where it starts: the same import always makes the same
+    ones, and a section that a mended parser finds or loses does not move the others. `now`
+    (RFC 3339) stands for the time of measurement where the text has none that can be; `times_of`
+    then says so. `corrections` belong to the sections whose keys are `corrected`, else to the
+    sections in order, the last one also to those after it.
     """
-    remarks: list[Remark] = []
-    hosts = _host_names(reading.sections, import_id, corrections)
+    sections, remarks = _within_count(reading.sections)
+    keys = _keys(sections)
+    made = [_of(corrections, corrected, number, key) for number, key in enumerate(keys)]
+    hosts = _host_names(sections, import_id, made)
     documents = []
-    for number, section in enumerate(reading.sections):
+    for number, section in enumerate(sections):
         figures, cut = _within_limits(section)
         remarks += cut
+        times, doubt = _times(section, now)
+        remarks += doubt
         documents.append(
-            _document(section, figures, hosts[number], _of(corrections, number))
-            | {"run_id": str(uuid5(import_id, str(number)))}
-            | _times(section, now)
+            _document(section, figures, hosts[number], made[number])
+            | {"run_id": str(uuid5(import_id, keys[number]))}
+            | times
         )
-    return Documents(tuple(documents), tuple(remarks))
+    return Documents(tuple(documents), keys, tuple(remarks))
 
 
-def _of(corrections: Sequence[Corrections], number: int) -> Corrections:
+def _within_count(sections: Sequence[Section]) -> tuple[Sequence[Section], list[Remark]]:
+    if len(sections) <= MAX_RUNS:
+        return sections, []
+    detail = (
+        f"one text makes {MAX_RUNS} runs; the {len(sections) - MAX_RUNS} from here are left out"
+    )
+    return sections[:MAX_RUNS], [Remark(sections[MAX_RUNS].line, "too_many", detail)]
+
+
+def _keys(sections: Sequence[Section]) -> tuple[str, ...]:
+    """Where each section starts: its line, and which of those that start there it is."""
+    starts = Counter[int]()
+    keys = []
+    for section in sections:
+        keys.append(f"{section.line}.{starts[section.line]}")
+        starts[section.line] += 1
+    return tuple(keys)
+
+
+def _of(
+    corrections: Sequence[Corrections], corrected: Sequence[str], number: int, key: str
+) -> Corrections:
+    """The corrections of a section; one correction alone belongs to all."""
     if not corrections:
         return Corrections()
+    if corrected and len(corrections) > 1:
+        if key not in corrected:
+            return Corrections()
+        number = corrected.index(key)
     return corrections[min(number, len(corrections) - 1)]
 
 
@@ -68,31 +112,40 @@ def _host_names(
     """A name for each section's machine.
 
     A text that names none gets a name of its own: results of machines nobody knows must not be
-    taken for those of one machine. Sections that would be one machine in one environment, of
-    which only the latest counts, are told apart where their labels do (two clusters of cores).
+    taken for those of one machine, nor those of sections with different labels. A machine that
+    has a name keeps it, except for its parts (a cluster of cores), which are measured apart.
     """
     unnamed = f"import-{import_id.hex[:8]}"
-    names = [
-        (_of(corrections, number).host or section.host or unnamed)[:160]
-        for number, section in enumerate(sections)
+    stated = [
+        correction.host or _printable(section.host)
+        for section, correction in zip(sections, corrections, strict=True)
     ]
-    labels: dict[tuple[str, str], set[str | None]] = {}
-    identities = [
-        (name, repr(_environment(section, _of(corrections, number))))
-        for number, (name, section) in enumerate(zip(names, sections, strict=True))
-    ]
-    for identity, section in zip(identities, sections, strict=True):
-        labels.setdefault(identity, set()).add(section.label)
+    labels = {section.label for section, name in zip(sections, stated, strict=True) if not name}
     return [
-        f"{name} ({section.label[:36]})" if section.label and len(labels[identity]) > 1 else name
-        for name, identity, section in zip(names, identities, sections, strict=True)
+        _with_part(name, section.part)
+        if name
+        else _with_part(unnamed, section.label if len(labels) > 1 else section.part)
+        for name, section in zip(stated, sections, strict=True)
     ]
 
 
-def _times(section: Section, now: str) -> dict[str, Any]:
-    if section.started_at:
-        return {"started_at": section.started_at, "finished_at": section.started_at}
-    return {"started_at": now, "finished_at": now, "times_of": TIMES_OF_IMPORT}
+def _with_part(name: str, part: str | None) -> str:
+    return f"{name[:160]} ({part[:36]})" if part else name[:200]
+
+
+def _printable(name: str | None) -> str:
+    return "".join(letter for letter in name or "" if letter.isprintable()).strip()
+
+
+def _times(section: Section, now: str) -> tuple[dict[str, Any], list[Remark]]:
+    """When it was measured; a board without a clock may say 1970, or 2099."""
+    stated = section.started_at
+    if stated and FIRST_YEAR <= stated <= now:
+        return {"started_at": stated, "finished_at": stated}, []
+    doubt = (
+        [Remark(section.line, "date_unlikely", f"the date {stated} cannot be")] if stated else []
+    )
+    return {"started_at": now, "finished_at": now, "times_of": TIMES_OF_IMPORT}, doubt
 
 
 def _document(
@@ -111,7 +164,10 @@ def _document(
 def _environment(section: Section, corrections: Corrections) -> dict[str, Any]:
     """The four parts that every document has, with what text and reader say."""
     parts = ("cpu", "os", "openssl", "openssh")
-    found: dict[str, Any] = {name: dict(section.environment.get(name) or {}) for name in parts}
+    found: dict[str, Any] = {
+        name: {key: _cut(fact) for key, fact in (section.environment.get(name) or {}).items()}
+        for name in parts
+    }
     found |= {key: facts for key, facts in section.environment.items() if key not in parts}
     if corrections.cpu is not None:
         found["cpu"]["model"] = corrections.cpu
@@ -120,6 +176,10 @@ def _environment(section: Section, corrections: Corrections) -> dict[str, Any]:
     if corrections.openssl is not None:
         found["openssl"]["version_text"] = corrections.openssl
     return found
+
+
+def _cut(fact: Any) -> Any:
+    return fact[:MAX_FACT] if isinstance(fact, str) else fact
 
 
 def series_of(figure: Figure) -> Series:

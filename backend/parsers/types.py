@@ -84,6 +84,8 @@ class Section:
     host: str | None = None
     label: str | None = None
     """What tells it from the other sections of the text: `OpenSSL 1.1.1w`, `CPU cluster 1`."""
+    part: str | None = None
+    """Which part of the machine was measured, where a text has several: `CPU cluster 1`."""
     started_at: str | None = None
     conditions: tuple[Mapping[str, str], ...] = ()
 

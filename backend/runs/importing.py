@@ -16,7 +16,7 @@ from documents.json_text import canonical_json
 from parsers.read_text import HowToRead, read_text
 from parsers.received_text import received_text
 from parsers.run_documents import Corrections, run_documents
-from parsers.types import PARSER_VERSION, Remark, Unrecognised
+from parsers.types import PARSER_VERSION, Reading, Remark, Unrecognised
 from runs.acceptance import accept_run, content_digest
 from runs.models import ApiToken, ImportedText, Run
 from runs.renewing import forget_derived
@@ -35,6 +35,8 @@ class ImportRequest:
     body: bytes
     how: HowToRead
     corrections: tuple[Corrections, ...] = ()
+    corrected: tuple[str, ...] = ()
+    """Keys of the sections that the corrections belong to; empty: to all in order."""
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -53,10 +55,17 @@ class Understood:
     """What was understood of a text, nothing stored yet."""
 
     text: str
-    format: str | None
+    reading: Reading
     documents: tuple[dict[str, Any], ...]
+    sections: tuple[str, ...]
+    """Keys of the documents' sections."""
     unrecognised: tuple[Unrecognised, ...]
     warnings: tuple[Remark, ...]
+
+    @property
+    def format(self) -> str | None:
+        """Of most figures; None where there are none."""
+        return self.reading.format
 
 
 @dataclass(frozen=True)
@@ -68,18 +77,28 @@ class Imported:
     created: bool
 
 
-def understand(request: ImportRequest, now: datetime | None = None) -> Understood:
-    """Read a text; `NotAText` (a ValueError) when the bytes are none."""
+def understand(
+    request: ImportRequest, now: datetime | None = None, seen: Understood | None = None
+) -> Understood:
+    """Read a text; `NotAText` (a ValueError) when the bytes are none.
+
+    `seen`: what was understood of the same text read the same way, so that it is not read twice.
+    """
     received = received_text(request.body)
-    reading = read_text(received.text, request.how)
+    reading = seen.reading if seen else read_text(received.text, request.how)
     moment = (now or timezone.now()).strftime("%Y-%m-%dT%H:%M:%SZ")
     made = run_documents(
-        reading, import_id=request.import_id, now=moment, corrections=request.corrections
+        reading,
+        import_id=request.import_id,
+        now=moment,
+        corrections=request.corrections,
+        corrected=request.corrected,
     )
     return Understood(
         received.text,
-        reading.format,
+        reading,
         made.documents,
+        made.keys,
         reading.unrecognised,
         (*_encoding_remark(received.encoding), *reading.remarks, *made.remarks),
     )
@@ -92,14 +111,19 @@ def _encoding_remark(encoding: str) -> tuple[Remark, ...]:
 
 
 def store_import(
-    request: ImportRequest, *, token: ApiToken | None = None, person: User | None = None
+    request: ImportRequest,
+    *,
+    token: ApiToken | None = None,
+    person: User | None = None,
+    seen: Understood | None = None,
 ) -> Imported:
     """Store the text and a run for each of its sections, all or nothing.
 
-    Raises `NoFigures`, and `NotAText` when the bytes are no text. The caller enqueues new runs.
+    A text whose runs have all been deleted can be imported again. Raises `NoFigures`, and
+    `NotAText` when the bytes are no text. The caller enqueues new runs.
     """
     now = timezone.now()
-    understood = understand(request, now)
+    understood = understand(request, now, seen)
     if not understood.documents:
         raise NoFigures("There is no figure of a cipher in this text.")
     with transaction.atomic():
@@ -109,11 +133,14 @@ def store_import(
                 "body": request.body,
                 "asked": request.asked,
                 "format": understood.format or "",
+                "sections": list(understood.sections),
+                "parser_version": PARSER_VERSION,
                 "received_at": now,
                 "token": token,
                 "person": person,
             },
         )
+        created = created or not stored.runs.exists()
         if created:
             for document in understood.documents:
                 _accept(document, stored)
@@ -141,6 +168,7 @@ def _request_of(stored: ImportedText) -> ImportRequest:
         bytes(stored.body),
         HowToRead(**stored.asked["how"]),
         tuple(Corrections(**one) for one in stored.asked["corrections"]),
+        tuple(stored.sections),
     )
 
 
@@ -159,14 +187,18 @@ def reparse(text_pk: int) -> tuple[Reparsed, tuple[Run, ...]]:
     """Read a stored text with the parsers of today; the runs that have to be processed anew.
 
     A run whose figures changed keeps its run_id and whether it is hidden; one that no longer
-    comes out is deleted: the text that it came from stays.
+    comes out is deleted: the text that it came from stays. A run that somebody deleted stays so.
     """
     stored = ImportedText.objects.select_for_update().get(pk=text_pk)
-    documents = understand(_request_of(stored), stored.received_at).documents
-    before = {str(run.run_id): run for run in stored.runs.select_related("document")}
+    understood = understand(_request_of(stored), stored.received_at)
+    # Locked before their documents change: a worker may be deriving rows from the old ones.
+    locked = stored.runs.select_for_update(of=("self",)).select_related("document")
+    before = {str(run.run_id): run for run in locked.order_by("id")}
     changed, added, unchanged = [], [], 0
-    for document in documents:
+    for key, document in zip(understood.sections, understood.documents, strict=True):
         run = before.pop(document["run_id"], None)
+        if run is None and key in stored.sections:
+            continue
         if run is None:
             added.append(_accept(document, stored))
         elif run.document.content_digest == content_digest(document):
@@ -176,6 +208,10 @@ def reparse(text_pk: int) -> tuple[Reparsed, tuple[Run, ...]]:
     for run in before.values():
         run.delete()
     stored.runs.update(parser_version=PARSER_VERSION)
+    stored.parser_version = PARSER_VERSION
+    if not stored.asked["corrections"]:
+        stored.sections = list(understood.sections)
+    stored.save(update_fields=["parser_version", "sections"])
     outcome = Reparsed(unchanged, len(changed), len(added), len(before))
     return outcome, (*changed, *added)
 
@@ -188,7 +224,7 @@ def _replace_document(run: Run, document: Mapping[str, Any]) -> Run:
     forget_derived(run)
     run.rejection, run.attempts = "", 0
     run.host_name = document["host"]["name"]
-    run.save()
+    run.save(update_fields=["status", "rejection", "attempts", "host_name"])
     return run
 
 
@@ -196,5 +232,5 @@ def texts_to_reparse(everything: bool) -> Sequence[int]:
     """Primary keys of the texts that older parsers read; or of all."""
     texts = ImportedText.objects.order_by("id")
     if not everything:
-        texts = texts.filter(runs__parser_version__lt=PARSER_VERSION).distinct()
+        texts = texts.filter(parser_version__lt=PARSER_VERSION)
     return list(texts.values_list("pk", flat=True))

@@ -33,5 +33,5 @@ def _renew(pk: int) -> None:
     run = Run.objects.select_for_update().get(pk=pk)
     if run.status == Run.Status.READY and run.derived_version < DERIVED_VERSION:
         forget_derived(run)
-        run.save()
+        run.save(update_fields=["status"])
         process_run(pk)

@@ -248,3 +248,40 @@ def test_the_answer_of_a_long_text_is_bounded(uploader: ApiClient) -> None:
     assert answer["unrecognised_count"] == 5_000
     assert len(answer["unrecognised"]) == 1_000
     assert len(json.dumps(answer)) < 200_000
+
+
+@pytest.mark.parametrize("number", ("0" * 29 + "1" + "9" * 400, "0", str(2**61), "٣"))
+def test_an_absurd_number_of_bytes_is_a_400(uploader: ApiClient, number: str) -> None:
+    answer = send(uploader, LOOP, expect=400, preview=1, bytes=number)
+    assert answer["errors"][0]["attr"] == "bytes"
+
+
+@pytest.mark.parametrize("date", ("Thu, 01 Jan 2099 10:00:00 +0100", "Thu, 01 Jan 1970 00:00:12"))
+def test_a_board_with_a_wrong_clock_is_no_reason_to_reject_its_report(
+    uploader: ApiClient, date: str
+) -> None:
+    report = (
+        f"sbc-bench v0.9.8 Acme Board ({date})\n\n"
+        "OpenSSL 3.0.11, built on 19 Sep 2023 (Library: OpenSSL 3.0.11 19 Sep 2023)\n"
+        "type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes\n"
+        "aes-128-cbc     101125.50k   283286.23k   503031.38k   623456.00k   663456.00k\n"
+    )
+    answer = send(uploader, report)
+    run = Run.objects.get(run_id=UUID(answer["run_id"]))
+    assert process_run(run.pk) == Run.Status.READY
+    run.refresh_from_db()
+    assert run.started_at is None
+
+
+def test_a_text_makes_a_bounded_number_of_runs(uploader: ApiClient) -> None:
+    row = "aes-128-cbc     101125.50k   283286.23k   503031.38k   623456.00k   663456.00k\n"
+    text = "".join(f"OpenSSL 1.0.{number} 1 Jan 2020\n{row}" for number in range(300))
+    answer = send(uploader, text, expect=200, preview=1)
+    assert len(answer["documents"]) == 200
+    assert "too_many" in {one["code"] for one in answer["warnings"]}
+
+
+def test_a_machine_with_a_name_keeps_it_in_all_its_sections(uploader: ApiClient) -> None:
+    text = TABLE + TABLE.replace("3.0.13", "3.2.1")
+    documents = send(uploader, text, expect=200, preview=1, host="nas")["documents"]
+    assert [document["host"]["name"] for document in documents] == ["nas", "nas"]

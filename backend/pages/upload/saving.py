@@ -85,7 +85,7 @@ def _save_text(draft: Draft, person: User) -> Saved:
         raise NotSaved(card)
     made = corrections(seen.stated, draft.answers)
     request = ImportRequest(draft.body, draft.how, made)
-    imported = store_import(request, person=person)
+    imported = store_import(request, person=person, seen=seen.understood)
     if imported.created:
         for run in imported.runs:
             enqueue(run)

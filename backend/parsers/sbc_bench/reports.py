@@ -188,6 +188,7 @@ class _Evaluation:
             environment=environment,
             host=report.device,
             label=label,
+            part=label if number or (self.apart and not parallel) else None,
             started_at=report.started_at,
         )
 

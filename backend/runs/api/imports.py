@@ -157,7 +157,8 @@ def _bytes(query: QueryDict) -> int | None:
     value = query.get("bytes")
     if value is None:
         return None
-    if not (value.isascii() and value.isdigit() and 0 < int(value[:30]) <= MOST_BYTES):
+    number = value if value.isascii() and value.isdigit() else ""
+    if not (0 < len(number) < 20 and 0 < int(number) <= MOST_BYTES):
         raise ValidationError({"bytes": "This must be a whole number of bytes above 0."})
     return int(value)
 

@@ -26,6 +26,8 @@ class Migration(migrations.Migration):
                 ('body', models.BinaryField(help_text='The bytes exactly as received.')),
                 ('asked', models.JSONField(help_text='How it was to be read, and what was corrected.')),
                 ('format', models.CharField(max_length=20)),
+                ('sections', models.JSONField(help_text='Keys of the sections that became runs, in the order of the corrections.')),
+                ('parser_version', models.PositiveSmallIntegerField(help_text='Of the parsers that read it last.')),
                 ('received_at', models.DateTimeField()),
                 ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('token', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to='runs.apitoken')),

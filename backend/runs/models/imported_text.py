@@ -13,6 +13,10 @@ class ImportedText(models.Model):
     body = models.BinaryField(help_text="The bytes exactly as received.")
     asked = models.JSONField(help_text="How it was to be read, and what was corrected.")
     format = models.CharField(max_length=20)
+    sections = models.JSONField(
+        help_text="Keys of the sections that became runs, in the order of the corrections."
+    )
+    parser_version = models.PositiveSmallIntegerField(help_text="Of the parsers that read it last.")
     received_at = models.DateTimeField()
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
     person = models.ForeignKey(
