@@ -113,6 +113,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout"
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_max": 0.2}
 CELERY_BEAT_SCHEDULE = {
     "sweep-accepted-runs": {"task": "runs.tasks.sweep_accepted_runs", "schedule": 60.0},
+    "sweep-profiles": {"task": "runs.tasks.sweep_profiles", "schedule": 60.0},
 }
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -191,7 +191,8 @@ def reparse(text_pk: int) -> tuple[Reparsed, tuple[Run, ...]]:
     """
     stored = ImportedText.objects.select_for_update().get(pk=text_pk)
     understood = understand(_request_of(stored), stored.received_at)
-    # Locked before their documents change: a worker may be deriving rows from the old ones.
+    # Locked before their documents change: a worker may be deriving rows from the old ones, and a
+    # reference profile that is being computed must not add what is deleted here.
     locked = stored.runs.select_for_update(of=("self",)).select_related("document")
     before = {str(run.run_id): run for run in locked.order_by("id")}
     changed, added, unchanged = [], [], 0

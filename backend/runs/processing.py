@@ -9,7 +9,6 @@ from django.db import IntegrityError, transaction
 
 from analysis.baselines import MeasuredSeries, baseline_levels, cpu_bound_levels
 from analysis.cpu_cost import cpu_cost
-from analysis.normalisation import speed_index
 from analysis.plausibility import is_plausible
 from analysis.summary import NOISY_MINIMUM_TRIES, summarise
 from documents.naming import slug
@@ -24,8 +23,9 @@ from runs.models import (
     Measurement,
     ReferenceProfile,
     Run,
-    RunSpeedIndex,
 )
+from runs.queries.profiles import keep_profiles_as_they_are
+from runs.speed_indices import store_speed_indices
 
 SLUG_ATTEMPTS = 20
 
@@ -105,26 +105,6 @@ def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any
     )
 
 
-def store_speed_indices(run: Run, profile: ReferenceProfile) -> None:
-    """The run's speed index in each tool under `profile`, from its stored baseline levels."""
-    levels: dict[str, dict[str, float]] = {}
-    for row in run.baseline_levels.all():
-        levels.setdefault(row.tool, {})[row.family] = row.level
-    for tool, of_tool in levels.items():
-        speed = speed_index(of_tool, profile.levels.get(tool, {}))
-        if speed is not None:
-            RunSpeedIndex.objects.update_or_create(
-                run=run,
-                profile=profile,
-                tool=tool,
-                defaults={
-                    "index": speed.index,
-                    "uncertainty": speed.uncertainty,
-                    "families": list(speed.families),
-                },
-            )
-
-
 def _store_levels(run: Run, measured: list[MeasuredSeries], bounds: Mapping[Series, float]) -> None:
     rows = []
     for tool in ("ssh", "openssl"):
@@ -157,8 +137,8 @@ def _store(run: Run, document: RunDocument, raw: Mapping[str, Any]) -> None:
         if row.cpu_bound_throughput is not None
     }
     _store_levels(run, measured, bounds)
-    for profile in ReferenceProfile.objects.all():
-        store_speed_indices(run, profile)
+    keep_profiles_as_they_are()
+    store_speed_indices([run.pk], ReferenceProfile.objects.all())
     judge(run, measured, document.environment)
 
 

@@ -9,8 +9,8 @@ from django.db.models import F
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
-from runs import processing
-from runs.models import Run
+from runs import processing, speed_indices
+from runs.models import ReferenceProfile, Run
 
 logger = logging.getLogger(__name__)
 
@@ -57,3 +57,36 @@ def sweep_accepted_runs() -> None:
     )
     for run in waiting.order_by("id")[:SWEEP_BATCH]:
         enqueue(run)
+
+
+@shared_task(autoretry_for=(OperationalError, IntegrityError), retry_backoff=True, max_retries=5)
+def index_profile(profile_pk: int, after: int) -> None:
+    """Compute the speed indices of the next runs under a new profile, then ask for more.
+
+    The same call twice goes on once: what `after` names has been passed by then.
+    """
+    reached = speed_indices.index_next_runs(profile_pk, after)
+    if reached is not None:
+        enqueue_profile(profile_pk, reached)
+
+
+def enqueue_profile(profile_pk: int, after: int = 0) -> None:
+    """Go on with a profile's indices once the surrounding transaction is committed."""
+
+    def publish() -> None:
+        try:
+            index_profile.delay(profile_pk, after)
+        except BrokerError as error:
+            logger.warning("profile %s waits for the sweeper: %s", profile_pk, error)
+
+    transaction.on_commit(publish)
+
+
+@shared_task
+def sweep_profiles() -> None:
+    """Go on with profiles whose task was lost, from where it had come to."""
+    waiting = ReferenceProfile.objects.filter(
+        completed_at=None, progressed_at__lt=timezone.now() - SWEEP_AFTER
+    )
+    for profile in waiting:
+        enqueue_profile(profile.pk, profile.indexed_to)

@@ -28,7 +28,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
     except ValidationError as error:
         return _refused(request, _faults(error))
     except UnknownProfile as error:
-        return _refused(request, [("profile", f"There is no reference profile “{error}”.")])
+        return _refused(request, [("profile", error.sentence)])
     return render(request, TEMPLATE, context)
 
 

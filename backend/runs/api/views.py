@@ -152,7 +152,7 @@ def _comparison(request: Request) -> Comparison:
     try:
         return compare(comparison_query(request.query_params))
     except UnknownProfile as error:
-        raise ValidationError({"profile": f"There is no reference profile {error}."}) from None
+        raise ValidationError({"profile": error.sentence}) from None
 
 
 class ComparisonView(APIView):

@@ -12,7 +12,7 @@ from analysis.comparison import (
     build_comparison,
 )
 from runs.models import ReferenceProfile
-from runs.queries.profiles import active_profile
+from runs.queries.profiles import UnknownProfile, usable_profile
 from runs.queries.selection import (
     ComparisonQuery,
     grouping,
@@ -20,6 +20,8 @@ from runs.queries.selection import (
     series_conditions,
 )
 from runs.queries.statements import FROM, LATEST_FIRST, fetch_rows
+
+__all__ = ["UnknownProfile", "compare", "profile_of", "resolve_block_size", "votes"]
 
 _VALUES = {
     "throughput": "m.median",
@@ -43,18 +45,11 @@ LEFT JOIN LATERAL (
 """The speed index of a run from its CPU-bound levels; the parameter is {family: level}."""
 
 
-class UnknownProfile(LookupError):
-    """There is no reference profile of this name."""
-
-
-def _profile(query: ComparisonQuery) -> ReferenceProfile | None:
+def profile_of(query: ComparisonQuery) -> ReferenceProfile | None:
     """The profile asked for, or the active one where the metric needs one."""
-    if query.profile is None:
-        return active_profile() if query.metric in NEEDS_PROFILE else None
-    profile = ReferenceProfile.objects.filter(name=query.profile).first()
-    if profile is None:
-        raise UnknownProfile(query.profile)
-    return profile
+    if query.profile is None and query.metric not in NEEDS_PROFILE:
+        return None
+    return usable_profile(query.profile)
 
 
 def _baseline_join(
@@ -118,7 +113,7 @@ def _machines(query: ComparisonQuery) -> dict[str, int]:
     return dict(rows)
 
 
-def _votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
+def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
     """One vote for each host, environment and cipher: of the latest run that measured it."""
     group = grouping(query.group_by)
     join, join_parameters = _baseline_join(query, profile)
@@ -143,9 +138,9 @@ def _votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vot
 def compare(query: ComparisonQuery) -> Comparison:
     """The comparison that the query asks for; `UnknownProfile` when it names none of ours."""
     query = resolve_block_size(query)
-    profile = _profile(query)
+    profile = profile_of(query)
     return build_comparison(
-        _votes(query, profile),
+        votes(query, profile),
         _machines(query),
         tool=query.tool,
         group_by=query.group_by,
