@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import median
 
 from natsort import natsort_keygen, ns
 
@@ -29,7 +30,8 @@ NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 class Vote:
     """What one machine in one environment says about one cipher.
 
-    `value` is in the metric's unit, or None where this run has no value in it.
+    `value` is in the metric's unit, or None where this run has no value in it. `uncertainty` of
+    a normalised value is the factor of its run's speed index, None where it is unknown.
     """
 
     group_key: str
@@ -39,6 +41,7 @@ class Vote:
     cipher: str
     value: float | None
     source: str
+    uncertainty: float | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Group:
     """One bar group.
 
     `hosts` counts the (host, environment) pairs that belong to it, `n` of a value those among
-    them that measured this cipher.
+    them that measured this cipher. `uncertainty` of normalised values, by cipher: the median of
+    the votes' factors, of those that are known; a cipher where none is known is absent.
     """
 
     key: str
@@ -54,6 +58,7 @@ class Group:
     hosts: int
     values: Mapping[str, GroupSummary]
     sources: tuple[str, ...]
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,12 @@ def _group_order(group: Group) -> tuple[bool, object]:
 
 def _group(key: str, votes: list[Vote], machines: int) -> Group:
     values: defaultdict[str, list[float]] = defaultdict(list)
+    factors: defaultdict[str, list[float]] = defaultdict(list)
     for vote in votes:
         if vote.value is not None:
             values[vote.cipher].append(vote.value)
+            if vote.uncertainty is not None:
+                factors[vote.cipher].append(vote.uncertainty)
     return Group(
         key=key,
         label=min(vote.group_label for vote in votes),
@@ -90,6 +98,7 @@ def _group(key: str, votes: list[Vote], machines: int) -> Group:
         hosts=max(machines, len({(vote.host_id, vote.environment_id) for vote in votes})),
         values={cipher: summarise_group(values[cipher]) for cipher in sorted(values)},
         sources=tuple(sorted({vote.source for vote in votes})),
+        uncertainty={cipher: median(factors[cipher]) for cipher in sorted(factors)},
     )
 
 

@@ -15,6 +15,12 @@ from analysis.comparison import natural_key
 from analysis.groups import GroupSummary, summarise_group
 from analysis.normalisation import SpeedIndex, normalised, speed_index
 
+MOST_NAMED = 5
+"""Of more pairs that change places a sentence names these and counts the others."""
+
+Indices = dict[tuple[str, str | None], SpeedIndex | None]
+"""(run, family left out) -> its speed index; None when no family is left."""
+
 
 @dataclass(frozen=True)
 class RankedRun:
@@ -59,11 +65,22 @@ class LeftOut:
     @property
     def words(self) -> str:
         """One sentence for people."""
+        return self.sentence({})
+
+    def sentence(self, names: Mapping[str, str]) -> str:
+        """`words` with the names of groups; a group without one goes by its key."""
         begin = f"Without {self.ranking.without}"
+        if not self.ranking.order:
+            return f"{begin} nothing is left to normalise by."
         if not self.swapped:
             return f"{begin} the order stays the same."
-        pairs = ", ".join(f"{ahead} and {behind}" for ahead, behind in self.swapped)
-        return f"{begin} {pairs} change places."
+        shown = [
+            f"{names.get(ahead, ahead)} and {names.get(behind, behind)}"
+            for ahead, behind in self.swapped[:MOST_NAMED]
+        ]
+        more = len(self.swapped) - len(shown)
+        others = f" and {more} more pair{'' if more == 1 else 's'}" if more else ""
+        return f"{begin} {', '.join(shown)}{others} change places."
 
 
 @dataclass(frozen=True)
@@ -79,29 +96,39 @@ class Sensitivity:
         return not any(one.swapped for one in self.left_out)
 
 
-def sensitivity(runs: Iterable[RankedRun], reference: Mapping[str, float]) -> Sensitivity:
+def sensitivity(
+    runs: Iterable[RankedRun], reference: Mapping[str, float], indices: Indices | None = None
+) -> Sensitivity:
     """Rank groups under `reference` (levels by family), then again without each family.
 
     Each run has one vote, `run` names it; the order in which runs come does not matter.
+    `indices` keeps the runs' speed indices from one cipher to the next under one reference.
     """
     votes = sorted(runs, key=lambda one: one.run)
-    full = _rank(votes, reference, without=None)
+    known: Indices = {} if indices is None else indices
+    full = _rank(votes, reference, known, without=None)
     present = {family for vote in votes for family in vote.levels} & reference.keys()
     order = [f for f in FAMILIES if f in present] + sorted(present.difference(FAMILIES))
-    rankings = (_rank(votes, reference, without=family) for family in order)
+    rankings = (_rank(votes, reference, known, without=family) for family in order)
     return Sensitivity(
         full, tuple(LeftOut(one, _swaps(full, one), _shift(full, one)) for one in rankings)
     )
 
 
 def _rank(
-    votes: Sequence[RankedRun], reference: Mapping[str, float], without: str | None
+    votes: Sequence[RankedRun],
+    reference: Mapping[str, float],
+    known: Indices,
+    without: str | None,
 ) -> Ranking:
     yardstick = {family: level for family, level in reference.items() if family != without}
     indices: dict[str, SpeedIndex] = {}
     rates: defaultdict[str, list[float]] = defaultdict(list)
     for vote in votes:
-        speed = speed_index(vote.levels, yardstick)
+        key = (vote.run, without)
+        if key not in known:
+            known[key] = speed_index(vote.levels, yardstick)
+        speed = known[key]
         if speed is not None:
             indices[vote.run] = speed
             rates[vote.group].append(normalised(vote.throughput, speed))

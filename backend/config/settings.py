@@ -185,7 +185,12 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
-        name: f"drf_standardized_errors.openapi_serializers.{name}.choices" for name in ERROR_ENUMS
+        **{
+            name: f"drf_standardized_errors.openapi_serializers.{name}.choices"
+            for name in ERROR_ENUMS
+        },
+        # What can be wrong with a required choice, whatever the field is called.
+        "ChoiceErrorCodeEnum": ["invalid_choice", "null", "required"],
     },
 }
 

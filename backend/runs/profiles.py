@@ -102,7 +102,8 @@ def _store(request: ProfileRequest, making: _Making) -> ReferenceProfile:
 
 def _from_run(request: ProfileRequest) -> _Making:
     runs = Run.objects.select_related("host", "environment__os_version")
-    run = runs.filter(run_id=request.run_id, status=Run.Status.READY, hidden=False).first()
+    counted = runs.filter(status=Run.Status.READY, hidden=False)
+    run = counted.filter(run_id=request.run_id).first() if request.run_id else None
     if run is None or run.host is None or run.environment is None:
         raise ProfileRefused(f"There is no run {request.run_id} that is ready.", "run_id")
     levels: dict[str, dict[str, float]] = {}

@@ -27,8 +27,8 @@ def store_speed_indices(
     What is stored already is written over with the same figures; a bounded number of statements.
     """
     levels: defaultdict[tuple[int, str], dict[str, float]] = defaultdict(dict)
-    for row in BaselineLevel.objects.filter(run_id__in=run_pks):
-        levels[row.run_id, row.tool][row.family] = row.level
+    for stored in BaselineLevel.objects.filter(run_id__in=run_pks):
+        levels[stored.run_id, stored.tool][stored.family] = stored.level
     rows = [
         row
         for profile in profiles

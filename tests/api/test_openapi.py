@@ -23,11 +23,16 @@ def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) 
         "/api/v1/hosts/{host_id}/",
         "/api/v1/imports/",
         "/api/v1/reference-profiles/",
+        "/api/v1/reference-profiles/{profile}/",
+        "/api/v1/reference-profiles/{profile}/activate/",
+        "/api/v1/reference-profiles/{profile}/compare/",
+        "/api/v1/reference-profiles/{profile}/retire/",
         "/api/v1/runs/",
         "/api/v1/runs/{run_id}/",
         "/api/v1/runs/{run_id}/document/",
         "/api/v1/runs/{run_id}/text/",
         "/api/v1/schema/run",
+        "/api/v1/sensitivity/",
     }
 
 

@@ -12,7 +12,7 @@ from pages.compare_page import compare_context, form_context
 from pages.first_steps import agent_command, nobody_measured_yet
 from pages.page_query import api_params, display
 from runs.api.parameters import comparison_query
-from runs.queries.comparison import UnknownProfile
+from runs.queries.profiles import UnknownProfile
 from runs.queries.selection import ComparisonQuery
 
 TEMPLATE = "pages/compare.html"

@@ -34,3 +34,13 @@ class MayUpload(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         """Whether this request may upload."""
         return _scope(request) == ApiToken.Scope.UPLOAD
+
+
+class MayManageProfiles(BasePermission):
+    """Signed-in people with the permission; a token, whatever its scope, only reads profiles."""
+
+    message = "Reference profiles are managed by signed-in people with that permission."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Whether this request may make, activate and retire reference profiles."""
+        return _scope(request) is None and request.user.has_perm("runs.add_referenceprofile")

@@ -175,6 +175,18 @@ class GroupSerializer(serializers.Serializer[Any]):
     label = serializers.CharField()  # type: ignore[assignment]  # as `source` above
     hosts = serializers.IntegerField()
     values = serializers.DictField(child=GroupSummarySerializer())
+    uncertainty = serializers.DictField(
+        child=serializers.FloatField(),
+        required=False,
+        help_text="Of normalised values, by cipher: a factor; absent where it is unknown.",
+    )
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Without uncertainties where there are none to state."""
+        answer: dict[str, Any] = super().to_representation(instance)
+        if not answer["uncertainty"]:
+            del answer["uncertainty"]
+        return answer
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):
@@ -194,13 +206,3 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     ciphers = serializers.ListField(child=serializers.CharField())
     groups = GroupSerializer(many=True)
     excluded = ExcludedSerializer()
-
-
-class ReferenceProfileSerializer(serializers.Serializer[Any]):
-    """A frozen reference profile; levels in bytes per second."""
-
-    name = serializers.CharField()
-    active = serializers.BooleanField()
-    levels = serializers.JSONField()
-    made_from = serializers.CharField()
-    created_at = serializers.DateTimeField()

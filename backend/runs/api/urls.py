@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from runs.api import imports, views
+from runs.api import imports, profiles, views
 
 app_name = "api"
 
@@ -17,7 +17,28 @@ urlpatterns = [
     path("v1/hosts/<int:host_id>/", views.HostView.as_view(), name="host"),
     path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
     path("v1/exports/comparison.csv", views.ComparisonCsv.as_view(), name="comparison-csv"),
-    path("v1/reference-profiles/", views.ReferenceProfileList.as_view(), name="profiles"),
+    path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
+    path(
+        "v1/reference-profiles/<str:profile>/",
+        profiles.ReferenceProfileView.as_view(),
+        name="profile",
+    ),
+    path(
+        "v1/reference-profiles/<str:profile>/activate/",
+        profiles.ActivateProfile.as_view(),
+        name="activate-profile",
+    ),
+    path(
+        "v1/reference-profiles/<str:profile>/retire/",
+        profiles.RetireProfile.as_view(),
+        name="retire-profile",
+    ),
+    path(
+        "v1/reference-profiles/<str:profile>/compare/",
+        profiles.CompareProfiles.as_view(),
+        name="compare-profiles",
+    ),
+    path("v1/sensitivity/", profiles.SensitivityView.as_view(), name="sensitivity"),
     path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:openapi"), name="docs"),

@@ -24,14 +24,13 @@ from runs.api.serializers import (
     ComparisonSerializer,
     HostDetailSerializer,
     HostSummarySerializer,
-    ReferenceProfileSerializer,
     RunDetailSerializer,
     RunSummarySerializer,
 )
 from runs.api.upload import upload_run
-from runs.queries.comparison import UnknownProfile, compare
+from runs.queries.comparison import compare
 from runs.queries.hosts import host_detail, host_summaries, select_hosts
-from runs.queries.profiles import select_profiles
+from runs.queries.profiles import UnknownProfile
 from runs.queries.runs import imported_text, run_detail, run_document, select_runs, summaries
 
 
@@ -183,21 +182,6 @@ class ComparisonCsv(APIView):
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
-
-
-class ReferenceProfileList(APIView):
-    """Reference profiles of the normalisation."""
-
-    pagination_class = ByCursor
-
-    @extend_schema(
-        operation_id="reference_profiles", responses=ReferenceProfileSerializer(many=True)
-    )
-    def get(self, request: Request) -> Response:
-        """Every profile; the active one is the default of `profile`."""
-        paginator = ByCursor()
-        page = paginator.paginate_queryset(select_profiles(), request) or []
-        return paginator.get_paginated_response(ReferenceProfileSerializer(page, many=True).data)
 
 
 class RunSchemaView(APIView):

@@ -1,6 +1,7 @@
 """Votes of machines from the database, compared by `analysis`."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from analysis.comparison import (
     build_comparison,
 )
 from runs.models import ReferenceProfile
-from runs.queries.profiles import UnknownProfile, usable_profile
+from runs.queries.profiles import usable_profile
 from runs.queries.selection import (
     ComparisonQuery,
     grouping,
@@ -20,8 +21,6 @@ from runs.queries.selection import (
     series_conditions,
 )
 from runs.queries.statements import FROM, LATEST_FIRST, fetch_rows
-
-__all__ = ["UnknownProfile", "compare", "profile_of", "resolve_block_size", "votes"]
 
 _VALUES = {
     "throughput": "m.median",
@@ -95,7 +94,7 @@ def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
     return replace(query, block_size=_common_block_size(query))
 
 
-def _machines(query: ComparisonQuery) -> dict[str, int]:
+def machines(query: ComparisonQuery) -> dict[str, int]:
     """Group key -> (host, environment) pairs that belong to it, whatever ciphers they measured.
 
     A pair belongs to the group of its latest run, as its votes do.
@@ -113,26 +112,44 @@ def _machines(query: ComparisonQuery) -> dict[str, int]:
     return dict(rows)
 
 
-def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
-    """One vote for each host, environment and cipher: of the latest run that measured it."""
+def vote_rows(
+    query: ComparisonQuery,
+    columns: str,
+    join: str = "",
+    join_parameters: Sequence[Any] = (),
+    only: str = "",
+) -> list[tuple[Any, ...]]:
+    """One row for each host, environment and cipher: of the latest run that measured it.
+
+    Its columns: group key and label, host, environment, cipher, and those asked for. `only` is
+    a further condition on the rows that may be the latest. No text of users may be in either.
+    """
     group = grouping(query.group_by)
-    join, join_parameters = _baseline_join(query, profile)
     where = measurement_conditions(query)
-    value = _VALUES[query.metric]
-    if query.metric not in NEEDS_BASELINE:
-        where.add(f"{value} IS NOT NULL")
-    if query.metric == "cpu_bound_normalised":
-        where.add("m.cpu_bound_throughput IS NOT NULL")
+    if only:
+        where.add(only)
     statement = f"""
         SELECT DISTINCT ON (r.host_id, r.environment_id, m.cipher)
-            {group.key}, {group.label}, r.host_id, r.environment_id, m.cipher, {value}, r.source
+            {group.key}, {group.label}, r.host_id, r.environment_id, m.cipher, {columns}
         {FROM} {group.join} {join}
         WHERE {where.text}
         ORDER BY r.host_id, r.environment_id, m.cipher,
             {LATEST_FIRST}, m.pinned, m.target_name, m.id
     """
-    parameters = [*group.parameters, *join_parameters, *where.parameters]
-    return [Vote(*row) for row in fetch_rows(statement, parameters)]
+    return fetch_rows(statement, [*group.parameters, *join_parameters, *where.parameters])
+
+
+def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
+    """The votes on the query's metric, a normalised one under `profile`."""
+    join, join_parameters = _baseline_join(query, profile)
+    value = _VALUES[query.metric]
+    uncertainty = "s.uncertainty" if query.metric == "normalised" else "NULL"
+    columns = f"{value}, r.source, {uncertainty}"
+    # Without a baseline a machine is counted as excluded; without CPU time it has nothing to say.
+    only = "" if query.metric in NEEDS_BASELINE else f"{value} IS NOT NULL"
+    if query.metric == "cpu_bound_normalised":
+        only = "m.cpu_bound_throughput IS NOT NULL"
+    return [Vote(*row) for row in vote_rows(query, columns, join, join_parameters, only)]
 
 
 def compare(query: ComparisonQuery) -> Comparison:
@@ -141,7 +158,7 @@ def compare(query: ComparisonQuery) -> Comparison:
     profile = profile_of(query)
     return build_comparison(
         votes(query, profile),
-        _machines(query),
+        machines(query),
         tool=query.tool,
         group_by=query.group_by,
         metric=query.metric,

@@ -1,0 +1,56 @@
+"""Whether the order of groups hangs on one baseline family."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from analysis.comparison import natural_key
+from analysis.sensitivity import Indices, RankedRun, Sensitivity, sensitivity
+from runs.models import BaselineLevel
+from runs.queries.comparison import profile_of, resolve_block_size, vote_rows
+from runs.queries.selection import ComparisonQuery
+
+
+@dataclass(frozen=True)
+class QuerySensitivity:
+    """The sensitivity of each cipher's ranking under `profile`; None on a site without any.
+
+    `labels`: group key -> its label.
+    """
+
+    query: ComparisonQuery
+    profile: str | None
+    ciphers: Mapping[str, Sensitivity]
+    labels: Mapping[str, str]
+
+
+def query_sensitivity(query: ComparisonQuery) -> QuerySensitivity:
+    """Rank the query's groups by each cipher, then without each family; `UnknownProfile`.
+
+    Two statements for the votes and their levels, whatever the number of groups.
+    """
+    query = resolve_block_size(replace(query, metric="normalised"))
+    profile = profile_of(query)
+    rows = vote_rows(query, "m.median, r.id", only="m.median IS NOT NULL")
+    levels = _levels({row[-1] for row in rows}, query.tool)
+    of_cipher: defaultdict[str, list[RankedRun]] = defaultdict(list)
+    for group, _, _, _, cipher, median, run in rows:
+        of_cipher[cipher].append(RankedRun(str(run), group, median, levels.get(run, {})))
+    reference = profile.levels.get(query.tool, {}) if profile else {}
+    indices: Indices = {}
+    return QuerySensitivity(
+        query=query,
+        profile=profile.name if profile else None,
+        ciphers={
+            cipher: sensitivity(of_cipher[cipher], reference, indices)
+            for cipher in sorted(of_cipher, key=natural_key)
+        },
+        labels={key: label for key, label, *_ in sorted(rows, reverse=True)},
+    )
+
+
+def _levels(runs: set[int], tool: str) -> dict[int, dict[str, float]]:
+    found: dict[int, dict[str, float]] = {}
+    for row in BaselineLevel.objects.filter(run_id__in=runs, tool=tool).order_by("family"):
+        found.setdefault(row.run_id, {})[row.family] = row.level
+    return found
