@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import QueryDict
+from django.urls import reverse
+from rest_framework.exceptions import ValidationError
 
 from analysis.comparison import NEEDS_PROFILE, Comparison
 from pages.cipher_choice import FamilyOptions, default_ciphers, families
@@ -20,7 +22,7 @@ from runs.queries.facets import (
     machine_count,
     measured_ciphers,
 )
-from runs.queries.profiles import has_levels
+from runs.queries.profiles import has_levels, offered_profiles
 from runs.queries.selection import FILTERS, ComparisonQuery
 
 # Parameters without a control of their own: kept when the form changes, shown so that they can go.
@@ -86,6 +88,7 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         "chips": chips(params, query, known),
         **result_context(comparison, params, shown),
         "csv_address": csv_address(params, query),
+        "sensitivity_address": sensitivity_address(params),
         "clear_address": clear_address(params, query),
         "throughput_address": PageAddress(params).changed(metric=None),
         "runs_filter": query.group_by if query.group_by in FILTERS else None,
@@ -111,7 +114,13 @@ def form_context(params: QueryDict, query: ComparisonQuery, shown: Display) -> d
         "tool": choice(TOOLS, query.tool),
         "methods": METHODS,
         "dates": {name: params.get(name, "") for name in DATES},
-        "quiet": [(name, value) for name in QUIET for value in params.getlist(name) if value],
+        "quiet": [
+            (name, value)
+            for name in QUIET
+            for value in params.getlist(name)
+            if value and not (name == "profile" and query.metric == "normalised")
+        ],
+        "profiles": offered_profiles(query.profile) if query.metric == "normalised" else [],
     }
 
 
@@ -203,3 +212,19 @@ def csv_address(params: QueryDict, query: ComparisonQuery) -> str:
     if query.block_size is not None:
         asked["block_size"] = str(query.block_size)
     return f"/api/v1/exports/comparison.csv?{asked.urlencode()}"
+
+
+def sensitivity_address(params: QueryDict) -> str:
+    """The page that makes this ranking again without each baseline family."""
+    asked = api_params(params)
+    asked.pop("metric", None)
+    return f"{reverse('sensitivity')}?{asked.urlencode()}"
+
+
+def query_faults(error: ValidationError) -> list[tuple[str, str]]:
+    """What is wrong with the parameters: their names, and why."""
+    detail: dict[str, Any] = error.detail if isinstance(error.detail, dict) else {}
+    return [
+        (name, " ".join(str(message) for message in ([said] if isinstance(said, str) else said)))
+        for name, said in detail.items()
+    ]

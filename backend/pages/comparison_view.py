@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import GroupSummary
-from pages.formatting import exact, quantity, quantity_range
+from pages.formatting import exact, factor, quantity, quantity_range
 from pages.metrics import METRICS, choice
 from pages.page_query import CIPHER_SORT, SORT_BEST, SORT_MACHINES, Display
 from pages.palette import cipher_order, colour_slot, short_names
@@ -46,6 +46,7 @@ class Row:
     median: str
     exact_median: str
     quartiles: str
+    uncertainty: str
     bar: Bar
 
 
@@ -100,7 +101,7 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
             group.key in here,
             PUBLISHED in group.sources,
             tuple(
-                _row(cipher, group.values[cipher], comparison.unit, place)
+                _row(group, cipher, comparison.unit, place)
                 for cipher in ciphers
                 if cipher in group.values
             ),
@@ -109,8 +110,10 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
     )
 
 
-def _row(cipher: str, summary: GroupSummary, unit: str, place: Callable[[float], float]) -> Row:
+def _row(group: Group, cipher: str, unit: str, place: Callable[[float], float]) -> Row:
+    summary = group.values[cipher]
     several = summary.n > 1
+    uncertainty = group.uncertainty.get(cipher)
     return Row(
         cipher=cipher,
         slot=colour_slot(cipher),
@@ -118,6 +121,7 @@ def _row(cipher: str, summary: GroupSummary, unit: str, place: Callable[[float],
         median=quantity(summary.median, unit),
         exact_median=exact(summary.median, unit),
         quartiles=quantity_range(summary.q1, summary.q3, unit) if several else "",
+        uncertainty="" if uncertainty is None else factor(uncertainty),
         bar=Bar(
             place(summary.median),
             place(summary.q1) if several else None,

@@ -64,6 +64,11 @@ def data_size(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
+def factor(value: float) -> str:
+    """An uncertainty: from the value divided by it to the value times it: "×/÷ 1.35"."""
+    return f"×/÷ {value:.3f}" if value < 1.01 else f"×/÷ {value:.2f}"
+
+
 def percent(fraction: float) -> str:
     """A fraction in per cent: "0.8 %", "12 %"."""
     value = fraction * 100

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
-from pages.views import compare, hosts, plain, runs, tokens, upload
+from pages.views import compare, hosts, plain, profiles, runs, tokens, upload
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
@@ -16,6 +16,17 @@ urlpatterns = [
     path("tokens/", tokens.token_page, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke_token, name="revoke-token"),
     path("method/", plain.method_page, name="method"),
+    path("method/profiles/", profiles.profiles_page, name="profiles"),
+    path("method/profiles/compare/", profiles.compare_profiles_page, name="profile-comparison"),
+    path(
+        "method/profiles/<int:profile_id>/activate/",
+        profiles.activate_profile,
+        name="activate-profile",
+    ),
+    path(
+        "method/profiles/<int:profile_id>/retire/", profiles.retire_profile, name="retire-profile"
+    ),
+    path("method/sensitivity/", profiles.sensitivity_page, name="sensitivity"),
     path(
         "accounts/login/",
         auth_views.LoginView.as_view(

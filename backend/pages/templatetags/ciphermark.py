@@ -41,6 +41,12 @@ def data_size(value: float | None) -> str:
 
 
 @register.filter
+def factor(value: float | None) -> str:
+    """An uncertainty, or that it is unknown."""
+    return "unknown" if value is None else formatting.factor(value)
+
+
+@register.filter
 def percent(value: float | None) -> str:
     """A fraction in per cent."""
     return "–" if value is None else formatting.percent(value)

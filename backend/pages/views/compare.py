@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
-from pages.compare_page import compare_context, form_context
+from pages.compare_page import compare_context, form_context, query_faults
 from pages.first_steps import agent_command, nobody_measured_yet
 from pages.page_query import api_params, display
 from runs.api.parameters import comparison_query
@@ -26,7 +26,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
         query = comparison_query(api_params(request.GET))
         context = {**compare_context(request.GET, query), **_first_steps(request)}
     except ValidationError as error:
-        return _refused(request, _faults(error))
+        return _refused(request, query_faults(error))
     except UnknownProfile as error:
         return _refused(request, [("profile", error.sentence)])
     return render(request, TEMPLATE, context)
@@ -37,14 +37,6 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     if not nobody_measured_yet():
         return {}
     return {"first_steps": True, "agent_command": agent_command(request)}
-
-
-def _faults(error: ValidationError) -> list[tuple[str, str]]:
-    detail: dict[str, Any] = error.detail if isinstance(error.detail, dict) else {}
-    return [
-        (name, " ".join(str(message) for message in ([said] if isinstance(said, str) else said)))
-        for name, said in detail.items()
-    ]
 
 
 def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpResponse:

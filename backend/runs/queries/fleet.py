@@ -4,6 +4,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from django.db.models import Exists, OuterRef
+
+from runs.models import BaselineLevel, Host, Run
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 
 _VOTES = f"""
@@ -56,3 +59,11 @@ def latest_of_host(machines: Iterable[FleetMachine], host: str) -> FleetMachine 
     """The host in the environment that it was measured in last; None when it is not among them."""
     of_host = [machine for machine in machines if machine.host == host]
     return max(of_host, key=lambda machine: machine.latest, default=None)
+
+
+def hosts_with_baselines(most: int) -> list[Host]:
+    """Hosts that can be the reference of a fleet, by name, at most so many."""
+    counted = BaselineLevel.objects.filter(
+        run__host=OuterRef("pk"), run__status=Run.Status.READY, run__hidden=False
+    )
+    return list(Host.objects.filter(Exists(counted)).order_by("name", "pk")[:most])

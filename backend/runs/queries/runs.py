@@ -110,6 +110,11 @@ class RunDetail:
     speed_indices: tuple[SpeedIndexDetail, ...]
     measurements: tuple[MeasurementDetail, ...]
 
+    @property
+    def other_profiles(self) -> tuple[SpeedIndexDetail, ...]:
+        """The speed indices under profiles that are not active."""
+        return tuple(one for one in self.speed_indices if not one.active)
+
 
 def select_runs(
     filters: Mapping[str, tuple[str, ...]] | None = None,

@@ -1,0 +1,173 @@
+"""Comparisons of profiles and sensitivities made ready to show."""
+
+from dataclasses import dataclass, replace
+
+from analysis.sensitivity import Sensitivity
+from pages.cipher_choice import default_ciphers
+from pages.formatting import exact, three_digits, throughput
+from pages.page_query import Display
+from pages.palette import cipher_order, colour_slot
+from runs.queries.facets import measured_ciphers
+from runs.queries.profile_comparison import ProfileComparison
+from runs.queries.selection import ComparisonQuery
+from runs.queries.sensitivity import QuerySensitivity
+
+
+def usual_ciphers(query: ComparisonQuery) -> ComparisonQuery:
+    """The query with the ciphers that the compare page shows when none is asked for."""
+    if query.ciphers:
+        return query
+    return replace(query, ciphers=default_ciphers(query.tool, measured_ciphers(query)))
+
+
+@dataclass(frozen=True)
+class PairedRow:
+    """A cipher's normalised median under two profiles, as text and exactly."""
+
+    cipher: str
+    slot: str
+    first: str
+    exact_first: str
+    second: str
+    exact_second: str
+    ratio: str
+    n: int
+
+
+@dataclass(frozen=True)
+class PairedGroup:
+    """A group under two profiles."""
+
+    key: str
+    label: str
+    rows: tuple[PairedRow, ...]
+
+
+def paired_groups(compared: ProfileComparison, shown: Display) -> tuple[PairedGroup, ...]:
+    """The groups side by side, at most `shown.top` of them."""
+    pairs = zip(compared.under_first.groups, compared.under_second.groups, strict=True)
+    return tuple(
+        PairedGroup(
+            one.key,
+            one.label,
+            tuple(
+                _paired_row(
+                    cipher,
+                    one.values[cipher].median,
+                    other.values[cipher].median,
+                    one.values[cipher].n,
+                )
+                for cipher in sorted(one.values, key=cipher_order)
+            ),
+        )
+        for one, other in list(pairs)[: shown.top]
+    )
+
+
+def _paired_row(cipher: str, first: float, second: float, n: int) -> PairedRow:
+    return PairedRow(
+        cipher=cipher,
+        slot=colour_slot(cipher),
+        first=throughput(first),
+        exact_first=exact(first, "B/s"),
+        second=throughput(second),
+        exact_second=exact(second, "B/s"),
+        ratio=three_digits(second / first),
+        n=n,
+    )
+
+
+@dataclass(frozen=True)
+class Place:
+    """A group's place in one ranking; `median` is empty where it is not ranked."""
+
+    place: int
+    median: str
+    moved: bool
+
+
+@dataclass(frozen=True)
+class RankedGroup:
+    """A group with its place under the whole yardstick and without each family."""
+
+    key: str
+    label: str
+    n: int
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class RankedCipher:
+    """One cipher's ranking: what it says in words, and the places of its first groups.
+
+    `hidden` counts the groups that are not shown.
+    """
+
+    cipher: str
+    slot: str
+    verdict: str
+    robust: bool
+    sentences: tuple[str, ...]
+    families: tuple[str, ...]
+    shifts: tuple[str, ...]
+    groups: tuple[RankedGroup, ...]
+    hidden: int
+    excluded: int
+
+
+def ranked_ciphers(found: QuerySensitivity, top: int | None) -> list[RankedCipher]:
+    """Every cipher of the sensitivity, in the palette's order."""
+    return [
+        _ranked_cipher(cipher, found.ciphers[cipher], found, top)
+        for cipher in sorted(found.ciphers, key=cipher_order)
+    ]
+
+
+def _verdict(one: Sensitivity) -> str:
+    groups = len(one.full.order)
+    if groups < 2:
+        return "There are not two groups to put in an order."
+    if not one.left_out:
+        return "No baseline family is known."
+    if len(one.left_out) == 1:
+        return f"Only {one.left_out[0].ranking.without} is known: nothing can be left out."
+    if one.robust:
+        return f"The order of the {groups} groups is the same whichever family is left out."
+    return "The order hangs on the choice of baselines: do not rely on the pairs that change."
+
+
+def _ranked_cipher(
+    cipher: str, one: Sensitivity, found: QuerySensitivity, top: int | None
+) -> RankedCipher:
+    # A ranking without the only family there is has nothing to say.
+    left_out = one.left_out if len(one.left_out) > 1 else ()
+    rankings = (one.full, *(each.ranking for each in left_out))
+    moved = [set(), *({key for pair in each.swapped for key in pair} for each in left_out)]
+    numbers = [{key: place for place, key in enumerate(each.order, 1)} for each in rankings]
+    shown = one.full.order[:top]
+    groups = tuple(
+        RankedGroup(
+            key,
+            found.labels[key],
+            one.full.values[key].n,
+            tuple(
+                Place(places[key], throughput(ranking.values[key].median), key in swapped)
+                if key in places
+                else Place(0, "", False)
+                for ranking, places, swapped in zip(rankings, numbers, moved, strict=True)
+            ),
+        )
+        for key in shown
+    )
+    return RankedCipher(
+        cipher=cipher,
+        slot=colour_slot(cipher),
+        verdict=_verdict(one),
+        robust=one.robust,
+        sentences=tuple(each.sentence(found.labels) for each in left_out if each.swapped),
+        families=tuple(each.ranking.without or "" for each in left_out),
+        shifts=tuple(three_digits(each.largest_shift) for each in left_out),
+        groups=groups,
+        hidden=len(one.full.order) - len(shown),
+        excluded=len(one.full.excluded),
+    )
