@@ -32,16 +32,21 @@ def standing(
 
     None when there is no other machine: alone, nobody is fast or slow.
     """
-    if not others:
-        return None
     smaller = sum(other < value for other in others)
     tied = sum(other == value for other in others)
     larger = len(others) - smaller - tied
-    beaten, ahead = (larger, smaller) if lower_is_better else (smaller, larger)
+    beaten = larger if lower_is_better else smaller
+    return standing_of_counts(beaten, tied, len(others))
+
+
+def standing_of_counts(beaten: int, tied: int, others: int) -> Standing | None:
+    """The same where the others have been counted already: how many are beaten, how many tie."""
+    if not others:
+        return None
     return Standing(
-        percentile=100 * (beaten + tied / 2) / len(others),
-        rank=ahead + 1,
+        percentile=100 * (beaten + tied / 2) / others,
+        rank=others - beaten - tied + 1,
         beaten=beaten,
         tied=tied,
-        others=len(others),
+        others=others,
     )
