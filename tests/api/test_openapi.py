@@ -33,6 +33,7 @@ def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) 
         "/api/v1/runs/{run_id}/text/",
         "/api/v1/schema/run",
         "/api/v1/sensitivity/",
+        "/api/v1/trends/",
     }
 
 

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from runs.api import imports, profiles, views
+from runs.api import imports, profiles, trends, views
 
 app_name = "api"
 
@@ -39,6 +39,7 @@ urlpatterns = [
         name="compare-profiles",
     ),
     path("v1/sensitivity/", profiles.SensitivityView.as_view(), name="sensitivity"),
+    path("v1/trends/", trends.TrendView.as_view(), name="trends"),
     path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:openapi"), name="docs"),

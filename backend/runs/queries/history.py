@@ -1,0 +1,301 @@
+"""One host's history of one series: its points, the changes in it, and breaks of the tool."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from analysis.changes import Change
+from analysis.comparison import UNITS
+from analysis.history import ToolBreak, changes_between_breaks, find_breaks
+from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
+from documents.environment_difference import Difference, environment_difference
+from runs.models import Environment, Host, ReferenceProfile, RunDocument
+from runs.queries.comparison import UnknownProfile
+from runs.queries.profiles import active_profile
+from runs.queries.selection import ComparisonQuery, Where, measurement_conditions
+from runs.queries.statements import fetch_rows
+
+LATEST_POINTS = 1000
+"""Points of a history, at most: the latest."""
+
+EXPLAINED_CHANGES = 50
+"""Changes whose environments are compared, at most: the latest. Each needs two documents."""
+
+METRICS = ("throughput", "cpu_seconds_per_gb", "cpu_bound_throughput", "normalised")
+LOWER_IS_BETTER = frozenset({"cpu_seconds_per_gb"})
+
+_VALUES = {
+    "throughput": ("m.median", "m.spread"),
+    "normalised": ("m.median / s.index", "m.spread"),
+    "cpu_seconds_per_gb": ("m.cpu_seconds_per_gb", "m.cpu_seconds_per_gb_spread"),
+    "cpu_bound_throughput": ("m.cpu_bound_throughput", "m.cpu_bound_throughput_spread"),
+}
+
+
+@dataclass(frozen=True)
+class HistoryQuery:
+    """One series of one host: the comparison's parameters, and those that it does not have.
+
+    `pinned` None: of each run the series that is not pinned, if it has one. `target_name` is
+    that of a remote machine; empty for loopback.
+    """
+
+    series: ComparisonQuery
+    pinned: bool | None = None
+    target_name: str = ""
+
+    @property
+    def host(self) -> str:
+        """The key of the host."""
+        return self.series.filters["host"][0]
+
+    @property
+    def cipher(self) -> str:
+        """The one cipher."""
+        return self.series.ciphers[0]
+
+
+@dataclass(frozen=True)
+class Point:
+    """What one run says about the series; `median` in the metric's unit, `spread` a fraction."""
+
+    run_pk: int
+    run_id: UUID
+    started_at: datetime
+    median: float
+    spread: float | None
+    n: int
+    noisy: bool
+    conditions: tuple[Mapping[str, Any], ...]
+    environment: str
+    openssl: str
+
+
+@dataclass(frozen=True)
+class FoundChange:
+    """A change at the run `point`, seen against the runs up to `previous`.
+
+    `environment`: what the two runs' documents state differently, the likeliest cause first;
+    None for changes older than the latest 50.
+    """
+
+    change: Change
+    previous: Point
+    point: Point
+    environment: tuple[Difference, ...] | None
+
+
+@dataclass(frozen=True)
+class FoundBreak:
+    """A break of the tool between two runs that follow one another."""
+
+    broken: ToolBreak
+    previous: Point
+    point: Point
+
+
+@dataclass(frozen=True)
+class History:
+    """A host's history of one series, the oldest run first.
+
+    `cut`: there are older runs than the latest 1,000 shown. `undated` runs measured the series
+    at a time that nobody knows, `without_value` have none in this metric: neither is a point.
+    """
+
+    host_id: int
+    host_name: str
+    query: HistoryQuery
+    unit: str
+    profile: str | None
+    points: tuple[Point, ...]
+    changes: tuple[FoundChange, ...]
+    breaks: tuple[FoundBreak, ...]
+    cut: bool
+    undated: int
+    without_value: int
+
+
+class UnknownHost(LookupError):
+    """There is no host of this key."""
+
+
+def history(query: HistoryQuery) -> History:
+    """The history that the query asks for; `UnknownHost`, `UnknownProfile` where it names none.
+
+    The number of queries is the same for any length of the history.
+    """
+    host = Host.objects.filter(slug=query.host).first()
+    if host is None:
+        raise UnknownHost(query.host)
+    query = _with_block_size(host.pk, query)
+    profile = _profile(query.series)
+    rows = _rows(host.pk, query, profile)
+    points = _points(rows[:LATEST_POINTS])
+    breaks = _breaks(query, points)
+    return History(
+        host_id=host.pk,
+        host_name=host.name,
+        query=query,
+        unit=UNITS[query.series.metric],
+        profile=profile.name if profile else None,
+        points=points,
+        changes=_changes(query, points, [one.broken for one in breaks]),
+        breaks=breaks,
+        cut=len(rows) > LATEST_POINTS,
+        undated=_undated(host.pk, query),
+        without_value=len(rows[:LATEST_POINTS]) - len(points),
+    )
+
+
+def _profile(query: ComparisonQuery) -> ReferenceProfile | None:
+    if query.metric != "normalised":
+        return None
+    if query.profile is None:
+        return active_profile()
+    profile = ReferenceProfile.objects.filter(name=query.profile).first()
+    if profile is None:
+        raise UnknownProfile(query.profile)
+    return profile
+
+
+def _conditions(host_id: int, query: HistoryQuery) -> Where:
+    where = measurement_conditions(query.series)
+    where.add("r.host_id = %s", host_id)
+    where.add("m.target_name = %s", query.target_name)
+    if query.pinned is not None:
+        where.add("m.pinned = %s", query.pinned)
+    return where
+
+
+def _with_block_size(host_id: int, query: HistoryQuery) -> HistoryQuery:
+    """For openssl the block size that most of the host's runs have, of several the largest."""
+    if query.series.tool != "openssl" or query.series.block_size is not None:
+        return query
+    where = _conditions(host_id, query)
+    rows = fetch_rows(
+        f"""SELECT m.block_size {_FROM} AND {where.text}
+        ) m GROUP BY m.block_size ORDER BY count(*) DESC, m.block_size DESC LIMIT 1""",
+        [host_id, *where.parameters],
+    )
+    return replace(query, series=replace(query.series, block_size=rows[0][0])) if rows else query
+
+
+# The lateral join makes the database look up each run's few rows of the series by its index,
+# whatever it believes about how many rows the whole site has of this cipher.
+_FROM = """
+FROM (SELECT * FROM runs_run WHERE host_id = %s) r
+JOIN runs_environment e ON e.id = r.environment_id
+CROSS JOIN LATERAL (SELECT m.* FROM runs_measurement m WHERE m.run_id = r.id"""
+
+
+def _rows(
+    host_id: int, query: HistoryQuery, profile: ReferenceProfile | None
+) -> list[tuple[Any, ...]]:
+    """One row for each run that measured the series, the latest first, one more than shown."""
+    value, spread = _VALUES[query.series.metric]
+    where = _conditions(host_id, query)
+    join, join_parameters = "", []
+    if query.series.metric == "normalised":
+        join = (
+            "LEFT JOIN runs_runspeedindex s"
+            " ON s.run_id = r.id AND s.tool = m.tool AND s.profile_id = %s"
+        )
+        join_parameters = [profile.pk if profile else None]
+    statement = f"""
+        SELECT r.id, r.run_id, r.started_at, {value}, {spread}, m.n, r.conditions, r.environment_id
+        {_FROM} AND {where.text} ORDER BY m.pinned, m.id LIMIT 1) m {join}
+        WHERE r.started_at IS NOT NULL
+        ORDER BY r.started_at DESC, r.id DESC LIMIT {LATEST_POINTS + 1}
+    """
+    return fetch_rows(statement, [host_id, *where.parameters, *join_parameters])
+
+
+def _undated(host_id: int, query: HistoryQuery) -> int:
+    where = _conditions(host_id, query)
+    rows = fetch_rows(
+        f"SELECT count(*) {_FROM} AND {where.text} LIMIT 1) m WHERE r.started_at IS NULL",
+        [host_id, *where.parameters],
+    )
+    return int(rows[0][0])
+
+
+def _points(rows: Sequence[tuple[Any, ...]]) -> tuple[Point, ...]:
+    """The rows that have a value, the oldest first."""
+    environments = _environments({row[7] for row in rows})
+    return tuple(
+        Point(
+            run_pk=pk,
+            run_id=run_id,
+            started_at=started_at,
+            median=value,
+            spread=spread,
+            n=n,
+            noisy=spread is not None and spread > NOISY_SPREAD and n >= NOISY_MINIMUM_TRIES,
+            conditions=tuple(json.loads(conditions)),
+            environment=_label(environments[environment]),
+            openssl=environments[environment].openssl.label,
+        )
+        for pk, run_id, started_at, value, spread, n, conditions, environment in reversed(rows)
+        if value is not None and value > 0
+    )
+
+
+def _environments(ids: Iterable[int]) -> Mapping[int, Environment]:
+    found = Environment.objects.select_related("openssl", "openssh", "os_version", "cpu")
+    return found.in_bulk(list(ids))
+
+
+def _label(environment: Environment) -> str:
+    """ "OpenSSL 3.0.19, OpenSSH 9.2p1, Debian GNU/Linux 12, AMD EPYC 9R14"."""
+    return ", ".join(
+        value.label
+        for value in (
+            environment.openssl,
+            environment.openssh,
+            environment.os_version,
+            environment.cpu,
+        )
+    )
+
+
+def _breaks(query: HistoryQuery, points: Sequence[Point]) -> tuple[FoundBreak, ...]:
+    if query.series.tool != "openssl":
+        return ()
+    return tuple(
+        FoundBreak(one, points[one.index - 1], points[one.index])
+        for one in find_breaks([point.openssl for point in points], query.cipher)
+    )
+
+
+def _changes(
+    query: HistoryQuery, points: Sequence[Point], breaks: Sequence[ToolBreak]
+) -> tuple[FoundChange, ...]:
+    found = changes_between_breaks(
+        [point.median for point in points],
+        breaks,
+        lower_is_better=query.series.metric in LOWER_IS_BETTER,
+    )
+    pairs = [(change, points[change.index - 1], points[change.index]) for change in found]
+    explained = pairs[-EXPLAINED_CHANGES:]
+    stated = _stated({point.run_pk for _, *both in explained for point in both})
+    return tuple(
+        FoundChange(change, previous, point, _differences(stated, previous, point))
+        for change, previous, point in pairs
+    )
+
+
+def _stated(run_pks: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+    """The environment that each of these runs' documents states."""
+    rows = RunDocument.objects.filter(run_id__in=list(run_pks)).values_list("run_id", "body")
+    return {run_pk: json.loads(bytes(body))["environment"] for run_pk, body in rows}
+
+
+def _differences(
+    stated: Mapping[int, Mapping[str, Any]], previous: Point, point: Point
+) -> tuple[Difference, ...] | None:
+    if previous.run_pk not in stated or point.run_pk not in stated:
+        return None
+    return environment_difference(stated[previous.run_pk], stated[point.run_pk])

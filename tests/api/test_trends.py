@@ -1,0 +1,276 @@
+"""GET /api/v1/trends/"""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from runs.models import Run
+from tests.conftest import ApiClient, StoreRun
+from tests.histories import run_of_day, with_openssl
+from tests.sample_documents import environment, openssl_measurement, ssh_measurement
+
+URL = "/api/v1/trends/"
+GCM = "aes128-gcm@openssh.com"
+SSH = {"host": "nas", "tool": "ssh", "cipher": GCM}
+OPENSSL = {"host": "nas", "tool": "openssl", "cipher": "aes-128-gcm"}
+OLD, NEW = "OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.19 27 Jan 2026"
+
+
+def store_days(store_run: StoreRun, *rates: float, first: int = 0, **changes: Any) -> list[Run]:
+    """A run a day, each with one ssh series of three equal tries."""
+    return [
+        store_run(run_of_day(first + day, ssh_measurement(GCM, rate, rate, rate), **changes))
+        for day, rate in enumerate(rates)
+    ]
+
+
+def ask(reader: ApiClient, query: dict[str, Any], expect: int = 200, **more: Any) -> Any:
+    response = reader.get(URL, {**query, **more})
+    assert response.status_code == expect, response.content
+    return response.json()
+
+
+def test_a_history_lists_the_runs_oldest_first_with_what_is_known_of_each(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    late = store_run(run_of_day(5, ssh_measurement(GCM, 400e6, 410e6, 420e6)))
+    busy = [{"code": "busy", "detail": "12 %"}]
+    early = store_run(run_of_day(2, ssh_measurement(GCM, 1e8, 2e8, 3e8), conditions=busy))
+    found = ask(reader, SSH)
+    assert [one["run_id"] for one in found["points"]] == [str(early.run_id), str(late.run_id)]
+    first, last = found["points"]
+    assert (first["median"], first["n"], first["noisy"]) == (2e8, 3, True)
+    assert first["spread"] == pytest.approx(0.7413)
+    assert first["conditions"] == busy
+    assert first["started_at"] == "2025-03-03T06:00:00Z"
+    assert (last["median"], last["noisy"]) == (410e6, False)
+    assert last["environment"] == (
+        "OpenSSL 3.0.19, OpenSSH 9.2p1, Debian GNU/Linux 12, AMD EPYC 9R14"
+    )
+    assert (found["unit"], found["cut"], found["undated"]) == ("B/s", False, 0)
+    assert found["series"]["method"] == "pipeline"
+    assert found["series"]["block_size"] is None
+
+
+def test_a_change_is_told_with_what_changed_in_the_environment(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    before = store_days(store_run, 400e6, 404e6, 396e6)
+    newer = {**environment(microcode="0xa1"), "openssl": {"version_text": OLD}}
+    after = store_days(store_run, 300e6, 302e6, first=3, environment=newer)
+    (change,) = ask(reader, SSH)["changes"]
+    assert (change["run_id"], change["previous_run_id"]) == (
+        str(after[0].run_id),
+        str(before[-1].run_id),
+    )
+    assert (change["direction"], change["confirmed"], change["doubt"]) == ("slower", True, None)
+    assert (change["before"], change["after"], change["window"]) == (400e6, 301e6, 3)
+    assert change["ratio"] == pytest.approx(0.7525)
+    assert change["threshold"] == pytest.approx(0.0593, rel=1e-2)
+    assert "24.8 % slower than the median of 3 runs before" in change["words"]
+    assert [one["words"] for one in change["environment_changes"]] == [
+        "OpenSSL: OpenSSL 3.0.19 → OpenSSL 3.0.15"
+    ]
+
+
+def test_the_latest_run_alone_is_an_unconfirmed_change(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_days(store_run, 400e6, 404e6, 396e6, 600e6)
+    (change,) = ask(reader, SSH)["changes"]
+    assert (change["direction"], change["confirmed"]) == ("faster", False)
+    assert change["doubt"] == "one run shows it so far"
+    assert change["environment_changes"] == []
+
+
+def test_a_change_of_openssl_speed_is_a_break_and_no_change(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    for day, (version, rate) in enumerate([(OLD, 8e8)] * 3 + [(NEW, 1e8)] * 3):
+        store_run(
+            run_of_day(
+                day,
+                openssl_measurement("aes-128-gcm", rate, block_size=16),
+                openssl_measurement("aes-128-cbc", rate, block_size=16),
+                environment=with_openssl(version),
+            )
+        )
+    found = ask(reader, OPENSSL)
+    assert found["changes"] == []
+    (broken,) = found["breaks"]
+    assert broken["run_id"] == found["points"][3]["run_id"]
+    assert broken["previous_run_id"] == found["points"][2]["run_id"]
+    assert (broken["before"], broken["after"]) == ("OpenSSL 3.0.15", "OpenSSL 3.0.19")
+    assert "no percentage" in broken["words"]
+    assert broken["sources"][0]["url"].startswith("https://github.com/openssl/")
+    # The cipher that openssl speed measures as before did fall.
+    cbc = ask(reader, OPENSSL, cipher="aes-128-cbc")
+    assert (len(cbc["changes"]), cbc["breaks"]) == (1, [])
+
+
+def test_the_block_size_is_what_most_runs_have(reader: ApiClient, store_run: StoreRun) -> None:
+    for day in range(2):
+        store_run(run_of_day(day, openssl_measurement("aes-128-gcm", 1e9)))
+    store_run(
+        run_of_day(
+            3,
+            openssl_measurement("aes-128-gcm", 2e9, block_size=65536),
+            openssl_measurement("aes-128-gcm", 1e9),
+        )
+    )
+    found = ask(reader, OPENSSL)
+    assert found["series"]["block_size"] == 16384
+    assert len(found["points"]) == 3
+    assert len(ask(reader, OPENSSL, block_size=65536)["points"]) == 1
+
+
+def test_cost_falls_to_be_cheaper_and_has_its_own_spread(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    for day, seconds in enumerate((2.0, 2.0, 2.0, 1.0, 1.0)):
+        costs = [
+            {
+                "bytes": 10**9,
+                "seconds": 3.0,
+                "client_cpu_seconds": seconds / 2,
+                "server_cpu_seconds": seconds / 2,
+            }
+        ] * 3
+        store_run(run_of_day(day, ssh_measurement(GCM, samples=costs)))
+    found = ask(reader, SSH, metric="cpu_seconds_per_gb")
+    assert found["unit"] == "s/GB"
+    assert [one["median"] for one in found["points"]] == [2.0, 2.0, 2.0, 1.0, 1.0]
+    assert [one["direction"] for one in found["changes"]] == ["cheaper"]
+    bound = ask(reader, SSH, metric="cpu_bound_throughput")
+    assert bound["points"][0]["median"] == 1e9
+
+
+def test_normalised_rates_need_a_baseline_and_say_how_many_runs_have_none(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_of_day(0, ssh_measurement(GCM, 4e8), ssh_measurement("3des-cbc", 38.252e6)))
+    store_run(run_of_day(1, ssh_measurement(GCM, 4e8)))
+    found = ask(reader, SSH, metric="normalised")
+    assert found["profile"] == "2015"
+    (point,) = found["points"]
+    assert point["median"] == pytest.approx(2e8, rel=1e-3)
+    assert found["without_value"] == 1
+
+
+def test_one_history_is_one_series(reader: ApiClient, store_run: StoreRun) -> None:
+    target = {"kind": "remote", "name": "backup"}
+    store_run(
+        run_of_day(
+            0,
+            ssh_measurement(GCM, 1e8),
+            ssh_measurement(GCM, 2e8, method="steady", pinned=True),
+            ssh_measurement(GCM, 3e8, method="steady"),
+            ssh_measurement(GCM, 4e8, target=target),
+            ssh_measurement(GCM, 5e8, acceleration="masked"),
+            ssh_measurement(GCM, 6e8, compression=True),
+            ssh_measurement(GCM, 7e8, mac="hmac-sha2-256"),
+        )
+    )
+    remote = {"target_kind": "remote", "target_name": "backup"}
+    expected: tuple[tuple[float, dict[str, Any]], ...] = (
+        (1e8, {}),
+        (3e8, {"method": "steady"}),
+        (2e8, {"method": "steady", "pinned": "1"}),
+        (4e8, remote),
+        (5e8, {"acceleration": "masked"}),
+        (6e8, {"compression": "1"}),
+        (7e8, {"mac": "hmac-sha2-256"}),
+    )
+    for rate, more in expected:
+        assert [one["median"] for one in ask(reader, SSH, **more)["points"]] == [rate], more
+    assert ask(reader, SSH, target_kind="remote")["points"] == []
+
+
+def test_what_does_not_count_is_in_no_history(reader: ApiClient, store_run: StoreRun) -> None:
+    runs = store_days(store_run, 4e8, 4e8, 4e8, 1e15)
+    Run.objects.filter(pk=runs[0].pk).update(hidden=True)
+    Run.objects.filter(pk=runs[1].pk).update(started_at=None)
+    store_run(run_of_day(9, ssh_measurement(GCM, 1e8), host={"name": "other"}))
+    found = ask(reader, SSH)
+    assert [one["run_id"] for one in found["points"]] == [str(runs[2].run_id)]
+    assert found["undated"] == 1
+
+
+def test_dates_and_filters_narrow_a_history(reader: ApiClient, store_run: StoreRun) -> None:
+    store_days(store_run, 1e8, 2e8, 3e8)
+    found = ask(reader, SSH, since="2025-03-02", until="2025-03-02")
+    assert [one["median"] for one in found["points"]] == [2e8]
+    assert ask(reader, SSH, openssl="openssl-1.1.1w")["points"] == []
+
+
+def test_a_history_is_cut_to_its_latest_runs_and_says_so(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runs.queries.history.LATEST_POINTS", 2)
+    store_days(store_run, 1e8, 2e8, 3e8)
+    found = ask(reader, SSH)
+    assert [one["median"] for one in found["points"]] == [2e8, 3e8]
+    assert found["cut"] is True
+
+
+def test_old_changes_are_listed_without_their_environments(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runs.queries.history.EXPLAINED_CHANGES", 1)
+    store_days(store_run, 1e8, 1e8, 1e8, 2e8, 2e8, 2e8, 4e8, 4e8)
+    first, second = ask(reader, SSH)["changes"]
+    assert (first["environment_changes"], second["environment_changes"]) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "attr"),
+    (
+        ({"host": ""}, "host"),
+        ({"host": ["a", "b"]}, "host"),
+        ({"cipher": ""}, "cipher"),
+        ({"cipher": ["a", "b"]}, "cipher"),
+        ({"tool": ""}, "tool"),
+        ({"tool": "gpg"}, "tool"),
+        ({"metric": "vs_3des"}, "metric"),
+        ({"since": "never"}, "since"),
+        ({"pinned": "maybe"}, "pinned"),
+        ({"target_name": "x" * 201}, "target_name"),
+        ({"metric": "normalised", "profile": "nobody's"}, "profile"),
+    ),
+)
+def test_a_wrong_parameter_is_named(
+    reader: ApiClient, store_run: StoreRun, wrong: dict[str, Any], attr: str
+) -> None:
+    store_run(run_of_day(0))
+    answer = ask(reader, {**SSH, **wrong}, expect=400)
+    assert [one["attr"] for one in answer["errors"]] == [attr]
+
+
+def test_an_unknown_host_is_a_404_and_a_series_it_has_not_is_empty(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_of_day(0))
+    answer = ask(reader, {**SSH, "host": "nobody"}, expect=404)
+    assert answer["errors"][0]["detail"] == "There is no host nobody."
+    found = ask(reader, {**OPENSSL, "cipher": "rc4"})
+    assert (found["points"], found["changes"], found["breaks"]) == ([], [], [])
+
+
+def test_a_long_history_needs_no_more_queries_than_a_short_one(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            ask(reader, SSH)
+        return len(captured)
+
+    store_days(store_run, 1e8, 1e8, 1e8, 2e8, 2e8)
+    ask(reader, SSH)
+    few = queries()
+    store_days(store_run, 4e8, 4e8, 4e8, 8e8, 8e8, first=5, environment=with_openssl(OLD))
+    assert queries() == few
+    assert few <= 8
