@@ -73,3 +73,8 @@ def percent(fraction: float) -> str:
     """A fraction in per cent: "0.8 %", "12 %"."""
     value = fraction * 100
     return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"
+
+
+def signed_percent(ratio: float) -> str:
+    """A ratio as a difference: "+12.3 %", "−24.8 %"."""
+    return f"{(ratio - 1) * 100:+.1f} %".replace("-", "−")

@@ -37,7 +37,7 @@ class Section:
         return any(row.negotiated_mac or row.negotiated_kex for row in self.rows)
 
 
-def _configuration(row: MeasurementDetail) -> tuple[Any, ...]:
+def configuration(row: MeasurementDetail) -> tuple[Any, ...]:
     """Everything but cipher and block size; ssh, plain and default configurations come first."""
     return (
         row.tool != "ssh",
@@ -69,8 +69,8 @@ def section_label(row: MeasurementDetail) -> str:
 
 def sections(measurements: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
     """The measurements by configuration, ciphers in the order of their families."""
-    ordered = sorted(measurements, key=_configuration)
-    return tuple(_section(tuple(rows)) for _, rows in groupby(ordered, key=_configuration))
+    ordered = sorted(measurements, key=configuration)
+    return tuple(_section(tuple(rows)) for _, rows in groupby(ordered, key=configuration))
 
 
 def _section(rows: tuple[MeasurementDetail, ...]) -> Section:

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
-from pages.views import compare, hosts, plain, profiles, runs, tokens, upload
+from pages.views import compare, diff, hosts, plain, profiles, runs, tokens, upload
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
@@ -11,6 +11,10 @@ urlpatterns = [
     path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
     path("runs/", runs.run_list, name="run-pages"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
+    path("runs/<uuid:run_id>/diff/", diff.run_diff_choice, name="run-page-diff-choice"),
+    path("runs/<uuid:run_id>/diff/<uuid:other_id>/", diff.run_diff, name="run-page-diff"),
+    path("hosts/<int:host_id>/diff/", diff.host_diff_choice, name="host-page-diff-choice"),
+    path("hosts/<int:host_id>/diff/<int:other_id>/", diff.host_diff, name="host-page-diff"),
     path("upload/", upload.upload_page, name="upload"),
     path("upload/save/", upload.save_upload, name="save-upload"),
     path("tokens/", tokens.token_page, name="tokens"),

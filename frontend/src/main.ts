@@ -3,6 +3,7 @@ import "./main.css";
 import { initCharts } from "./pages/charts";
 import { initCompareForm } from "./pages/compareForm";
 import { initCopyCommand } from "./pages/copyCommand";
+import { initHistoryForm } from "./pages/historyForm";
 import { initLiveRun } from "./pages/liveRun";
 import { initUpload } from "./upload/page";
 import { initWideForm } from "./pages/wideForm";
@@ -12,6 +13,7 @@ for (const init of [
   initWideForm,
   initCharts,
   initCompareForm,
+  initHistoryForm,
   initLiveRun,
   initCopyCommand,
   initUpload,

@@ -8,7 +8,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from pages import formatting, palette
+from analysis.percentile import Standing
+from pages import formatting, palette, standing_view
 
 register = template.Library()
 
@@ -111,3 +112,21 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
 def rate_range(low: float, high: float) -> str:
     """The slowest and the fastest try: "410 – 447 MB/s"."""
     return formatting.quantity_range(low, high, "B/s")
+
+
+@register.filter
+def signed_percent(ratio: float) -> str:
+    """A ratio as a difference: "+12.3 %", "−24.8 %"."""
+    return formatting.signed_percent(ratio)
+
+
+@register.filter
+def standing_words(standing: Standing) -> str:
+    """ "faster than 83 % of 41 other machines"."""
+    return standing_view.standing_words(standing)
+
+
+@register.filter
+def bar_width(fraction: float) -> str:
+    """A fraction as the width of a bar of 100, at most that."""
+    return f"{100 * min(fraction, 1):.2f}"

@@ -1,15 +1,24 @@
 """Hosts: the list, and one host with what it measured last."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
+from pages.compare_page import query_faults
 from pages.environment_facts import environment_facts
 from pages.first_steps import agent_command
+from pages.history_section import history_context
 from pages.paging import page_of
 from pages.series import chart_views, sections
-from runs.queries.hosts import host_detail, host_summaries, select_hosts
+from pages.standing_view import standing_tables
+from runs.queries.delivery import latest_delivery
+from runs.queries.hosts import HostDetail, host_detail, host_summaries, select_hosts
+from runs.queries.latest import LATEST_RUNS
+from runs.queries.standing import standings
 
 
 @require_safe
@@ -28,16 +37,33 @@ def host_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @reader_required
 def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
-    """One host: environment, latest results, recent runs."""
+    """One host: environment, latest results and their standing, history, recent runs."""
     host = host_detail(host_id)
     if host is None:
         raise Http404("There is no such host, or it has no run that counts.")
     shown = sections(host.results)
+    past, faults = _history(host, request)
     context = {
         "host": host.summary,
         "facts": environment_facts(host.environment),
         "sections": shown,
         "charts": chart_views(shown),
         "runs": host.recent_runs,
+        "looked_through": LATEST_RUNS if host.summary.runs > LATEST_RUNS else None,
+        "standings": standing_tables(standings(host_id, host.latest)),
+        "delivery": latest_delivery(host_id),
+        "history_faults": faults,
+        **past,
     }
-    return render(request, "pages/host.html", context)
+    return render(request, "pages/host.html", context, status=400 if faults else 200)
+
+
+def _history(
+    host: HostDetail, request: HttpRequest
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The history that the address asks for; else what is wrong with it, and the default one."""
+    try:
+        return history_context(host.summary.host, host.results, request.GET), []
+    except ValidationError as error:
+        plain = history_context(host.summary.host, host.results, QueryDict())
+        return plain, query_faults(error)

@@ -206,7 +206,7 @@ def _rows(
         join_parameters = [profile.pk if profile else None]
     statement = f"""
         SELECT r.id, r.run_id, r.started_at, {value}, {spread}, m.n, r.conditions, r.environment_id
-        {_FROM} AND {where.text} ORDER BY m.pinned, m.id LIMIT 1) m {join}
+        {_FROM} AND {where.text} ORDER BY m.mac = '', m.pinned, m.id LIMIT 1) m {join}
         WHERE r.started_at IS NOT NULL
         ORDER BY r.started_at DESC, r.id DESC LIMIT {LATEST_POINTS + 1}
     """

@@ -6,37 +6,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
-from runs.models import Host, Measurement, Run, RunSpeedIndex
+from runs.models import Host, Run
+from runs.queries.latest import LATEST_FIRST, LatestResult, latest_results
 from runs.queries.runs import (
     MeasurementDetail,
     RunSummary,
     environment_of,
-    measurement_details,
     select_runs,
     summaries,
 )
 
 COUNTED = Q(runs__status=Run.Status.READY, runs__hidden=False)
-
-LATEST_FIRST = (F("started_at").desc(nulls_last=True), "-id")
-"""A run of unknown date is never the latest; of one moment the one stored later counts."""
-
-SERIES_FIELDS = (
-    "tool",
-    "method",
-    "acceleration",
-    "operation",
-    "threads",
-    "block_size",
-    "cipher",
-    "mac",
-    "compression",
-    "pinned",
-    "target_kind",
-    "target_name",
-)
 
 
 @dataclass(frozen=True)
@@ -67,8 +49,13 @@ class HostDetail:
 
     summary: HostSummary
     environment: Mapping[str, Any] | None
-    results: tuple[MeasurementDetail, ...]
+    latest: tuple[LatestResult, ...]
     recent_runs: tuple[RunSummary, ...]
+
+    @property
+    def results(self) -> tuple[MeasurementDetail, ...]:
+        """The latest value of every series, without the run it comes from."""
+        return tuple(one.detail for one in self.latest)
 
 
 def select_hosts() -> QuerySet[Host]:
@@ -125,32 +112,6 @@ def _summary(host: Host, run: Run | None) -> HostSummary:
     )
 
 
-def _latest_results(host: Host) -> tuple[MeasurementDetail, ...]:
-    """The latest run's row of every series that the host ever measured."""
-    rows = (
-        Measurement.objects.filter(
-            run__host=host, run__status=Run.Status.READY, run__hidden=False, implausible=False
-        )
-        .order_by(
-            *SERIES_FIELDS,
-            F("run__started_at").desc(nulls_last=True),
-            "-run__id",
-        )
-        .distinct(*SERIES_FIELDS)
-    )
-    by_run: dict[int, list[Measurement]] = {}
-    for row in rows:
-        by_run.setdefault(row.run_id, []).append(row)
-    indices: dict[int, dict[str, float]] = {}
-    for index in RunSpeedIndex.objects.filter(run_id__in=by_run, profile__active=True):
-        indices.setdefault(index.run_id, {})[index.tool] = index.index
-    return tuple(
-        detail
-        for run_id, of_run in by_run.items()
-        for detail in measurement_details(of_run, indices.get(run_id, {}))
-    )
-
-
 def host_detail(host_id: int) -> HostDetail | None:
     """One host; None when there is none of this id or it has no run that counts."""
     host = select_hosts().filter(pk=host_id).first()
@@ -162,6 +123,6 @@ def host_detail(host_id: int) -> HostDetail | None:
     return HostDetail(
         summary=summary,
         environment=environment_of(latest) if latest else None,
-        results=_latest_results(host),
+        latest=latest_results(host.pk),
         recent_runs=tuple(summaries(runs[:20])),
     )

@@ -1,6 +1,7 @@
 /** All charts of the document: drawn when a page or a part of it arrives, redrawn on a new theme. */
 
 import { drawFigure, type DrawnChart } from "../charts/chartFigure";
+import { drawHistory } from "../charts/historyFigure";
 
 const drawn = new Map<HTMLElement, DrawnChart>();
 
@@ -11,9 +12,10 @@ export function drawCharts(): void {
     chart.destroy();
     drawn.delete(figure);
   }
-  for (const figure of document.querySelectorAll<HTMLElement>("figure[data-chart]")) {
+  const figures = "figure[data-chart], figure[data-history]";
+  for (const figure of document.querySelectorAll<HTMLElement>(figures)) {
     if (drawn.has(figure)) continue;
-    const chart = drawFigure(figure);
+    const chart = "history" in figure.dataset ? drawHistory(figure) : drawFigure(figure);
     if (chart) drawn.set(figure, chart);
   }
 }

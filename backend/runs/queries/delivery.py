@@ -1,0 +1,72 @@
+"""What ssh delivers of each cipher's own speed, in one host's latest run that measured both."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from analysis.baselines import MeasuredSeries
+from analysis.openssl_against_ssh import Delivered, delivered
+from runs.judging import series_of
+from runs.models import Measurement, Run
+from runs.queries.latest import LATEST_FIRST
+
+
+@dataclass(frozen=True)
+class DeliveredCost:
+    """One ssh series beside its cipher, and what it costs: CPU seconds per GB, both ends."""
+
+    delivered: Delivered
+    noisy: bool
+    cpu_seconds_per_gb: float | None
+    cpu_seconds_per_gb_spread: float | None
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """The run, and its ssh series that have their cipher's own speed beside them."""
+
+    run_id: UUID
+    started_at: datetime | None
+    openssl: str
+    rows: tuple[DeliveredCost, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where the two ciphers are not quite the same, each said once."""
+        notes = (row.delivered.note for row in self.rows)
+        return tuple(dict.fromkeys(note for note in notes if note))
+
+
+def _measured(tool: str) -> Exists:
+    return Exists(Measurement.objects.filter(run_id=OuterRef("pk"), tool=tool, implausible=False))
+
+
+def latest_delivery(host_id: int) -> Delivery | None:
+    """Of the host's latest run that measured ssh and openssl; None where none has."""
+    run = (
+        Run.objects.filter(host_id=host_id, status=Run.Status.READY, hidden=False)
+        .filter(_measured("ssh"), _measured("openssl"))
+        .select_related("environment__openssl")
+        .order_by(*LATEST_FIRST)
+        .first()
+    )
+    if run is None or run.environment is None:
+        return None
+    rows = {
+        series_of(row): row
+        for row in run.measurements.filter(median__isnull=False, acceleration="default")
+    }
+    measured = [MeasuredSeries(series, cast(float, row.median)) for series, row in rows.items()]
+    return Delivery(
+        run.run_id,
+        run.started_at,
+        run.environment.openssl.label,
+        tuple(_cost(one, rows[one.ssh]) for one in delivered(measured)),
+    )
+
+
+def _cost(one: Delivered, row: Measurement) -> DeliveredCost:
+    return DeliveredCost(one, row.noisy, row.cpu_seconds_per_gb, row.cpu_seconds_per_gb_spread)

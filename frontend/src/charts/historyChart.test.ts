@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+
+import type { HistoryPoint, HistoryView } from "../history";
+import { historyChart, pointLines, span, timeLabel, timeTicks } from "./historyChart";
+import { placeLabels } from "./historyMarks";
+import type { Theme } from "./theme";
+
+const DAY = 86_400_000;
+const MARCH = Date.UTC(2025, 2, 1, 6);
+
+const theme: Theme = {
+  text: "text",
+  muted: "muted",
+  grid: "grid",
+  surface: "surface",
+  accent: "accent",
+  fontFamily: "sans",
+  cipher: (slot) => `colour of ${slot}`,
+};
+
+function point(day: number, changes: Partial<HistoryPoint> = {}): HistoryPoint {
+  const at = MARCH + day * DAY;
+  return { at, median: 4e8, spread: 0.01, n: 5, noisy: false, conditions: 0, environment: "E", ...changes };
+}
+
+function view(changes: Partial<HistoryView> = {}): HistoryView {
+  return {
+    label: "aes128-gcm",
+    unit: "B/s",
+    slot: "aes-gcm-1",
+    points: [point(0), point(1, { noisy: true }), point(2), point(3)],
+    marks: [{ index: 2, kind: "break", label: "tool changed", words: "The tool changed." }],
+    ...changes,
+  };
+}
+
+describe("the chart of a history", () => {
+  it("has a dot for each run, hollow where it is doubtful", () => {
+    const [line] = historyChart(view(), theme).data.datasets;
+    expect(line?.data).toHaveLength(4);
+    expect(line?.pointBackgroundColor).toEqual([
+      "colour of aes-gcm-1",
+      "surface",
+      "colour of aes-gcm-1",
+      "colour of aes-gcm-1",
+    ]);
+  });
+
+  it("draws no line across a change of the tool", () => {
+    const { segment } = historyChart(view(), theme).data.datasets[0] ?? {};
+    const colour = typeof segment === "object" ? segment.borderColor : undefined;
+    const at = (p1DataIndex: number): unknown =>
+      typeof colour === "function" ? colour({ p1DataIndex } as never, {}) : null;
+    expect([at(1), at(2), at(3)]).toEqual(["colour of aes-gcm-1", "transparent", "colour of aes-gcm-1"]);
+  });
+
+  it("keeps only the telling dots of a long history", () => {
+    const points = Array.from({ length: 200 }, (_, day) => point(day));
+    const radii = historyChart(view({ points }), theme).data.datasets[0]?.pointRadius as number[];
+    expect(radii.map((radius, index) => (radius > 0 ? index : -1)).filter((i) => i >= 0)).toEqual([
+      0, 2, 199,
+    ]);
+  });
+});
+
+describe("what a run says in words", () => {
+  it("names time, rate, scatter, marks and environment", () => {
+    expect(pointLines(view(), 2)).toEqual([
+      "2025-03-03 06:00 UTC",
+      "400 MB/s, 5 tries, spread 1.0 %",
+      "The tool changed.",
+      "E",
+    ]);
+  });
+
+  it("says what makes it doubtful", () => {
+    const points = [point(0, { noisy: true, conditions: 2, n: 1, spread: 0 })];
+    expect(pointLines(view({ points, marks: [] }), 0)[1]).toBe("400 MB/s, one try, noisy");
+    expect(pointLines(view({ points, marks: [] }), 0)[2]).toBe("measured under doubtful conditions");
+    expect(pointLines(view(), -1)).toEqual([]);
+  });
+});
+
+describe("the axis of time", () => {
+  it("has room around a single run", () => {
+    const [first, last] = span([point(0)]);
+    expect(last - first).toBe(DAY);
+  });
+
+  it("labels whole days of a long history", () => {
+    const ticks = timeTicks(MARCH, MARCH + 40 * DAY, 550);
+    expect(ticks.length).toBeGreaterThan(2);
+    expect(ticks.length).toBeLessThan(7);
+    expect(ticks.every((at) => at % DAY === 0)).toBe(true);
+    expect(timeLabel(ticks[0] ?? 0, 40 * DAY)).toBe("2025-03-02");
+  });
+
+  it("labels the hours of a short one", () => {
+    expect(timeLabel(MARCH, DAY)).toBe("03-01 06:00");
+  });
+});
+
+describe("labels of marks", () => {
+  const mark = { index: 0, kind: "change", label: "+12 %", words: "" } as const;
+
+  it("take a second row, and stay away where there is no room", () => {
+    const placed = placeLabels(
+      [10, 20, 30, 200].map((x) => ({ mark, x, width: 40 })),
+      300,
+    );
+    expect(placed.map(({ row, left }) => [row, left])).toEqual([
+      [0, 0],
+      [1, 0],
+      [0, 180],
+    ]);
+  });
+
+  it("never leave the chart", () => {
+    const [only] = placeLabels([{ mark, x: 298, width: 40 }], 300);
+    expect(only?.left).toBe(260);
+  });
+});

@@ -1,0 +1,177 @@
+/** A history as a line over time: one dot a run, a vertical line where something changed. */
+
+import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
+
+import { quantity, tick } from "../format";
+import type { HistoryMark, HistoryPoint, HistoryView } from "../history";
+import { historyMarks } from "./historyMarks";
+import type { Theme } from "./theme";
+
+const DAY_MS = 86_400_000;
+/** Above this many runs the dots would hide the line: only telling ones keep theirs. */
+const MANY = 120;
+
+export type HistoryConfiguration = ChartConfiguration<"line", { x: number; y: number }[]>;
+
+/** The chart of a view, in a theme. Pure: no document, no measuring. */
+export function historyChart(view: HistoryView, theme: Theme): HistoryConfiguration {
+  return {
+    type: "line",
+    data: { datasets: [line(view, theme)] },
+    options: {
+      animation: false,
+      responsive: true,
+      maintainAspectRatio: false,
+      // Room for the marks' labels above the first grid line, and for the last dot.
+      layout: { padding: { top: 34, right: 12 } },
+      interaction: { mode: "nearest", axis: "x", intersect: false },
+      scales: { x: timeAxis(view, theme), y: valueAxis(view, theme) },
+      plugins: { legend: { display: false }, tooltip: tooltip(view, theme) },
+    },
+    plugins: [historyMarks(view, theme)],
+  };
+}
+
+function line(view: HistoryView, theme: Theme): ChartDataset<"line", { x: number; y: number }[]> {
+  const colour = theme.cipher(view.slot);
+  const breaks = new Set(
+    view.marks.filter(({ kind }) => kind === "break").map(({ index }) => index),
+  );
+  return {
+    data: view.points.map(({ at, median }) => ({ x: at, y: median })),
+    borderColor: colour,
+    borderWidth: 1.5,
+    // A line across a change of the tool would claim that the two ends can be compared.
+    segment: { borderColor: ({ p1DataIndex }) => (breaks.has(p1DataIndex) ? "transparent" : colour) },
+    pointRadius: view.points.map((point, index) => radius(view, point, index)),
+    pointHoverRadius: 6,
+    pointBackgroundColor: view.points.map((point) => (isDoubtful(point) ? theme.surface : colour)),
+    pointBorderColor: colour,
+    pointBorderWidth: 2,
+    pointHoverBorderColor: theme.text,
+  };
+}
+
+/** Noisy, or measured under doubtful conditions: drawn hollow. */
+export function isDoubtful({ noisy, conditions }: HistoryPoint): boolean {
+  return noisy || conditions > 0;
+}
+
+function radius(view: HistoryView, point: HistoryPoint, index: number): number {
+  if (view.points.length <= MANY) return 4;
+  const ends = index === 0 || index === view.points.length - 1;
+  return ends || point.noisy || view.marks.some((mark) => mark.index === index) ? 3 : 0;
+}
+
+type Scales = NonNullable<NonNullable<HistoryConfiguration["options"]>["scales"]>;
+
+function timeAxis(view: HistoryView, theme: Theme): Scales["x"] {
+  const [first, last] = span(view.points);
+  return {
+    type: "linear",
+    min: first,
+    max: last,
+    border: { color: theme.grid },
+    grid: { display: false },
+    ticks: {
+      color: theme.muted,
+      font: { family: theme.fontFamily, size: 11 },
+      maxRotation: 0,
+      autoSkipPadding: 16,
+      callback: (value) => timeLabel(Number(value), last - first),
+    },
+    afterBuildTicks: (axis) => {
+      axis.ticks = timeTicks(first, last, axis.chart.width).map((value) => ({ value }));
+    },
+  };
+}
+
+/** First and last moment of the axis; a single run stands in the middle of a day. */
+export function span(points: readonly HistoryPoint[]): [number, number] {
+  const first = points[0]?.at ?? 0;
+  const last = points.at(-1)?.at ?? 0;
+  const air = last > first ? (last - first) * 0.02 : DAY_MS / 2;
+  return [first - air, last + air];
+}
+
+const PIXELS_A_TICK = 110;
+
+/** Moments to label, evenly apart; whole days where the history is longer than some days. */
+export function timeTicks(first: number, last: number, width: number): number[] {
+  const wanted = Math.max(2, Math.floor(width / PIXELS_A_TICK));
+  const raw = (last - first) / wanted;
+  const step = raw > DAY_MS ? Math.ceil(raw / DAY_MS) * DAY_MS : raw;
+  const start = raw > DAY_MS ? Math.ceil(first / DAY_MS) * DAY_MS : first + step / 2;
+  const ticks: number[] = [];
+  for (let at = start; at <= last; at += step) ticks.push(at);
+  return ticks;
+}
+
+/** A moment in UTC: a date, with the time of day where the whole axis is shorter than days. */
+export function timeLabel(at: number, range: number): string {
+  const text = new Date(at).toISOString();
+  return range > 4 * DAY_MS ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ");
+}
+
+function valueAxis(view: HistoryView, theme: Theme): Scales["y"] {
+  return {
+    type: "linear",
+    beginAtZero: true,
+    border: { display: false },
+    grid: { color: theme.grid },
+    ticks: {
+      color: theme.muted,
+      font: { family: theme.fontFamily, size: 11 },
+      maxTicksLimit: 6,
+      callback: (value) => tick(Number(value), view.unit),
+    },
+  };
+}
+
+function tooltip(
+  view: HistoryView,
+  theme: Theme,
+): NonNullable<NonNullable<HistoryConfiguration["options"]>["plugins"]>["tooltip"] & object {
+  const index = (items: TooltipItem<"line">[]): number => items[0]?.dataIndex ?? -1;
+  return {
+    displayColors: false,
+    backgroundColor: theme.text,
+    titleColor: theme.surface,
+    bodyColor: theme.surface,
+    titleFont: { family: theme.fontFamily },
+    bodyFont: { family: theme.fontFamily },
+    padding: 10,
+    callbacks: {
+      title: (items) => pointLines(view, index(items))[0] ?? "",
+      label: (item) => pointLines(view, item.dataIndex).slice(1).map(shorten),
+    },
+  };
+}
+
+/** What a point says in words: the tooltip's lines, and what a screen reader is told. */
+export function pointLines(view: HistoryView, index: number): string[] {
+  const point = view.points[index];
+  if (!point) return [];
+  const doubts = point.conditions > 0 ? ["measured under doubtful conditions"] : [];
+  return [
+    `${new Date(point.at).toISOString().slice(0, 16).replace("T", " ")} UTC`,
+    `${quantity(point.median, view.unit)}, ${spreadWords(point)}${point.noisy ? ", noisy" : ""}`,
+    ...doubts,
+    ...marksAt(view, index).map(({ words }) => words),
+    point.environment,
+  ];
+}
+
+function spreadWords({ spread, n }: HistoryPoint): string {
+  if (n === 1) return "one try";
+  return spread === null ? `${n} tries` : `${n} tries, spread ${(spread * 100).toFixed(1)} %`;
+}
+
+export function marksAt(view: HistoryView, index: number): HistoryMark[] {
+  return view.marks.filter((mark) => mark.index === index);
+}
+
+function shorten(text: string): string {
+  const letters = Array.from(text);
+  return letters.length > 64 ? `${letters.slice(0, 63).join("")}…` : text;
+}

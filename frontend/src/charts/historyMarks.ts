@@ -1,0 +1,80 @@
+/** Vertical lines where a history changes, each with a short label that hides no other. */
+
+import type { Chart, Plugin } from "chart.js";
+
+import type { HistoryMark, HistoryView } from "../history";
+import type { Theme } from "./theme";
+
+const LABEL_ROWS = 2;
+const ROW_HEIGHT = 14;
+const GAP = 8;
+
+/** Where a label stands: its left end and its row, 0 at the top. */
+export interface Placed {
+  mark: HistoryMark;
+  x: number;
+  left: number;
+  row: number;
+}
+
+/** Labels from left to right; one that has no room in any row is left to the list of changes. */
+export function placeLabels(
+  marks: readonly { mark: HistoryMark; x: number; width: number }[],
+  room: number,
+): Placed[] {
+  const ends: number[] = Array.from({ length: LABEL_ROWS }, () => -Infinity);
+  const placed: Placed[] = [];
+  for (const { mark, x, width } of [...marks].sort((a, b) => a.x - b.x)) {
+    const left = Math.max(0, Math.min(x - width / 2, room - width));
+    const row = ends.findIndex((end) => end + GAP <= left);
+    if (row < 0) continue;
+    ends[row] = left + width;
+    placed.push({ mark, x, left, row });
+  }
+  return placed;
+}
+
+export function historyMarks(view: HistoryView, theme: Theme): Plugin<"line"> {
+  return {
+    id: "historyMarks",
+    beforeDatasetsDraw(chart) {
+      const { ctx, chartArea } = chart;
+      ctx.save();
+      for (const mark of view.marks) {
+        const x = between(chart, view, mark.index);
+        ctx.beginPath();
+        ctx.setLineDash(mark.kind === "change" ? [] : [4, 4]);
+        ctx.strokeStyle = mark.kind === "break" ? theme.accent : theme.muted;
+        ctx.lineWidth = mark.kind === "break" ? 2 : 1;
+        ctx.moveTo(x, chartArea.top - 4);
+        ctx.lineTo(x, chartArea.bottom);
+        ctx.stroke();
+      }
+      ctx.restore();
+    },
+    afterDatasetsDraw(chart) {
+      const { ctx, width } = chart;
+      ctx.save();
+      ctx.font = `600 11px ${theme.fontFamily}`;
+      ctx.textBaseline = "top";
+      ctx.fillStyle = theme.text;
+      const sized = view.marks.map((mark) => ({
+        mark,
+        x: between(chart, view, mark.index),
+        width: ctx.measureText(mark.label).width,
+      }));
+      for (const { mark, left, row } of placeLabels(sized, width)) {
+        ctx.fillText(mark.label, left, row * ROW_HEIGHT);
+      }
+      ctx.restore();
+    },
+  };
+}
+
+/** Half way between the run before and the first that shows it: it happened in between. */
+function between(chart: Chart<"line">, view: HistoryView, index: number): number {
+  const scale = chart.scales["x"];
+  const at = view.points[index]?.at ?? 0;
+  const before = view.points[index - 1]?.at ?? at;
+  return scale ? scale.getPixelForValue((at + before) / 2) : 0;
+}

@@ -1,0 +1,35 @@
+/** A host's history of one series, as its page hands it to the chart (`pages/history_section.py`). */
+
+import type { Unit } from "./comparison";
+
+export interface HistoryPoint {
+  /** When the run started, in milliseconds since 1970. */
+  at: number;
+  median: number;
+  /** Of the tries, a fraction. */
+  spread: number | null;
+  n: number;
+  noisy: boolean;
+  /** How many things may make the run doubtful. */
+  conditions: number;
+  environment: string;
+}
+
+export type MarkKind = "change" | "unconfirmed" | "break";
+
+/** Something that begins at the point `index`. */
+export interface HistoryMark {
+  index: number;
+  kind: MarkKind;
+  label: string;
+  words: string;
+}
+
+export interface HistoryView {
+  label: string;
+  unit: Unit;
+  /** Colour slot of the cipher. */
+  slot: string;
+  points: HistoryPoint[];
+  marks: HistoryMark[];
+}

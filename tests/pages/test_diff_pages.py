@@ -1,0 +1,232 @@
+"""Two runs, or two hosts, side by side."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from runs.models import Run
+from tests.conftest import ApiClient, StoreRun
+from tests.histories import run_of_day, with_openssl
+from tests.pages.conftest import page, text_of
+from tests.sample_documents import (
+    environment,
+    openssl_measurement,
+    run_document,
+    ssh_measurement,
+)
+
+GCM = "aes128-gcm@openssh.com"
+OLD, NEW = "OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.19 27 Jan 2026"
+UNKNOWN = "0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e"
+
+
+def diff(first: Run, second: Run) -> str:
+    return f"/runs/{first.run_id}/diff/{second.run_id}/"
+
+
+def test_two_runs_are_compared_series_by_series(member: Client, store_run: StoreRun) -> None:
+    busy = [{"code": "busy", "detail": "other processes used 12 %"}]
+    first = store_run(
+        run_of_day(
+            0,
+            ssh_measurement(GCM, 100e6, 100e6, 100e6),
+            ssh_measurement("aes128-ctr", 100e6, 100e6, 100e6),
+            ssh_measurement("3des-cbc", 20e6),
+            ssh_measurement("aes256-ctr", 90e6),
+            conditions=busy,
+        )
+    )
+    second = store_run(
+        run_of_day(
+            1,
+            ssh_measurement(GCM, 144e6, 144e6, 144e6),
+            ssh_measurement("aes128-ctr", 103e6, 103e6, 103e6),
+            ssh_measurement("3des-cbc", 40e6),
+            openssl_measurement("rc4", 1e9),
+            environment={**environment(microcode="0xa1"), "openssl": {"version_text": OLD}},
+        )
+    )
+    html = page(member, diff(first, second))
+    said = text_of(html)
+    assert "1.44 × +44.0 % faster ± 5.0 %" in said
+    assert "1.03 × +3.0 % within the noise" in said
+    assert "2.00 × +100.0 % too few tries to tell –" in said
+    # The cube root of 1.44 x 1.03 x 2.
+    assert "SSH 1.44 × +43.7 % 3 1 faster, 0 slower" in said
+    assert "OpenSSL: OpenSSL 3.0.19 → OpenSSL 3.0.15" in said
+    assert "microcode not stated 0xa1" in said
+    assert "busy : other processes used 12 %" in said
+    assert "Only A, nas SSH, pipeline, loopback aes256-ctr" in said
+    assert "Only B, nas OpenSSL, encrypt, 1 thread rc4" in said
+    assert f'href="{diff(second, first)}"' in html
+
+
+def test_swapping_turns_every_ratio_round(member: Client, store_run: StoreRun) -> None:
+    runs = [
+        store_run(run_of_day(day, ssh_measurement(GCM, rate, rate, rate)))
+        for day, rate in enumerate((100e6, 125e6))
+    ]
+    assert "1.25 × +25.0 % faster" in text_of(page(member, diff(*runs)))
+    assert "0.800 × −20.0 % slower" in text_of(page(member, diff(*reversed(runs))))
+
+
+def test_no_ratio_is_stated_across_a_change_of_the_tool_unless_asked(
+    member: Client, store_run: StoreRun
+) -> None:
+    first, second = (
+        store_run(
+            run_of_day(
+                day,
+                openssl_measurement("aes-128-gcm", rate, rate, rate, block_size=16),
+                openssl_measurement("aes-128-cbc", 1e9, 1e9, 1e9, block_size=16),
+                environment=with_openssl(version),
+            )
+        )
+        for day, (version, rate) in enumerate(((OLD, 800e6), (NEW, 50e6)))
+    )
+    html = page(member, diff(first, second))
+    said = text_of(html)
+    assert "The tool changed between A and B" in said
+    assert "for 1 series no ratio is stated" in said
+    assert "– – tool changed" in said
+    assert "−93.8 %" not in said
+    assert "OpenSSL 1.00 × +0.0 % 1 0 faster, 0 slower 1 across a change" in said
+    assert 'href="?across=1"' in html
+    asked = text_of(page(member, diff(first, second), across="1"))
+    assert "0.0625 × −93.8 % slower" in asked
+    assert "because this address asks for them" in asked
+
+
+def test_masked_series_are_compared_and_left_out_of_the_mean(
+    member: Client, store_run: StoreRun
+) -> None:
+    first, second = (
+        store_run(
+            run_of_day(
+                day,
+                openssl_measurement("aes-128-cbc", 1e9),
+                openssl_measurement("aes-128-cbc", rate, acceleration="masked"),
+            )
+        )
+        for day, rate in enumerate((1e8, 2e8))
+    )
+    said = text_of(page(member, diff(first, second)))
+    assert "OpenSSL 1.00 × +0.0 % 1" in said
+    assert "1 with AES instructions turned off" in said
+
+
+def test_two_hosts_are_compared_by_their_latest_results(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(run_of_day(0, ssh_measurement(GCM, 9e6), ssh_measurement("aes256-ctr", 5e7)))
+    nas = store_run(run_of_day(1, ssh_measurement(GCM, 1e8, 1e8, 1e8)))
+    other = store_run(
+        run_of_day(
+            1,
+            ssh_measurement(GCM, 3e8, 3e8, 3e8),
+            ssh_measurement("aes256-ctr", 5e7),
+            host={"name": "other"},
+            environment=environment(model="Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz"),
+        )
+    )
+    html = page(member, f"/hosts/{nas.host_id}/diff/{other.host_id}/")
+    said = text_of(html)
+    assert "Two hosts side by side" in said
+    assert "3.00 × +200.0 % faster" in said
+    assert "SSH 1.73 ×" in said
+    assert "AMD EPYC 9R14 → Intel Core i7-3770" in said
+    assert f'href="/hosts/{other.host_id}/diff/{nas.host_id}/"' in html
+
+
+def test_nothing_in_common_is_said(member: Client, store_run: StoreRun) -> None:
+    first = store_run(run_of_day(0, ssh_measurement(GCM, 1e8)))
+    second = store_run(run_of_day(1, openssl_measurement("rc4", 1e9)))
+    said = text_of(page(member, diff(first, second)))
+    assert "no series in common" in said
+    assert "A and B state the same environment" in said
+
+
+def test_a_run_beside_itself_is_the_same(member: Client, store_run: StoreRun) -> None:
+    run = store_run(run_of_day(0))
+    assert "A and B are the same run" in text_of(page(member, diff(run, run)))
+
+
+def test_a_run_without_results_says_so(
+    member: Client, store_run: StoreRun, uploader: ApiClient
+) -> None:
+    ready = store_run(run_of_day(0))
+    waiting = run_document()
+    uploader.upload(waiting)
+    Run.objects.filter(run_id=waiting["run_id"]).update(status="accepted", host=None)
+    said = text_of(page(member, f"/runs/{ready.run_id}/diff/{waiting['run_id']}/"))
+    assert "This run is accepted: it has no results to compare" in said
+
+
+@pytest.mark.parametrize("kind", ("runs", "hosts"))
+def test_what_is_not_there_is_a_404(member: Client, store_run: StoreRun, kind: str) -> None:
+    run = store_run(run_of_day(0))
+    own, unknown = (run.run_id, UNKNOWN) if kind == "runs" else (run.host_id, "4711")
+    for path in (f"{own}/diff/{unknown}/", f"{unknown}/diff/{own}/", f"{unknown}/diff/"):
+        page(member, f"/{kind}/{path}", expect=404)
+    Run.objects.update(hidden=True)
+    page(member, f"/{kind}/{own}/diff/{own}/", expect=404)
+
+
+def test_readers_must_sign_in(client: Client, store_run: StoreRun) -> None:
+    run = store_run(run_of_day(0))
+    for path in (diff(run, run), f"/runs/{run.run_id}/diff/", f"/hosts/{run.host_id}/diff/"):
+        assert client.get(path).status_code == 302
+
+
+def test_a_run_offers_those_of_its_host_and_searches_others(
+    member: Client, store_run: StoreRun
+) -> None:
+    first, second = store_run(run_of_day(0)), store_run(run_of_day(1))
+    foreign = store_run(run_of_day(1, host={"name": "web-7"}))
+    html = page(member, f"/runs/{second.run_id}/")
+    assert f'href="/runs/{second.run_id}/diff/"' in html
+    choice = page(member, f"/runs/{second.run_id}/diff/")
+    assert re.findall(r'href="(/runs/[^"]*/diff/[^"]+/)"', choice) == [diff(first, second)]
+    found = page(member, f"/runs/{second.run_id}/diff/", q="WEB")
+    assert re.findall(r'href="(/runs/[^"]*/diff/[^"]+/)"', found) == [diff(foreign, second)]
+    nobody = page(member, f"/runs/{second.run_id}/diff/", q="nobody")
+    assert "No run to compare with has that name" in text_of(nobody)
+    alone = page(member, f"/runs/{foreign.run_id}/diff/")
+    assert "This host has no other run" in text_of(alone)
+
+
+def test_a_host_offers_the_others_and_searches_them(member: Client, store_run: StoreRun) -> None:
+    mine = store_run(run_of_day(0))
+    assert "There is no other host yet" in text_of(page(member, f"/hosts/{mine.host_id}/diff/"))
+    other = store_run(run_of_day(0, host={"name": "web-7"}))
+    assert f'href="/hosts/{mine.host_id}/diff/"' in page(member, f"/hosts/{mine.host_id}/")
+    expected = [f"/hosts/{other.host_id}/diff/{mine.host_id}/"]
+    queries: tuple[dict[str, Any], ...] = ({}, {"q": "web"})
+    for query in queries:
+        html = page(member, f"/hosts/{mine.host_id}/diff/", **query)
+        assert re.findall(r'href="(/hosts/\d+/diff/\d+/)"', html) == expected
+
+
+def test_more_series_need_no_more_queries(member: Client, store_run: StoreRun) -> None:
+    def queries(address: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            page(member, address)
+        return len(captured)
+
+    few = [store_run(run_of_day(day, ssh_measurement(GCM, 1e8))) for day in range(2)]
+    many = [
+        store_run(
+            run_of_day(
+                day, *(ssh_measurement(f"cipher-{number}", 1e8) for number in range(20)),
+                host={"name": f"host {day}"},
+            )
+        )
+        for day in range(2)
+    ]  # fmt: skip
+    assert queries(diff(*few)) == queries(diff(*many)) <= 16
+    hosts = f"/hosts/{many[0].host_id}/diff/{many[1].host_id}/"
+    assert queries(hosts) <= 16

@@ -1,0 +1,249 @@
+"""What the host's page says beyond the latest figures: history, standing, delivery."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from runs.models import Run
+from tests.conftest import StoreRun
+from tests.histories import run_of_day, with_openssl
+from tests.pages.conftest import page, text_of
+from tests.sample_documents import openssl_measurement, ssh_measurement
+
+GCM = "aes128-gcm@openssh.com"
+OLD, NEW = "OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.19 27 Jan 2026"
+
+
+def address(run: Run) -> str:
+    return f"/hosts/{run.host_id}/"
+
+
+def falling(store_run: StoreRun) -> Run:
+    """Three runs of 400 MB/s and two of 300 with another OpenSSL; the latest."""
+    for day, rate in enumerate((400e6, 404e6, 396e6, 300e6, 302e6)):
+        environment = with_openssl(NEW if day < 3 else OLD)
+        run = store_run(
+            run_of_day(day, ssh_measurement(GCM, rate, rate, rate), environment=environment)
+        )
+    return run
+
+
+def history_of(html: str) -> str:
+    found = re.search(r'<section [^>]*id="history".*?</section>', html, re.S)
+    assert found is not None
+    return found[0]
+
+
+def test_the_history_tells_its_changes_and_their_likely_cause(
+    member: Client, store_run: StoreRun
+) -> None:
+    run = falling(store_run)
+    html = history_of(page(member, address(run)))
+    said = text_of(html)
+    assert "24.8 % slower than the median of 3 runs before" in said
+    assert "400 MB/s → 301 MB/s" in said
+    assert "OpenSSL: OpenSSL 3.0.19 → OpenSSL 3.0.15" in said
+    assert "−24.8 %" in said
+    assert f"/diff/{run.run_id}/" not in html
+    assert len(re.findall(r'<td class="number" data-value=', html)) == 5
+    assert 'data-history="history-view"' in html
+
+
+def test_a_steady_history_says_that_nothing_changed(member: Client, store_run: StoreRun) -> None:
+    for day in range(4):
+        run = store_run(run_of_day(day, ssh_measurement(GCM, 1e8)))
+    assert "4 runs, and no change among them" in text_of(page(member, address(run)))
+
+
+def test_the_address_chooses_series_and_metric(member: Client, store_run: StoreRun) -> None:
+    run = store_run(
+        run_of_day(
+            0,
+            ssh_measurement(GCM, 1e8),
+            openssl_measurement("aes-128-gcm", 3e9, block_size=1024),
+            openssl_measurement("aes-128-gcm", 1e9, acceleration="masked"),
+        )
+    )
+    html = page(member, address(run), series="openssl/16384/aes-128-gcm/masked")
+    history = history_of(html)
+    assert 'value="openssl/16384/aes-128-gcm/masked" selected' in history
+    assert "1.00 GB/s" in text_of(history)
+    assert "acceleration=masked" in history
+    nothing = history_of(page(member, address(run), metric="cpu_seconds_per_gb"))
+    assert "No run of this host has a value of “CPU seconds per GB”" in text_of(nothing)
+
+
+def test_every_series_of_the_picker_leads_to_its_own_value(
+    member: Client, store_run: StoreRun
+) -> None:
+    target = {"kind": "remote", "name": "backup"}
+    run = store_run(
+        run_of_day(
+            0,
+            ssh_measurement(GCM, 1e8),
+            ssh_measurement(GCM, 2e8, method="steady", pinned=True),
+            ssh_measurement(GCM, 3e8, method="steady"),
+            ssh_measurement(GCM, 4e8, target=target),
+            ssh_measurement(GCM, 5e8, acceleration="masked"),
+            ssh_measurement(GCM, 6e8, compression=True),
+            ssh_measurement(GCM, 7e8, mac="hmac-sha2-256"),
+            openssl_measurement("aes-128-gcm", 8e8),
+            openssl_measurement("aes-128-gcm", 9e8, operation="decrypt"),
+            openssl_measurement("aes-128-gcm", 10e8, threads=4),
+        )
+    )
+    keys = re.findall(r'<option value="((?:ssh|openssl)/[^"]*)"', page(member, address(run)))
+    values = set()
+    for key in keys:
+        history = history_of(page(member, address(run), series=key))
+        assert f'value="{key}" selected' in history
+        values |= {float(one) for one in re.findall(r'data-value="([^"]*)"', history)}
+    assert (len(keys), values) == (10, {number * 1e8 for number in range(1, 11)})
+
+
+def test_an_address_that_cannot_be_is_answered_in_words(
+    member: Client, store_run: StoreRun
+) -> None:
+    run = store_run(run_of_day(0, ssh_measurement(GCM, 1e8)))
+    said = text_of(page(member, address(run), expect=400, metric="vs_3des"))
+    assert "'vs_3des' is none of throughput" in said
+    said = text_of(page(member, address(run), expect=400, since="never"))
+    assert "is no date" in said
+    assert "None of this host's latest runs measured" in text_of(
+        page(member, address(run), series="ssh/pipeline/nobody-has-this")
+    )
+
+
+def test_a_break_of_the_tool_is_told_with_its_sources(member: Client, store_run: StoreRun) -> None:
+    for day, version in enumerate((OLD, OLD, NEW, NEW)):
+        run = store_run(
+            run_of_day(
+                day,
+                openssl_measurement("aes-128-gcm", 9e8 / (1 + day)),
+                environment=with_openssl(version),
+            )
+        )
+    html = history_of(page(member, address(run)))
+    said = text_of(html)
+    assert "The tool changed between OpenSSL 3.0.15 and OpenSSL 3.0.19" in said
+    assert "https://github.com/openssl/openssl/issues/28063" in html
+
+
+def test_a_host_stands_among_all_machines_one_vote_each(
+    member: Client, store_run: StoreRun
+) -> None:
+    for number, rates in enumerate(((1e8,), (2e8,), (9e8, 3e8), (5e8,))):
+        for day, rate in enumerate(rates):
+            store_run(run_of_day(day, ssh_measurement(GCM, rate), host={"name": f"n{number}"}))
+    mine = store_run(run_of_day(0, ssh_measurement(GCM, 4e8), ssh_measurement("aes128-ctr", 1e8)))
+    said = text_of(page(member, address(mine)))
+    # The host n2 was fast once; its latest run counts: 1, 2 and 3e8 are beaten, 5e8 is not.
+    assert "faster than 75 % of 4 other machines" in said
+    assert "2 of 5" in said
+    assert "no other machine measured it" in said
+
+
+def test_machines_beyond_a_change_of_the_tool_are_no_rivals(
+    member: Client, store_run: StoreRun
+) -> None:
+    def store(name: str, version: str, gcm: float, cbc: float) -> Run:
+        return store_run(
+            run_of_day(
+                0,
+                openssl_measurement("aes-128-gcm", gcm),
+                openssl_measurement("aes-128-cbc", cbc),
+                host={"name": name},
+                environment=with_openssl(version),
+            )
+        )
+
+    store("old", OLD, 9e9, 9e8)
+    store("new", "OpenSSL 3.4.1 11 Feb 2025", 1e9, 1e8)
+    mine = store("mine", NEW, 2e9, 2e8)
+    said = text_of(page(member, address(mine)))
+    assert "faster than 100 % of 1 other machine 1 of 2" in said
+    assert "faster than 50 % of 2 other machines 2 of 3" in said
+
+
+def test_ssh_is_put_beside_its_ciphers_own_speed(member: Client, store_run: StoreRun) -> None:
+    costs = [
+        {"bytes": 10**9, "seconds": 2.5, "client_cpu_seconds": 1.5, "server_cpu_seconds": 1.0}
+    ] * 3
+    run = store_run(
+        run_of_day(
+            0,
+            ssh_measurement(GCM, samples=costs),
+            ssh_measurement("chacha20-poly1305@openssh.com", 3e8),
+            openssl_measurement("aes-128-gcm", 4e9),
+            openssl_measurement("chacha20-poly1305", 2e9),
+        )
+    )
+    store_run(run_of_day(1, ssh_measurement(GCM, 9e8)))
+    said = text_of(page(member, address(run)))
+    assert "400 MB/s 4.00 GB/s 16 KiB 10 %" in said
+    assert "2.25 s/GB" in said
+    assert "2.50 s/GB" in said
+    assert "ssh's construction differs from the TLS one" in said
+
+
+def test_a_host_with_one_tool_alone_says_that_nothing_can_be_delivered(
+    member: Client, store_run: StoreRun
+) -> None:
+    run = store_run(run_of_day(0, ssh_measurement(GCM, 1e8)))
+    assert "Not measured: no run of this host has both" in text_of(page(member, address(run)))
+
+
+def test_more_runs_than_the_table_has_are_one_click_away(
+    member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.history_section.LATEST_ROWS", 2)
+    for day in range(3):
+        run = store_run(run_of_day(day, ssh_measurement(GCM, 1e8)))
+    some, every = page(member, address(run)), page(member, address(run), rows="all")
+    assert "2 of 3 runs shown" in text_of(some)
+    assert [history_of(one).count('class="number" data-value') for one in (some, every)] == [2, 3]
+
+
+def test_results_of_long_ago_are_left_to_the_history(
+    member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("runs.queries.latest", "pages.views.hosts"):
+        monkeypatch.setattr(f"{module}.LATEST_RUNS", 2)
+    store_run(run_of_day(0, ssh_measurement("aes256-ctr", 1e8)))
+    for day in (1, 2):
+        run = store_run(run_of_day(day, ssh_measurement(GCM, 1e8)))
+    said = text_of(page(member, address(run)))
+    assert "Of the latest 2 runs" in said
+    assert "aes256-ctr" not in said
+
+
+def test_a_host_without_any_figure_has_no_history(member: Client, store_run: StoreRun) -> None:
+    run = store_run(run_of_day(0, ssh_measurement(GCM, 1e15)))
+    html = page(member, address(run))
+    assert 'id="history"' not in html
+
+
+def queries(client: Client, where: str, **query: Any) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        page(client, where, **query)
+    return len(captured)
+
+
+def test_a_long_history_and_a_large_fleet_need_no_more_queries(
+    member: Client, store_run: StoreRun
+) -> None:
+    series = [ssh_measurement(GCM, 1e8), openssl_measurement("aes-128-gcm", 1e9)]
+    run = store_run(run_of_day(0, *series))
+    store_run(run_of_day(0, *series, host={"name": "other"}))
+    few = queries(member, address(run))
+    more = [ssh_measurement("aes256-ctr", 1e8), openssl_measurement("aes-256-gcm", 1e9)]
+    for day in range(1, 8):
+        store_run(run_of_day(day, *series, *more))
+        store_run(run_of_day(day, *series, *more, host={"name": f"other {day}"}))
+    # A history with a change reads the documents of the two runs: one query more.
+    assert queries(member, address(run)) <= few + 1
+    assert few <= 26
