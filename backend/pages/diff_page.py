@@ -12,6 +12,7 @@ from analysis.tool_changes import ToolChange, breaks_between
 from documents.environment_difference import Difference, FlagsChanged, environment_difference
 from pages.formatting import quantity, signed_percent
 from pages.page_query import PageAddress
+from pages.palette import cipher_order
 from pages.series import TOOL_NAMES, configuration, section_label
 from runs.queries.latest import SERIES_FIELDS, LatestResult
 from runs.queries.runs import MeasurementDetail
@@ -129,7 +130,7 @@ def _key(result: LatestResult) -> tuple[Any, ...]:
 
 
 def _order(detail: MeasurementDetail) -> tuple[Any, ...]:
-    return (*configuration(detail), detail.cipher, detail.block_size or 0)
+    return (*configuration(detail), cipher_order(detail.cipher), detail.block_size or 0)
 
 
 def _pairs(first: Side, second: Side, across: bool) -> list[Pair]:

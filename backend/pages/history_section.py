@@ -33,9 +33,10 @@ HISTORY_METRICS = tuple(one for one in METRICS if one.key in histories.METRICS)
 
 @dataclass(frozen=True)
 class SeriesOption:
-    """A series of the picker: its key in the address and its name within its group."""
+    """A series of the picker: its key in the address, its group and its name within that."""
 
     key: str
+    section: str
     label: str
     detail: MeasurementDetail
 
@@ -78,7 +79,7 @@ def series_options(results: Sequence[MeasurementDetail]) -> list[tuple[str, list
 
 def _option(detail: MeasurementDetail) -> SeriesOption:
     size = f", {data_size(detail.block_size)} blocks" if detail.block_size else ""
-    return SeriesOption(series_key(detail), detail.cipher + size, detail)
+    return SeriesOption(series_key(detail), section_label(detail), detail.cipher + size, detail)
 
 
 def default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail | None:
