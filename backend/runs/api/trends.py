@@ -14,7 +14,6 @@ from documents.environment_difference import Difference
 from runs.api.schema import FILTER_PARAMETERS
 from runs.api.serializers import NULLABLE
 from runs.api.trend_parameters import history_query
-from runs.queries.comparison import UnknownProfile
 from runs.queries.history import (
     METRICS,
     FoundBreak,
@@ -25,6 +24,7 @@ from runs.queries.history import (
     UnknownHost,
     history,
 )
+from runs.queries.profiles import UnknownProfile
 
 
 class TrendSeriesSerializer(serializers.Serializer[Any]):

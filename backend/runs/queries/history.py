@@ -13,8 +13,7 @@ from analysis.history import ToolBreak, changes_between_breaks, find_breaks
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference
 from runs.models import Environment, Host, ReferenceProfile, RunDocument
-from runs.queries.comparison import UnknownProfile
-from runs.queries.profiles import active_profile
+from runs.queries.profiles import usable_profile
 from runs.queries.selection import ComparisonQuery, Where, measurement_conditions
 from runs.queries.statements import fetch_rows
 
@@ -153,12 +152,7 @@ def history(query: HistoryQuery) -> History:
 def _profile(query: ComparisonQuery) -> ReferenceProfile | None:
     if query.metric != "normalised":
         return None
-    if query.profile is None:
-        return active_profile()
-    profile = ReferenceProfile.objects.filter(name=query.profile).first()
-    if profile is None:
-        raise UnknownProfile(query.profile)
-    return profile
+    return usable_profile(query.profile)
 
 
 def _conditions(host_id: int, query: HistoryQuery) -> Where:
