@@ -14,8 +14,8 @@ from runs.queries.runs import (
     MeasurementDetail,
     RunSummary,
     environment_of,
+    latest_received,
     select_runs,
-    summaries,
 )
 
 COUNTED = Q(runs__status=Run.Status.READY, runs__hidden=False)
@@ -124,5 +124,5 @@ def host_detail(host_id: int) -> HostDetail | None:
         summary=summary,
         environment=environment_of(latest) if latest else None,
         latest=latest_results(host.pk),
-        recent_runs=tuple(summaries(runs[:20])),
+        recent_runs=tuple(latest_received(Run.objects.filter(host=host, hidden=False), 20)),
     )

@@ -156,6 +156,15 @@ def summaries(runs: Iterable[Run]) -> list[RunSummary]:
     return [_summary(run) for run in runs]
 
 
+def latest_received(runs: QuerySet[Run], most: int) -> list[RunSummary]:
+    """Rows for the latest received of these runs.
+
+    Chosen before their measurements are counted: the database would else count those of all.
+    """
+    chosen = list(runs.order_by("-id").values_list("pk", flat=True)[:most])
+    return summaries(select_runs().filter(pk__in=chosen))
+
+
 def _summary(run: Run) -> RunSummary:
     environment = run.environment
     return RunSummary(

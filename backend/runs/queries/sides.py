@@ -9,7 +9,7 @@ from uuid import UUID
 from runs.models import Run
 from runs.queries.hosts import HostSummary, host_summaries, select_hosts
 from runs.queries.latest import LATEST_FIRST, LatestResult, latest_results, results_of
-from runs.queries.runs import RunSummary, environment_of, select_runs, summaries
+from runs.queries.runs import RunSummary, environment_of, latest_received, select_runs
 
 CHOICES = 50
 """Runs or hosts that are offered to compare with, at most: the latest."""
@@ -98,8 +98,7 @@ def runs_beside(run_id: UUID, named: str) -> tuple[RunSummary, ...]:
         return ()
     ready = Run.objects.filter(status=Run.Status.READY, hidden=False).exclude(pk=run.pk)
     others = ready.filter(host__name__icontains=named) if named else ready.filter(host=run.host_id)
-    chosen = others.order_by("-id").values("pk")[:CHOICES]
-    return tuple(summaries(select_runs().filter(pk__in=chosen)))
+    return tuple(latest_received(others, CHOICES))
 
 
 def hosts_beside(host_id: int, named: str) -> tuple[HostSummary, ...]:

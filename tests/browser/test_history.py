@@ -1,0 +1,171 @@
+"""The history on a host's page, and two runs or hosts side by side, in a real browser."""
+
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import OpenPage
+from tests.browser.site_tools import processed, upload
+from tests.browser.test_every_page import AXE, NEXT_FRAME, unfold, violations
+from tests.histories import run_of_day, with_openssl
+from tests.live_site import LiveSite
+from tests.sample_documents import openssl_measurement, ssh_measurement
+
+GCM = "aes128-gcm@openssh.com"
+HOSTILE = "<b>changing</b> \u202eright to left\u202c " + "W" * 120
+OLD, NEW = "OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.19 27 Jan 2026"
+RATES = (400e6, 404e6, 396e6, 401e6, 300e6, 302e6, 299e6, 500e6)
+
+
+@dataclass(frozen=True)
+class Changing:
+    """A host whose speed changed, and another; their ids and their first and last runs."""
+
+    host_id: int
+    other_id: int
+    first: str
+    last: str
+
+    def address(self, state: str) -> str:
+        """The address of a state of my pages."""
+        host, runs = f"/hosts/{self.host_id}", f"/runs/{self.last}"
+        return {
+            "changes": f"{host}/",
+            "break": f"{host}/?series=openssl/16/aes-128-gcm",
+            "no value": f"{host}/?metric=normalised",
+            "no such series": f"{host}/?series=ssh/pipeline/nobody",
+            "refused": f"{host}/?metric=vs_3des",
+            "two runs": f"/runs/{self.first}/diff/{self.last}/",
+            "across": f"/runs/{self.first}/diff/{self.last}/?across=1",
+            "two hosts": f"{host}/diff/{self.other_id}/",
+            "choose a run": f"{runs}/diff/",
+            "choose a host": f"{host}/diff/",
+            "nothing found": f"{host}/diff/?q=nobody-has-this-name",
+        }[state]
+
+
+STATES = (
+    "changes",
+    "break",
+    "no value",
+    "no such series",
+    "refused",
+    "two runs",
+    "across",
+    "two hosts",
+    "choose a run",
+    "choose a host",
+    "nothing found",
+)
+
+
+@pytest.fixture(scope="session")
+def changing(site: LiveSite) -> Changing:
+    """A host with a hostile name: four fast runs, three slow ones, one that is not confirmed."""
+    token = site.token("upload")
+    runs = []
+    for day, rate in enumerate(RATES):
+        busy = [{"code": "busy", "detail": "12 %"}] if day == 1 else []
+        document = run_of_day(
+            day,
+            ssh_measurement(GCM, rate, rate, rate),
+            openssl_measurement("aes-128-gcm", *[8e8 if day < 4 else 1e8] * 3, block_size=16),
+            openssl_measurement("aes-128-gcm", 5e9, 5e9, 5e9),
+            host={"name": HOSTILE},
+            conditions=busy,
+            environment=with_openssl(OLD if day < 4 else NEW),
+        )
+        runs.append(upload(site, document, token))
+    other = upload(site, run_of_day(0, ssh_measurement(GCM, 1e8), host={"name": "calm"}), token)
+    ids = [processed(site, run)["host_id"] for run in (*runs, other)]
+    return Changing(ids[0], ids[-1], runs[0], runs[-1])
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_axe_finds_nothing_to_complain_about(
+    open_page: OpenPage, changing: Changing, state: str
+) -> None:
+    page = open_state(open_page, changing, state, bypass_csp=True, reduced_motion="reduce")
+    page.add_script_tag(path=AXE)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_page_scrolls_sideways(open_page: OpenPage, changing: Changing, state: str) -> None:
+    page = open_state(open_page, changing, state, width=320)
+    for width in (320, 390, 768, 1280, 2560):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(NEXT_FRAME)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def open_state(open_page: OpenPage, changing: Changing, state: str, **options: object) -> Page:
+    expected = "the server responded with a status of 400" if state == "refused" else ""
+    page = open_page(changing.address(state), expected=expected, **options)
+    unfold(page)
+    return page
+
+
+def test_the_chart_draws_every_run_and_speaks_of_each(
+    open_page: OpenPage, changing: Changing
+) -> None:
+    page = open_page(changing.address("changes"))
+    assert page.locator("figure[data-history]").get_attribute("data-drawn") == str(len(RATES))
+    page.locator("figure[data-history] canvas").focus()
+    page.keyboard.press("End")
+    said = page.locator("#history-reading")
+    assert "500 MB/s, 3 tries" in (said.text_content() or "")
+    assert "unconfirmed" in (said.text_content() or "")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    assert "300 MB/s" in (said.text_content() or "")
+    assert "slower than the median of 4 runs" in (said.text_content() or "")
+    page.keyboard.press("Escape")
+    assert said.text_content() == ""
+
+
+def test_a_choice_is_in_the_address_and_the_way_back_works(
+    open_page: OpenPage, changing: Changing
+) -> None:
+    page = open_page(changing.address("changes"))
+    page.get_by_label("Series").focus()
+    page.get_by_label("Series").select_option("openssl/16/aes-128-gcm")
+    page.wait_for_url("**/?series=openssl**")
+    page.get_by_text("The tool changed between OpenSSL 3.0.15").first.wait_for()
+    assert page.evaluate("document.activeElement.id") == "series"
+    figure = page.locator("figure[data-history]")
+    assert figure.get_attribute("data-drawn") == str(len(RATES))
+    page.go_back()
+    page.get_by_text("slower than the median of 4 runs").first.wait_for()
+    assert page.get_by_label("Series").input_value() == f"ssh/pipeline/{GCM}"
+
+
+def test_without_javascript_the_form_and_the_table_serve(
+    open_page: OpenPage, changing: Changing
+) -> None:
+    page = open_page(changing.address("changes"), java_script_enabled=False)
+    page.get_by_label("Series").select_option("openssl/16/aes-128-gcm")
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.wait_for_url("**series=openssl**#history")
+    page.get_by_text("The same numbers as a table").click()
+    rows = page.locator("#history-table tbody tr")
+    assert rows.count() == len(RATES)
+    assert "tool changed" in (rows.nth(3).text_content() or "")
+    assert page.locator("figure[data-history] canvas").is_visible() is False
+
+
+def test_two_runs_are_reached_from_a_run_in_two_clicks_and_swapped(
+    open_page: OpenPage, changing: Changing
+) -> None:
+    page = open_page(f"/runs/{changing.last}/")
+    page.get_by_role("link", name="Compare with …").click()
+    page.get_by_role("link", name=f"Compare with {changing.first[:8]}").click()
+    page.wait_for_url(f"**/runs/{changing.first}/diff/{changing.last}/")
+    assert page.get_by_text("tool changed").count() > 0
+    page.get_by_role("link", name="State them nevertheless").click()
+    page.get_by_text("because this address asks for them").wait_for()
+    page.get_by_role("link", name="Swap").click()
+    page.wait_for_url(f"**/runs/{changing.last}/diff/{changing.first}/?across=1")
