@@ -231,5 +231,5 @@ class TrendView(APIView):
         except UnknownHost as error:
             raise NotFound(f"There is no host {error}.") from None
         except UnknownProfile as error:
-            raise ValidationError({"profile": f"There is no reference profile {error}."}) from None
+            raise ValidationError({"profile": error.sentence}) from None
         return Response(trend_json(found))
