@@ -89,7 +89,8 @@ def _column(dimension: str) -> str:
     return f"{dimension}_id"
 
 
-def _add_filter(where: Where, name: str, values: tuple[str, ...]) -> None:
+def add_filter(where: Where, name: str, values: tuple[str, ...]) -> None:
+    """The condition of one of `FILTERS` on runs (r) and environments (e): any of the values."""
     if name == "source":
         where.add("r.source = ANY(%s)", list(values))
     elif name == "host":
@@ -112,7 +113,7 @@ def run_conditions(query: ComparisonQuery, *, without: str | None = None) -> Whe
     where = Where([COUNTED, "m.tool = %s"], [query.tool])
     for name, values in query.filters.items():
         if name != without and values:
-            _add_filter(where, name, values)
+            add_filter(where, name, values)
     if query.since is not None:
         where.add("r.started_at >= %s", query.since)
     if query.until is not None:

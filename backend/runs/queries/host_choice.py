@@ -1,0 +1,67 @@
+"""What there is to choose from when a recommendation is asked for: hosts and their filters."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from analysis.comparison import natural_key
+from runs.queries.recommendation import MOST_HOSTS, PLAIN_SSH, READY, HostSelection
+from runs.queries.statements import fetch_rows
+
+
+@dataclass(frozen=True)
+class HostName:
+    """A host to choose: its key and its name."""
+
+    key: str
+    name: str
+
+
+def hosts_to_choose(limit: int) -> list[HostName]:
+    """The hosts with figures, the one added last first."""
+    methods = HostSelection().methods
+    rows = fetch_rows(
+        "SELECT h.slug, h.name FROM runs_host h WHERE EXISTS (SELECT 1 FROM runs_run r"  # noqa: S608
+        " JOIN runs_measurement m ON m.run_id = r.id"
+        f" WHERE r.host_id = h.id AND {READY} AND {PLAIN_SSH}) ORDER BY h.id DESC LIMIT %s",
+        [methods, limit],
+    )
+    return [HostName(*row) for row in rows]
+
+
+def hosts_called(texts: Iterable[str]) -> list[HostName]:
+    """The hosts with a run that counts whose key or name is one of these, by key."""
+    wanted = list(texts)
+    rows = fetch_rows(
+        "SELECT h.slug, h.name FROM runs_host h WHERE (h.slug = ANY(%s) OR h.name = ANY(%s))"  # noqa: S608
+        " AND EXISTS (SELECT 1 FROM runs_run r"
+        f" WHERE r.host_id = h.id AND {READY}) ORDER BY h.slug LIMIT %s",
+        [wanted, wanted, MOST_HOSTS],
+    )
+    return [HostName(*row) for row in rows]
+
+
+def hosts_like(text: str, limit: int) -> list[HostName]:
+    """The hosts with a run that counts whose name holds this text, by name."""
+    rows = fetch_rows(
+        "SELECT h.slug, h.name FROM runs_host h"  # noqa: S608
+        " WHERE strpos(lower(h.name), lower(%s)) > 0 AND EXISTS (SELECT 1 FROM runs_run r"
+        f" WHERE r.host_id = h.id AND {READY}) ORDER BY h.name, h.slug LIMIT %s",
+        [text, limit],
+    )
+    return [HostName(*row) for row in rows]
+
+
+def values_of_dimensions(dimensions: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """Dimension -> (key, label) of every value that any run had."""
+    rows = fetch_rows(
+        "SELECT dimension, key, label FROM runs_dimensionvalue WHERE dimension = ANY(%s)",
+        [list(dimensions)],
+    )
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for dimension, key, label in rows:
+        found[dimension].append((key, label))
+    return {
+        dimension: sorted(values, key=lambda value: natural_key(value[1]))
+        for dimension, values in found.items()
+    }

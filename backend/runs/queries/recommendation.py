@@ -1,0 +1,278 @@
+"""What hosts measured with ssh, for recommendations: who, how fast, and with which OpenSSH.
+
+A host speaks for the environment of its latest run with figures of plain ssh: loopback, the
+client's own choice of MAC, no compression, hardware AES as it comes.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, get_args
+from uuid import UUID
+
+from analysis.cipher_catalogue import cipher_catalogue
+from analysis.host_ciphers import CipherRate, HostCiphers
+from analysis.offered_ciphers import NOT_OFFERED, offered_ciphers
+from documents.types import Method
+from runs.queries.selection import Where, add_filter
+from runs.queries.statements import LATEST_FIRST, fetch_rows
+
+PERIOD_FILTERS = ("host", "source")
+"""Filters that say which runs count at all; the others must hold for a host's latest run."""
+
+MOST_HOSTS = 1000
+"""In one recommendation: beyond that its answer would take longer than anybody waits."""
+
+NAMED_AT_MOST = 5
+"""Of the hosts without figures."""
+
+READY = "r.status = 'ready' AND NOT r.hidden"
+
+PLAIN_SSH = (
+    "m.tool = 'ssh' AND m.acceleration = 'default' AND m.target_kind = 'loopback'"
+    " AND m.mac = '' AND NOT m.compression AND NOT m.implausible AND m.median IS NOT NULL"
+    " AND m.method = ANY(%s)"
+)
+
+
+@dataclass(frozen=True)
+class HostSelection:
+    """Which hosts, by which runs: filters as in a comparison, a period, and a method.
+
+    `method` None: by either.
+    """
+
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    method: Method | None = None
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods whose figures count."""
+        return [self.method] if self.method else list(get_args(Method))
+
+
+@dataclass(frozen=True)
+class EvidenceRun:
+    """A run that figures come from; `started_at` is None where its text gives no date."""
+
+    run_id: UUID
+    started_at: datetime | None
+
+
+@dataclass(frozen=True)
+class HostFigures:
+    """A host with its ciphers, and the run behind each rate, by cipher and method."""
+
+    id: int
+    key: str
+    ciphers: HostCiphers
+    runs: Mapping[tuple[str, str], EvidenceRun]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Hosts without figures: how many, and the names of the first of them."""
+
+    count: int = 0
+    names: tuple[str, ...] = ()
+
+
+class TooManyHosts(ValueError):
+    """The selection has more hosts than one recommendation is made for."""
+
+
+@dataclass(frozen=True)
+class _Latest:
+    """The latest run of a host that has figures, and the environment that it speaks for."""
+
+    host_id: int
+    key: str
+    name: str
+    run: int
+    environment: int
+
+
+def known_hosts(keys: Iterable[str]) -> dict[str, str]:
+    """Key -> name of those of these hosts that have a run that counts."""
+    rows = fetch_rows(
+        "SELECT h.slug, h.name FROM runs_host h WHERE h.slug = ANY(%s) AND EXISTS"  # noqa: S608
+        f" (SELECT 1 FROM runs_run r WHERE r.host_id = h.id AND {READY})",
+        [list(keys)],
+    )
+    return dict(rows)
+
+
+def host_figures(selection: HostSelection) -> list[HostFigures]:
+    """The hosts of the selection that have figures, by key.
+
+    Three queries, however many hosts there are; `TooManyHosts` for more than `MOST_HOSTS`.
+    """
+    latest = _latest_runs(selection)
+    if len(latest) > MOST_HOSTS:
+        raise TooManyHosts(
+            f"This is more than {MOST_HOSTS} hosts, the most that one recommendation is made for: "
+            "narrow it by another filter."
+        )
+    if not latest:
+        return []
+    rates = _rates(latest, selection)
+    facts = _openssh([one.run for one in latest])
+    twice = _names_of_several(latest)
+    return [
+        _figures(one, one.key if one.name in twice else one.name, rates[one.host_id], facts)
+        for one in latest
+    ]
+
+
+def hosts_left_out(selection: HostSelection) -> LeftOut:
+    """The hosts that fit the selection, yet never measured ssh so that it could be used."""
+    period = _runs_of_period(selection)
+    fits = _runs_of_period(selection)
+    for name, values in _host_filters(selection).items():
+        add_filter(fits, name, values)
+    statement = f"""
+        SELECT h.name, count(*) OVER () FROM runs_host h
+        WHERE EXISTS (
+            SELECT 1 FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
+            WHERE r.host_id = h.id AND {fits.text}
+        ) AND NOT EXISTS (
+            SELECT 1 FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id
+            WHERE r.host_id = h.id AND {period.text} AND {PLAIN_SSH}
+        ) ORDER BY h.name LIMIT %s
+    """  # noqa: S608 - closed lists
+    parameters = [*fits.parameters, *period.parameters, selection.methods, NAMED_AT_MOST]
+    rows = fetch_rows(statement, parameters)
+    return LeftOut(rows[0][1] if rows else 0, tuple(name for name, _ in rows))
+
+
+def _runs_of_period(selection: HostSelection) -> Where:
+    """Conditions on runs (r): those that count, of the period, hosts and sources asked for."""
+    where = Where([READY], [])
+    for name in PERIOD_FILTERS:
+        if selection.filters.get(name):
+            add_filter(where, name, selection.filters[name])
+    if selection.since is not None:
+        where.add("r.started_at >= %s", selection.since)
+    if selection.until is not None:
+        where.add("r.started_at <= %s", selection.until)
+    return where
+
+
+def _host_filters(selection: HostSelection) -> dict[str, tuple[str, ...]]:
+    """The filters that a host's latest run must pass."""
+    return {
+        name: values
+        for name, values in selection.filters.items()
+        if name not in PERIOD_FILTERS and values
+    }
+
+
+def _latest_runs(selection: HostSelection) -> list[_Latest]:
+    """Of every host the latest run with figures, where that one passes the filters."""
+    inner = _runs_of_period(selection)
+    inner.add(
+        f"EXISTS (SELECT 1 FROM runs_measurement m WHERE m.run_id = r.id AND {PLAIN_SSH})",  # noqa: S608
+        selection.methods,
+    )
+    outer = Where(["true"], [])
+    for name, values in _host_filters(selection).items():
+        add_filter(outer, name, values)
+    statement = f"""
+        SELECT h.id, h.slug, h.name, r.id, r.environment_id
+        FROM (
+            SELECT DISTINCT ON (r.host_id) r.host_id, r.id FROM runs_run r
+            WHERE {inner.text} ORDER BY r.host_id, {LATEST_FIRST}
+        ) latest
+        JOIN runs_host h ON h.id = latest.host_id
+        JOIN runs_run r ON r.id = latest.id
+        JOIN runs_environment e ON e.id = r.environment_id
+        WHERE {outer.text} ORDER BY h.slug LIMIT %s
+    """  # noqa: S608 - closed lists
+    rows = fetch_rows(statement, [*inner.parameters, *outer.parameters, MOST_HOSTS + 1])
+    return [_Latest(*row) for row in rows]
+
+
+Rates = dict[int, list[tuple[CipherRate, EvidenceRun]]]
+
+
+def _rates(latest: Sequence[_Latest], selection: HostSelection) -> Rates:
+    """Host -> of its environment the latest rate of every cipher and method, with its run."""
+    where = _runs_of_period(selection)
+    where.add(PLAIN_SSH, selection.methods)
+    statement = f"""
+        SELECT DISTINCT ON (r.host_id, m.cipher, m.method) r.host_id, r.run_id, r.started_at,
+            m.cipher, m.median, m.n, m.spread, m.method, m.cpu_seconds_per_gb
+        FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (host, environment)
+        JOIN runs_run r ON r.host_id = wanted.host AND r.environment_id = wanted.environment
+        JOIN runs_measurement m ON m.run_id = r.id
+        WHERE {where.text}
+        ORDER BY r.host_id, m.cipher, m.method, {LATEST_FIRST}, m.pinned, m.target_name, m.id
+    """  # noqa: S608 - closed lists
+    pairs = [[one.host_id for one in latest], [one.environment for one in latest]]
+    found: Rates = defaultdict(list)
+    for host, run_id, started_at, *rate in fetch_rows(statement, [*pairs, *where.parameters]):
+        found[host].append((CipherRate(*rate), EvidenceRun(run_id, started_at)))
+    return found
+
+
+@dataclass(frozen=True)
+class _OpenSsh:
+    """What a run says of its OpenSSH: the document's own words, and what ssh does not offer."""
+
+    said: Mapping[str, Any]
+    not_offered: frozenset[str]
+
+
+def _openssh(runs: Sequence[int]) -> dict[int, _OpenSsh]:
+    """Run -> its OpenSSH. The database picks that out of documents that may be megabytes long."""
+    rows = fetch_rows(
+        "SELECT r.id, r.skipped::text, (ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json"
+        " #> '{environment,openssh}')::text FROM runs_run r"
+        " JOIN runs_rundocument d ON d.run_id = r.id WHERE r.id = ANY(%s)",
+        [list(runs)],
+    )
+    return {
+        run: _OpenSsh(json.loads(said), _not_offered(json.loads(skipped)))
+        for run, skipped, said in rows
+    }
+
+
+def _not_offered(skipped: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    return frozenset(
+        one["cipher"]
+        for one in skipped
+        if one["tool"] == "ssh" and one["reason"] == NOT_OFFERED and one["cipher"]
+    )
+
+
+def _names_of_several(latest: Iterable[_Latest]) -> set[str]:
+    """Names that do not tell their hosts apart: those go by their keys."""
+    return {name for name, hosts in Counter(one.name for one in latest).items() if hosts > 1}
+
+
+def _figures(
+    one: _Latest,
+    name: str,
+    rates: Sequence[tuple[CipherRate, EvidenceRun]],
+    facts: Mapping[int, _OpenSsh],
+) -> HostFigures:
+    openssh = facts[one.run]
+    client = openssh.said.get("client")
+    measured = frozenset(rate.cipher for rate, _ in rates)
+    return HostFigures(
+        id=one.host_id,
+        key=one.key,
+        ciphers=HostCiphers(
+            name=name,
+            rates=tuple(rate for rate, _ in rates),
+            client=client,
+            server=openssh.said.get("server"),
+            offered=offered_ciphers(client, measured, openssh.not_offered, cipher_catalogue()),
+            default_cipher=openssh.said.get("default_cipher"),
+        ),
+        runs={(rate.cipher, rate.method): run for rate, run in rates},
+    )
