@@ -184,7 +184,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    # Runs and ciphers both have a status.
     "ENUM_NAME_OVERRIDES": {
+        "RunStatusEnum": ["accepted", "ready", "rejected"],
+        "CipherStatusEnum": "analysis.cipher_catalogue.STATUSES",
         **{
             name: f"drf_standardized_errors.openapi_serializers.{name}.choices"
             for name in ERROR_ENUMS

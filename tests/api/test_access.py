@@ -10,6 +10,7 @@ from tests.conftest import ApiClient
 PRIVATE = (
     "/api/v1/runs/",
     "/api/v1/hosts/",
+    "/api/v1/ciphers/",
     "/api/v1/comparison/",
     "/api/v1/exports/comparison.csv",
     "/api/v1/reference-profiles/",

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from runs.api import imports, profiles, trends, views
+from runs.api import imports, profiles, recommendation, trends, views
 
 app_name = "api"
 
@@ -40,6 +40,8 @@ urlpatterns = [
     ),
     path("v1/sensitivity/", profiles.SensitivityView.as_view(), name="sensitivity"),
     path("v1/trends/", trends.TrendView.as_view(), name="trends"),
+    path("v1/ciphers/", recommendation.CipherList.as_view(), name="ciphers"),
+    path("v1/recommendation/", recommendation.RecommendationView.as_view(), name="recommendation"),
     path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:openapi"), name="docs"),

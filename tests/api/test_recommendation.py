@@ -1,0 +1,357 @@
+"""GET /api/v1/recommendation/: one host, a pair, a group, and what is refused."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
+
+URL = "/api/v1/recommendation/"
+GCM128, GCM256 = "aes128-gcm@openssh.com", "aes256-gcm@openssh.com"
+CHACHA = "chacha20-poly1305@openssh.com"
+OPENSSH = "OpenSSH_9.9p1, OpenSSL 3.4.0 22 Oct 2024"
+LATE = {"started_at": "2025-11-22T09:00:00Z", "finished_at": "2025-11-22T09:01:00Z"}
+
+
+def series(cipher: str, megabytes: float, cpu: float = 0, **changes: Any) -> dict[str, Any]:
+    """Nine equal tries, a margin of 1 %; `cpu` is CPU seconds per GB, half of it at each end."""
+    one: dict[str, Any] = {"bytes": round(megabytes * 2e6), "seconds": 2.0}
+    if cpu:
+        one |= dict.fromkeys(("client_cpu_seconds", "server_cpu_seconds"), cpu * megabytes / 1e3)
+    return ssh_measurement(cipher, **{"samples": [one] * 9, **changes})
+
+
+def facts(client: str | None = OPENSSH, default: str | None = CHACHA, **more: Any) -> Any:
+    openssh = {"client": client, "server": client, "default_cipher": default, **more}
+    return {**environment(), "openssh": openssh}
+
+
+def machine(name: str, *measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return run_document(
+        *measurements, **{"host": {"name": name}, "environment": facts(), **changes}
+    )
+
+
+def usual(name: str = "nas", gcm: float = 600, chacha: float = 300, **changes: Any) -> Any:
+    return machine(
+        name, series(GCM256, gcm, 2.0), series(CHACHA, chacha, 4.5), series("aes128-ctr", 400),
+        **changes,
+    )  # fmt: skip
+
+
+def names(answer: dict[str, Any]) -> list[str]:
+    return [place["cipher"] for place in answer["order"]]
+
+
+def why(answer: dict[str, Any]) -> dict[str, str]:
+    return {one["cipher"]: one["reason"] for one in answer["unranked"]}
+
+
+def test_a_host_is_told_the_order_the_gain_and_what_they_rest_on(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    run = store_run(usual())
+    answer = reader.get(URL, {"host": "nas"}).json()
+    assert (answer["kind"], answer["method"], answer["nothing"]) == ("host", "pipeline", None)
+    assert names(answer) == [GCM256, CHACHA]
+    first = answer["order"][0]
+    assert (first["status"], first["reference"]) == ("recommended", "RFC 5647")
+    assert first["measured"] == [
+        {
+            "median": 600e6,
+            "n": 9,
+            "spread": 0.0,
+            "margin": 0.01,
+            "method": "pipeline",
+            "cpu_seconds_per_gb": pytest.approx(2.0),
+        }
+    ]
+    gain = answer["today"]["gain"]
+    assert first["gain"] == gain
+    assert (gain["over"], gain["ratio"], gain["percent"]) == (CHACHA, 2.0, 100.0)
+    assert gain["lowest"] == pytest.approx(2 * 0.99 / 1.01)
+    assert gain["highest"] == pytest.approx(2 * 1.01 / 0.99)
+    assert gain["cpu_seconds_saved_per_gb"] == pytest.approx(2.5)
+    assert why(answer)["aes128-ctr"].startswith("its status is acceptable")
+    assert why(answer)[GCM128] == "not measured on this host"
+    assert answer["hosts"][0]["client"] == OPENSSH
+    assert [one["run_id"] for one in answer["runs"]] == [str(run.run_id)]
+    assert answer["measured"].endswith("of 2025-11-21, ssh pipeline, 9 tries a cipher")
+    assert answer["rules_version"] in answer["ssh_config"]
+    assert answer["ssh_config"].endswith(f"Host *\n    Ciphers {GCM256},{CHACHA}\n")
+    assert answer["sshd_config"].endswith(f"\nCiphers {GCM256},{CHACHA}\n")
+
+
+@pytest.mark.parametrize("policy", ("modern", "compatible", "everything"))
+def test_the_policy_says_what_may_be_named(
+    reader: ApiClient, store_run: StoreRun, policy: str
+) -> None:
+    store_run(machine("nas", series(GCM256, 600), series("aes128-ctr", 700), series("3des-cbc", 9)))
+    found = names(reader.get(URL, {"host": "nas", "policy": policy}).json())
+    assert (
+        found
+        == {
+            "modern": [GCM256],
+            "compatible": [GCM256, "aes128-ctr"],
+            "everything": [GCM256, "aes128-ctr", "3des-cbc"],
+        }[policy]
+    )
+
+
+def test_what_the_run_says_is_not_offered_is_not_in_this_openssh(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    skipped = [{"tool": "ssh", "cipher": "3des-cbc", "reason": "this OpenSSH does not offer it"}]
+    store_run(usual(skipped=skipped))
+    unranked = why(reader.get(URL, {"host": "nas", "policy": "everything"}).json())
+    assert "3des-cbc" not in unranked
+    assert unranked["aes128-cbc"] == "not measured on this host"
+    assert "arcfour" not in unranked
+
+
+def test_the_figures_are_those_of_plain_ssh_alone(reader: ApiClient, store_run: StoreRun) -> None:
+    others: tuple[dict[str, Any], ...] = (
+        {"mac": "hmac-sha2-256"},
+        {"compression": True},
+        {"target": {"kind": "remote", "name": "web"}},
+        {"acceleration": "masked"},
+    )
+    store_run(
+        machine(
+            "nas",
+            series(GCM256, 600),
+            *(series(CHACHA, 900 + place, **one) for place, one in enumerate(others)),
+            series(CHACHA, 200e6),
+            openssl_measurement("aes-256-gcm", 5e9),
+        )
+    )
+    answer = reader.get(URL, {"host": "nas"}).json()
+    assert names(answer) == [GCM256]
+    assert (
+        answer["today"]["gain_unknown"]
+        == f"{CHACHA}, which this host uses unasked, was not measured"
+    )
+
+
+def test_a_host_speaks_for_its_latest_environment(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(usual(gcm=100, chacha=900, environment=facts("OpenSSH_9.8p1")))
+    first = store_run(usual(gcm=610, chacha=300) | LATE)
+    evening = {"started_at": "2025-11-22T20:00:00Z", "finished_at": "2025-11-22T20:01:00Z"}
+    second = store_run(machine("nas", series(GCM256, 640), **evening))
+    answer = reader.get(URL, {"host": "nas"}).json()
+    assert {place["cipher"]: place["median"] for place in answer["order"]} == {
+        GCM256: 640e6,
+        CHACHA: 300e6,
+    }
+    assert [one["run_id"] for one in answer["runs"]] == [str(second.run_id), str(first.run_id)]
+    # The evening's run did not say which cipher is the default anew: it is the same environment.
+    earlier = reader.get(URL, {"host": "nas", "until": "2025-11-21"}).json()
+    assert names(earlier) == [CHACHA, GCM256]
+    assert "9.8" in earlier["hosts"][0]["client"]
+
+
+def test_the_two_methods_never_mix(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(
+        machine(
+            "nas",
+            series(GCM256, 600),
+            series(CHACHA, 300),
+            series(GCM256, 900, method="steady"),
+        )
+    )
+    assert names(reader.get(URL, {"host": "nas"}).json()) == [GCM256, CHACHA]
+    steady = reader.get(URL, {"host": "nas", "method": "steady"}).json()
+    assert [(place["cipher"], place["median"]) for place in steady["order"]] == [(GCM256, 900e6)]
+    assert steady["method"] == "steady"
+
+
+def test_the_permalink_leads_to_the_same_figures_after_the_next_run(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_run(usual())
+    clock = SimpleNamespace(now=lambda: datetime(2025, 11, 22, tzinfo=UTC))
+    monkeypatch.setattr("runs.api.recommendation.timezone", clock)
+    first = reader.get(URL, {"host": "nas", "policy": "compatible"}).json()
+    assert first["permalink"].startswith("http://testserver/recommend/?host=nas&policy=compatible")
+    store_run(usual(gcm=900) | LATE)
+    query = first["permalink"].partition("?")[2]
+    again = reader.get(f"{URL}?{query}").json()
+    assert again["order"] == first["order"]
+    assert reader.get(URL, {"host": "nas"}).json()["order"][0]["median"] == 900e6
+
+
+def test_what_is_not_known_is_said(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(machine("quiet", series(GCM256, 600), environment=facts(None, None, server=None)))
+    answer = reader.get(URL, {"host": "quiet"}).json()
+    today = answer["today"]
+    assert (today["cipher"], today["gain"]) == (None, None)
+    assert today["gain_unknown"] == "the run does not say which cipher this host uses unasked"
+    assert answer["hosts"][0]["server"] is None
+
+
+def test_nothing_measured_is_an_answer(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(machine("bare", openssl_measurement("aes-256-gcm", 5e9)))
+    store_run(machine("weak", series("3des-cbc", 9)))
+    bare = reader.get(URL, {"host": "bare"}).json()
+    assert bare["order"] == []
+    assert bare["nothing"] == "bare has no figures of plain ssh on its loopback."
+    assert (bare["ssh_config"], bare["sshd_config"], bare["measured"]) == (None, None, None)
+    weak = reader.get(URL, {"host": "weak"}).json()
+    assert weak["nothing"] == (
+        "The policy modern allows none of the ciphers that weak has and measured."
+    )
+    nobody = reader.get(URL, {"tag": "rack:nowhere"}).json()
+    assert nobody["nothing"] == (
+        "No host that fits this selection has figures of plain ssh on its loopback."
+    )
+    pair = reader.get(URL, {"client": "bare", "server": "weak"}).json()
+    assert pair["nothing"] == "bare has no figures of plain ssh on its loopback."
+
+
+def test_a_pair_is_as_fast_as_its_slower_end_and_its_link(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(usual("laptop", gcm=500, chacha=450))
+    store_run(usual("server", gcm=900, chacha=130))
+    pair = {"client": "laptop", "server": "server"}
+    answer = reader.get(URL, pair).json()
+    assert (answer["kind"], answer["link"]) == ("pair", None)
+    first, second = answer["order"]
+    assert (first["cipher"], first["median"], first["limited_by"]) == (GCM256, 500e6, "client")
+    assert (second["cipher"], second["median"], second["limited_by"]) == (CHACHA, 130e6, "server")
+    assert first["fills"] == {"1 GbE": True, "2.5 GbE": True, "10 GbE": False, "25 GbE": False}
+    assert second["fills"]["2.5 GbE"] is False
+    assert [one["median"] for one in first["measured"]] == [500e6, 900e6]
+    assert answer["today"]["gain"]["ratio"] == pytest.approx(500 / 130)
+    assert [one["host"] for one in answer["hosts"]] == ["laptop", "server"]
+    for link in ("1GbE", "1 gbe", "1000000000"):
+        slow = reader.get(URL, {**pair, "link": link}).json()
+        assert (slow["link"], slow["order"][0]["limited_by"]) == (1e9, "link")
+        assert slow["order"][0]["median"] == pytest.approx(117.68e6, rel=1e-4)
+        # What the two could fill does not depend on the link that they have.
+        assert slow["order"][0]["fills"] == first["fills"]
+        assert "link=1GbE" in slow["permalink"]
+
+
+def test_a_group_has_one_order_and_each_host_its_loss(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(usual("one", gcm=600, chacha=300))
+    store_run(usual("two", gcm=600, chacha=310))
+    store_run(usual("arm", gcm=200, chacha=400, tags={"rack": "c1"}))
+    store_run(machine("mute", openssl_measurement("aes-256-gcm", 5e9)))
+    answer = reader.get(URL, {"host": ["one", "two", "arm", "mute"]}).json()
+    assert (answer["kind"], names(answer)) == ("group", [GCM256, CHACHA])
+    assert answer["order"][0]["share"] == pytest.approx((1 * 1 * 0.5) ** (1 / 3))
+    losses = {one["host"]: one["loss"] for one in answer["losses"]}
+    assert losses == {"one": 0.0, "two": 0.0, "arm": 0.5}
+    assert answer["left_out"] == {"count": 1, "names": ["mute"]}
+    rack = reader.get(URL, {"tag": "rack:b2", "policy": "compatible"}).json()
+    assert [one["host"] for one in rack["hosts"]] == ["one", "two"]
+    assert rack["left_out"] == {"count": 1, "names": ["mute"]}
+    assert "2 hosts (tag rack:b2)" in rack["ssh_config"]
+    both = reader.get(URL, {"os": "debian-gnu-linux", "tag": "rack:c1"}).json()
+    assert [one["host"] for one in both["losses"]] == ["arm"]
+
+
+def test_a_host_is_of_the_group_that_its_latest_run_belongs_to(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(usual(environment=facts("OpenSSH_9.2p1"), tags={"ring": "old"}))
+    store_run(usual(tags={"ring": "new"}) | LATE)
+    assert reader.get(URL, {"openssh": "openssh-9.2p1"}).json()["hosts"] == []
+    assert reader.get(URL, {"tag": "ring:old"}).json()["hosts"] == []
+    assert len(reader.get(URL, {"tag": "ring:new"}).json()["hosts"]) == 1
+
+
+def test_two_hosts_of_one_name_are_told_apart_by_their_keys(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    for machine_id in ("a" * 64, "b" * 64):
+        store_run(usual(host={"name": "nas", "machine_id": machine_id}))
+    answer = reader.get(URL, {"tag": "rack:b2"}).json()
+    assert [one["name"] for one in answer["hosts"]] == ["nas", "nas-2"]
+
+
+REFUSED: tuple[tuple[dict[str, str], str, str], ...] = (
+    ({}, "host", "Name host=KEY"),
+    ({"host": "nas", "policy": "lax"}, "policy", "none of modern, compatible, everything"),
+    ({"host": "nas", "method": "guess"}, "method", "none of pipeline, steady"),
+    ({"client": "nas"}, "server", "needs both"),
+    ({"server": "nas"}, "client", "needs both"),
+    ({"client": "nas", "server": "nas", "link": "fast"}, "link", "none of 1GbE, 2.5GbE"),
+    ({"client": "nas", "server": "nas", "link": "0"}, "link", "no whole number of bits"),
+    ({"host": "nas", "link": "1GbE"}, "link", "lies between two machines"),
+    ({"host": "nas", "client": "nas", "server": "nas"}, "host", "either for client and server"),
+    ({"tag": "rack"}, "tag", "must be KEY:VALUE"),
+    ({"host": "nas", "until": "soon"}, "until", "is no date"),
+    ({"client": "a\x00", "server": "nas"}, "client", "no key of a host"),
+    ({"host": "a\x00"}, "host", "printable characters"),
+)
+
+
+@pytest.mark.parametrize(("query", "parameter", "words"), REFUSED)
+def test_nonsense_is_refused_in_words(
+    reader: ApiClient, store_run: StoreRun, query: dict[str, str], parameter: str, words: str
+) -> None:
+    store_run(usual())
+    response = reader.get(URL, query)
+    assert response.status_code == 400
+    (error,) = response.json()["errors"]
+    assert error["attr"] == parameter
+    assert words in error["detail"]
+
+
+def test_every_fault_is_named(reader: ApiClient) -> None:
+    query = {"policy": "lax", "method": "guess", "link": "fast"}
+    errors = reader.get(URL, query).json()["errors"]
+    assert {error["attr"] for error in errors} == {"policy", "method", "link"}
+
+
+@pytest.mark.parametrize(
+    "query", ({"host": "who"}, {"host": ["nas", "who"]}, {"client": "nas", "server": "who"})
+)
+def test_an_unknown_host_is_a_404(
+    reader: ApiClient, store_run: StoreRun, query: dict[str, Any]
+) -> None:
+    store_run(usual())
+    response = reader.get(URL, query)
+    assert response.status_code == 404
+    assert response.json()["errors"][0]["detail"] == "There is no host with the key who."
+
+
+def test_hidden_runs_say_nothing(reader: ApiClient, store_run: StoreRun) -> None:
+    run = store_run(usual())
+    store_run(usual("other"))
+    run.hidden = True
+    run.save()
+    assert reader.get(URL, {"host": "nas"}).status_code == 404
+    assert [one["host"] for one in reader.get(URL, {"tag": "rack:b2"}).json()["hosts"]] == ["other"]
+
+
+def test_a_document_with_a_byte_order_mark_is_read(reader: ApiClient, store_run: StoreRun) -> None:
+    run = store_run(usual())
+    run.document.body = b"\xef\xbb\xbf" + bytes(run.document.body)
+    run.document.save()
+    assert names(reader.get(URL, {"host": "nas"}).json()) == [GCM256, CHACHA]
+
+
+def test_an_answer_takes_five_queries_however_many_hosts(
+    reader: ApiClient, store_run: StoreRun, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(4):
+        store_run(usual(f"host {number}"))
+    reader.get(URL, {"host": "host-0"})
+    token = 1
+    with django_assert_num_queries(token + 4):
+        reader.get(URL, {"host": "host-0"})
+    with django_assert_num_queries(token + 4):
+        reader.get(URL, {"client": "host-0", "server": "host-1"})
+    with django_assert_num_queries(token + 4):
+        reader.get(URL, {"tag": "rack:b2"})
+    with django_assert_num_queries(token + 5):
+        reader.get(URL, {"tag": "rack:b2", "host": ["host-0", "host-1"]})

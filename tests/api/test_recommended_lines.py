@@ -1,0 +1,145 @@
+"""The lines of an answer as real OpenSSH reads them, and an answer for a whole fleet."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+import ciphermark_agent as agent
+from analysis.cipher_catalogue import cipher_catalogue
+from runs.models import Host, Measurement, Run, RunDocument
+from tests.api.test_recommendation import URL, facts, machine, series, usual
+from tests.conftest import ApiClient, StoreRun
+
+HOSTILE = "nas\u2028ProxyCommand touch owned \x1b[2J Ciphers none"
+FLEET = 1000
+
+
+def listed(text: str) -> str:
+    """The ciphers of the setting that ends a configuration."""
+    return text.strip().split("\n")[-1].split("Ciphers ")[1]
+
+
+@pytest.fixture(scope="module")
+def ssh() -> str:
+    found = shutil.which("ssh")
+    assert found, "these tests need an ssh: install openssh-client"
+    return found
+
+
+@pytest.fixture
+def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[agent.PrivateServer]:
+    """What lets this sshd read a configuration: host key, account, directory."""
+    monkeypatch.setattr(agent, "become_subreaper", lambda: False)
+    with agent.PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
+        private.prepare()
+        yield private
+
+
+def everything(version: str, name: str = "nas") -> dict[str, Any]:
+    """A host that measured every cipher there is, whatever its OpenSSH has of them."""
+    ciphers = [one for one in cipher_catalogue().ciphers if one.tool == "ssh"]
+    there = [one for one in ciphers if one.openssh and one.openssh.present.until is None]
+    measured = (series(one.name, 100 + place) for place, one in enumerate(there))
+    return machine(name, *measured, environment=facts(version, None))
+
+
+@pytest.mark.parametrize("policy", ("modern", "compatible", "everything"))
+def test_real_ssh_takes_the_lines_of_the_answer(
+    reader: ApiClient, store_run: StoreRun, policy: str, ssh: str, tmp_path: Path
+) -> None:
+    said = subprocess.run([ssh, "-V"], capture_output=True, text=True, check=True).stderr
+    run = store_run(everything(said.strip(), HOSTILE))
+    assert run.host is not None
+    answer = reader.get(URL, {"host": run.host.slug, "policy": policy}).json()
+    file = tmp_path / "config"
+    file.write_text(answer["ssh_config"], "utf-8")
+    done = subprocess.run(
+        [ssh, "-G", "-F", str(file), "example"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"ciphers {listed(answer['ssh_config'])}" in done.stdout.splitlines()
+    assert "proxycommand" not in done.stdout
+
+
+@pytest.mark.parametrize("policy", ("modern", "compatible", "everything"))
+def test_real_sshd_takes_the_lines_of_the_answer(
+    reader: ApiClient, store_run: StoreRun, policy: str, server: agent.PrivateServer
+) -> None:
+    run = store_run(everything(f"OpenSSH_{server.version}", HOSTILE))
+    assert run.host is not None
+    answer = reader.get(URL, {"host": run.host.slug, "policy": policy}).json()
+    # Of two lines of one keyword the first counts: ours stands before those of the agent.
+    server.write("ours", answer["sshd_config"] + server.read("sshd_config"))
+    for option in ("-t", "-T"):
+        done = agent.run_tool(
+            [server.sshd, option, "-f", server.path("ours")],
+            env=server.sshd_env,
+            passwd=server.passwd,
+        )
+        assert done.status == 0, done.err
+    assert f"ciphers {listed(answer['sshd_config'])}" in done.out.splitlines()
+
+
+def copies(first: Run, count: int) -> None:
+    """As many hosts like that of `first`, each with its run, document and measurements."""
+    rows = list(first.measurements.all())
+    made = [f"fleet-{number:04}" for number in range(count)]
+    hosts = Host.objects.bulk_create([Host(name=name, slug=name) for name in made])
+    runs = Run.objects.bulk_create(
+        Run(
+            run_id=uuid4(),
+            source="agent",
+            status="ready",
+            host=host,
+            host_name=host.name,
+            environment=first.environment,
+            started_at=first.started_at,
+            tags={"fleet": "big"},
+        )
+        for host in hosts
+    )
+    body = bytes(first.document.body)
+    RunDocument.objects.bulk_create(
+        RunDocument(run=run, body=body, content_digest="0" * 64) for run in runs
+    )
+    copied = {field.attname for field in Measurement._meta.fields} - {"id", "run_id", "median"}
+    Measurement.objects.bulk_create(
+        (
+            Measurement(
+                run=run,
+                median=(row.median or 0) * (1 + number % 7 / 20),
+                **{name: getattr(row, name) for name in copied},
+            )
+            for number, run in enumerate(runs)
+            for row in rows
+        ),
+        batch_size=5000,
+    )
+
+
+def test_a_fleet_of_a_thousand_hosts_is_answered_and_more_are_refused(
+    reader: ApiClient, store_run: StoreRun, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    first = store_run(everything("OpenSSH_9.9p1"))
+    copies(first, FLEET)
+    reader.get(URL, {"host": "nas"})  # The token's first use is written down.
+    token = 1
+    begun = time.monotonic()
+    with django_assert_num_queries(token + 4):
+        answer = reader.get(URL, {"tag": "fleet:big", "policy": "everything"}).json()
+    took = time.monotonic() - begun
+    assert (len(answer["hosts"]), len(answer["losses"])) == (FLEET, FLEET)
+    assert len(answer["order"]) == 10
+    assert took < 10, f"{took:.1f} s"
+    assert answer["measured"].startswith("1000 runs on 1000 hosts, of 2025-11-21, ssh pipeline")
+    store_run(usual("one more", tags={"fleet": "big"}))
+    refused = reader.get(URL, {"tag": "fleet:big"})
+    assert refused.status_code == 400
+    assert "more than 1000 hosts" in refused.json()["errors"][0]["detail"]
