@@ -3,7 +3,17 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
-from pages.views import compare, diff, hosts, plain, profiles, runs, tokens, upload
+from pages.views import (
+    compare,
+    diff,
+    hosts,
+    plain,
+    profiles,
+    recommend,
+    runs,
+    tokens,
+    upload,
+)
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
@@ -15,6 +25,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/diff/<uuid:other_id>/", diff.run_diff, name="run-page-diff"),
     path("hosts/<int:host_id>/diff/", diff.host_diff_choice, name="host-page-diff-choice"),
     path("hosts/<int:host_id>/diff/<int:other_id>/", diff.host_diff, name="host-page-diff"),
+    path("recommend/", recommend.recommend_page, name="recommend"),
     path("upload/", upload.upload_page, name="upload"),
     path("upload/save/", upload.save_upload, name="save-upload"),
     path("tokens/", tokens.token_page, name="tokens"),

@@ -33,11 +33,17 @@ STATES = {
     "method": "/method/",
     "sign in": "/accounts/login/?next=/runs/",
     "not found": "/nowhere/",
+    "recommend": "/recommend/",
+    "recommend a host": "/recommend/?host=bench-under-test&policy=everything",
+    "recommend a pair": "/recommend/?client=bench-under-test&server=bench-under-test&link=10GbE",
+    "recommend for a group": "/recommend/?source=agent&policy=everything",
+    "recommend to nobody": "/recommend/?for=group&tag=no:where",
+    "recommend refused": "/recommend/?client=bench-under-test",
     "tokens": "/tokens/",
     "upload": "/upload/",
 }
 SIGNED_IN = ("tokens", "upload")
-REFUSED = ("refused", "not found")
+REFUSED = ("refused", "not found", "recommend refused")
 
 
 def address(state: str, site: LiveSite, run_id: str) -> str:

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
@@ -13,12 +15,15 @@ from pages.environment_facts import environment_facts
 from pages.first_steps import agent_command
 from pages.history_section import history_context
 from pages.paging import page_of
+from pages.recommend_page import headline
 from pages.series import chart_views, sections
 from pages.standing_view import standing_tables
 from runs.queries.delivery import latest_delivery
 from runs.queries.hosts import HostDetail, host_detail, host_summaries, select_hosts
 from runs.queries.latest import LATEST_RUNS
 from runs.queries.standing import standings
+from runs.recommendation_question import of_host
+from runs.recommendations import advise
 
 
 @require_safe
@@ -52,6 +57,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "looked_through": LATEST_RUNS if host.summary.runs > LATEST_RUNS else None,
         "standings": standing_tables(standings(host_id, host.latest)),
         "delivery": latest_delivery(host_id),
+        "recommendation": recommendation_line(host.summary.host),
         "history_faults": faults,
         **past,
     }
@@ -67,3 +73,8 @@ def _history(
     except ValidationError as error:
         plain = history_context(host.summary.host, host.results, QueryDict())
         return plain, query_faults(error)
+
+
+def recommendation_line(key: str) -> str:
+    """The host's first cipher and what it gains, in a sentence, or why there is none."""
+    return headline(advise(of_host(key), reverse("recommend"), timezone.now()))

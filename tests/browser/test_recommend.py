@@ -1,0 +1,105 @@
+"""Choosing a host, another policy, and copying the lines, as a person does."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import OpenPage
+from tests.browser.site_tools import processed, upload
+from tests.browser.test_every_page import AXE, violations
+from tests.live_site import LiveSite
+from tests.sample_documents import environment, run_document, ssh_measurement
+
+GCM, CHACHA = "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com"
+
+
+def box(host: str, gcm: float, chacha: float) -> dict[str, Any]:
+    openssh = {"client": "OpenSSH_9.9p1", "server": "OpenSSH_9.9p1", "default_cipher": CHACHA}
+    rates = {GCM: gcm, CHACHA: chacha, "aes128-ctr": 500e6}
+    return run_document(
+        *(
+            ssh_measurement(cipher, rate, rate * 1.01, rate * 0.99)
+            for cipher, rate in rates.items()
+        ),
+        host={"name": host},
+        environment={**environment(), "openssh": openssh},
+        tags={"ring": "fast"},
+    )
+
+
+@pytest.fixture(scope="module")
+def fast_box(site: LiveSite) -> str:
+    """A host whose own best is twice as fast as its default; beside it one where that is."""
+    token = site.token("upload")
+    for document in (box("Old box", 200e6, 300e6), box("Fast box", 600e6, 300e6)):
+        processed(site, upload(site, document, token))
+    return "Fast box"
+
+
+def choose(page: Page, name: str) -> None:
+    page.get_by_label("Host: its name or key").fill(name)
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_load_state("networkidle")
+
+
+@pytest.mark.parametrize("dark", (False, True))
+def test_a_host_is_chosen_its_policy_changed_and_its_lines_copied(
+    open_page: OpenPage, site: LiveSite, fast_box: str, dark: bool
+) -> None:
+    page = open_page(
+        "/", dark=dark, bypass_csp=True, permissions=["clipboard-read", "clipboard-write"]
+    )
+    page.get_by_role("link", name="Recommend").click()
+    choose(page, fast_box)
+    assert "2.00 times the rate of" in (page.locator("#headline").text_content() or "")
+    rows = page.locator("#order-table tbody tr")
+    assert [row.get_attribute("data-cipher") for row in rows.all()] == [GCM, CHACHA]
+    page.get_by_label("Policy").select_option("compatible")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_load_state("networkidle")
+    assert rows.count() == 3
+    for block in ("ssh-config", "sshd-config"):
+        button = page.locator(f"[data-copy={block}]")
+        button.click()
+        page.get_by_role("button", name="Copied").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied.endswith(f"Ciphers {GCM},{CHACHA},aes128-ctr")
+        assert f"{site.url}/recommend/?host=fast-box&policy=compatible" in copied
+        page.get_by_role("button", name="Copied").wait_for(state="detached")
+    page.add_script_tag(path=AXE)
+    assert violations(page) == []
+
+
+def test_the_page_works_without_javascript(open_page: OpenPage, fast_box: str) -> None:
+    page = open_page("/recommend/", java_script_enabled=False)
+    choose(page, fast_box)
+    assert page.locator("#ssh-config").is_visible()
+    assert page.locator("[data-copy]").first.is_visible() is False
+    page.get_by_role("link", name="Group").click()
+    page.get_by_label("Add a tag").fill("ring:fast")
+    page.get_by_role("button", name="Show").click()
+    assert page.get_by_role("heading", name="What each host loses").is_visible()
+    page.get_by_role("link", name="ring:fast").click()
+    assert "host=fast-box" in page.url
+
+
+@pytest.mark.parametrize("dark", (False, True))
+@pytest.mark.usefixtures("fast_box")
+def test_a_group_is_open_to_all(open_page: OpenPage, dark: bool) -> None:
+    page = open_page("/recommend/?tag=ring:fast&find=old", width=320, dark=dark, bypass_csp=True)
+    assert page.locator("#losses-table tbody tr").count() == 1
+    page.add_script_tag(path=AXE)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_the_host_page_leads_there(open_page: OpenPage, site: LiveSite, fast_box: str) -> None:
+    host = next(
+        one
+        for one in site.get("/api/v1/hosts/?page_size=200")["results"]
+        if one["name"] == fast_box
+    )
+    page = open_page(f"/hosts/{host['id']}/")
+    page.get_by_role("link", name="Recommendation for this host").click()
+    assert page.get_by_role("heading", name=f"Ciphers for {fast_box}").is_visible()

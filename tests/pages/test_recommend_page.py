@@ -1,0 +1,203 @@
+"""The page /recommend/: one host, a pair, a group, and when there is nothing to recommend."""
+
+import re
+from html import unescape
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.api.test_recommendation import CHACHA, GCM256, facts, machine, series, usual
+from tests.conftest import StoreRun
+from tests.pages.conftest import page, text_of
+from tests.sample_documents import openssl_measurement
+
+URL = "/recommend/"
+SILENT = openssl_measurement("aes-256-gcm", 5e9)
+
+
+def order(html: str) -> list[str]:
+    """The ciphers of the table, in their places."""
+    return [unescape(cipher) for cipher in re.findall(r'<tr data-cipher="([^"]*)"', html)]
+
+
+def lines(html: str, name: str) -> str:
+    """A configuration as the page shows it."""
+    found = re.search(rf'id="{name}".*?<code>(.*?)</code>', html, re.S)
+    assert found
+    return unescape(found[1])
+
+
+@pytest.mark.django_db
+def test_readers_must_sign_in_and_come_back(client: Client) -> None:
+    response = client.get(f"{URL}?host=nas")
+    assert response["Location"] == "/accounts/login/?next=/recommend/%3Fhost%3Dnas"
+
+
+def test_a_host_gets_its_order_the_gain_and_the_lines(member: Client, store_run: StoreRun) -> None:
+    run = store_run(usual())
+    html = page(member, URL, host="nas")
+    said = text_of(html)
+    assert order(html) == [GCM256, CHACHA]
+    assert f"Prefer {GCM256}: 600 MB/s, 2.00 times the rate of {CHACHA}, in use today" in said
+    assert "(1.96 to 2.04 with the noise), 2.50 CPU s/GB less." in said
+    assert "in use today" in said
+    assert "the client's order decides" in said
+    assert lines(html, "ssh-config").endswith(f"Host *\n    Ciphers {GCM256},{CHACHA}\n")
+    assert lines(html, "sshd-config").endswith(f"\nCiphers {GCM256},{CHACHA}\n")
+    assert 'data-copy="ssh-config"' in html
+    assert f'href="/runs/{run.run_id}/"' in html
+    assert "its status is acceptable, which the policy modern leaves out" in said
+    permalink = re.search(r'id="permalink" href="([^"]*)"', html)
+    assert permalink
+    address = unescape(permalink[1])
+    assert address in lines(html, "ssh-config")
+    again = page(member, address.removeprefix("http://testserver"))
+    assert order(again) == order(html)
+    assert "These are the figures up to" in text_of(again)
+    assert "Show the latest" in text_of(again)
+
+
+def test_a_host_is_found_by_its_name(member: Client, store_run: StoreRun) -> None:
+    store_run(usual("My NAS"))
+    assert "Ciphers for My NAS" in text_of(page(member, URL, host="My NAS"))
+    assert "Ciphers for My NAS" in text_of(page(member, URL, host=" my-nas "))
+    html = page(member, URL, expect=404, host="nas")
+    assert "There is no host “ nas ”" in text_of(html)
+    assert 'href="?host=my-nas"' in html
+
+
+def test_of_several_hosts_of_one_name_the_reader_chooses(
+    member: Client, store_run: StoreRun
+) -> None:
+    for machine_id in ("a" * 64, "b" * 64):
+        store_run(usual(host={"name": "box.lan", "machine_id": machine_id}))
+    assert "Ciphers for box.lan" in text_of(page(member, URL, host="box.lan"))
+    store_run(usual(host={"name": "The Box", "machine_id": "c" * 64}))
+    store_run(usual(host={"name": "The Box", "machine_id": "d" * 64}))
+    html = page(member, URL, host="The Box")
+    assert "Several hosts are called “ The Box ”" in text_of(html)
+    assert 'href="?host=the-box-2"' in html
+
+
+def test_a_pair_says_what_to_expect_and_which_links_are_filled(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(usual("laptop", gcm=500, chacha=450))
+    store_run(usual("server", gcm=900, chacha=130))
+    html = page(member, f"{URL}?client=laptop&server=server&link=1GbE")
+    said = text_of(html)
+    assert "Ciphers from laptop to server" in said
+    assert f"Prefer {GCM256}: 118 MB/s expected, limited by the link" in said
+    assert "500 MB/s 900 MB/s link 1 GbE, 2.5 GbE Why" in said
+    assert "450 MB/s 130 MB/s link 1 GbE Why" in said
+    assert "1.00 times the rate of" in said
+    assert "~/.ssh/config on laptop" in said
+    assert "sshd_config on server" in said
+    assert '<option value="1GbE" selected>' in html
+
+
+def test_a_group_says_what_each_host_loses(member: Client, store_run: StoreRun) -> None:
+    for number in range(21):
+        store_run(usual(f"x86 {number:02}", gcm=600, chacha=300))
+    store_run(usual("arm", gcm=200, chacha=400))
+    store_run(machine("mute", SILENT))
+    html = page(member, URL, tag="rack:b2")
+    said = text_of(html)
+    assert "Ciphers for 22 hosts" in said
+    assert "1 host of this selection has no figures of plain ssh" in said
+    assert "mute" in said
+    assert "20 of 22 hosts, the greatest loss first" in said
+    losers = re.findall(r'<tr data-host="([^"]*)"', html)
+    assert (losers[0], len(losers)) == ("arm", 20)
+    found = page(member, URL, tag="rack:b2", find="86 2")
+    assert re.findall(r'<tr data-host="([^"]*)"', found) == ["x86-20"]
+    assert "No host of this group is called so" in text_of(
+        page(member, URL, tag="rack:b2", find="zz")
+    )
+
+
+def test_filters_of_a_group_can_be_taken_away(member: Client, store_run: StoreRun) -> None:
+    store_run(usual("one"))
+    store_run(usual("two"))
+    html = page(member, URL, host=["one", "two"], os="debian-gnu-linux")
+    assert "Debian GNU/Linux" in text_of(html)
+    chips = [unescape(one) for one in re.findall(r'class="chip" href="([^"]*)"', html)]
+    assert chips == [
+        "?host=two&os=debian-gnu-linux&for=group",
+        "?host=one&os=debian-gnu-linux&for=group",
+        "?host=one&host=two&for=group",
+    ]
+    assert html.count('<input type="hidden" name="host"') == 2
+    agents = page(member, URL, source="agent")
+    assert "Ciphers for 2 hosts" in text_of(agents)
+    assert re.search(r'aria-current="true">Group<', agents)
+    assert re.search(r'aria-current="true">Host<', page(member, URL, host="one", source="agent"))
+
+
+def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
+    assert "No host has figures of ssh yet" in text_of(page(member, URL))
+    store_run(machine("bare", SILENT))
+    assert "bare has no figures of plain ssh" in text_of(page(member, URL, host="bare"))
+    store_run(machine("dull", series(GCM256, 600), environment=facts(None, None)))
+    html = page(member, URL, host="dull")
+    assert "What that gains is not known: the run does not say which cipher" in text_of(html)
+    assert "dull : client unknown, server unknown; uses an unknown cipher unasked" in text_of(html)
+    store_run(machine("weak", series("3des-cbc", 9)))
+    html = page(member, URL, host="weak")
+    assert "The policy modern allows none of the ciphers that weak has" in text_of(html)
+    assert "data-copy" not in html
+    html = page(member, URL, host="weak", policy="everything")
+    assert "Warning: weak ciphers are among these" in lines(html, "ssh-config").replace("\n# ", " ")
+    assert "No host that fits this selection" in text_of(page(member, URL, tag="a:b"))
+    assert "Add hosts, a tag or another filter" in text_of(page(member, f"{URL}?for=group"))
+    assert "Name the machine that connects" in text_of(page(member, f"{URL}?for=pair"))
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    (
+        ("host=nas&policy=lax", "none of modern, compatible, everything"),
+        ("client=nas&server=nas&link=fast", "none of 1GbE"),
+        ("client=nas", "A pair needs both"),
+        ("tag=b2", "must be KEY:VALUE"),
+        ("host=a%00", "printable characters"),
+    ),
+)
+def test_nonsense_is_refused_in_words(
+    member: Client, store_run: StoreRun, query: str, words: str
+) -> None:
+    store_run(usual())
+    html = page(member, f"{URL}?{query}", expect=400)
+    assert "This recommendation cannot be made" in text_of(html)
+    assert words in text_of(html)
+
+
+def test_the_host_page_leads_to_its_recommendation(member: Client, store_run: StoreRun) -> None:
+    run = store_run(usual())
+    html = page(member, f"/hosts/{run.host_id}/")
+    assert f"Prefer {GCM256}: 600 MB/s, 2.00 times the rate of {CHACHA}" in text_of(html)
+    assert 'href="/recommend/?host=nas"' in html
+
+
+def test_hostile_names_are_inert(member: Client, store_run: StoreRun) -> None:
+    run = store_run(usual("<script>alert(1)</script>\u2028Ciphers none"))
+    assert run.host is not None
+    html = page(member, URL, host=run.host.slug)
+    assert "<script>alert" not in html
+    settings = [one for one in lines(html, "ssh-config").splitlines() if not one.startswith("#")]
+    assert settings == ["Host *", f"    Ciphers {GCM256},{CHACHA}"]
+
+
+def test_the_page_takes_as_many_queries_for_ten_hosts_as_for_two(
+    member: Client, store_run: StoreRun, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(2):
+        store_run(usual(f"host {number}"))
+    session_person_and_rights, form, answer = 4, 2, 4
+    for _ in range(2):
+        for query in ("tag=rack:b2", "host=host 0", "client=host-0&server=host-1"):
+            with django_assert_num_queries(session_person_and_rights + form + answer):
+                page(member, f"{URL}?{query}")
+        for number in range(2, 10):
+            store_run(usual(f"host {number}"))
