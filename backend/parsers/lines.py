@@ -1,17 +1,45 @@
 """A text as numbered lines, freed of what pasting adds around them."""
 
+import html
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 BOM = "\ufeff"
 LINE_LIMIT = 10_000
 """Characters of a line that are looked at: no tool prints more of what matters here."""
+BREAKS_LIMIT = 50_000
+"""Breaks within lines that are looked at: as many as an upload may have lines."""
 
-QUOTE = re.compile(r"^(?:[ \t]{0,3}[>|][ \t]?)+(?=\S)")
+QUOTE = re.compile(r"(?>(?:[ \t]{0,4}[>|])+)[ \t]?(?=\S)|(?>(?:[ \t]{0,4}>)+)[ \t]?")
+"""Marks of quotation; behind the last one, code keeps the blanks it was indented with."""
 FENCE = re.compile(r"^[ \t>]*(?:```|~~~)[\w+-]*[ \t]*$")
-ADDED = re.compile("[\x00\r\t\x1b\xa0>|`~*]")
-"""What only lines have that something was added to; most have none and are left as they are."""
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
+
+_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+_INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+ADDED = re.compile(rf"[\r\t\x1b>|`~*<&\[{_SPACES}{_INVISIBLE}]")
+"""What only lines have that something was added to; most have none and are left as they are."""
+SPACES = re.compile(f"[{_SPACES}]")
+INVISIBLE = re.compile(f"[{_INVISIBLE}]")
+"""Marks without a width, that programs put around what is copied from them."""
+
+_ATTRIBUTES = r"(?: [^<>\n]{0,200})?/?"
+BREAK = re.compile(
+    "[\x85\u2028\u2029]"
+    rf"|<(?:br|/?(?:p|pre|div|tr|li|ul|ol|blockquote|table|tbody|thead|h[1-6])){_ATTRIBUTES}>"
+    r"|\[/?(?:code|pre|quote)(?:=[^\[\]\n]{0,80})?\]",
+    re.I,
+)
+"""Ends of lines other than the usual ones: of Unicode, of HTML, of forums' [code]."""
+BREAK_SIGNS = ("\x85", "\u2028", "\u2029", "<", "[/", "[code", "[CODE", "[pre", "[quote")
+CELL = re.compile(rf"<t[dh]{_ATTRIBUTES}>", re.I)
+MARKUP = re.compile(
+    rf"</?(?:b|i|em|strong|code|tt|kbd|samp|span|font|small|t[dh]){_ATTRIBUTES}>"
+    r"|\[/?(?:b|i|tt|size|font|color)(?:=[^\[\]\n]{0,80})?\]",
+    re.I,
+)
+ENTITY = re.compile(r"&(?:nbsp|ensp|emsp|thinsp|lt|gt|amp|quot|apos|#160|#39|#34|#xa0|#x27);", re.I)
 
 
 @dataclass(frozen=True)
@@ -27,21 +55,47 @@ def numbered_lines(text: str) -> list[Line]:
     """Every line of a text; linear in its length.
 
     Freed of the byte order mark, line ends of any system, terminal colours, quotation marks of
-    mail and forums, Markdown fences (left empty) and bold; tabs become spaces. A carriage return
-    within a line is what a progress display leaves: each piece counts as text of that line.
+    mail and forums, Markdown fences (left empty) and bold, HTML; tabs become spaces. A carriage
+    return within a line is what a progress display leaves: each piece counts as text of that line.
+    Where a line has breaks of another kind in it, its pieces are lines with the same number.
     """
     ends_unified = text.removeprefix(BOM).replace("\r\n", "\n")
     return [
         Line(number, given.rstrip("\r"), _bare(given[:LINE_LIMIT]))
-        for number, given in enumerate(ends_unified.split("\n"), start=1)
+        for number, given in _numbered(ends_unified)
     ]
+
+
+def _numbered(text: str) -> Iterator[tuple[int, str]]:
+    given = enumerate(text.split("\n"), start=1)
+    if not any(sign in text for sign in BREAK_SIGNS):
+        yield from given
+        return
+    left = BREAKS_LIMIT
+    for number, line in given:
+        pieces = BREAK.split(line, maxsplit=left) if left else [line]
+        left -= len(pieces) - 1
+        written = [piece for piece in pieces if piece.strip()]
+        for piece in written or [""]:
+            yield number, piece
 
 
 def _bare(given: str) -> str:
     if not ADDED.search(given):
         return given.rstrip()
-    text = ESCAPE.sub("", given).replace("\x00", "").replace("\r", " ").expandtabs(8)
+    text = _plain(given)
     if FENCE.match(text):
         return ""
-    text = QUOTE.sub("", text).replace("**", "").replace("\u00a0", " ")
+    quoted = QUOTE.match(text)
+    text = (text[quoted.end() :] if quoted else text).replace("**", "")
     return text.rstrip()
+
+
+def _plain(given: str) -> str:
+    """A line without colours, markup and what cannot be seen."""
+    text = INVISIBLE.sub("", ESCAPE.sub("", given))
+    if "<" in text or "[" in text:
+        text = MARKUP.sub("", CELL.sub("|", text))
+    if "&" in text:
+        text = ENTITY.sub(lambda entity: html.unescape(entity[0].lower()), text)
+    return SPACES.sub(" ", text.replace("\r", " ")).expandtabs(8)
