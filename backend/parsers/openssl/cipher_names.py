@@ -47,6 +47,15 @@ _SPELLINGS = (
     (re.compile(r"(?:3des|des3)-"), "des-ede3-"),
 )
 
+_DIRECTION = re.compile(r"[- ][(\[]?(?P<way>en|de)c(?:rypt(?:ion|ing)?)?[)\]]?$", re.I)
+"""Which way a row was measured, as people add it to its label: "aes-128-cbc (decrypt)"."""
+
+
+def is_decryption(label: str) -> bool | None:
+    """Whether a label says that it is about decryption; None where it says nothing of that."""
+    found = _DIRECTION.search(label.strip())
+    return None if found is None else found["way"].lower() == "de"
+
 
 @lru_cache(maxsize=512)
 def kind_of(label: str) -> Kind:
@@ -62,8 +71,9 @@ def kind_of(label: str) -> Kind:
 @lru_cache(maxsize=512)
 def canonical_cipher(label: str) -> str | None:
     """ "aes-128 cbc", "AES-128-CBC" -> "aes-128-cbc"; None if the label names no cipher."""
+    label = _DIRECTION.sub("", label.strip())
     # An upper-case DES-EDE3 comes from EVP, where the name means ECB, not the tool's own CBC.
-    if label.strip() == "DES-EDE3":
+    if label == "DES-EDE3":
         return "des-ede3"
     name = _joined(label)
     for spelling, usual in _SPELLINGS:

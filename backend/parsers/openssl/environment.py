@@ -11,7 +11,8 @@ _VERSION = re.compile(
 _BARE_VERSION = re.compile(r"\s*version: *(?P<number>\d+\.\d\S*)(?: .*)?", re.I)
 _IN_BRACKETS = re.compile(rf"^(\s*{_PRODUCT}) \(version (\S{{1,40}}), ")
 _VERSION_TAIL = re.compile(
-    r"[\s(]*(?:built on )?(?:FIPS )?(?:\d{1,2}[ -]|[A-Z][a-z]{2}[ -]|xx |- |gcc|cc |\(|\+|$)"
+    r"[\s(]*(?:\[engine\] )?(?:built on )?(?:FIPS )?"
+    r"(?:\d{1,2}[ -]|[A-Z][a-z]{2}[ -]|xx |- |gcc|cc |\(|\+|$)"
 )
 _FACT = re.compile(
     r"\s*(?P<name>built on|platform|options|compiler|C flags|CPUINFO|OPENSSLDIR|ENGINESDIR"
@@ -35,6 +36,10 @@ _KEYS = {
     "C flags": "compiler",
     "CPUINFO": "cpu_settings",
 }
+MOST_PROCESSES = 65_536
+"""Of one run: no machine has so many threads."""
+MOST_BYTES_A_BLOCK = 2**30
+"""Of a block: `openssl speed` takes what fits an int, and allocates it."""
 FACT_LIMIT = 2000
 """Characters of one fact that are kept."""
 
@@ -44,10 +49,13 @@ _ASKS_VERSION = re.compile(
 )
 _PROMPT = re.compile(r"\s*\[?(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[: ][^#$%>]{0,200}[#$%>]( |$)")
 _SHELL = re.compile(r"\s*(?:\S{0,80}[#$%>]|PS [A-Z]:\\[^>]{0,200}>) ")
+_MASK = r"[0-9a-fA-Fx:~]{1,200}(?![0-9a-fA-Fx:~])"
+"""No longer than several times what any version takes: more is none."""
 _CAPABILITIES = re.compile(
-    r"\bOPENSSL_(?P<name>ia32cap|armcap|ppccap)\s*=\s*[\"'“”‘’″´`]?(?P<mask>~?[0-9a-fA-Fx:~]+)"
+    r"\bOPENSSL_(?P<name>ia32cap|armcap|ppccap)\s*=\s*[\"'“”‘’″´`]?"
+    rf"(?P<mask>{_MASK})"
 )
-_ENVIRONMENT_MASK = re.compile(r"\benv:(?P<mask>~?[0-9a-fA-Fx:~]+)")
+_ENVIRONMENT_MASK = re.compile(rf"\benv:(?P<mask>{_MASK})")
 _STANDING = re.compile(r"\s*(?:\S{0,80}[#$%>] )?(?:export|setenv|set|\$env:)\W?", re.I)
 _UNSET = re.compile(r"\bunset(?:env)? +OPENSSL_\w*cap")
 _SAID_MASKED = re.compile(
@@ -89,16 +97,18 @@ def read_command(text: str) -> Command | None:
         ),
         decrypt="-decrypt" in words,
         multi="-multi" in words,
-        processes=_number(values.get("-multi")),
-        block=_number(values.get("-bytes")),
+        processes=_number(values.get("-multi"), MOST_PROCESSES),
+        block=_number(values.get("-bytes"), MOST_BYTES_A_BLOCK),
         elapsed="-elapsed" in words,
         kernel_engine=_KERNEL_ENGINE.search(found["rest"]) is not None,
         mask=stated_mask(text[: found.start() + 1]),
     )
 
 
-def _number(word: str | None) -> int | None:
-    return int(word) if word and re.fullmatch(r"[1-9]\d{0,8}", word) else None
+def _number(word: str | None, most: int) -> int | None:
+    """A number of an option; None for one that no run was ever made with."""
+    number = int(word) if word and re.fullmatch(r"[1-9]\d{0,8}", word) else None
+    return number if number is not None and number <= most else None
 
 
 def read_version(text: str) -> str | None:

@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from documents.types import Acceleration, Operation
 from parsers.openssl import environment
-from parsers.openssl.cipher_names import canonical_cipher, kind_of
+from parsers.openssl.cipher_names import canonical_cipher, is_decryption, kind_of
 from parsers.openssl.doing import Count
+from parsers.openssl.plain_figures import has_thousands, is_plain, without_doubtful
 from parsers.openssl.runs import PrintedRow, Run
 from parsers.openssl.tables import (
     CLASSIC_BLOCKS,
@@ -17,6 +19,7 @@ from parsers.openssl.tables import (
     Row,
     assumed_header,
     columns_of,
+    is_overlong,
 )
 from parsers.types import Figure, Remark
 
@@ -28,8 +31,11 @@ MOST_BYTES = 2**63 - 1
 _FAULTS = {
     "zero_rate": "0.00: this algorithm was not measured, or is not built in.",
     "not_a_rate": "A negative or infinite value is no rate.",
-    "damaged": "A figure of this row is cut or broken.",
+    "damaged": "A figure of this row is cut or broken, or not in a column of its own.",
+    "no_k": "Figures without a k may be something else than bytes per second here.",
 }
+_CODES = {"no_k": "not_a_rate"}
+"""Codes of remarks for faults that have no code of their own."""
 
 
 class Placed(NamedTuple):
@@ -127,17 +133,17 @@ class _Evaluation:
         return names.pop() if len(names) == 1 else None
 
     def _from_rows(self) -> Iterator[Placed]:
-        seen: Counter[tuple[str, str]] = Counter()
+        seen: Counter[tuple[str, str, int | None]] = Counter()
         for printed in self.run.rows:
             cipher = self._cipher(printed.row.label)
             if cipher is None:
                 self._no_cipher(printed)
                 continue
             operation = self._operation(printed.row)
-            repetition = seen[cipher, operation]
-            seen[cipher, operation] += 1
+            repetition = seen[cipher, operation, printed.side]
+            seen[cipher, operation, printed.side] += 1
             for figure in flag_impossible(list(self._cells(printed, cipher, operation))):
-                yield Placed(figure, repetition, printed.row.rest.strip("()#<- ") or None)
+                yield Placed(figure, repetition, _note(printed))
 
     def _no_cipher(self, printed: PrintedRow) -> None:
         detail = f"The row {printed.row.label[:60]!r} does not say which cipher it measured."
@@ -146,20 +152,49 @@ class _Evaluation:
     def _cells(self, printed: PrintedRow, cipher: str, operation: Operation) -> Iterator[Figure]:
         row = printed.row
         header = self._header(printed, cipher)
-        faults = Counter(cell.fault for cell in row.cells if cell.fault)
-        blocks: tuple[int | None, ...] = columns_of(row, header) if header else ()
-        for cell, block in zip(row.cells, blocks, strict=False):
+        blocks = self._blocks(printed, header)
+        cells = self._sound_cells(printed, cipher, blocks)
+        for cell, block in zip(cells, blocks, strict=True):
             if cell.rate is not None and block is not None:
                 yield self._figure(printed, cell, cipher, block, operation)
-        placeless = sum(cell.rate is not None for cell in row.cells) - sum(
-            cell.rate is not None and block is not None
-            for cell, block in zip(row.cells, blocks, strict=False)
-        )
-        short = header is not None and len(row.cells) < len(header.blocks)
-        if placeless or (short and not faults["damaged"]):
-            faults["damaged"] += 1
-        for code in sorted(faults):
-            self._remark(printed.line, code, f"{row.label}: {_FAULTS[code]}")
+        faults = {cell.fault for cell in cells if cell.fault}
+        pairs = zip(cells, blocks, strict=True)
+        placeless = any(cell.rate is not None and block is None for cell, block in pairs)
+        if placeless or (header is not None and len(cells) < len(header.blocks)):
+            faults.add("damaged")
+        for fault in sorted(faults):
+            detail = f"{row.label}: {_FAULTS[fault]}"
+            self._remark(printed.line, _CODES.get(fault, fault), detail)
+
+    def _blocks(self, printed: PrintedRow, header: Header | None) -> tuple[int | None, ...]:
+        """The block size of each of a row's cells, as far as it can be told."""
+        row = printed.row
+        short = header is None or len(row.cells) != len(header.blocks)
+        # Which columns are missing of a table beside another one, nobody knows.
+        if header is None or is_overlong(row) or (short and printed.side is not None):
+            return (None,) * len(row.cells)
+        return columns_of(row, header)
+
+    def _sound_cells(
+        self, printed: PrintedRow, cipher: str, blocks: Sequence[int | None]
+    ) -> tuple[Cell, ...]:
+        """The cells of a row without those that may be something else than rates."""
+        row = printed.row
+        if printed.machine or not any(is_plain(cell) for cell in row.cells):
+            return row.cells
+        counts = [self.counts.get((cipher, block or 0)) for block in blocks]
+        if all(
+            count is not None and cell.rate is not None and count.agrees_with(cell.rate)
+            for cell, count in zip(row.cells, counts, strict=True)
+        ):
+            return row.cells
+        others = self._in_thousands
+        return without_doubtful(row, blocks, bool(others) and cipher not in others)
+
+    @cached_property
+    def _in_thousands(self) -> set[str | None]:
+        """The ciphers that have a rate with a k in the table."""
+        return {self._cipher(one.row.label) for one in self.run.rows if has_thousands(one.row)}
 
     def _header(self, printed: PrintedRow, cipher: str) -> Header | None:
         """The sizes of a row's columns; without a header, those of counts or of the tool."""
@@ -182,9 +217,6 @@ class _Evaluation:
     def _told_block(self) -> Header | None:
         command = self.run.command
         return Header((command.block,)) if command is not None and command.block else None
-
-    def _counted_blocks(self, cipher: str) -> tuple[int, ...]:
-        return tuple(block for named, block in self.counts if named == cipher)
 
     def _assumed(self, row: Row) -> Header | None:
         version = self.run.facts.get("version_text", "").lower()
@@ -260,11 +292,20 @@ class _Evaluation:
         )
 
     def _operation(self, row: Row) -> Operation:
-        said = f"{row.label} {row.rest}".lower()
+        said = is_decryption(row.label)
+        if said is not None:
+            return "decrypt" if said else "encrypt"
         command = self.run.command
-        if "decrypt" in said or (command is not None and command.decrypt):
+        if "decrypt" in row.rest.lower() or (command is not None and command.decrypt):
             return "decrypt"
         return "decrypt" if self.run.direction == "decrypt" else "encrypt"
+
+
+def _note(printed: PrintedRow) -> str | None:
+    """What tells the figures of a row from those of others of its table."""
+    if printed.side is not None:
+        return f"table {printed.side + 1} from the left"
+    return printed.row.rest.strip("()#<|- ") or None
 
 
 def effective_mask(run: Run) -> str | None:

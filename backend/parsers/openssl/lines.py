@@ -5,15 +5,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from parsers.lines import Line
+from parsers.openssl.cells import cells_of
 from parsers.openssl.cipher_names import kind_of
 from parsers.openssl.doing import is_doing, is_unfinished, read_doing
 from parsers.openssl.environment import is_wrapping_fact
-from parsers.openssl.tables import COLUMNS_LIMIT, read_header, read_row, tidy
+from parsers.openssl.tables import COLUMNS_LIMIT, has_figures, read_header, read_row, tidy
 
 _JOINTS = re.compile(
     r"(?<=\s)(?=Doing \S|(?:OpenSSL|LibreSSL|SSLeay) \d|version: ?\d|built on:|options:|compiler:"
     r"|CPUINFO:|The .numbers. are|type +\d+ +bytes|You have chosen)"
     r"|(?<=\d bytes )(?=[A-Za-z])|(?<=\dk )(?=[A-Za-z])|(?<=\ds )(?=[A-Za-z+])"
+)
+_NEXT_SIDE = re.compile(
+    r"(?<=\dk)[ ]+(?=[A-Za-z]{2}[\w()/-]{0,40}(?: [a-z]\w{0,9})? +\d[\d.,]{0,20}k?(?: |$))"
 )
 _HEADER_GOES_ON = re.compile(r"\d{0,6}\s*b?y?t?e?s(?:\s+\d{1,9}\s+bytes)*")
 _FIGURES_GO_ON = re.compile(r"\d*(?:\.\d*)?k?(?:\s+-?\d+\.\d\dk?)*")
@@ -38,6 +42,8 @@ WRAP_WIDTH = 79
 
 LABEL_LIMIT = 40
 """No label that the tool prints has so many characters."""
+SHORTEST_PIECE = 24
+"""Characters that what the tool prints on one line has on average, and more."""
 
 
 class Printed(NamedTuple):
@@ -45,6 +51,8 @@ class Printed(NamedTuple):
 
     numbers: tuple[int, ...]
     text: str
+    side: int | None = None
+    """Of a row that stands beside others on its line: its place among them, from 0."""
 
     @property
     def line(self) -> int:
@@ -72,15 +80,41 @@ def printed_lines(lines: Sequence[Line]) -> list[Printed]:
 
 
 def _pieces(line: Line) -> list[Printed]:
-    """A line split where line breaks were lost."""
+    """A line split where line breaks were lost, or tables stand side by side."""
     text = tidy(line.text)
-    flat = (" bytes" in text and "k" in text) or text.count("Doing ") > 1
-    if not flat:
-        return [Printed((line.number,), text if text.strip() else "")]
-    parts = _JOINTS.split(text)
+    if "|" in text:
+        text = _without_idle_bars(text)
+    sides = _sides(text) if "k " in text else []
+    if len(sides) > 1:
+        return [Printed((line.number,), part, side) for side, part in enumerate(sides)]
+    parts = _JOINTS.split(text) if _is_flat(text) else [text]
+    if len(parts) * SHORTEST_PIECE > max(len(text), 4 * SHORTEST_PIECE):
+        parts = [text]
     return [Printed((line.number,), part) for part in parts if part.strip()] or [
         Printed((line.number,), "")
     ]
+
+
+def _is_flat(text: str) -> bool:
+    """Whether several lines may have become one."""
+    return (" bytes" in text and "k" in text) or text.count("Doing ") > 1
+
+
+def _without_idle_bars(text: str) -> str:
+    """A line without its bars, unless they say which figure stands where."""
+    header, row = read_header(text), read_row(text)
+    celled = (header is not None and header.cells) or (row is not None and row.celled)
+    if celled or sum(map(has_figures, cells_of(text))) > 1:
+        return text
+    return text.replace("|", " ")
+
+
+def _sides(text: str) -> list[str]:
+    """The rows of tables that stand side by side, if all that has figures is such a row."""
+    if "|" in text:
+        parts = [cell for cell in cells_of(text) if cell]
+        return parts if all(read_row(part) for part in parts) else []
+    return [] if "bytes" in text else _NEXT_SIDE.split(text)
 
 
 def _joined(pieces: list[Printed], at: int, columns: int) -> tuple[int, str]:

@@ -11,7 +11,14 @@ from parsers.openssl.doing import Count, PairedResults, is_block_count, is_doing
 from parsers.openssl.environment import Command
 from parsers.openssl.lines import Printed
 from parsers.openssl.machine import MachineLine, read_machine_line
-from parsers.openssl.tables import Header, Row, read_header, read_row
+from parsers.openssl.tables import (
+    UNREADABLE,
+    Header,
+    Row,
+    read_header,
+    read_row,
+    speaks_of_sizes,
+)
 from parsers.types import Remark
 
 _KEYS = re.compile(
@@ -35,6 +42,10 @@ class PrintedRow(NamedTuple):
     line: int
     row: Row
     header: Header | None
+    side: int | None = None
+    """Of a row that stands beside others on its line: its place among them, from 0."""
+    machine: bool = False
+    """Whether it was printed for programs, in plain bytes per second."""
 
 
 @dataclass
@@ -85,6 +96,8 @@ class RunReader:
         self.runs: list[Run] = []
         self.understood: set[int] = set()
         self.remarks: list[Remark] = []
+        self.listed: set[int] = set()
+        """Lines that were read, but have something in them that was not understood."""
         self.not_ciphers: list[tuple[int, str]] = []
         self._header: Header | None = None
         self._header_run: Run | None = None
@@ -197,7 +210,7 @@ class RunReader:
         elif found.kind == "count":
             run.paired.read(line.line, line.text.strip())
         elif found.row is not None:
-            row = PrintedRow(line.line, found.row, run.sizes)
+            row = PrintedRow(line.line, found.row, run.sizes, machine=True)
             if kind_of(found.row.label) == "other":
                 self.not_ciphers.append((line.line, found.row.label))
                 run.foreign_rows |= not found.from_child
@@ -233,6 +246,10 @@ class RunReader:
         # The sum of several processes is printed without a header.
         several = bool(self.runs) and self.runs[-1].child_line is not None
         self._header, self._header_run = header, self._run(line, fresh=several)
+        if not header.blocks:
+            self._damaged(line, "The block sizes of this header cannot be told.")
+        elif header.tail:
+            self.listed.update(line.numbers)
         return True
 
     def _call(self, line: Printed) -> bool:
@@ -297,20 +314,22 @@ class RunReader:
             self._row_run(line).foreign_rows = True
         else:
             run = self._row_run(line)
-            header = self._header
-            # A header of an earlier run is believed only of a row that fills it.
-            if header and self._header_run is not run and len(header.blocks) != len(row.cells):
-                header = None
-            run.rows.append(PrintedRow(line.line, row, header))
+            run.rows.append(PrintedRow(line.line, row, self._header_for(row, run), line.side))
         self._foreign = False
         return True
+
+    def _header_for(self, row: Row, run: Run) -> Header | None:
+        """The header over a row; one of an earlier run is believed only of a row that fills it."""
+        header = self._header
+        foreign = header is not None and header.blocks and self._header_run is not run
+        return None if header and foreign and len(header.blocks) != len(row.cells) else header
 
     def _is_credible(self, row: Row) -> bool:
         """Whether a line with figures is a row of a table and not a sentence."""
         whole = self._header is not None and len(row.cells) == len(self._header.blocks)
         if kind_of(row.label) == "unknown":
             return whole and not row.rest
-        if row.rest and not whole and row.rest[0] not in "(#<[":
+        if row.rest and not whole and row.rest[0] not in "(#<[|":
             return False
         return self._header is not None or len(row.cells) >= TABLE_COLUMNS or self._has_sizes()
 
@@ -351,6 +370,8 @@ class RunReader:
         if direction:
             self._direction = direction["word"].lower()
         self._said_masked |= environment.says_masked(text)
+        if speaks_of_sizes(text):
+            self._header = UNREADABLE
         self._after_blank = blank or (self._heading is not None and self._after_blank)
         self._heading = text
 

@@ -33,7 +33,7 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
     sections = builder.sections()
     return Part(
         sections,
-        frozenset(reader.understood),
+        frozenset(reader.understood - reader.listed),
         tuple(remarks),
         format="openssl-speed" if sections else None,
     )
