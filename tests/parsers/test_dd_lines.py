@@ -168,3 +168,23 @@ def test_a_text_that_lost_its_line_breaks_reads_like_one_that_has_them() -> None
 )
 def test_a_command_says_how_many_bytes_it_sends(command: str, amount: int | None) -> None:
     assert amount_of(command) == amount
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        "104857600 bytes transferred in 1e999 secs",
+        "104857600 bytes transferred in 1e999 secs (0 bytes/sec)",
+        "104857600 bytes transferred in 1e-999 secs",
+        "104857600 bytes (105 MB) copied, 1e-323 s",
+        "104857600 bytes (105 MB) copied, 1e300 s",
+    ),
+)
+def test_seconds_that_no_clock_counts_make_no_rate(line: str) -> None:
+    part = read(f"aes128-ctr\n{line}\n")
+    assert figures(part) == []
+    assert codes(part) in (["not_a_rate"], ["damaged"])
+
+
+def test_an_amount_beyond_any_disk_is_none() -> None:
+    assert amount_of("dd if=/dev/zero bs=999999999999T count=999999999999T") is None

@@ -137,3 +137,28 @@ def test_remarks_are_sentences_with_their_count() -> None:
     assert (remark.line, remark.code) == (1, "unit_assumed")
     assert remark.detail.startswith("MB is taken")
     assert remark.detail.endswith("2 lines")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    (
+        ("First day:", "Second day:"),
+        ("Day 1:", "Day 2:"),
+        ("Monday:", "Tuesday:"),
+        ("2015-03-01:", "2015-03-02:"),
+        ("Upload:", "Download:"),
+        ("In the morning:", "In the evening:"),
+        ("First measurement:", "Once more:"),
+    ),
+)
+def test_headings_of_days_and_directions_are_tries_of_one_machine(first: str, second: str) -> None:
+    part = read(f"me@nas:~$ ./loop\n{first}\naes128-ctr: 40 MB/s\n{second}\naes128-ctr: 41 MB/s\n")
+    assert [(one.host, one.label, len(one.figures)) for one in part.sections] == [("nas", None, 2)]
+
+
+def test_flags_beyond_what_a_document_holds_are_left_out() -> None:
+    flags = " ".join(["aes", "x" * 200, *(f"f{number}" for number in range(1600))])
+    (section,) = read(f"flags\t\t: {flags}\naes128-ctr: 100 MB/s\n").sections
+    kept = section.environment["cpu"]["flags"]
+    assert kept[:2] == ["aes", "f0"]
+    assert len(kept) == 1000

@@ -16,6 +16,11 @@ _PROMPT = re.compile(
     r"(?:[ :][^\]$#%>]{0,80})?\]?\s?[$#%>] |[$%] |PS [A-Z]:[^>]{0,80}> |\++ "
     r"|[\w.-]{1,40}[:~]{1,2}\S{0,60}[$#] )"
 )
+_BARE_PROMPT = re.compile(
+    r"^\s{0,8}(?:(?:[A-Za-z][\w.-]{0,39}|[~/]\S{0,60}\s?)(?P<sign>[$#%>])|(?P<root>#))\s+"
+    r"(?=[a-z./~\\])"
+)
+"""A prompt with no more than a host or a folder; such a line may as well be prose or a title."""
 _CALL = re.compile(
     r"(?<![\w.@=~:/-])(?:[\w.~-]*/[\w./~-]*)?(?P<program>ssh|scp|sftp|dbclient|tlssh)(?=\s+\S)"
 )
@@ -39,6 +44,13 @@ _LOCAL = re.compile(
 )
 _WORD = re.compile(r"[\"'“”‘’]?[^\s\"'“”‘’;|<>]+[\"'“”‘’]?|[|;<>]|[\"'“”‘’]")
 _WORD_LIMIT = 60
+_LISTS_CIPHERS = re.compile(r"(?<![$]\()(?<!\w)ssh\s+-Q\s?c")
+_LOOP = re.compile(r"\$\(|\bfor\s|\bin\s+`")
+_READS = re.compile(r"\bif=(?!/dev/stdin)|\bcat\s+/\w|\bhead\s+-c\s?\w+\s+/\w|\byes\b")
+_WRITES = re.compile(r"\bof=(?!/dev/stdout)|(?<![\d&<])>\s?[\w/$]|\|\s*(?:nc|netcat|ncat|socat)\b")
+_PIPED_TO = re.compile(r"\|\s*(?:sudo\s+|time\s+)?[a-z./]", re.I)
+_PROGRAM_FIRST = re.compile(r"(?:ssh|scp|sftp|dbclient)\s+-")
+_SEPARATORS = re.compile(r"[;|&]+")
 _PROGRAMS = ("ssh", "scp", "sftp", "dbclient")
 AES_BIT = 57
 """Of OPENSSL_ia32cap: the AES instructions."""
@@ -70,6 +82,12 @@ class Command:
     """Whether a shell with `set -x` printed it: each part of a pipeline by itself."""
     host: str | None = None
     lists_ciphers: bool = False
+    apart: bool = False
+    """Whether it moves bytes by itself, and none of them through SSH."""
+    far_end: bool = False
+    """Whether it does so on the far side of a connection."""
+    dd_apart: bool = False
+    """Whether dd on the same line makes a file: its summary is not the transfer's."""
     says_mb: Megabyte | None = None
     """What the printed "MB/s" must mean, from a division of a number by a time."""
 
@@ -90,15 +108,16 @@ def prompt_host(text: str) -> str | None:
 
 def command_of(text: str) -> Command | None:
     """What a line says as a command, None where it is none."""
-    prompt = _PROMPT.match(text)
+    prompt = _PROMPT.match(text) or _bare_prompt(text)
     body = text[prompt.end() :] if prompt else text
-    host = prompt["host"] if prompt else None
+    host = prompt["host"] if prompt and "host" in prompt.re.groupindex else None
     traced = prompt is not None and prompt[0].lstrip().startswith("+")
     call = next((one for one in _calls(body) if _is_call(body, one)), None)
     if call is not None and (prompt or _looks_typed(body, call)):
         command = _ssh_command(body, call, host)
         return replace(command, typed=prompt is not None, traced=traced)
-    if prompt or _SHELL.match(body):
+    lists_ciphers = _lists_ciphers(body)
+    if prompt or lists_ciphers or _SHELL.match(body):
         return Command(
             ssh=False,
             host=host,
@@ -107,10 +126,38 @@ def command_of(text: str) -> Command | None:
             amount=amount_of(body),
             says_mb=megabyte_meant(body),
             by_variable="$" in body,
-            lists_ciphers=bool(re.search(r"ssh -Q\s?c", body)),
+            lists_ciphers=lists_ciphers,
+            apart=call is None and _moves_bytes(body),
             masks=acceleration_said(body),
         )
     return None
+
+
+def _bare_prompt(text: str) -> re.Match[str] | None:
+    """ "nas$ dd ...", "# dd ...": a prompt where a command follows that is no title.
+
+    "# ssh -c aes128-ctr" may as well be a heading, and is read as one.
+    """
+    found = _BARE_PROMPT.match(text)
+    if found is None:
+        return None
+    body = text[found.end() :]
+    is_shell = _SHELL.match(body) is not None
+    if found["root"]:
+        return found if is_shell and next(_calls(body), None) is None else None
+    return found if is_shell or found["sign"] == "$" or _PROGRAM_FIRST.match(body) else None
+
+
+def _lists_ciphers(body: str) -> bool:
+    """Whether ssh is asked for its ciphers, other than for a loop over them."""
+    return "-Q" in body and bool(_LISTS_CIPHERS.search(body)) and not _LOOP.search(body)
+
+
+def _moves_bytes(body: str) -> bool:
+    """Whether a command without ssh says where its bytes go: into a file, to another program."""
+    if not _READS.search(body):
+        return False
+    return bool(_WRITES.search(body) or _PIPED_TO.search(body))
 
 
 def _calls(body: str) -> Iterator[re.Match[str]]:
@@ -138,6 +185,9 @@ def _looks_typed(body: str, call: re.Match[str]) -> bool:
 
 def _ssh_command(body: str, call: re.Match[str], host: str | None) -> Command:
     said = _arguments(body[call.end() :], scp=call["program"] == "scp")
+    if call["program"] != "scp" and _stays_there(_remote_command(body[call.end() :], said.target)):
+        variable = any("$" in name for name in said.ciphers)
+        return Command(ssh=False, host=host, by_variable=variable, apart=True, far_end=True)
     names = [name for text in said.ciphers for name in text.split(",")]
     quoted = body[: call.start()].endswith(('"', "'"))  # rsync -e "ssh ...": no host follows
     target = None if quoted else _host_of(said.target)
@@ -154,7 +204,33 @@ def _ssh_command(body: str, call: re.Match[str], host: str | None) -> Command:
         both_ends=len(re.findall(r"\bdd\b(?=[ \"'“”\\])", body)) > 1,
         masks=acceleration_said(body),
         host=host,
+        dd_apart=_makes_file(body[: call.start()]),
         says_mb=megabyte_meant(body),
+    )
+
+
+def _remote_command(arguments: str, target: str | None) -> str:
+    """What ssh is told to run on the other side; empty for nothing."""
+    at = arguments.find(target) if target else -1
+    if target is None or at < 0:
+        return ""
+    after = arguments[at + len(target) :].lstrip()
+    quote, inside = after[:1], after[1:]
+    if quote in ("'", '"'):
+        return inside.partition(quote)[0]
+    return re.split(r"[|;<>&]", after, maxsplit=1)[0]
+
+
+def _stays_there(remote: str) -> bool:
+    """Whether the remote command both makes the bytes and puts them away."""
+    return bool(_READS.search(remote) and _WRITES.search(remote))
+
+
+def _makes_file(before: str) -> bool:
+    """Whether dd, before ssh on the line, writes what it reads into a file."""
+    return any(
+        re.search(r"\bdd\b", part) and "if=" in part and re.search(r"\bof=(?!/dev/stdout)", part)
+        for part in _SEPARATORS.split(before)
     )
 
 

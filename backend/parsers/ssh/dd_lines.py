@@ -9,11 +9,14 @@ _SECOND_WORD = r"(?:seconds?|secs?|sekund\w{0,4}|segundos?|secondes?|secondi|с�
 _BYTE_WORD = r"(?:bytes?|octets?|oktett?\w{0,4}|bajt\w{0,4}|байт\w{0,3}|バイト|字节|位元組|바이트)"
 
 _SUMMARY = re.compile(
-    r"(?<![\d.,/+-])(?P<bytes>\d{1,18})[ ]?"
-    r"(?:(?P<word>" + _BYTE_WORD + r")|(?P<other>[^\W\d_]{1,20}))[ ]?"
-    r"(?P<sizes>[(（][^()（）]{1,60}[)）])?"
-    r"(?P<verb>[^\d()（）|:;/]{0,40}?)"
-    r"(?P<seconds>\d{1,9}(?:[.,]\d{1,12})?(?:e[+-]?\d{1,3})?)[ ]?" + _SECOND_WORD + r"(?![^\W\d_])"
+    # Nothing is tried a second way: each part ends where the next one must begin.
+    r"(?<![\d.,/+-])(?P<bytes>\d{1,18}+)[ ]?"
+    r"(?:(?P<word>" + _BYTE_WORD + r")(?![^\W\d_])|(?P<other>[^\W\d_]{1,20}+))[ ]?"
+    r"(?P<sizes>[(（][^()（）]{1,60}+[)）])?+"
+    r"(?P<verb>[^\d()（）|:;/]{0,40}+)"
+    r"(?P<seconds>\d{1,9}+(?:[.,]\d{1,12}+)?+(?:e[+-]?\d{1,3}+)?+)[ ]?"
+    + _SECOND_WORD
+    + r"(?![^\W\d_])"
     r"(?:\.?[,，、]?[ ]{0,2}\(?(?P<rate>\d{1,18}(?:[.,]\d{1,9})?(?:e[+-]?\d{1,2})?)[ ]?"
     r"(?P<unit>[a-zA-Z]{1,7}/(?:secs?|s|с|秒))\)?)?",
     re.I,
@@ -26,6 +29,8 @@ _VERB = re.compile(
 _CUT = re.compile(r"\d{3,18} (?:bytes?|octets?) \([^()]{3,60}\) (?:copied|transferred)", re.I)
 _RECORDS_BARE = re.compile(r"\s*\d{1,18}\+\d{1,9} ?[^\d\s|()][^\d|()]{1,40}\s*")
 _RECORDS_ENGLISH = re.compile(r"(?<![\d+])\d{1,18}\+\d{1,9} records (?:in|out)", re.I)
+MOST_BYTES = 1 << 60
+"""No command of a benchmark sends more."""
 RATE_TOLERANCE = 0.06
 """Share by which a rate of two digits ("1.0 GB/s") may differ from bytes / seconds."""
 
@@ -118,12 +123,13 @@ def amount_of(command: str) -> int | None:
     """Bytes that a command sends: of `dd bs= count=` or `head -c`, None where it does not say."""
     head = _HEAD.search(command)
     if head:
-        return size_of(head[1])
+        amount = size_of(head[1])
+        return amount if amount and amount <= MOST_BYTES else None
     if not re.search(r"\bdd\b", command):
         return None
     operands = {name.lower(): value for name, value in reversed(_OPERAND.findall(command))}
     count = size_of(operands.get("count", ""))
-    if count is None or "count_bytes" in operands.get("iflag", ""):
-        return count
-    block = size_of(operands.get("bs") or operands.get("ibs") or "512")
-    return count * block if block else None
+    in_bytes = "count_bytes" in operands.get("iflag", "")
+    block = 1 if in_bytes else size_of(operands.get("bs") or operands.get("ibs") or "512")
+    amount = (count or 0) * (block or 0)
+    return amount if 0 < amount <= MOST_BYTES else None

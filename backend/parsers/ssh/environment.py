@@ -43,6 +43,9 @@ _CPUINFO = re.compile(
     r"|CPU variant|CPU part|CPU revision"
     r"|Hardware|Revision|Serial|TLB size)\s*:"
 )
+FLAGS_KEPT = 1000
+FLAG_LENGTH = 100
+"""A run document holds no more flags of a CPU, and no longer ones."""
 _KNOWN_FLAGS = frozenset(
     [
         "fpu",
@@ -169,7 +172,8 @@ def _processor(text: str) -> Mapping[str, Any] | None:
     if found := _MODEL.match(text):
         return {"cpu": {"model": found["model"].strip()}}
     if found := _FLAGS.match(text):
-        return {"cpu": {"flags": found["flags"].lower().split()}}
+        flags = [flag for flag in found["flags"].lower().split() if len(flag) <= FLAG_LENGTH]
+        return {"cpu": {"flags": flags[:FLAGS_KEPT]}}
     return None
 
 

@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any
 
 from parsers.ssh.listed import ListedRate
@@ -15,6 +16,8 @@ from parsers.types import Figure, Format, Part, Remark, Section
 
 IMPLAUSIBLE_RATE = 20e9
 """Bytes per second: more than any SSH connection moves."""
+LONGEST = 1e9
+"""Seconds, thirty years: nobody waited for a benchmark as long."""
 BUFFERED = 1 << 20
 """Bytes that the pipes and sockets on the way may hold: their time is not the cipher's."""
 PASTED_TWICE = 3
@@ -105,12 +108,12 @@ class Figures:
         if block.failed:
             self.notes["not_a_rate"].append(block.line)
             return
-        if block.summaries:
+        if block.summaries and not one.command.dd_apart:
             self._summaries(one, block)
         elif block.rates:
             tries = [rate for rate in block.rates if not rate.mean]
             for rate in tries or block.rates:
-                listed = ListedRate(rate.number, rate.unit, block.cipher or self.cipher)
+                listed = ListedRate(rate.number, rate.unit, self._cipher_of(block))
                 self._rate(one, listed, rate.line)
         else:
             self._times(one, block)
@@ -130,7 +133,7 @@ class Figures:
     def _times(self, one: Found, block: Block) -> None:
         amount = one.command.amount or self.transferred
         for clock in block.clocks:
-            if not (block.cipher or self.cipher):
+            if self._cipher_of(block) is None:
                 self.notes["no_cipher"].append(clock.line)
             elif not amount:
                 self.notes["no_amount"].append(clock.line)
@@ -139,10 +142,13 @@ class Figures:
             elif self._transfer(one, clock.line, amount, clock.seconds, "time"):
                 self.notes["wall_clock"].append(clock.line)
 
+    def _cipher_of(self, block: Block) -> CipherName | None:
+        """The block's own, or the one that the reader was told."""
+        return block.cipher or (None if block.foreign else self.cipher)
+
     def _transfer(self, one: Found, line: int, moved: int, seconds: float, source: Format) -> bool:
         """One figure of exact bytes and seconds, if its cipher is known."""
-        block = one.what if isinstance(one.what, Block) else None
-        cipher = (block.cipher if block else None) or self.cipher
+        cipher = self._cipher_of(one.what) if isinstance(one.what, Block) else self.cipher
         if cipher is None:
             self.notes["no_cipher"].append(line)
             return False
@@ -180,6 +186,9 @@ class Figures:
             return
         megabyte = self.unit or self._megabyte_said(line)
         speed = value * rate.unit.factor(megabyte or "MB")
+        if not isfinite(speed):
+            self.notes["not_a_rate"].append(line)
+            return
         figure = Figure(
             line=line,
             tool="ssh",
@@ -265,7 +274,9 @@ def _fault(summary: Summary) -> str | None:
     """Why a dd summary gives no figure."""
     if summary.dd.damage:
         return "damaged"
-    return "not_a_rate" if summary.dd.bytes <= 0 or summary.dd.seconds <= 0 else None
+    moved, seconds = summary.dd.bytes, summary.dd.seconds
+    is_time = 0 < seconds <= LONGEST and isfinite(moved / seconds)
+    return None if is_time and moved > 0 else "not_a_rate"
 
 
 def _rate_fault(unit: Unit | None, value: float | None) -> str | None:
@@ -274,7 +285,7 @@ def _rate_fault(unit: Unit | None, value: float | None) -> str | None:
         return "damaged"
     if value == 0:
         return "zero_rate"
-    if value < 0:
+    if value < 0 or not isfinite(value):
         return "not_a_rate"
     return None if unit is None or unit.clear else "unit_unclear"
 

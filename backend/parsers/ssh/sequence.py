@@ -7,9 +7,19 @@ from typing import Any
 
 from documents.types import Acceleration
 from parsers.ssh.cipher_loops import ListReader
-from parsers.ssh.commands import Command, acceleration_said
+from parsers.ssh.commands import Command
 from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.environment import facts_of_title, merged, names_machine
+from parsers.ssh.headings import (
+    NOTHING,
+    Headed,
+    counts_tries,
+    is_same_machine,
+    names_other_tool,
+    names_setting,
+    said_in,
+)
+from parsers.ssh.hints import NAME, RATE
 from parsers.ssh.lines import (
     Agreed,
     CutSummary,
@@ -28,22 +38,7 @@ from parsers.ssh.try_blocks import LISTING, Block, Clock, Rate
 NOTHING_SAID = Command(ssh=True, by_variable=True)
 TITLE_LIMIT = 120
 
-_COMPRESSED = re.compile(
-    r"(?<!no )(?<!without )(?<!un)\bcompress(?:ion|ed)\b"
-    r"(?!\s*[=:]?\s*(?:no|off|none|disabled)\b)|\s-C\b",
-    re.I,
-)
-_SETTING = re.compile(r"compress|mask|ia32cap|aes-?ni|hmac-|umac-|\bdefaults?\b", re.I)
-_MASKED = re.compile(
-    r"(?<!un)(?<!not )(?<!no )\bmask(?:ed)?\b"
-    r"|\baes-?ni (?:is |turned |switched )?(?:off|disabled|masked)\b",
-    re.I,
-)
-_NUMBERED = re.compile(
-    r"\b(?:run|try|pass|round|attempt|test|lauf|versuch|iteration)\s*#?\d"
-    r"|\b(?:first|second|third) (?:run|try|pass)",
-    re.I,
-)
+_ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
 
 
 @dataclass
@@ -78,15 +73,6 @@ class _Title:
     text: str
 
 
-@dataclass(frozen=True)
-class _Headed:
-    """What a heading says of all figures below it."""
-
-    masks: Acceleration | None = None
-    compression: bool = False
-    mac: str | None = None
-
-
 @dataclass
 class SshSequence:
     """Reads lines in turn; `found`, `places` and the rest hold what they said."""
@@ -102,7 +88,7 @@ class SshSequence:
     _block: Block = field(default_factory=lambda: Block(1, NOTHING_SAID))
     _heading: _Title | None = None
     _last: _Title | None = None
-    _heads: _Headed = _Headed()
+    _heads: Headed = NOTHING
     _masked: Acceleration = "default"
     _bare_names: int = 0
     _listing: bool = False
@@ -114,8 +100,26 @@ class SshSequence:
         meant = [self._take(event) for event in events]
         if any(meant):
             self.understood.update(numbers)
-        elif not events:
+            return
+        if not (events or (hints & NAME and hints & RATE and _names_cipher(text))):
             self._maybe_title(text)
+        self._not_understood(text)
+
+    def _not_understood(self, text: str) -> None:
+        """A line of another matter: what is measured below it may not be the cipher's any more.
+
+        Until a cipher has a result, only a line about another tool takes it away, or any line
+        where the cipher was one of a list.
+        """
+        if not _ONE_WORD.fullmatch(text):
+            self._listing = False
+        block = self._block
+        in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
+        if not in_force or counts_tries(text):
+            return
+        if not block.is_empty or block.listed > 1 or names_other_tool(text):
+            self._close()
+            self._block.foreign = True
 
     def end(self) -> None:
         """The last block is over."""
@@ -190,21 +194,29 @@ class SshSequence:
             if self._place.host is not None:
                 self._new_place(None)
             self._place.host = command.host
-        if command.typed:
+        if command.typed or command.lists_ciphers:
             self._listing = command.lists_ciphers
         if command.masks is not None and not command.ssh and command.amount is None:
             self._masked = command.masks
         if command.ssh:
             self._transfer(command)
-        elif command.typed and not command.traced:
-            self._open(Block(self._line, command))
-        elif command.amount is not None:
+        else:
+            self._elsewhere(command)
+
+    def _elsewhere(self, command: Command) -> None:
+        """A command that sends nothing through ssh; in a script it may prepare what is sent."""
+        if command.far_end and command.by_variable:
+            self._base = command
+        elif command.amount is not None and not command.typed:
             self._base = replace(self._base, amount=command.amount)
-            if self._block.is_empty:
-                self._block.command = replace(self._block.command, amount=command.amount)
+        if (command.typed and not command.traced) or command.apart or command.lists_ciphers:
+            self._open(Block(self._line, command))
+        elif command.amount is not None and self._block.is_empty:
+            self._block.command = replace(self._block.command, amount=command.amount)
 
     def _transfer(self, command: Command) -> None:
         """A command that sends through ssh; a heading right before it may name the cipher."""
+        self._listing = False
         earlier = self._block
         pending = earlier.is_empty and earlier.cipher is not None
         same = command.cipher is None or command.cipher == earlier.cipher
@@ -221,9 +233,9 @@ class SshSequence:
         self._open(block)
 
     def _name(self, name: ListedName) -> None:
-        self._bare_names = self._bare_names + 1 if name.bare else 0
         if self._listing and name.bare:
             return
+        self._bare_names = self._bare_names + 1 if name.bare else 0
         self._use_title((name.cipher.name, name.mac))
         base = self._context(self._base)
         block = Block(self._line, base, name.cipher, name.mac or base.mac)
@@ -239,6 +251,8 @@ class SshSequence:
                 return False
             self._block.rates.append(Rate(self._line, rate.number, rate.unit, rate.mean))
             return True
+        if self._block.cipher is not None:
+            self._close()
         self._use_title((rate.cipher.name, rate.mac))
         self._found(Found(self._line, rate, self._context(self._base), self._place))
         return True
@@ -279,7 +293,7 @@ class SshSequence:
         """The heading before the present line: the last line if it names a machine or a mask."""
         last, heading = self._last, self._heading
         self._last = self._heading = None
-        if last and (names_machine(last.text) or _SETTING.search(last.text)):
+        if last and (names_machine(last.text) or names_setting(last.text)):
             return last
         return heading
 
@@ -291,9 +305,8 @@ class SshSequence:
             return
         self.understood.add(title.line)
         self._settings_of(title, first)
-        numbered = _NUMBERED.search(title.text)
         repeats = self._key(first) in self._place.seen
-        if not numbered and (names_machine(title.text) or repeats):
+        if not is_same_machine(title.text) and (names_machine(title.text) or repeats):
             before = self._place
             self._new_place(title.text.strip(" #=-*_:~"))
             if self._place is not before and not names_machine(title.text):
@@ -312,15 +325,15 @@ class SshSequence:
 
         The next heading ends them if it is about the default, or if the same ciphers begin anew.
         """
-        said = _said_in(title.text)
-        plain = _SETTING.search(title.text) and said == _Headed()
-        if plain or said != _Headed() or self._key(first) in self._place.seen:
+        said = said_in(title.text)
+        plain = names_setting(title.text) and said == NOTHING
+        if plain or said != NOTHING or self._key(first) in self._place.seen:
             self._heads = said
 
     def _headed(self, command: Command) -> Command:
         """The command with what the heading above says."""
         heads = self._heads
-        if heads == _Headed():
+        if heads == NOTHING:
             return command
         return replace(
             command,
@@ -330,9 +343,5 @@ class SshSequence:
         )
 
 
-def _said_in(title: str) -> _Headed:
-    macs = {token.mac for token in tokens_of(title) if token.mac}
-    masks = acceleration_said(title) or ("masked" if _MASKED.search(title) else None)
-    return _Headed(
-        masks, bool(_COMPRESSED.search(title)), next(iter(macs)) if len(macs) == 1 else None
-    )
+def _names_cipher(text: str) -> bool:
+    return any(token.cipher for token in tokens_of(text))

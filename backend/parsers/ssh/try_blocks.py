@@ -10,7 +10,7 @@ from parsers.ssh.units import Unit
 
 SAME_TRANSFER = 0.03
 """Share by which the two ends of one transfer may differ in their seconds."""
-LISTING = 4
+LISTING = 3
 """So many names in a row, nothing between them, are a listing rather than headings."""
 
 
@@ -54,6 +54,8 @@ class Block:
     """How many bare names came right before, this one included."""
     compression: bool = False
     failed: bool = False
+    foreign: bool = False
+    """Whether something that is not understood stands between it and the last cipher."""
     summaries: list[Summary] = field(default_factory=list)
     clocks: list[Clock] = field(default_factory=list)
     rates: list[Rate] = field(default_factory=list)
