@@ -4,16 +4,21 @@ The yardstick is an approximation. Where the order of groups depends on one of i
 families, it should not be believed; where it does not, the reader may be told so.
 """
 
+import math
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import groupby
 from statistics import geometric_mean
 
 from analysis.baselines import FAMILIES
 from analysis.comparison import natural_key
 from analysis.groups import GroupSummary, summarise_group
 from analysis.normalisation import SpeedIndex, normalised, speed_index
+
+MOST_LISTED = 200
+"""Of more pairs only so many are listed; thousands of hosts have millions of pairs."""
 
 MOST_NAMED = 5
 """Of more pairs that change places a sentence names these and counts the others."""
@@ -51,16 +56,33 @@ class Ranking:
 
 
 @dataclass(frozen=True)
+class Swaps:
+    """Pairs of groups that stand the other way round: how many, and which groups are in one.
+
+    `pairs` (ahead, behind) are listed up to `MOST_LISTED`.
+    """
+
+    count: int
+    pairs: tuple[tuple[str, str], ...]
+    groups: frozenset[str]
+
+
+@dataclass(frozen=True)
 class LeftOut:
-    """The ranking without one family, and the pairs (ahead, behind) that changed places by it.
+    """The ranking without one family, and which pairs of groups changed places by it.
 
     `largest_shift`: the largest factor, of at least 1, by which a group's value moved against
     the others. Groups that lose their only family are in no pair: they are not ranked.
     """
 
     ranking: Ranking
-    swapped: tuple[tuple[str, str], ...]
+    swaps: Swaps
     largest_shift: float
+
+    @property
+    def swapped(self) -> tuple[tuple[str, str], ...]:
+        """The listed pairs (ahead, behind)."""
+        return self.swaps.pairs
 
     @property
     def words(self) -> str:
@@ -78,7 +100,7 @@ class LeftOut:
             f"{names.get(ahead, ahead)} and {names.get(behind, behind)}"
             for ahead, behind in self.swapped[:MOST_NAMED]
         ]
-        more = len(self.swapped) - len(shown)
+        more = self.swaps.count - len(shown)
         others = f" and {more} more pair{'' if more == 1 else 's'}" if more else ""
         return f"{begin} {', '.join(shown)}{others} change places."
 
@@ -142,15 +164,52 @@ def _rank(
     )
 
 
-def _swaps(full: Ranking, other: Ranking) -> tuple[tuple[str, str], ...]:
+def _swaps(full: Ranking, other: Ranking) -> Swaps:
     """Pairs in the full order that stand the other way round; equal values are no order."""
     ranked = [group for group in full.order if group in other.values]
-    return tuple(
-        (ahead, behind)
-        for ahead, behind in combinations(ranked, 2)
-        if full.values[ahead].median > full.values[behind].median
-        and other.values[ahead].median < other.values[behind].median
-    )
+    values = {group: other.values[group].median for group in ranked}
+    batches = [
+        list(equal) for _, equal in groupby(ranked, key=lambda group: full.values[group].median)
+    ]
+    count, pairs = _inversions(batches, values)
+    place = {group: number for number, group in enumerate(ranked)}
+    listed = sorted(pairs, key=lambda pair: (place[pair[0]], place[pair[1]]))
+    return Swaps(count, tuple(listed), _moved(batches, values))
+
+
+def _inversions(
+    batches: Sequence[Sequence[str]], values: Mapping[str, float]
+) -> tuple[int, list[tuple[str, str]]]:
+    """How many pairs of groups of different batches are in falling order; the first of them.
+
+    The groups that have come by are kept sorted by value, so that nobody looks at every pair.
+    """
+    before: list[tuple[float, str]] = []
+    pairs: list[tuple[str, str]] = []
+    count = 0
+    for batch in batches:
+        for group in batch:
+            below = bisect_left(before, (values[group], ""))
+            count += below
+            room = MOST_LISTED - len(pairs)
+            pairs += [(ahead, group) for _, ahead in before[: min(below, room)]]
+        for group in batch:
+            insort(before, (values[group], group))
+    return count, pairs
+
+
+def _moved(batches: Sequence[Sequence[str]], values: Mapping[str, float]) -> frozenset[str]:
+    """The groups above one of an earlier batch, and those below one of a later batch."""
+    moved: set[str] = set()
+    lowest = math.inf
+    for batch in batches:
+        moved.update(group for group in batch if values[group] > lowest)
+        lowest = min(lowest, *(values[group] for group in batch))
+    highest = -math.inf
+    for batch in reversed(batches):
+        moved.update(group for group in batch if values[group] < highest)
+        highest = max(highest, *(values[group] for group in batch))
+    return frozenset(moved)
 
 
 def _shift(full: Ranking, other: Ranking) -> float:

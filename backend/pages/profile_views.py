@@ -142,7 +142,7 @@ def _ranked_cipher(
     # A ranking without the only family there is has nothing to say.
     left_out = one.left_out if len(one.left_out) > 1 else ()
     rankings = (one.full, *(each.ranking for each in left_out))
-    moved = [set(), *({key for pair in each.swapped for key in pair} for each in left_out)]
+    moved = [frozenset[str](), *(each.swaps.groups for each in left_out)]
     numbers = [{key: place for place, key in enumerate(each.order, 1)} for each in rankings]
     shown = one.full.order[:top]
     groups = tuple(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.reference_profiles import initial_profile
-from analysis.sensitivity import RankedRun, sensitivity
+from analysis.sensitivity import MOST_LISTED, RankedRun, sensitivity
 
 REFERENCE = {"arcfour": 200.0, "blowfish": 50.0, "3des": 20.0}
 PUBLISHED = {
@@ -99,3 +99,44 @@ def test_neither_a_machines_speed_nor_the_order_of_uploads_matters(
     for run, speed in plain.full.indices.items():
         assert scaled.full.indices[run].index == pytest.approx(speed.index * k)
     assert sensitivity(order.sample(runs, len(runs)), REFERENCE) == plain
+
+
+medians = st.sampled_from((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
+speeds = st.sampled_from((1.0, 2.0, 4.0))
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(medians, speeds)))
+def test_swaps_are_those_found_by_looking_at_every_pair(
+    groups: dict[str, tuple[float, float]],
+) -> None:
+    """`speed` is that of blowfish alone: leaving it out multiplies the value by its root."""
+    runs = [
+        RankedRun(name, name, rate, {"3des": 1.0, "blowfish": speed})
+        for name, (rate, speed) in groups.items()
+    ]
+    found = sensitivity(runs, {"3des": 1.0, "blowfish": 1.0})
+    for one in found.left_out:
+        full = {name: found.full.values[name].median for name in groups}
+        other = {name: one.ranking.values[name].median for name in groups}
+        pairs = {
+            (ahead, behind)
+            for ahead in groups
+            for behind in groups
+            if full[ahead] > full[behind] and other[ahead] < other[behind]
+        }
+        assert set(one.swapped) == pairs
+        assert one.swaps.count == len(one.swapped) == len(pairs)
+        assert one.swaps.groups == {name for pair in pairs for name in pair}
+
+
+def test_of_very_many_pairs_some_are_listed_and_all_are_counted() -> None:
+    """Without blowfish, at which its rate to the fourth is each one's, all stand upside down."""
+    runs = [
+        RankedRun(str(rate), f"host {rate}", float(rate), {"3des": 1.0, "blowfish": rate**4.0})
+        for rate in range(1, 1001)
+    ]
+    (blowfish, _) = sensitivity(runs, {"3des": 1.0, "blowfish": 1.0}).left_out
+    assert blowfish.swaps.count == 1000 * 999 // 2
+    assert len(blowfish.swapped) == MOST_LISTED
+    assert len(blowfish.swaps.groups) == 1000
+    assert blowfish.words.endswith("and 499495 more pairs change places.")

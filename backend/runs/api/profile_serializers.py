@@ -189,9 +189,10 @@ class LeftOutSerializer(serializers.Serializer[Any]):
 
     family = serializers.CharField()
     sentence = serializers.CharField()
+    swaps = serializers.IntegerField(help_text="Pairs that stand the other way round.")
     swapped = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
-        help_text="Pairs of group keys (ahead, behind) that stand the other way round.",
+        help_text="These pairs of group keys (ahead, behind), at most 200 of them.",
     )
     largest_shift = serializers.FloatField(help_text="A factor.")
     order = RankedGroupSerializer(many=True)
@@ -242,6 +243,7 @@ def _left_out(one: LeftOut, instance: QuerySensitivity) -> dict[str, Any]:
     return {
         "family": one.ranking.without,
         "sentence": one.sentence(instance.labels),
+        "swaps": one.swaps.count,
         "swapped": [list(pair) for pair in one.swapped],
         "largest_shift": one.largest_shift,
         "order": _order(one.ranking, instance),
