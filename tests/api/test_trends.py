@@ -274,3 +274,18 @@ def test_a_long_history_needs_no_more_queries_than_a_short_one(
     store_days(store_run, 4e8, 4e8, 4e8, 8e8, 8e8, first=5, environment=with_openssl(OLD))
     assert queries() == few
     assert few <= 8
+
+
+def test_the_cpu_bound_rate_is_normalised_by_cpu_bound_levels(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    def series(cipher: str, bound: float) -> dict[str, Any]:
+        cost = 1e9 / bound
+        sample = {"bytes": 10**9, "seconds": 9.0}
+        both = {"client_cpu_seconds": cost, "server_cpu_seconds": cost}
+        return ssh_measurement(cipher, samples=[{**sample, **both}] * 3)
+
+    store_run(run_of_day(0, series(GCM, 4e8), series("3des-cbc", 38.252e6)))
+    found = ask(reader, SSH, metric="cpu_bound_normalised")
+    assert found["profile"] == "2015"
+    assert found["points"][0]["median"] == pytest.approx(2e8, rel=1e-3)

@@ -51,7 +51,7 @@ def profile_of(query: ComparisonQuery) -> ReferenceProfile | None:
     return usable_profile(query.profile)
 
 
-def _baseline_join(
+def baseline_join(
     query: ComparisonQuery, profile: ReferenceProfile | None
 ) -> tuple[str, list[Any]]:
     """The join that brings each run's divisor, and its parameters."""
@@ -141,7 +141,7 @@ def vote_rows(
 
 def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
     """The votes on the query's metric, a normalised one under `profile`."""
-    join, join_parameters = _baseline_join(query, profile)
+    join, join_parameters = baseline_join(query, profile)
     value = _VALUES[query.metric]
     uncertainty = "s.uncertainty" if query.metric == "normalised" else "NULL"
     columns = f"{value}, r.source, {uncertainty}"

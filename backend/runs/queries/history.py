@@ -13,7 +13,7 @@ from analysis.history import ToolBreak, changes_between_breaks, find_breaks
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference
 from runs.models import Environment, Host, ReferenceProfile, RunDocument
-from runs.queries.profiles import usable_profile
+from runs.queries.comparison import baseline_join, profile_of
 from runs.queries.selection import ComparisonQuery, Where, measurement_conditions
 from runs.queries.statements import fetch_rows
 
@@ -23,15 +23,17 @@ LATEST_POINTS = 1000
 EXPLAINED_CHANGES = 50
 """Changes whose environments are compared, at most: the latest. Each needs two documents."""
 
-METRICS = ("throughput", "cpu_seconds_per_gb", "cpu_bound_throughput", "normalised")
-LOWER_IS_BETTER = frozenset({"cpu_seconds_per_gb"})
-
 _VALUES = {
     "throughput": ("m.median", "m.spread"),
     "normalised": ("m.median / s.index", "m.spread"),
     "cpu_seconds_per_gb": ("m.cpu_seconds_per_gb", "m.cpu_seconds_per_gb_spread"),
     "cpu_bound_throughput": ("m.cpu_bound_throughput", "m.cpu_bound_throughput_spread"),
+    "cpu_bound_normalised": ("m.cpu_bound_throughput / s.index", "m.cpu_bound_throughput_spread"),
 }
+"""Metric -> SQL of its value and of the spread of the tries."""
+
+METRICS = tuple(_VALUES)
+LOWER_IS_BETTER = frozenset({"cpu_seconds_per_gb"})
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def history(query: HistoryQuery) -> History:
     if host is None:
         raise UnknownHost(query.host)
     query = _with_block_size(host.pk, query)
-    profile = _profile(query.series)
+    profile = profile_of(query.series)
     rows = _rows(host.pk, query, profile)
     points = _points(rows[:LATEST_POINTS])
     breaks = _breaks(query, points)
@@ -147,12 +149,6 @@ def history(query: HistoryQuery) -> History:
         undated=_undated(host.pk, query),
         without_value=len(rows[:LATEST_POINTS]) - len(points),
     )
-
-
-def _profile(query: ComparisonQuery) -> ReferenceProfile | None:
-    if query.metric != "normalised":
-        return None
-    return usable_profile(query.profile)
 
 
 def _conditions(host_id: int, query: HistoryQuery) -> Where:
@@ -191,13 +187,7 @@ def _rows(
     """One row for each run that measured the series, the latest first, one more than shown."""
     value, spread = _VALUES[query.series.metric]
     where = _conditions(host_id, query)
-    join, join_parameters = "", []
-    if query.series.metric == "normalised":
-        join = (
-            "LEFT JOIN runs_runspeedindex s"
-            " ON s.run_id = r.id AND s.tool = m.tool AND s.profile_id = %s"
-        )
-        join_parameters = [profile.pk if profile else None]
+    join, join_parameters = baseline_join(query.series, profile)
     statement = f"""
         SELECT r.id, r.run_id, r.started_at, {value}, {spread}, m.n, r.conditions, r.environment_id
         {_FROM} AND {where.text} ORDER BY m.mac = '', m.pinned, m.id LIMIT 1) m {join}
