@@ -13,6 +13,7 @@ from pages.cipher_choice import FamilyOptions, default_ciphers, families
 from pages.comparison_view import chart_view, counted_systems, shown_groups
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
 from pages.page_query import TOPS, Display, PageAddress, api_params, display
+from pages.tool_break_note import tool_breaks
 from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.facets import (
     Facet,
@@ -146,6 +147,7 @@ def result_context(comparison: Comparison, params: QueryDict, shown: Display) ->
         "chart_groups": len(view["comparison"]["groups"]),
         "whiskers": any(row.summary.n > 1 for group in groups for row in group.rows),
         "points": any(row.summary.n == 1 for group in groups for row in group.rows),
+        "tool_breaks": tool_breaks(comparison),
         "no_baseline": comparison.excluded.get("no_baseline", 0),
         # The profile may know no level of this tool at all: then no machine can be normalised.
         "no_levels": comparison.metric in NEEDS_PROFILE and not has_levels(comparison.tool),

@@ -11,6 +11,7 @@ from pages.formatting import exact, factor, quantity, quantity_range
 from pages.metrics import METRICS, choice
 from pages.page_query import CIPHER_SORT, SORT_BEST, SORT_MACHINES, Display
 from pages.palette import cipher_order, colour_slot, short_names
+from pages.tool_break_note import after_a_break
 
 MAX_CHART_BARS = 600
 """More bars than this make a canvas taller than phones allow; the table has all of them."""
@@ -186,12 +187,13 @@ def chart_view(comparison: Comparison, display: Display) -> dict[str, Any]:
     """What the chart draws (`ChartView` in frontend/src/comparison.ts)."""
     here = measured_here(comparison)
     groups = _as_many_as_fit(ordered_groups(comparison, display)[: display.top])
+    later = dict.fromkeys(after_a_break(comparison), ", tool changed")
     return {
         "comparison": comparison_json(comparison, groups),
         "colours": {cipher: colour_slot(cipher) for cipher in comparison.ciphers},
         "names": dict(short_names(comparison.ciphers)),
         "measured_here": [group.key for group in groups if group.key in here],
-        "notes": {group.key: systems_note(group) for group in groups},
+        "notes": {group.key: systems_note(group) + later.get(group.key, "") for group in groups},
         "scale": display.scale,
     }
 

@@ -42,6 +42,7 @@ class Changing:
             "choose a run": f"{runs}/diff/",
             "choose a host": f"{host}/diff/",
             "nothing found": f"{host}/diff/?q=nobody-has-this-name",
+            "releases": "/?tool=openssl&group_by=openssl&block_size=16&source=agent",
         }[state]
 
 
@@ -57,6 +58,7 @@ STATES = (
     "choose a run",
     "choose a host",
     "nothing found",
+    "releases",
 )
 
 

@@ -330,3 +330,26 @@ def test_a_block_size_left_over_from_openssl_excludes_nothing_of_ssh(
     said = text_of(page(member, "/", tool="ssh", block_size="8192"))
     assert "1 system" in said
     assert "no figure for this block size" not in said
+
+
+def test_releases_on_both_sides_of_a_change_of_the_tool_are_told_apart(
+    member: Client, store_run: StoreRun
+) -> None:
+    for name, version in (("old", "OpenSSL 3.0.15"), ("new", "OpenSSL 3.0.19")):
+        store_run(
+            run_document(
+                openssl_measurement("aes-128-gcm", 1e9),
+                openssl_measurement("aes-128-cbc", 1e9),
+                host={"name": name},
+                environment={**environment(), "openssl": {"version_text": version}},
+            )
+        )
+    html = page(member, "/", tool="openssl", group_by="openssl")
+    said = text_of(html)
+    assert "Between these releases the tool changed" in said
+    assert "aes-128-gcm: compare only OpenSSL 3.0.15 with one another" in said
+    assert "and only OpenSSL 3.0.19" in said
+    assert '"openssl-3.0.19": "1 system, tool changed"' in html
+    for quiet in ({"cipher": "aes-128-cbc"}, {"group_by": "cpu"}):
+        query = {"tool": "openssl", "group_by": "openssl", **quiet}
+        assert "the tool changed" not in text_of(page(member, "/", 200, **query))
