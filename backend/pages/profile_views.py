@@ -125,10 +125,10 @@ def ranked_ciphers(found: QuerySensitivity, top: int | None) -> list[RankedCiphe
 
 def _verdict(one: Sensitivity) -> str:
     groups = len(one.full.order)
+    if not one.left_out:
+        return "The profile knows no baseline that these systems measured: nothing is ranked."
     if groups < 2:
         return "There are not two groups to put in an order."
-    if not one.left_out:
-        return "No baseline family is known."
     if len(one.left_out) == 1:
         return f"Only {one.left_out[0].ranking.without} is known: nothing can be left out."
     if one.robust:

@@ -41,9 +41,15 @@ STATES = {
     "recommend refused": "/recommend/?client=bench-under-test",
     "tokens": "/tokens/",
     "upload": "/upload/",
+    "profiles": "/method/profiles/",
+    "managed profiles": "/method/profiles/?run=0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e",
+    "profile comparison": "/method/profiles/compare/?profile=2015&with=2015&group_by=os",
+    "no such profile": "/method/profiles/compare/?profile=2015&with=none",
+    "sensitivity": "/method/sensitivity/?group_by=os&source=published",
+    "overfull sensitivity": "/method/sensitivity/?tool=openssl&tag=fleet:big&top=all",
 }
-SIGNED_IN = ("tokens", "upload")
-REFUSED = ("refused", "not found", "recommend refused")
+SIGNED_IN = ("tokens", "upload", "managed profiles")
+REFUSED = ("refused", "not found", "recommend refused", "no such profile")
 
 
 def address(state: str, site: LiveSite, run_id: str) -> str:

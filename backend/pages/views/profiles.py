@@ -89,6 +89,7 @@ def _page(
         "hosts": hosts_with_baselines(SUGGESTED_HOSTS) if manages else [],
         "offered": offered_profiles(),
         "refusal": refusal,
+        "failed": next((origin for origin, form in forms.items() if form.is_bound), ""),
     }
     return render(request, "pages/profiles.html", context, status=status)
 

@@ -1,0 +1,43 @@
+"""A reference profile as a person makes it: watched without a reload, then put to use."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.site_tools import worker_paused
+from tests.browser.test_every_page import AXE, violations
+from tests.live_site import LiveSite
+
+
+@pytest.mark.parametrize("dark", (False, True))
+def test_its_progress_is_seen_without_a_reload(
+    open_page: OpenPage, site: LiveSite, signed_in: dict[str, Any], dark: bool
+) -> None:
+    page = open_page("/method/profiles/", width=390, dark=dark, bypass_csp=True, **signed_in)
+    name = f"fleet, {'dark' if dark else 'light'} " + "w" * 80
+    with worker_paused(site):
+        page.locator("#fleet-name").fill(name)
+        page.get_by_role("button", name="Make it from the fleet").click()
+        card = page.get_by_role("region", name=name)
+        expect(card.get_by_role("progressbar")).to_be_visible()
+        page.add_script_tag(path=AXE)
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.locator("#run-name").fill("being typed")
+    expect(card.get_by_text("ready", exact=True)).to_be_visible(timeout=20_000)
+    assert page.locator("#run-name").input_value() == "being typed"
+    assert page.locator("#profile-list [data-pending]").count() == 0
+    card.get_by_text("Retire it").click()
+    card.get_by_role("button", name="Retire").click()
+    expect(card.get_by_text("retired", exact=True)).to_be_visible()
+
+
+def test_another_profile_is_chosen_in_the_form(open_page: OpenPage) -> None:
+    page = open_page("/?metric=normalised&group_by=os&source=published")
+    page.get_by_label("Reference profile").select_option("2015")
+    page.wait_for_url("**profile=2015**")
+    page.get_by_role("link", name="Does the order hang on one baseline?").click()
+    assert "profile=2015" in page.url
+    assert page.get_by_role("heading", name="Does the order hang").is_visible()
