@@ -203,3 +203,79 @@ def test_a_mac_beside_the_cipher_is_kept(line: str) -> None:
 def test_short_names_of_private_macs_get_their_domain() -> None:
     (figure,) = figures(read("aes128-ctr+umac-64: 90 MB/s"))
     assert figure.mac == "umac-64@openssh.com"
+
+
+@pytest.mark.parametrize("rate", (">100 MB/s", "> 100 MB/s", "<20 MB/s", "≥ 100 MB/s", "<=20MB/s"))
+def test_a_bound_is_no_figure(rate: str) -> None:
+    part = read(f"3des-cbc: {rate}")
+    assert figures(part) == []
+    assert codes(part) == ["not_a_rate"]
+    assert part.understood == {1}
+
+
+@pytest.mark.parametrize("arrow", ("=>", "->", "-->", "→", "==>", ">>"))
+def test_an_arrow_before_a_rate_is_no_bound(arrow: str) -> None:
+    assert rates(read(f"3des-cbc {arrow} 20 MB/s")) == [("3des-cbc", 20_000_000)]
+    assert rates(read(f"3des-cbc{arrow}20 MB/s")) == [("3des-cbc", 20_000_000)]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    (
+        "20 -> 25 MB/s",
+        "20 → 25 MB/s",
+        "20 MB/s => 25 MB/s",
+        "50 MB/s / 62 MB/s",
+        "50 / 62 MB/s",
+        "50 MB/s (before) 62 MB/s (after)",
+        "50 MB/s -> 62 MB/s",
+    ),
+)
+def test_before_and_after_are_no_tries(rest: str) -> None:
+    part = read(f"3des-cbc: {rest}")
+    assert figures(part) == []
+    assert codes(part) == ["columns_unclear"]
+
+
+def test_a_key_size_without_its_title_is_no_try() -> None:
+    part = read("aes128-ctr 128 80.5 MB/s")
+    assert figures(part) == []
+    assert codes(part) == ["columns_unclear"]
+
+
+@pytest.mark.parametrize("printed", ("5e400 B/s", "1e308 GB/s", "9e999 MB/s"))
+def test_a_number_too_large_for_any_machine_is_no_rate(printed: str) -> None:
+    part = read(f"ssh\narcfour: {printed}")
+    assert figures(part) == []
+    assert codes(part) == ["not_a_rate"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    (
+        "aes256-ctr 70.5 MB/s 45% CPU",
+        "aes256-ctr: 70.5 MB/s, CPU 45 %",
+        "aes256-ctr 45% cpu 70.5 MB/s",
+        "aes256-ctr 70.5 MB/s (45% CPU)",
+        "aes256-ctr: 70.5 MB/s at 45% CPU load",
+    ),
+)
+def test_a_share_of_the_cpu_beside_a_rate_is_none_of_its_own(row: str) -> None:
+    part = read(f"{row}\naes128-ctr 80 MB/s 40% CPU\n")
+    assert rates(part) == [("aes256-ctr", 70_500_000), ("aes128-ctr", 80_000_000)]
+    assert len(part.sections) == 1
+
+
+@pytest.mark.parametrize("amount", ("1024MB", "1024 MB", "1 GiB", "1.5GB", "1073741824 bytes"))
+def test_an_amount_beside_a_rate_is_no_rate(amount: str) -> None:
+    assert rates(read(f"aes128-ctr {amount} 97.5MB/s")) == [("aes128-ctr", 97_500_000)]
+    assert rates(read(f"aes128-ctr 97.5 MB/s {amount}")) == [("aes128-ctr", 97_500_000)]
+
+
+def test_an_amount_alone_is_no_rate() -> None:
+    part = read("aes128-ctr: 104 MB")
+    assert (figures(part), part.understood) == ([], frozenset())
+
+
+def test_a_line_of_hundreds_of_numbers_is_no_row() -> None:
+    assert figures(read("aes128-ctr: " + "104 MB/s " * 300)) == []

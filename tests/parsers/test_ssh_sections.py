@@ -162,3 +162,8 @@ def test_flags_beyond_what_a_document_holds_are_left_out() -> None:
     kept = section.environment["cpu"]["flags"]
     assert kept[:2] == ["aes", "f0"]
     assert len(kept) == 1000
+
+
+@pytest.mark.parametrize("row", ("Speed: 70 MB/s, 45% CPU", "1024 MB 70 MB/s", "1 GB, 70 MB/s"))
+def test_rates_below_a_name_may_have_an_amount_or_a_share_of_the_cpu_beside_them(row: str) -> None:
+    assert rates(read(f"aes128-ctr\n{row}\n{row}\n")) == [("aes128-ctr", 70_000_000)] * 2

@@ -1,5 +1,7 @@
 """Tables of rates: what a column's title makes of its numbers."""
 
+import pytest
+
 from tests.parsers.ssh_reading import codes, figures, rates, read
 
 
@@ -75,3 +77,75 @@ def test_a_row_that_does_not_fit_its_titles_is_left_out() -> None:
 def test_an_empty_cell_is_no_figure() -> None:
     part = read("cipher | hmac-md5 | hmac-sha1 (MB/s)\n---|---|---\naes128-ctr |  | 90 |\n")
     assert [one.mac for one in figures(part)] == ["hmac-sha1"]
+
+
+@pytest.mark.parametrize(
+    ("titles", "row", "rate"),
+    (
+        ("cipher bits MB/s", "128 80.5", 80_500_000),
+        ("cipher seconds MB/s", "101 99.5", 99_500_000),
+        ("cipher MB/s CPU", "80.5 75", 80_500_000),
+        ("cipher min avg max (MB/s)", "70.0 75.0 80.5", 75_000_000),
+        ("Cipher time (s) speed (MB/s)", "101 99.5", 99_500_000),
+        ("cipher bits  MB/s", "128  80.5", 80_500_000),
+        ("cipher key size MB/s", "128 80.5", 80_500_000),
+        ("Cipher speed in MB/s", "80.5", 80_500_000),
+    ),
+)
+def test_titles_set_apart_by_one_space_are_columns(titles: str, row: str, rate: int) -> None:
+    part = read(f"{titles}\naes128-ctr {row}\n")
+    assert rates(part) == [("aes128-ctr", rate)]
+
+
+def test_tries_set_apart_by_one_space_are_tries() -> None:
+    part = read("cipher try 1 try 2 (MB/s)\naes128-ctr 104.1 103.1\n")
+    assert rates(part) == [("aes128-ctr", 104_100_000), ("aes128-ctr", 103_100_000)]
+
+
+@pytest.mark.parametrize(
+    "titles",
+    (
+        "cipher speed in MB/s and bits",
+        "cipher bits MB/s CPU",
+        "cipher attic cellar (MB/s)",
+        "MB/s and bits",
+        "Speed (MB/s) and seconds:",
+        "cipher speed in MB/s",
+        "cipher MB/s",
+    ),
+)
+def test_titles_that_do_not_fit_the_numbers_leave_them_unclear(titles: str) -> None:
+    part = read(f"{titles}\naes128-ctr 104 99.5\n")
+    assert figures(part) == []
+    assert codes(part) == ["columns_unclear"]
+
+
+def test_a_caption_of_the_unit_alone_leaves_tries_tries() -> None:
+    assert len(figures(read("Throughput in MB/s:\naes128-ctr 104 103 105\n"))) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "cipher,time,MB/s\naes128-ctr,10.5,97.5\n",
+        'cipher,time,MB/s\n"aes128-ctr","10,5","97.5"\n',
+        "cipher,time,MB/s\naes128-ctr,,97.5\n",
+        "cipher;time;MB/s\naes128-ctr;10,5;97,5\n",
+        "cipher;time;MB/s\naes128-ctr;;97,5\n",
+        "time,cipher,MB/s\n10.5,aes128-ctr,97.5\n",
+    ),
+)
+def test_rows_between_commas_are_read_by_their_titles(text: str) -> None:
+    assert rates(read(text)) == [("aes128-ctr", 97_500_000)]
+
+
+def test_a_comma_too_many_makes_a_row_unclear() -> None:
+    part = read("cipher,time,MB/s\naes128-ctr,10,5,97,5\n")
+    assert figures(part) == []
+
+
+@pytest.mark.parametrize("titles", ("upload;download", "Monday;Tuesday", "first day;second day"))
+def test_columns_of_directions_and_days_are_tries_of_one_machine(titles: str) -> None:
+    part = read(f"cipher;{titles} (MB/s)\naes128-ctr;100,5;101,5\n")
+    assert [section.label for section in part.sections] == [None]
+    assert len(figures(part)) == 2

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from parsers.ssh.flat_lists import pairs
-from parsers.ssh.list_tables import RULER, Header, header_of, split_cells
+from parsers.ssh.list_tables import RULER, Header, header_of
 from parsers.ssh.list_tokens import (
     RATE_WORDS,
+    UNIT_WORDS,
     Token,
     Value,
     is_filler,
@@ -15,58 +16,16 @@ from parsers.ssh.list_tokens import (
     tokens_of,
     values_of,
 )
+from parsers.ssh.list_values import by_column, by_shape, has_number, is_number
 from parsers.ssh.listed import Listed, ListedName, ListedRate
 from parsers.ssh.names import CipherName
-from parsers.ssh.units import Unit, number_of
 
-SPREAD_OF_TRIES = 2.0
-"""Rates on one line without titles are tries of one thing only if they are this close."""
-SAME_RATE = 0.06
 SHORT_LINE = 80
 FEW_DIGITS = 6
 _EVERYDAY_WORDS = ("none", "des", "idea")
 """Names of ciphers that, alone on a line, are more likely something else."""
 _WORD = re.compile(r"[^\W\d_]+")
-_RATE_WORDS = RATE_WORDS | frozenset(
-    [
-        "b",
-        "kb",
-        "mb",
-        "gb",
-        "tb",
-        "kib",
-        "mib",
-        "gib",
-        "tib",
-        "kbit",
-        "mbit",
-        "gbit",
-        "kbps",
-        "mbps",
-        "gbps",
-        "mo",
-        "go",
-        "ko",
-        "s",
-        "sec",
-        "second",
-        "seconds",
-        "byte",
-        "bytes",
-        "kbyte",
-        "mbyte",
-        "kbytes",
-        "mbytes",
-        "gbytes",
-        "bits",
-        "bit",
-        "per",
-        "ms",
-        "e",
-        "inf",
-        "nan",
-    ]
-)
+_RATE_WORDS = RATE_WORDS | UNIT_WORDS | {"cpu"}
 
 
 @dataclass
@@ -108,16 +67,17 @@ class ListReader:
             return None
         if len(names) > 1:
             return pairs(tokens)
-        if "|" in text and self.header and self.header.columns:
-            return self._cells(text, names)
+        cells = self.header.cells_of(text) if self.header else None
+        if cells is not None and ("|" in text or _stand_apart(cells)):
+            return self._cells(text, cells, names)
         if names:
-            return self._single(tokens, names[0])
-        return self._nameless(tokens)
+            return self._single(text, tokens, names[0])
+        return self._nameless(text, tokens)
 
     def _trusted(self, token: Token) -> bool:
         return token.cipher is not None and (token.cipher.unmistakable or self.about_ssh)
 
-    def _single(self, tokens: list[Token], name: Token) -> list[Listed] | None:
+    def _single(self, text: str, tokens: Sequence[Token], name: Token) -> list[Listed] | None:
         """Name then rates, or rates then name."""
         at = tokens.index(name)
         macs = [token.mac for token in tokens if token.mac]
@@ -130,29 +90,29 @@ class ListReader:
             if name.cipher.name in _EVERYDAY_WORDS and len(tokens) == 1:
                 return None
             return [_heading(tokens, name.cipher, mac)]
-        values = then if _has_number(then) or _is_index(first) else first + then
-        return self._listed(values, name.cipher, mac, mean=is_mean(tokens))
+        values = then if has_number(then) or _is_index(first) else first + then
+        return self._listed(text, values, name.cipher, mac, mean=is_mean(tokens))
 
-    def _nameless(self, tokens: list[Token]) -> list[Listed] | None:
+    def _nameless(self, text: str, tokens: Sequence[Token]) -> list[Listed] | None:
         """A row of a table by MAC, or a rate alone."""
         macs = [token.mac for token in tokens if token.mac]
         values = values_of(_others(tokens))
         if not values or len(macs) > 1:
             return None
         if self.header and any(column.cipher for column in self.header.columns):
-            return self._listed(values, None, macs[0] if macs else None, mean=is_mean(tokens))
+            return self._listed(text, values, None, macs[0] if macs else None, mean=is_mean(tokens))
         if macs and self.last_cipher:
-            return self._listed(values, self.last_cipher, macs[0], mean=False)
-        numbers = [value for value in values if value.kind in ("number", "bad_number")]
+            return self._listed(text, values, self.last_cipher, macs[0], mean=False)
+        numbers = [value for value in values if is_number(value)]
         if macs or not numbers or any(value.unit is None for value in numbers):
             return None
-        return self._listed(values, None, None, mean=is_mean(tokens))
+        return self._listed(text, values, None, None, mean=is_mean(tokens))
 
-    def _cells(self, text: str, names: list[Token]) -> list[Listed] | None:
+    def _cells(self, text: str, cells: list[str], names: list[Token]) -> list[Listed] | None:
         """A row between bars: one value a cell, an empty cell included."""
         values: list[Value] = []
         macs: list[str] = []
-        for cell in split_cells(text):
+        for cell in cells:
             tokens = tokens_of(cell)
             macs += [token.mac for token in tokens if token.mac]
             if any(token.cipher or token.mac for token in tokens):
@@ -165,20 +125,26 @@ class ListReader:
             return None
         if self.header and len(values) == len(self.header.columns) + 1:
             values = values[1:]
-        return self._listed(values, cipher, macs[0] if macs else None, mean=False)
+        return self._listed(text, values, cipher, macs[0] if macs else None, mean=False)
 
     def _listed(
-        self, values: list[Value], cipher: CipherName | None, mac: str | None, *, mean: bool
+        self,
+        text: str,
+        values: list[Value],
+        cipher: CipherName | None,
+        mac: str | None,
+        *,
+        mean: bool,
     ) -> list[Listed] | None:
         """The rates among the values of a row."""
         self.last_cipher = cipher or self.last_cipher
-        if not _has_number(values):
+        if not has_number(values):
             return [] if any(value.kind == "blank" for value in values) else None
         header = self.header or Header((), None)
         if header.columns and len(header.columns) == len(values):
-            rates = _by_column(header, values)
+            rates = by_column(header, values)
         else:
-            rates = _by_shape(values, header.unit, bool(header.columns))
+            rates = by_shape(values, header, text)
         if not rates:
             return self._without_unit(values, cipher, mac)
         self.with_unit = True
@@ -193,7 +159,7 @@ class ListReader:
         """A number whose unit is missing where the other rows have one: cut, or lost."""
         if not self.with_unit or cipher is None:
             return None
-        number = next(value.text for value in values if value.kind in ("number", "bad_number"))
+        number = next(value.text for value in values if is_number(value))
         return [ListedRate(number, None, cipher, mac, problem="damaged")]
 
 
@@ -210,101 +176,31 @@ def _others(tokens: Iterable[Token]) -> list[Token]:
     return [token for token in tokens if not token.mac]
 
 
-def _has_number(values: Iterable[Value]) -> bool:
-    return any(value.kind in ("number", "bad_number") for value in values)
-
-
 def _is_index(values: list[Value]) -> bool:
     """ "1." or "12)" before the name."""
     return not values or (len(values) == 1 and values[0].text.isdecimal() and not values[0].unit)
 
 
-def _heading(tokens: list[Token], cipher: CipherName, mac: str | None) -> ListedName:
+def _heading(tokens: Sequence[Token], cipher: CipherName, mac: str | None) -> ListedName:
     attempt = any(token.kind == "try" for token in tokens)
     bare = len([token for token in tokens if not is_filler(token)]) == 1 and not attempt
     return ListedName(cipher, mac, attempt, bare)
+
+
+def _stand_apart(cells: Sequence[str]) -> bool:
+    """Whether names and numbers stand in cells of their own: else commas are decimal marks."""
+    return all(
+        len(tokens) == 1
+        for tokens in map(tokens_of, cells)
+        if any(token.cipher or token.mac for token in tokens)
+    )
 
 
 def _one_value(found: list[Value] | None, cell: str) -> Value:
     """The value of a cell; one with words or several numbers is set aside."""
     if not cell.strip() or found == []:
         return Value("blank")
-    rates = [value for value in found or [] if value.kind in ("number", "bad_number")]
+    rates = [value for value in found or [] if is_number(value)]
     if found is not None and len(rates) == 1:
         return rates[0]
     return Value("aside" if found is None or rates else found[0].kind, cell)
-
-
-def _by_column(header: Header, values: Sequence[Value]) -> list[ListedRate]:
-    """The rates of a row of a table with titles; a mean beside its tries is none of its own."""
-    cells = [
-        (column, replace(value, unit=value.unit or header.unit_for(column)))
-        for column, value in zip(header.columns, values, strict=True)
-        if column.kind != "skip" and value.kind in ("number", "bad_number")
-    ]
-    cells = [(column, value) for column, value in cells if value.unit]
-    tries = [column for column, _ in cells if column.kind == "try"]
-    means = [column for column, _ in cells if column.kind == "mean"]
-    if tries:
-        cells = [(column, value) for column, value in cells if column.kind == "try"]
-    elif means:
-        cells = [(column, value) for column, value in cells if column.kind == "mean"][:1]
-    elif _is_one_rate([value for _, value in cells]):
-        cells = cells[:1]
-    plain = [one for one, _ in cells if not (one.kind == "try" or one.mac or one.cipher)]
-    return [
-        ListedRate(
-            value.text,
-            value.unit,
-            column.cipher,
-            column.mac,
-            column=column.label if len(plain) > 1 else None,
-            mean=column.kind == "mean",
-            problem="not_a_rate" if value.kind == "bad_number" else None,
-        )
-        for column, value in cells
-    ]
-
-
-def _by_shape(values: Sequence[Value], unit: Unit | None, titled: bool) -> list[ListedRate]:
-    """The rates of a row without titles (or with titles that do not fit it)."""
-    cells = [
-        value if value.unit or titled else replace(value, unit=unit)
-        for value in values
-        if value.kind in ("number", "bad_number")
-    ]
-    if titled and not all(value.unit for value in cells):
-        return [ListedRate(value.text, unit, problem="damaged") for value in cells[:1]]
-    if any(value.unit is None for value in cells):
-        return []
-    if _is_one_rate(cells):
-        cells = cells[:1]
-    problem = "columns_unclear" if len(cells) > 1 and not _are_tries(cells) else None
-    return [
-        ListedRate(
-            value.text,
-            value.unit,
-            problem=problem or ("not_a_rate" if value.kind == "bad_number" else None),
-        )
-        for value in cells
-    ]
-
-
-def _is_one_rate(cells: Sequence[Value]) -> bool:
-    """Whether the same rate is given in several units."""
-    if len(cells) < 2 or len({value.unit for value in cells}) < len(cells):
-        return False
-    return _span(cells) <= 1 + SAME_RATE
-
-
-def _are_tries(cells: Sequence[Value]) -> bool:
-    return len({value.unit for value in cells}) == 1 and _span(cells) <= SPREAD_OF_TRIES
-
-
-def _span(cells: Sequence[Value]) -> float:
-    """The largest of some rates over the smallest; endless if one is no positive number."""
-    rates = [
-        (number_of(value.text, None) or 0.0) * (value.unit.decimal if value.unit else 1.0)
-        for value in cells
-    ]
-    return max(rates) / min(rates) if min(rates) > 0 else float("inf")

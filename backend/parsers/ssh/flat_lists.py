@@ -1,5 +1,6 @@
 """Lists that lost their line breaks: names and rates in strict turn on one line."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from parsers.ssh.list_tokens import Token, is_filler
@@ -10,7 +11,7 @@ PAIRS_AMONG_WORDS = 3
 """So many names and rates in strict turn are a list that lost its line breaks."""
 
 
-def pairs(tokens: list[Token]) -> list[Listed] | None:
+def pairs(tokens: Sequence[Token]) -> list[Listed] | None:
     """Names and rates in strict turn on one line, with words at most around them."""
     listed: list[Listed] = []
     words: list[str] = []

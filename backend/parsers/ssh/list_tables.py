@@ -1,12 +1,14 @@
 """Titles of columns: what the numbers below them are."""
 
+import csv
 import re
 from dataclasses import dataclass
 from typing import Literal
 
+from parsers.ssh.headings import counts_tries, is_direction
 from parsers.ssh.list_tokens import tokens_of
 from parsers.ssh.names import CipherName, cipher_name, mac_name
-from parsers.ssh.units import Unit, unit_of, unit_within
+from parsers.ssh.units import UNIT_SOUGHT, Unit, unit_of, unit_within
 
 ColumnKind = Literal["name", "rate", "try", "mean", "skip", "other"]
 
@@ -33,7 +35,19 @@ _RATE = re.compile(
     r"|débit|velocidad)\b",
     re.I,
 )
+_TITLE = re.compile(
+    r"(?:try|run|pass|test|round|attempt|iteration|versuch|lauf) ?#?\d{1,3}(?!\S)"
+    r"|key (?:size|bits|length)|cpu (?:time|load|usage)|std dev|[^\s()]+|\([^()]*\)",
+    re.I,
+)
+"""A title between single spaces, of one word unless two are known to belong together."""
+_WORD = re.compile(r"[^\W\d_]+|[%#]")
+_TRIES = re.compile(r"\b(?:tries|runs|passes|attempts|rounds|versuche|läufe)\b", re.I)
 CAPTION_LIMIT = 120
+TITLES_LIMIT = 1000
+"""Characters of a line with titles."""
+WORDS_OF_TITLE = 4
+"""In a line between commas: more are a sentence."""
 RULER = re.compile(r"[\s|:+=\-_*~─━┼│]{3,}")
 
 
@@ -50,10 +64,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Header:
-    """The columns of values (those of names left out) and the unit for all, if one is said."""
+    """The columns of values (those of names left out) and the unit for all, if one is said.
+
+    `unclear`: several numbers in a row that does not fit the titles may be anything.
+    `separator` and `width`: what stands between the cells, if not bars or spaces, and how many
+    cells there are with those of names.
+    """
 
     columns: tuple[Column, ...]
     unit: Unit | None
+    unclear: bool = False
+    separator: str | None = None
+    width: int = 0
 
     def unit_for(self, column: Column) -> Unit | None:
         """The unit of a column: its own, or the one said for the whole table.
@@ -64,22 +86,79 @@ class Header:
             return column.unit
         return column.unit or self.unit
 
+    def cells_of(self, text: str) -> list[str] | None:
+        """The cells of a row, if something stands between them that shows empty ones."""
+        if not self.columns:
+            return None
+        if "|" in text:
+            return split_cells(text)
+        if self.separator is None or self.separator not in text:
+            return None
+        cells = _separated(text, self.separator)
+        return cells if len(cells) == self.width else None
+
 
 def header_of(text: str) -> Header | None:
     """The titles of a table, or a caption that only gives the unit; None for another line."""
+    if len(text) > TITLES_LIMIT:
+        return None
     cells = split_cells(text)
     unit = unit_within(text)
+    return _titles(text, cells, unit) or _close_titles(text, unit) or _caption(text, cells, unit)
+
+
+def _titles(text: str, cells: list[str], unit: Unit | None) -> Header | None:
+    """Titles with more than a space between them."""
     columns = [_column(cell) for cell in cells if not _is_only_unit(cell)]
-    named = columns[0].kind == "name" if columns else False
-    titled = sum(1 for one in columns[1:] if one.mac or one.cipher) >= 1
-    if len(cells) >= 2 and (named or (titled and _is_corner(columns[0], text))):
-        kept = _value_columns(columns)
-        return Header(kept, unit)
-    if unit and len(text) <= CAPTION_LIMIT and not _has_values(text):
-        if len(cells) >= 2 and unit_within(cells[0]):
-            return Header(_value_columns(columns), unit)
-        return Header((), unit)
-    return None
+    if len(cells) < 2 or not columns:
+        return None
+    separator = _separator(text)
+    named = columns[0].kind == "name" or (separator and _names_later(cells, columns))
+    titled = any(one.mac or one.cipher for one in columns[1:]) and _is_corner(columns[0], text)
+    if not (named or titled):
+        return None
+    return Header(_value_columns(columns), unit, separator=separator, width=len(cells))
+
+
+def _names_later(cells: list[str], columns: list[Column]) -> bool:
+    """Whether a column of names stands further on, among titles rather than in a sentence."""
+    short = all(len(cell.split()) <= WORDS_OF_TITLE for cell in cells)
+    kinds = [column.kind for column in columns]
+    return short and "name" in kinds and any(kind in ("rate", "mean", "try") for kind in kinds)
+
+
+def _close_titles(text: str, unit: Unit | None) -> Header | None:
+    """Titles with one space between them: all must be known, or it is a sentence."""
+    if len(text) > CAPTION_LIMIT or _separator(text) or "|" in text:
+        return None
+    words: list[str] = _TITLE.findall(text)
+    if len(words) < 2 or _column(words[0]).kind != "name":
+        return None
+    brackets = [word for word in words[1:] if word.startswith("(")]
+    alone = len(brackets) == 1 and unit_within(brackets[0]) is not None
+    titles: list[str] = []
+    for word in words[1:]:
+        if not word.startswith("("):
+            titles.append(word)
+        elif titles and not alone:
+            titles[-1] += f" {word}"
+    columns = tuple(map(_column, titles))
+    known = all(column.kind not in ("other", "name") for column in columns)
+    if not columns or not known or not (unit or len(columns) > 1):
+        return None
+    return Header(columns, unit, unclear=True)
+
+
+def _caption(text: str, cells: list[str], unit: Unit | None) -> Header | None:
+    """A line that says the unit of what follows."""
+    if unit is None or len(text) > CAPTION_LIMIT or _has_values(text):
+        return None
+    if len(cells) >= 2 and unit_within(cells[0]):
+        columns = [_column(cell) for cell in cells if not _is_only_unit(cell)]
+        return Header(_value_columns(columns), unit)
+    words = _WORD.findall(UNIT_SOUGHT.sub(" ", text))
+    others = any(pattern.match(word) for word in words for pattern in (_NAME, _SKIP, _MEAN))
+    return Header((), unit, unclear=others and not _TRIES.search(text))
 
 
 def _has_values(text: str) -> bool:
@@ -111,16 +190,29 @@ def _value_columns(columns: list[Column]) -> tuple[Column, ...]:
     return tuple(before) + tuple(one for one in columns[first:] if one.kind != "name")
 
 
+def _separator(text: str) -> str | None:
+    """What stands between the cells of a line without bars: semicolons, commas, or spaces."""
+    if "|" in text or "│" in text:
+        return None
+    return ";" if ";" in text else "," if "," in text else None
+
+
 def split_cells(text: str) -> list[str]:
     """Cells by bars, by semicolons or commas, or by two spaces."""
     if "|" in text or "│" in text:
         cells = [cell.strip() for cell in re.split(r"[|│]", text)]
         return cells[:-1] if len(cells) > 1 and not cells[-1] else cells
-    if ";" in text:
-        return [cell.strip() for cell in text.split(";")]
-    if "," in text:
-        return [cell.strip().strip('"') for cell in text.split(",")]
+    if separator := _separator(text):
+        return _separated(text, separator)
     return [cell for cell in re.split(r"\s{2,}", text.strip()) if cell]
+
+
+def _separated(text: str, separator: str) -> list[str]:
+    """Cells by a character, which within quotation marks is none."""
+    if '"' in text:
+        (row,) = csv.reader([text], delimiter=separator, skipinitialspace=True)
+        return [cell.strip() for cell in row]
+    return [cell.strip() for cell in text.split(separator)]
 
 
 def _column(cell: str) -> Column:
@@ -137,6 +229,8 @@ def _kind(label: str, unit: Unit | None, cipher: CipherName | None, mac: str | N
     for pattern, kind in ((_NAME, "name"), (_TRY, "try"), (_MEAN, "mean")):
         if pattern.match(label):
             return kind  # type: ignore[return-value]
+    if counts_tries(label) or is_direction(label):
+        return "try"
     if unit is None and _SKIP.match(label):
         return "skip"
     if re.match(r"(?:min|max|best|worst|std|dev|stdev|minimum|maximum)\b", label, re.I):

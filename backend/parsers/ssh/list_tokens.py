@@ -1,8 +1,10 @@
 """A line of a list of rates, cut into names, numbers, units and words."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Literal
 
 from parsers.ssh.names import CipherName, cipher_name, mac_name
@@ -10,16 +12,30 @@ from parsers.ssh.units import Unit, unit_of
 
 Kind = Literal["cipher", "mac", "number", "bad_number", "unit", "aside", "blank", "try", "word"]
 
-_CHUNK = re.compile(r"(?:[^\s|;=:,→⇒\"“”„`*()\[\]{}<>'’]|(?<=\d)[,'’](?=\d))+")
+_INSIDE = r"[^\s|;=:,→⇒\"“”„`*()\[\]{}<>'’]"
+_CHUNK = re.compile(rf"{_INSIDE}++(?:(?<=\d)[,'’](?=\d){_INSIDE}++)*+")
 _PER = re.compile(r"\s{0,2}(?:/|\bper\b)\s{0,2}(?=s(?:ec(?:onds?)?)?\b)", re.I)
 _COMMENT = re.compile(r"\s(?:#|//)\s.*$")
+_BOUND = re.compile(r"(?<![^\s:|(,])(?:[<>]=?|[≤≥])\s?(?=\d)")
+"""Before a number of which only that much is known: more, or less."""
+_SHARE = re.compile(
+    r"\b(?:at |with )?(?:cpu|load)(?: load| usage| time)?[ :=]{0,3}"
+    r"(?P<first>\d{1,3}(?:[.,]\d{1,2})?) ?%"
+    r"|(?:\b(?:at|with) )?(?<![\w.,])(?P<last>\d{1,3}(?:[.,]\d{1,2})?) ?%"
+    r"(?: of)?(?: the)?(?: (?:cpu|load|usage|core))+\b",
+    re.I,
+)
+"""A share of the CPU, with the words that say so."""
 _PAREN = re.compile(r"\(([^()]{0,80})\)")
 _NUMBER = re.compile(r"[+\-−]?\d[\d.,'’\u202f]*(?:e[+-]?\d{1,3})?", re.I)
 _GLUED = re.compile(
-    r"(?P<number>[+\-−]?\d[\d.,'’\u202f]*?)(?P<unit>[kmgt]?i?(?:bytes?|bits?|[bo])(?:/|ps).*)", re.I
+    r"(?P<number>[+\-−≥]?\d[\d.,'’\u202f]*?)(?P<unit>[kmgt]?i?(?:bytes?|bits?|[bo])(?:/|ps).*)",
+    re.I,
 )
 _ASIDE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:%|x|×|s|secs?|seconds?|ms)|±.*", re.I)
 _ASIDE_UNITS = frozenset(["s", "sec", "secs", "second", "seconds", "ms", "%", "x", "times"])
+_AMOUNT = re.compile(r"\d+(?:[.,]\d+)?(?:[kmgt]i?b|[kmgt]i?bytes?|bytes)", re.I)
+_AMOUNT_UNIT = re.compile(r"[kmgt]i?b|[kmgt]i?bytes?|bytes", re.I)
 _BAD_NUMBERS = frozenset(["inf", "-inf", "infinity", "nan", "-nan", "infk"])
 _BLANKS = frozenset(
     [
@@ -95,9 +111,54 @@ _FILLERS = frozenset(
 )
 RATE_WORDS = _FILLERS | _TRY
 """Words that may stand beside a rate without making it another thing's."""
+UNIT_WORDS = frozenset(
+    [
+        "b",
+        "kb",
+        "mb",
+        "gb",
+        "tb",
+        "kib",
+        "mib",
+        "gib",
+        "tib",
+        "kbit",
+        "mbit",
+        "gbit",
+        "kbps",
+        "mbps",
+        "gbps",
+        "mo",
+        "go",
+        "ko",
+        "s",
+        "sec",
+        "second",
+        "seconds",
+        "byte",
+        "bytes",
+        "kbyte",
+        "mbyte",
+        "kbytes",
+        "mbytes",
+        "gbytes",
+        "bits",
+        "bit",
+        "per",
+        "ms",
+        "e",
+        "inf",
+        "nan",
+    ]
+)
+"""Words of units, and numbers in words."""
 _MEANS = frozenset(["average", "avg", "mean", "median"])
-_LEADER = re.compile(r"\.{2,}|…|_{2,}|-{2,}>?|={1,3}>|~{2,}|—|–(?=\s)")
-TOKEN_LIMIT = 2_000
+BOUND = "≥"
+"""Marks a number that is a bound, whichever side it is of."""
+_MARKS = frozenset("<>≤≥")
+_LEADER = re.compile(r"\.{2,}|…|_{2,}|-{2,}>?|->|={1,3}>|~{2,}|—|–(?=\s)")
+TOKEN_LIMIT = 200
+"""A line of more is no row of a list, nor a list that lost its line breaks."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +181,31 @@ class Value:
     unit: Unit | None = None
 
 
-def tokens_of(text: str) -> list[Token]:
-    """The tokens of a line or of a cell, comments and what stands in brackets aside."""
-    plain = _LEADER.sub(" ", _without_asides(_COMMENT.sub("", _PER.sub("/", text))))
+@lru_cache(maxsize=1024)
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """The tokens of a line or of a cell, comments and what stands in brackets aside.
+
+    None of a line of more than TOKEN_LIMIT.
+    """
     pieces: list[Token] = []
-    for found in _CHUNK.finditer(plain):
-        pieces += _tokens(found[0])
-        if len(pieces) > TOKEN_LIMIT:
-            break
-    return _with_meanings(pieces)
+    for chunk in islice(_CHUNK.finditer(_plain(text)), TOKEN_LIMIT + 1):
+        pieces += _tokens(chunk[0])
+    if len(pieces) > TOKEN_LIMIT:
+        return ()
+    return tuple(_with_meanings(pieces)) if any(map(_is_looked_at, pieces)) else tuple(pieces)
+
+
+def _plain(text: str) -> str:
+    """The line with spaces for what only parts its words, and bounds and shares marked."""
+    if "/ " in text or " /" in text or "er " in text or "ER " in text:
+        text = _PER.sub("/", text)
+    if "#" in text or "//" in text:
+        text = _COMMENT.sub("", text)
+    if "%" in text:
+        text = _SHARE.sub(lambda found: f" {found['first'] or found['last']}% ", text)
+    if not _MARKS.isdisjoint(text):
+        text = _BOUND.sub(BOUND, text)
+    return _LEADER.sub(" ", _without_asides(text))
 
 
 def _without_asides(text: str) -> str:
@@ -136,7 +213,7 @@ def _without_asides(text: str) -> str:
     if "(" not in text:
         return text
     outside = _PAREN.sub(" ", text)
-    has_rate = any(token.kind in ("unit", "number") for token in map(_token, outside.split()))
+    has_rate = any(_token(word).kind in ("unit", "number") for word in outside.split())
 
     def kept(found: re.Match[str]) -> str:
         inner = found[1].strip()
@@ -146,19 +223,20 @@ def _without_asides(text: str) -> str:
     return _PAREN.sub(kept, text)
 
 
-def _tokens(chunk: str) -> list[Token]:
+@lru_cache(maxsize=4096)
+def _tokens(chunk: str) -> tuple[Token, ...]:
     """One token; two for "16.8MB/s" and for "aes128-ctr/hmac-md5"; several for a CSV row."""
     first, comma, _ = chunk.partition(",")
     if comma and cipher_name(first):
-        return [_token(part) for part in chunk.split(",") if part]
+        return tuple(_token(part) for part in chunk.split(",") if part)
     glued = _GLUED.fullmatch(chunk)
     if glued and unit_of(glued["unit"]):
-        return [_token(glued["number"]), _token(glued["unit"])]
+        return _token(glued["number"]), _token(glued["unit"])
     for mark in "/+":
         left, found, right = chunk.partition(mark)
         if found and cipher_name(left) and mac_name(right):
-            return [_token(left), _token(right)]
-    return [_token(chunk)]
+            return _token(left), _token(right)
+    return (_token(chunk),)
 
 
 @lru_cache(maxsize=4096)
@@ -177,16 +255,30 @@ def _token(chunk: str) -> Token:
 
 
 def _other_kind(lower: str) -> Kind:
-    if lower in _BAD_NUMBERS:
+    if lower in _BAD_NUMBERS or (lower[0] == BOUND and _NUMBER.fullmatch(lower[1:])):
         return "bad_number"
     if lower in _BLANKS:
         return "blank"
-    if lower in _ASIDE_UNITS or _ASIDE.fullmatch(lower) or re.fullmatch(r"#\d{1,3}", lower):
+    if lower in _ASIDE_UNITS or _ASIDE.fullmatch(lower) or _AMOUNT.fullmatch(lower):
+        return "aside"
+    if re.fullmatch(r"#\d{1,3}", lower):
         return "aside"
     return "try" if lower in _TRY else "word"
 
 
-def _with_meanings(pieces: list[Token]) -> list[Token]:
+def _is_looked_at(token: Token) -> bool:
+    """Whether the token may make a neighbour something else."""
+    return token.kind in ("aside", "try", "word")
+
+
+def _is_no_rate(unit: Token) -> bool:
+    """Whether a number before the token is no rate: seconds, per cent, an amount."""
+    if unit.kind not in ("aside", "word"):
+        return False
+    return unit.text.lower() in _ASIDE_UNITS or _AMOUNT_UNIT.fullmatch(unit.text) is not None
+
+
+def _with_meanings(pieces: Sequence[Token]) -> list[Token]:
     """Numbers that their neighbour makes something else: "try 1", "3.3 s", "± 2"."""
     meant: list[Token] = []
     skip = False
@@ -195,7 +287,7 @@ def _with_meanings(pieces: list[Token]) -> list[Token]:
             skip = False
             continue
         following = pieces[index + 1] if index + 1 < len(pieces) else None
-        if token.kind == "number" and following and following.text.lower() in _ASIDE_UNITS:
+        if token.kind == "number" and following and _is_no_rate(following):
             meant.append(Token("aside", token.text))
             skip = True
         elif token.kind == "try" or token.text in ("±", "+/-"):
@@ -213,12 +305,12 @@ def is_filler(token: Token) -> bool:
     return not any(character.isalnum() for character in token.text)
 
 
-def is_mean(tokens: list[Token]) -> bool:
+def is_mean(tokens: Sequence[Token]) -> bool:
     """Whether a row says that it is the mean of others."""
     return any(token.text.lower() in _MEANS for token in tokens)
 
 
-def values_of(tokens: list[Token]) -> list[Value] | None:
+def values_of(tokens: Sequence[Token]) -> list[Value] | None:
     """The cells among the tokens; None if there is a word or a name among them.
 
     A unit belongs to the number before it; one at the end of several numbers to all of them.
