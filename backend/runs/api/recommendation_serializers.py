@@ -68,7 +68,7 @@ class CipherSerializer(AssessmentSerializer):
     """One cipher of one tool; sizes in bits."""
 
     name = serializers.CharField()
-    tool = serializers.ChoiceField(["ssh", "openssl"])
+    tool = serializers.CharField()
     family = serializers.CharField()
     mode = serializers.CharField()
     key_bits = serializers.IntegerField()
@@ -197,7 +197,7 @@ class AdvisedHostSerializer(Shape):
         }
 
 
-class LeftOutSerializer(Shape):
+class HostsLeftOutSerializer(Shape):
     """Hosts of a group without figures."""
 
     count = serializers.IntegerField()
@@ -263,7 +263,7 @@ class RecommendationSerializer(Shape):
     ssh_config = serializers.CharField(**NULLABLE)
     sshd_config = serializers.CharField(**NULLABLE)
     hosts = AdvisedHostSerializer(many=True)
-    left_out = LeftOutSerializer()
+    left_out = HostsLeftOutSerializer()
     measured = serializers.CharField(help_text="The evidence in words.", **NULLABLE)
     runs = EvidenceRunSerializer(many=True)
     permalink = serializers.URLField(help_text="The page that shows these figures.")
@@ -285,7 +285,7 @@ class RecommendationSerializer(Shape):
             "ssh_config": instance.configuration.ssh,
             "sshd_config": instance.configuration.sshd,
             "hosts": AdvisedHostSerializer(instance.hosts, many=True).data,
-            "left_out": LeftOutSerializer(instance.left_out).data,
+            "left_out": HostsLeftOutSerializer(instance.left_out).data,
             "measured": instance.measured,
             "runs": EvidenceRunSerializer(instance.runs, many=True).data,
             "permalink": instance.permalink,
