@@ -62,6 +62,10 @@ _SAID_MASKED = re.compile(
     r"\baes-?ni (?:is |was |are )?(?:disabled|turned off|switched off|masked|off)\b"
     r"|\b(?:without|no|disabl(?:ed|ing)|mask(?:ed|ing)) (?:hardware )?aes-?ni\b"
 )
+_NO_SETTING = frozenset(
+    ("sudo", "time", "-evp", "--evp", "-decrypt", "-bytes", "-multi", "-seconds", "-mr", "-aead")
+)
+"""Words of a command that do not change what a figure means, or that the figure has itself."""
 _KERNEL_ENGINE = re.compile(r"-engine[ =]\"?(devcrypto|cryptodev|af_?alg|caam|cesa|hifn|ubsec)")
 
 _X86_AES, _X86_FXSR, _ARM_AES, _PPC_AES = 57, 24, 2, 2
@@ -82,6 +86,8 @@ class Command:
     """Bytes of `-bytes`."""
     mask: str | None = None
     """`OPENSSL_ia32cap=~0x...` if it stands before the command."""
+    setting: tuple[str, ...] = ()
+    """How it was started and told to measure: tries of one thing have this in common."""
 
 
 def read_command(text: str) -> Command | None:
@@ -102,7 +108,21 @@ def read_command(text: str) -> Command | None:
         elapsed="-elapsed" in words,
         kernel_engine=_KERNEL_ENGINE.search(found["rest"]) is not None,
         mask=stated_mask(text[: found.start() + 1]),
+        setting=_setting(text[: found.end()], words),
     )
+
+
+def _setting(call: str, words: list[str]) -> tuple[str, ...]:
+    """The words of a command that make its figures others than those of a plain one."""
+    prompt = _PROMPT.match(call) or _SHELL.match(call)
+    before = call[prompt.end() if prompt else 0 :].split(" speed")[0].split()[-12:]
+    started = [word for word in before if "=" not in word and word not in _NO_SETTING]
+    told = [
+        f"{word} {after}" if word in ("-engine", "-provider", "-propquery") else word
+        for word, after in pairwise([*words, ""])
+        if word.startswith("-") and word not in _NO_SETTING
+    ]
+    return (*started, *sorted(told))
 
 
 def _number(word: str | None, most: int) -> int | None:

@@ -42,6 +42,8 @@ WRAP_WIDTH = 79
 
 LABEL_LIMIT = 40
 """No label that the tool prints has so many characters."""
+SIDES_LIMIT = 8
+"""Tables that stand side by side: more are none."""
 SHORTEST_PIECE = 24
 """Characters that what the tool prints on one line has on average, and more."""
 
@@ -85,7 +87,7 @@ def _pieces(line: Line) -> list[Printed]:
     if "|" in text:
         text = _without_idle_bars(text)
     sides = _sides(text) if "k " in text else []
-    if len(sides) > 1:
+    if 1 < len(sides) <= SIDES_LIMIT:
         return [Printed((line.number,), part, side) for side, part in enumerate(sides)]
     parts = _JOINTS.split(text) if _is_flat(text) else [text]
     if len(parts) * SHORTEST_PIECE > max(len(text), 4 * SHORTEST_PIECE):
@@ -102,9 +104,12 @@ def _is_flat(text: str) -> bool:
 
 def _without_idle_bars(text: str) -> str:
     """A line without its bars, unless they say which figure stands where."""
+    cells = cells_of(text)
+    if not cells:
+        return text
     header, row = read_header(text), read_row(text)
     celled = (header is not None and header.cells) or (row is not None and row.celled)
-    if celled or sum(map(has_figures, cells_of(text))) > 1:
+    if celled or sum(map(has_figures, cells)) > 1:
         return text
     return text.replace("|", " ")
 
@@ -113,8 +118,8 @@ def _sides(text: str) -> list[str]:
     """The rows of tables that stand side by side, if all that has figures is such a row."""
     if "|" in text:
         parts = [cell for cell in cells_of(text) if cell]
-        return parts if all(read_row(part) for part in parts) else []
-    return [] if "bytes" in text else _NEXT_SIDE.split(text)
+        return parts if 1 < len(parts) <= SIDES_LIMIT and all(map(read_row, parts)) else []
+    return [] if "bytes" in text else _NEXT_SIDE.split(text, maxsplit=SIDES_LIMIT)
 
 
 def _joined(pieces: list[Printed], at: int, columns: int) -> tuple[int, str]:

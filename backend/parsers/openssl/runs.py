@@ -29,6 +29,13 @@ _KEY_TIME = re.compile(r"\d\.\d{4,8}s(?!\w)")
 _SHELL_TIMES = re.compile(r"\s*(?:real|user|sys)\s+(?:\d+m)?\d+[.,]\d+s?")
 _GNU_TIME = re.compile(r"\s*Command being timed: .*openssl")
 _RULE = re.compile(r"[\s|:+=-]*")
+_TRY = re.compile(
+    r"\W*(?:(?:run|try|pass|attempt|iteration|round)\W{0,3}\d{1,4}(?: ?(?:of|/) ?\d{1,4})?"
+    r"|(?:first|second|third|fourth|fifth|next|another|one more|\d{1,3}(?:st|nd|rd|th)) "
+    r"(?:run|try|pass|attempt|iteration|round)|(?:and )?(?:once )?(?:again|more))\W*",
+    re.I,
+)
+"""A heading that only counts tries."""
 _DIRECTION = re.compile(r"\W*(?P<word>(?:en|de)crypt)(?:ion|ing)?\W*", re.I)
 TABLE_COLUMNS = 5
 """Columns of the narrowest table that the tool prints unless it is told otherwise."""
@@ -83,6 +90,12 @@ class Run:
         return bool(self.rows) or self.foreign_rows
 
     @property
+    def setting(self) -> tuple[str, ...]:
+        """What tries of one thing have in common beside what a figure says itself."""
+        told = self.command.setting if self.command is not None else ()
+        return (*told, "elapsed") if self.elapsed else told
+
+    @property
     def is_multi(self) -> bool:
         """Whether several processes measured at once."""
         several = self.child_line is not None or self.paired.interleaved
@@ -98,6 +111,8 @@ class RunReader:
         self.remarks: list[Remark] = []
         self.listed: set[int] = set()
         """Lines that were read, but have something in them that was not understood."""
+        self.missed: set[int] = set()
+        """Lines of which at least a piece was not understood."""
         self.not_ciphers: list[tuple[int, str]] = []
         self._header: Header | None = None
         self._header_run: Run | None = None
@@ -120,6 +135,7 @@ class RunReader:
                 self.understood.update(line.numbers)
             else:
                 self._other(line, blank)
+                self.missed.update(line.numbers)
             blank = False
 
     def _explain(self, line: Printed) -> bool:
@@ -365,6 +381,8 @@ class RunReader:
         text = line.text.strip()
         self._foreign = True
         if environment.is_prompt(line.text) and not text.startswith("#"):
+            return
+        if _TRY.fullmatch(text):
             return
         direction = _DIRECTION.fullmatch(text)
         if direction:

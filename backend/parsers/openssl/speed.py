@@ -15,6 +15,11 @@ from parsers.types import Figure, Part, Remark, Section
 LABEL_LIMIT = 80
 """Characters of a heading that a section's label takes over."""
 
+GROUPS_LIMIT = 8
+"""Groups in which the one that a run belongs to is looked for, the last ones first."""
+LABEL_SHOWN = 36
+"""Characters of a label within which it differs from the others: as many as a name shows."""
+
 _SAME_RATE = 0.02
 """Share by which a rate and its own count may differ: seconds are printed with two decimals."""
 
@@ -33,10 +38,18 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
     sections = builder.sections()
     return Part(
         sections,
-        frozenset(reader.understood - reader.listed),
+        frozenset(reader.understood - reader.listed - _in_part(lines, reader)),
         tuple(remarks),
         format="openssl-speed" if sections else None,
     )
+
+
+def _in_part(lines: Sequence[Line], reader: RunReader) -> set[int]:
+    """Lines with breaks of another kind in them of which a piece was not understood."""
+    if not lines or len(lines) == lines[-1].number:
+        return set()
+    pieces = Counter(line.number for line in lines)
+    return {number for number in reader.missed if pieces[number] > 1}
 
 
 def _left_out(reader: RunReader) -> list[Remark]:
@@ -57,7 +70,14 @@ class _Group:
     environment: dict[str, Any]
     figures: dict[tuple[int, str | None], list[Figure]] = field(default_factory=dict)
     """By how often a cipher came before in its run, and by what stands behind its figures."""
-    taken: set[tuple[object, ...]] = field(default_factory=set)
+    taken: dict[tuple[object, ...], tuple[str, ...]] = field(default_factory=dict)
+    """The setting in which each series was measured."""
+
+    def holds(self, run: Run, placed: Iterable[Placed]) -> bool:
+        """Whether figures of a run are of this machine, and new or further tries of the same."""
+        if self.environment != _environment(run) or self.run.host != run.host:
+            return False
+        return all(self.taken.get(_series(one), run.setting) == run.setting for one in placed)
 
 
 class _Sections:
@@ -65,6 +85,7 @@ class _Sections:
 
     def __init__(self) -> None:
         self._groups: list[_Group] = []
+        self._since_heading = 0
         self._last_rates: dict[tuple[str, int | None], float] = {}
 
     def add(self, run: Run, placed: Sequence[Placed]) -> list[Remark]:
@@ -80,7 +101,7 @@ class _Sections:
             for one in fresh:
                 key = (one.repetition, one.note)
                 group.figures.setdefault(key, []).append(one.figure)
-                group.taken.add(_series(one))
+                group.taken.setdefault(_series(one), run.setting)
         if len(fresh) == len(placed):
             return []
         detail = "These counts belong to the table before them, whose rates are taken."
@@ -93,18 +114,15 @@ class _Sections:
             return False
         return abs(figure.bytes / figure.seconds - rate) <= _SAME_RATE * rate
 
-    def _group_for(self, run: Run, placed: Iterable[Placed]) -> _Group:
-        environment = _environment(run)
-        last = self._groups[-1] if self._groups else None
-        if (
-            last is not None
-            and run.heading is None
-            and last.environment == environment
-            and last.run.host == run.host
-            and not any(_series(one) in last.taken for one in placed)
-        ):
-            return last
-        group = _Group(run, environment)
+    def _group_for(self, run: Run, placed: Sequence[Placed]) -> _Group:
+        """The group that a run belongs to: what stands below a new heading is something new."""
+        if run.heading is not None:
+            self._since_heading = len(self._groups)
+        candidates = self._groups[self._since_heading :][-GROUPS_LIMIT:]
+        for group in reversed(candidates):
+            if group.holds(run, placed):
+                return group
+        group = _Group(run, _environment(run))
         self._groups.append(group)
         return group
 
@@ -116,17 +134,24 @@ class _Sections:
             for (repetition, note), figures in group.figures.items():
                 row = repetition + 1 if notes[note] > 1 else None
                 parts.append((group, figures, _label(group, row, note)))
-        labels = Counter(label for _, _, label in parts)
+        shown = Counter((label or "")[:LABEL_SHOWN] for _, _, label in parts)
         return tuple(
             Section(
                 line=group.run.line,
                 figures=tuple(figures),
                 environment=group.environment,
                 host=group.run.host,
-                label=label if labels[label] == 1 else f"{label}, {number}".removeprefix("None, "),
+                label=label
+                if shown[(label or "")[:LABEL_SHOWN]] == 1
+                else _numbered(label, number),
             )
             for number, (group, figures, label) in enumerate(parts, start=1)
         )
+
+
+def _numbered(label: str | None, number: int) -> str:
+    """A label that others have, too, or one that begins as they do."""
+    return f"{number}: {label}" if label else str(number)
 
 
 def _series(one: Placed) -> tuple[object, ...]:

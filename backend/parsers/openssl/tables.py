@@ -8,7 +8,7 @@ from typing import NamedTuple
 from parsers.openssl.cells import cells_of
 
 COLUMNS_LIMIT = 16
-"""More columns than any version has printed."""
+"""More columns than any version has printed; a row of tables side by side is split before."""
 
 CLASSIC_BLOCKS = (16, 64, 256, 1024, 8192, 16384)
 """Block sizes in bytes; the last column came with OpenSSL 1.1.0, and SSLeay began with 8."""
@@ -29,7 +29,8 @@ _TITLES = ("type", "cipher", "algorithm", "algo", "name", "")
 _NO_TAIL = " |`*_:;,.-"
 
 _SOUND_ROW = re.compile(
-    r"\s*(?P<label>[A-Za-z][\w()/-]{0,40}(?: [a-z]\w{0,9})?)(?P<figures>(?: +\d{1,12}\.\d\dk)+)"
+    r"\s*(?P<label>[A-Za-z][\w()/-]{0,40}(?: [a-z]\w{0,9})?)"
+    r"(?P<figures>(?: +\d{1,12}\.\d\dk){1,16})"
 )
 _SOUND_CELL = re.compile(r"(\d+\.\d\d)k")
 _CELL = re.compile(r"-?\d+\.\d\dk(?=[\s\d-]|$)|\S+")
