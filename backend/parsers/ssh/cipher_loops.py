@@ -149,7 +149,7 @@ class ListReader:
             return self._without_unit(values, cipher, mac)
         self.with_unit = True
         return [
-            replace(rate, cipher=rate.cipher or cipher, mac=rate.mac or mac, mean=rate.mean or mean)
+            rate._replace(cipher=rate.cipher or cipher, mac=rate.mac or mac, mean=rate.mean or mean)
             for rate in rates
         ]
 

@@ -21,6 +21,7 @@ _SUMMARY = re.compile(
     r"(?P<unit>[a-zA-Z]{1,7}/(?:secs?|s|с|秒))\)?)?",
     re.I,
 )
+_SECONDS_SAID = re.compile(r"\d ?[sSсС秒]")
 _SIZE_SAID = r"\d+(?:[.,]\d+)? ?(?:[kMGT]i?)?[Bo]"
 _SIZES = re.compile(rf"[(（]\s?{_SIZE_SAID}(?:[,，] ?{_SIZE_SAID})?\s?[)）]", re.I)
 _VERB = re.compile(
@@ -46,7 +47,7 @@ class DdSummary:
 
 def summaries(text: str) -> list[tuple[int, int, DdSummary]]:
     """Every summary in a line, with where it begins and ends."""
-    if not any(digit in text for digit in "0123456789") or len(text) < 12:
+    if not _SECONDS_SAID.search(text):
         return []
     return [
         (found.start(), found.end(), _summary(found))
@@ -57,7 +58,7 @@ def summaries(text: str) -> list[tuple[int, int, DdSummary]]:
 
 def is_cut(text: str) -> bool:
     """Whether a summary begins in the text whose seconds are not there."""
-    return _CUT.search(text) is not None
+    return "(" in text and _CUT.search(text) is not None
 
 
 def _is_summary(found: re.Match[str]) -> bool:

@@ -3,8 +3,9 @@
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from math import isfinite
+from operator import attrgetter
 from typing import Any
 
 from parsers.ssh.listed import ListedRate
@@ -248,7 +249,7 @@ class Figures:
         """Without a whole list that was pasted twice, number for number."""
         half = len(figures) // 2
         first, second = figures[:half], figures[half:]
-        if half < PASTED_TWICE or [_plain(one) for one in first] != [_plain(one) for one in second]:
+        if half < PASTED_TWICE or len(figures) % 2 or not all(map(_are_alike, first, second)):
             return figures
         self.notes["repeated"] += [figure.line for figure in second]
         return first
@@ -314,6 +315,9 @@ def _key(place: Place, figure: Figure, column: str | None) -> tuple[Any, ...]:
     return (id(place), column, figure.cipher, *circumstances)
 
 
-def _plain(figure: Figure) -> Figure:
-    """The figure wherever it stands."""
-    return replace(figure, line=0)
+_said = attrgetter(*(one.name for one in fields(Figure) if one.name != "line"))
+
+
+def _are_alike(figure: Figure, other: Figure) -> bool:
+    """Whether two figures say the same, wherever they stand."""
+    return bool(_said(figure) == _said(other))

@@ -1,7 +1,6 @@
 """Lists that lost their line breaks: names and rates in strict turn on one line."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from parsers.ssh.list_tokens import Token, is_filler
 from parsers.ssh.listed import Listed, ListedRate, ListedTitle
@@ -56,7 +55,7 @@ def _turns(run: list[Token]) -> list[ListedRate]:
         elif name is None:
             return []
         else:
-            rates.append(replace(atom, cipher=name))
+            rates.append(atom._replace(cipher=name))
             name = None
     return rates if names_first else rates[::-1]
 

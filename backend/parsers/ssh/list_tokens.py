@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.units import Unit, unit_of
@@ -161,8 +160,7 @@ TOKEN_LIMIT = 200
 """A line of more is no row of a list, nor a list that lost its line breaks."""
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a line. `aside`: a number that is no rate (per cent, seconds, a ratio)."""
 
     kind: Kind
@@ -172,8 +170,7 @@ class Token:
     unit: Unit | None = None
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """A cell of a row: a number, perhaps with its unit, or something else in its place."""
 
     kind: Literal["number", "bad_number", "aside", "blank"]

@@ -1,13 +1,13 @@
 """What a line of a list may give: a rate, a name, a title."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from parsers.ssh.names import CipherName
 from parsers.ssh.units import Unit
 
 
-@dataclass(frozen=True)
-class ListedRate:
+class ListedRate(NamedTuple):
     """A printed rate. `cipher` is None where the line has a rate only.
 
     `problem` is the code of the remark for a number that cannot be used, else None;

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from documents.types import Acceleration
 from parsers.ssh.cipher_loops import ListReader
@@ -55,8 +55,7 @@ class Place:
     seen: set[tuple[Any, ...]] = field(default_factory=set)
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A printed rate, or a block of measurements, with the place it belongs to."""
 
     line: int

@@ -35,7 +35,8 @@ _ITEMS = re.compile(
     re.X | re.I,
 )
 _FISH = {"mins": 60.0, "secs": 1.0, "millis": 0.001}
-_HINT = re.compile(r"real|user|sys|elapsed|cpu|total|executed|\du ", re.I)
+_WORDS = ("real", "user", "sys", "elapsed", "cpu", "total", "executed", "u ")
+"""One of them is in every line of a time."""
 _REST = re.compile(
     r"""\s*(?:\d{1,5}%\s?CPU|\(\d+avgtext\+\d+avgdata\s\d+maxresident\)k|\d+inputs\+\d+outputs
     |\(\d+major\+\d+minor\)pagefaults|\d+swaps|[\d.,]+%|\d+\+\d+k|\d+\+\d+io|\d+pf\+\d+w)""",
@@ -51,7 +52,8 @@ _VERBOSE = re.compile(
 
 def spans(text: str) -> list[tuple[int, int, TimeSpan]]:
     """Every item of a time block in a line, with where it begins and ends."""
-    if not _HINT.search(text):
+    lower = text.lower()
+    if not any(word in lower for word in _WORDS):
         return []
     return [(found.start(), found.end(), _span(found)) for found in _ITEMS.finditer(text)]
 

@@ -22,6 +22,8 @@ UNIT_SOUGHT = re.compile(r"(?<![^\W_])" + UNIT, re.I)
 """A unit of a rate anywhere in a text."""
 
 _NUMBER = re.compile(r"\d{1,18}(?:[.,'’\u202f]\d{1,18}){0,6}(?:e[+-]?\d{1,3})?", re.I)
+_SIMPLE = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
+"""Most numbers: nothing but a dot that marks decimals."""
 _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
 _THOUSANDS_ONLY = "'’\u202f"
 
@@ -109,6 +111,8 @@ def number_of(text: str, style: str | None) -> float | None:
 
     A single dot marks decimals unless the text's other numbers have decimal commas.
     """
+    if style in (None, "dot") and _SIMPLE.fullmatch(text):
+        return float(text)
     sign, digits = (-1.0, text[1:]) if text[:1] in "-−" else (1.0, text.removeprefix("+"))
     if not _NUMBER.fullmatch(digits):
         return None
