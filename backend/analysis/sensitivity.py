@@ -127,11 +127,12 @@ def sensitivity(
     `indices` keeps the runs' speed indices from one cipher to the next under one reference.
     """
     votes = sorted(runs, key=lambda one: one.run)
+    names = sorted({vote.group for vote in votes}, key=natural_key)
     known: Indices = {} if indices is None else indices
-    full = _rank(votes, reference, known, without=None)
+    full = _rank(votes, names, reference, known, without=None)
     present = {family for vote in votes for family in vote.levels} & reference.keys()
     order = [f for f in FAMILIES if f in present] + sorted(present.difference(FAMILIES))
-    rankings = (_rank(votes, reference, known, without=family) for family in order)
+    rankings = (_rank(votes, names, reference, known, without=family) for family in order)
     return Sensitivity(
         full, tuple(LeftOut(one, _swaps(full, one), _shift(full, one)) for one in rankings)
     )
@@ -139,6 +140,7 @@ def sensitivity(
 
 def _rank(
     votes: Sequence[RankedRun],
+    names: Sequence[str],
     reference: Mapping[str, float],
     known: Indices,
     without: str | None,
@@ -154,7 +156,7 @@ def _rank(
         if speed is not None:
             indices[vote.run] = speed
             rates[vote.group].append(normalised(vote.throughput, speed))
-    values = {group: summarise_group(rates[group]) for group in sorted(rates, key=natural_key)}
+    values = {group: summarise_group(rates[group]) for group in names if group in rates}
     return Ranking(
         without=without,
         indices=indices,

@@ -77,6 +77,10 @@ def _paired_row(cipher: str, first: float, second: float, n: int) -> PairedRow:
     )
 
 
+MOST_GROUPS = 200
+"""Groups of one cipher on the sensitivity page, whatever is asked for; the API has them all."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A group's place in one ranking; `median` is empty where it is not ranked."""
@@ -117,8 +121,9 @@ class RankedCipher:
 
 def ranked_ciphers(found: QuerySensitivity, top: int | None) -> list[RankedCipher]:
     """Every cipher of the sensitivity, in the palette's order."""
+    most = min(top or MOST_GROUPS, MOST_GROUPS)
     return [
-        _ranked_cipher(cipher, found.ciphers[cipher], found, top)
+        _ranked_cipher(cipher, found.ciphers[cipher], found, most)
         for cipher in sorted(found.ciphers, key=cipher_order)
     ]
 
@@ -137,7 +142,7 @@ def _verdict(one: Sensitivity) -> str:
 
 
 def _ranked_cipher(
-    cipher: str, one: Sensitivity, found: QuerySensitivity, top: int | None
+    cipher: str, one: Sensitivity, found: QuerySensitivity, top: int
 ) -> RankedCipher:
     # A ranking without the only family there is has nothing to say.
     left_out = one.left_out if len(one.left_out) > 1 else ()

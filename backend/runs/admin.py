@@ -71,10 +71,13 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 
 @admin.register(ReferenceProfile)
 class ReferenceProfileAdmin(ReadOnlyAdmin):
-    """Reference profiles are frozen: figures in a report must not move."""
+    """Reference profiles are frozen; they are made, activated and retired at /method/profiles/."""
 
-    list_display = ("name", "active", "created_at")
-    readonly_fields = ("name", "active", "levels", "made_from", "created_at")
+    list_display = ("name", "state", "origin", "created_at")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Figures in a report must not move."""
+        return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Stored speed indices rest on them."""

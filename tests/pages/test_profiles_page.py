@@ -188,3 +188,24 @@ def test_the_sensitivity_names_the_pairs_that_change_places(
     assert "There is no reference profile “none such”" in text_of(wrong)
     empty = page(member, "/method/sensitivity/", group_by="host", cipher="nothing")
     assert "Nothing was measured" in text_of(empty)
+
+
+def test_the_administration_only_shows_profiles(administrator: Client) -> None:
+    pk = ReferenceProfile.objects.get().pk
+    assert "2015" in page(administrator, "/admin/runs/referenceprofile/")
+    address = f"/admin/runs/referenceprofile/{pk}/change/"
+    assert 'name="levels"' not in page(administrator, address)
+    assert administrator.post(address, {"retired_at_0": "2026-01-01"}).status_code == 403
+
+
+@pytest.mark.usefixtures("published")
+def test_a_retired_profile_is_still_compared_where_an_address_names_it(
+    administrator: Client,
+) -> None:
+    make(administrator, name="old")
+    old = ReferenceProfile.objects.get(name="old")
+    index_profile(old.pk, 0)
+    administrator.post(f"/method/profiles/{old.pk}/retire/")
+    asked: dict[str, Any] = {"profile": "2015", "with": "old"}
+    html = page(administrator, "/method/profiles/compare/", **asked)
+    assert '<option value="old" selected>old (retired)</option>' in html

@@ -125,25 +125,25 @@ def retire_profile(request: HttpRequest, profile_id: int) -> HttpResponse:
 @reader_required
 def compare_profiles_page(request: HttpRequest) -> HttpResponse:
     """Two profiles: their levels, and the same runs' normalised medians under both."""
-    names = [request.GET.get(name, "") for name in ("profile", "with")]
-    context: dict[str, Any] = {"names": names, "tools": TOOLS, "groupings": GROUP_BY}
     try:
         query = usual_ciphers(comparison_query(api_params(request.GET)))
-        context.update(query=query, offered=offered_profiles())
-        first, second = (_named(name) for name in names)
+        first, second = (_named(request.GET.get(name, "")) for name in ("profile", "with"))
         compared = compare_profiles(query, first, second)
     except ValidationError as error:
-        return _refused(request, query_faults(error), context)
+        return _refused(request, query_faults(error))
     except UnknownProfile as error:
-        return _refused(request, [("profile", error.sentence)], context)
-    shown = display(request.GET)
-    groups = paired_groups(compared, shown)
-    context.update(
-        compared=compared,
-        groups=groups,
-        total=len(compared.under_first.groups),
-        all_address=PageAddress(request.GET).changed(top="all"),
-    )
+        return _refused(request, [("profile", error.sentence)])
+    context = {
+        "query": query,
+        "tools": TOOLS,
+        "groupings": GROUP_BY,
+        "names": (first.name, second.name),
+        "offered": offered_profiles(first.name, second.name),
+        "compared": compared,
+        "groups": paired_groups(compared, display(request.GET)),
+        "total": len(compared.under_first.groups),
+        "all_address": PageAddress(request.GET).changed(top="all"),
+    }
     return render(request, "pages/profile_comparison.html", context)
 
 
@@ -154,10 +154,8 @@ def _named(name: str) -> ReferenceProfile:
     return profile
 
 
-def _refused(
-    request: HttpRequest, faults: list[tuple[str, str]], context: dict[str, Any]
-) -> HttpResponse:
-    return render(request, "pages/profile_refused.html", {**context, "faults": faults}, status=400)
+def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpResponse:
+    return render(request, "pages/profile_refused.html", {"faults": faults}, status=400)
 
 
 @require_safe
@@ -168,19 +166,19 @@ def sensitivity_page(request: HttpRequest) -> HttpResponse:
         query = usual_ciphers(comparison_query(api_params(request.GET)))
         found = query_sensitivity(query)
     except ValidationError as error:
-        return _refused(request, query_faults(error), {})
+        return _refused(request, query_faults(error))
     except UnknownProfile as error:
-        return _refused(request, [("profile", error.sentence)], {})
-    ciphers = ranked_ciphers(found, display(request.GET).top)
+        return _refused(request, [("profile", error.sentence)])
+    shown = display(request.GET)
     asked = api_params(request.GET)
     asked["metric"] = "normalised"
     context = {
         "found": found,
         "query": found.query,
-        "ciphers": ciphers,
+        "ciphers": ranked_ciphers(found, shown.top),
         "by": next((by.label for by in GROUP_BY if by.key == query.group_by), query.group_by),
         "compare_query": asked.urlencode(),
-        "cut": any(one.hidden for one in ciphers),
-        "all_address": PageAddress(request.GET).changed(top="all"),
+        "more_address": "" if shown.top is None else PageAddress(request.GET).changed(top="all"),
+        "api_address": f"{reverse('api:sensitivity')}?{asked.urlencode()}",
     }
     return render(request, "pages/sensitivity.html", context)

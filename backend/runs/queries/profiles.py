@@ -41,11 +41,11 @@ def active_profile() -> ReferenceProfile | None:
     return ReferenceProfile.objects.filter(active=True).first()
 
 
-def offered_profiles(also: str | None = None) -> list[ReferenceProfile]:
-    """The profiles to choose from: complete and not retired; and the one chosen already."""
+def offered_profiles(*also: str | None) -> list[ReferenceProfile]:
+    """The profiles to choose from: complete and not retired; and those chosen already."""
     return list(
         ReferenceProfile.objects.filter(
-            Q(completed_at__isnull=False, retired_at=None) | Q(name=also)
+            Q(completed_at__isnull=False, retired_at=None) | Q(name__in=also)
         ).order_by("-active", "-id")
     )
 
