@@ -194,6 +194,7 @@ SPECTACULAR_SETTINGS = {
         },
         # What can be wrong with a required choice, whatever the field is called.
         "ChoiceErrorCodeEnum": ["invalid_choice", "null", "required"],
+        "ToolEnum": ["ssh", "openssl"],
     },
 }
 

@@ -184,7 +184,7 @@ class RankedGroupSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField()
 
 
-class LeftOutSerializer(serializers.Serializer[Any]):
+class WithoutFamilySerializer(serializers.Serializer[Any]):
     """The ranking without one family."""
 
     family = serializers.CharField()
@@ -206,7 +206,7 @@ class CipherSensitivitySerializer(serializers.Serializer[Any]):
     robust = serializers.BooleanField(help_text="No family alone decides the order of two groups.")
     order = RankedGroupSerializer(many=True)
     excluded = serializers.IntegerField()
-    left_out = LeftOutSerializer(many=True)
+    left_out = WithoutFamilySerializer(many=True)
 
 
 class SensitivitySerializer(serializers.Serializer[Any]):
