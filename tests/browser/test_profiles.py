@@ -1,5 +1,6 @@
 """A reference profile as a person makes it: watched without a reload, then put to use."""
 
+import re
 from typing import Any
 
 import pytest
@@ -38,6 +39,8 @@ def test_another_profile_is_chosen_in_the_form(open_page: OpenPage) -> None:
     page = open_page("/?metric=normalised&group_by=os&source=published")
     page.get_by_label("Reference profile").select_option("2015")
     page.wait_for_url("**profile=2015**")
-    page.get_by_role("link", name="Does the order hang on one baseline?").click()
-    assert "profile=2015" in page.url
+    link = page.get_by_role("link", name="Does the order hang on one baseline?")
+    expect(link).to_have_attribute("href", re.compile("profile=2015"))
+    link.click()
+    page.wait_for_url("**/sensitivity/**profile=2015**")
     assert page.get_by_role("heading", name="Does the order hang").is_visible()
