@@ -3,7 +3,7 @@
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from parsers.ssh.names import mac_name
@@ -69,6 +69,8 @@ hundredths = st.integers(1, 99_999)
 def test_a_list_reads_back_in_every_layout_and_unit(
     layout: str, unit: str, comma: bool, rows: list[tuple[str, int]]
 ) -> None:
+    half = len(rows) // 2
+    assume(rows[:half] != rows[half:])  # a list that was pasted twice counts once
     printed = [(cipher, f"{value / 100:.2f}") for cipher, value in rows]
     lines = [
         layout.format(cipher=cipher, rate=rate.replace(".", ",") if comma else rate, unit=unit)

@@ -251,6 +251,8 @@ class Figures:
         first, second = figures[:half], figures[half:]
         if half < PASTED_TWICE or len(figures) % 2 or not all(map(_are_alike, first, second)):
             return figures
+        if len({one.cipher for one in first}) == 1:
+            return figures  # equal tries of one cipher, not a list
         self.notes["repeated"] += [figure.line for figure in second]
         return first
 
