@@ -1,11 +1,13 @@
-"""`make test`: every check in turn, even after a failed one, and one table at the end."""
+"""`make test`: every check, even after a failed one, and one table at the end."""
 
 import os
 import signal
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from config.embedded import stop_unused
@@ -24,6 +26,8 @@ class Check:
     command: tuple[str | Path, ...]
     folder: Path = places.PROJECT
     report: Path | None = None
+    beside: Path | None = None
+    """Runs beside those after it, its output in this log until it has ended."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +111,11 @@ def _types() -> list[Check]:
 
 
 def _python_tests() -> list[Check]:
+    # The agent's tests wait much (openssl and ssh are given seconds): the others use that time.
+    agent = _pytest("agent tests", "tests/agent")
     return [
+        replace(agent, beside=places.data_dir() / "reports" / "agent-tests.log"),
         _pytest("Python tests", "tests", "--ignore=tests/agent", "--ignore=tests/browser", "--cov"),
-        _pytest("agent tests", "tests/agent"),
         _pytest("browser tests", "tests/browser"),
     ]
 
@@ -129,30 +135,55 @@ def _frontend_checks(environment: Mapping[str, str]) -> list[Check]:
 
 
 def run_checks(checks: Sequence[Check], environment: Mapping[str, str]) -> int:
-    outcomes = [_outcome(check, environment) for check in checks]
+    """Run them in order, those `beside` the others meanwhile; 0 when all have passed."""
+    stop = threading.Event()
+    with ThreadPoolExecutor() as pool:
+        try:
+            running = [
+                pool.submit(_outcome, check, environment, stop)
+                if check.beside
+                else _outcome(check, environment, stop)
+                for check in checks
+            ]
+            outcomes = [one.result() if isinstance(one, Future) else one for one in running]
+        finally:
+            stop.set()
+    for check in checks:
+        if check.beside:
+            say(f"\n=== {check.name} ===\n{check.beside.read_text(errors='replace')}")
     say(f"\n{_table(outcomes)}")
     failed = sum(not outcome.passed for outcome in outcomes)
     say(f"\n{len(outcomes) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
-def _outcome(check: Check, environment: Mapping[str, str]) -> Outcome:
-    say(f"\n=== {check.name} ===")
+def _outcome(check: Check, environment: Mapping[str, str], stop: threading.Event) -> Outcome:
+    say(f"\n=== {check.name} ==={' (beside the next; shown at the end)' if check.beside else ''}")
     if check.report is not None:
         check.report.unlink(missing_ok=True)
     begun = time.monotonic()
-    status = _ended(check, environment)
+    status = _ended(check, environment, stop)
     seconds = time.monotonic() - begun
     passed, note = _judged(status, check.report)
     return Outcome(check.name, passed, seconds, note)
 
 
-def _ended(check: Check, environment: Mapping[str, str]) -> int:
+class _Stopped(Exception):
+    """The others were interrupted."""
+
+
+def _ended(check: Check, environment: Mapping[str, str], stop: threading.Event) -> int:
+    def watch() -> None:
+        if check.beside and stop.is_set():
+            raise _Stopped
+
     return processes.run(
         check.name,
         check.command,
+        log=check.beside,
         environment=environment,
         folder=check.folder,
+        watch=watch,
         asked_by=signal.SIGINT,  # pytest then ends what its tests have started
     )
 

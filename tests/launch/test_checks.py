@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,42 @@ def test_a_failed_part_does_not_stop_the_others(
     assert lines[-1] == "1 passed, 1 failed"
     assert any(line.startswith("first") and "FAILED" in line and "3" in line for line in lines)
     assert any(line.startswith("second") and "passed" in line for line in lines)
+
+
+def test_a_part_beside_the_others_is_shown_and_judged_at_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    go_on = tmp_path / "go on"
+    waits = (
+        f"import pathlib, time\nwhile not pathlib.Path({str(go_on)!r}).exists(): time.sleep(.05)"
+    )
+    beside = replace(check("beside", f"{waits}\nprint('I was here')"), beside=tmp_path / "log")
+    then = check("then", f"open({str(go_on)!r}, 'w')")
+    assert checks.run_checks([beside, then], {}) == 0
+    lines = summary(capsys)
+    assert "I was here" in lines
+    assert lines.index("I was here") > lines.index("=== then ===")
+    assert lines[-1] == "2 passed, 0 failed"
+
+
+def test_a_part_beside_the_others_ends_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "started"
+    waits = f"import time; open({str(trace)!r}, 'w'); time.sleep(60)"
+    beside = replace(check("beside", waits), beside=tmp_path / "log")
+
+    def interrupted(*_: object) -> None:
+        while not trace.exists():
+            time.sleep(0.05)
+        raise KeyboardInterrupt
+
+    broken = replace(check("broken", ""), report=tmp_path / "report.xml")
+    began = time.monotonic()
+    monkeypatch.setattr(checks, "_judged", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        checks.run_checks([beside, broken], {})
+    assert time.monotonic() - began < 20
 
 
 def test_the_exit_code_is_0_only_when_all_passed(capsys: pytest.CaptureFixture[str]) -> None:
