@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 BOM = "\ufeff"
@@ -49,6 +49,8 @@ class Line:
     number: int
     given: str
     text: str
+    pieces: tuple[str, ...] = ()
+    """What stands between breaks of another kind in it (Unicode's, HTML's), if it has any."""
 
 
 def numbered_lines(text: str) -> list[Line]:
@@ -57,27 +59,30 @@ def numbered_lines(text: str) -> list[Line]:
     Freed of the byte order mark, line ends of any system, terminal colours, quotation marks of
     mail and forums, Markdown fences (left empty) and bold, HTML; tabs become spaces. A carriage
     return within a line is what a progress display leaves: each piece counts as text of that line.
-    Where a line has breaks of another kind in it, its pieces are lines with the same number.
+    So does each piece between ends of lines of another kind; the numbers are those of editors.
     """
     ends_unified = text.removeprefix(BOM).replace("\r\n", "\n")
-    return [
-        Line(number, given.rstrip("\r"), _bare(given[:LINE_LIMIT]))
-        for number, given in _numbered(ends_unified)
-    ]
-
-
-def _numbered(text: str) -> Iterator[tuple[int, str]]:
-    given = enumerate(text.split("\n"), start=1)
+    given = enumerate(ends_unified.split("\n"), start=1)
     if not any(sign in text for sign in BREAK_SIGNS):
-        yield from given
-        return
+        return [_line(number, line) for number, line in given]
     left = BREAKS_LIMIT
+    lines = []
     for number, line in given:
-        pieces = BREAK.split(line, maxsplit=left) if left else [line]
-        left -= len(pieces) - 1
-        written = [piece for piece in pieces if piece.strip()]
-        for piece in written or [""]:
-            yield number, piece
+        parts = BREAK.split(line, maxsplit=left) if left else [line]
+        left -= len(parts) - 1
+        lines.append(_line(number, line) if len(parts) == 1 else _divided(number, line, parts))
+    return lines
+
+
+def _line(number: int, given: str) -> Line:
+    return Line(number, given.rstrip("\r"), _bare(given[:LINE_LIMIT]))
+
+
+def _divided(number: int, given: str, parts: Iterable[str]) -> Line:
+    """A line with breaks in it."""
+    pieces = tuple(_bare(part[:LINE_LIMIT]) for part in parts if part.strip())
+    text = " ".join(pieces)[:LINE_LIMIT].rstrip()
+    return Line(number, given.rstrip("\r"), text, pieces if len(pieces) > 1 else ())
 
 
 def _bare(given: str) -> str:

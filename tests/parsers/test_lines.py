@@ -29,9 +29,10 @@ def test_a_quotation_mark_alone_leaves_an_empty_line() -> None:
 @pytest.mark.parametrize("end", ("\x85", "\u2028", "\u2029", "<br>", "<BR />", "</p><p>"))
 def test_other_ends_of_lines_divide_a_line(end: str) -> None:
     lines = numbered_lines(f"first\nrc4{end}rc5{end}\nlast")
-    assert [(line.number, line.text) for line in lines] == [
-        (1, "first"), (2, "rc4"), (2, "rc5"), (3, "last"),
+    assert [(line.number, line.text, line.pieces) for line in lines] == [
+        (1, "first", ()), (2, "rc4 rc5", ("rc4", "rc5")), (3, "last", ()),
     ]  # fmt: skip
+    assert lines[1].given == f"rc4{end}rc5{end}"
 
 
 @pytest.mark.parametrize(

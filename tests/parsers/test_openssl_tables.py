@@ -47,6 +47,11 @@ def test_an_empty_cell_at_either_end_keeps_its_column() -> None:
     assert [block for block, _ in placed(last)] == [16, 64, 256, 1024]
 
 
+def test_bars_of_a_terminal_are_bars_too() -> None:
+    part = read("│ type │ 16 bytes │ 64 bytes │", "│ rc4 │ │ 200.00k │")
+    assert placed(part) == [(64, 2e5)]
+
+
 def test_cells_of_a_web_table_are_read_one_by_one() -> None:
     titles = "".join(f"<th>{block} bytes</th>" for block in CLASSIC)
     cells = "<td>100.00k</td><td></td><td>300.00k</td><td>400.00k</td><td>500.00k</td>"

@@ -64,7 +64,12 @@ class Printed(NamedTuple):
 
 def printed_lines(lines: Sequence[Line]) -> list[Printed]:
     """All lines, blank ones with an empty text."""
-    pieces = [piece for line in lines for piece in _pieces(line)]
+    pieces = [
+        piece
+        for line in lines
+        for text in line.pieces or (line.text,)
+        for piece in _pieces(line.number, text)
+    ]
     result: list[Printed] = []
     at, columns = 0, 0
     while at < len(pieces):
@@ -81,20 +86,18 @@ def printed_lines(lines: Sequence[Line]) -> list[Printed]:
     return result
 
 
-def _pieces(line: Line) -> list[Printed]:
+def _pieces(number: int, text: str) -> list[Printed]:
     """A line split where line breaks were lost, or tables stand side by side."""
-    text = tidy(line.text)
+    text = tidy(text)
     if "|" in text:
         text = _without_idle_bars(text)
     sides = _sides(text) if "k " in text else []
     if 1 < len(sides) <= SIDES_LIMIT:
-        return [Printed((line.number,), part, side) for side, part in enumerate(sides)]
+        return [Printed((number,), part, side) for side, part in enumerate(sides)]
     parts = _JOINTS.split(text) if _is_flat(text) else [text]
     if len(parts) * SHORTEST_PIECE > max(len(text), 4 * SHORTEST_PIECE):
         parts = [text]
-    return [Printed((line.number,), part) for part in parts if part.strip()] or [
-        Printed((line.number,), "")
-    ]
+    return [Printed((number,), part) for part in parts if part.strip()] or [Printed((number,), "")]
 
 
 def _is_flat(text: str) -> bool:

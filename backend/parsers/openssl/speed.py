@@ -46,10 +46,7 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
 
 def _in_part(lines: Sequence[Line], reader: RunReader) -> set[int]:
     """Lines with breaks of another kind in them of which a piece was not understood."""
-    if not lines or len(lines) == lines[-1].number:
-        return set()
-    pieces = Counter(line.number for line in lines)
-    return {number for number in reader.missed if pieces[number] > 1}
+    return {line.number for line in lines if line.pieces and line.number in reader.missed}
 
 
 def _left_out(reader: RunReader) -> list[Remark]:

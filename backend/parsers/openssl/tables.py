@@ -26,6 +26,7 @@ _COLUMN = re.compile(r"(?<!\d)(\d{1,9})\s*bytes\b")
 _CUT_COLUMN = re.compile(r"\s*(\d{1,9})(\s+b|\s*by?t?e?)?\s*")
 _SIZE = re.compile(r"(\d{1,9}) ?bytes?")
 _TITLES = ("type", "cipher", "algorithm", "algo", "name", "")
+_ALIKE = str.maketrans({"`": " ", "│": "|", "┃": "|", "║": "|", "¦": "|"})
 _NO_TAIL = " |`*_:;,.-"
 
 _SOUND_ROW = re.compile(
@@ -86,8 +87,8 @@ class Row(NamedTuple):
 
 
 def tidy(text: str) -> str:
-    """A line without the backticks and bullets that Markdown adds; columns keep their places."""
-    plain = text.replace("`", " ")
+    """A line without backticks and bullets, bars of all kinds alike; columns keep their places."""
+    plain = text.translate(_ALIKE) if not text.isascii() or "`" in text else text
     found = _BULLET.match(plain)
     return " " * found.end() + plain[found.end() :] if found else plain
 
