@@ -274,6 +274,18 @@ NASTY = (
     "\r100% 41MB 1.2MB/s 00:35",
     "Heading:\naes128-ctr: 5 MB/s\n",
     "Cipher: aes128-ctr (try 1)\nreal 1.00\n",
+    "aes128-ctr: 1 MB/s 2 MB/s 1 MB/s\n",
+    "aes128-ctr\n1 MB/s\nnetcat:\n",
+    "nas$ dd if=x of=y\n",
+    "dd if=x of=y | ",
+    "ssh -c aes128-ctr nas 'dd if=x ",
+    "aes128-ctr 1 -> 2 MB/s\n",
+    "1 (a) ",
+    "> 1 < 2 ",
+    "cpu 45% cpu ",
+    "cipher,MB/s\naes128-ctr,1\n",
+    "cipher bits MB/s ",
+    "Monday 1 day 2015-01-01 ",
 )
 SMALL, LARGE = 60_000, 240_000
 SLACK = 3.0

@@ -63,7 +63,7 @@ class ListReader:
     def _row(self, text: str) -> list[Listed] | None:
         tokens = tokens_of(text)
         names = [token for token in tokens if token.cipher]
-        if any(not self._trusted(token) for token in names):
+        if names and not all(map(self._trusted, names)):
             return None
         if len(names) > 1:
             return pairs(tokens)
@@ -79,7 +79,7 @@ class ListReader:
 
     def _single(self, text: str, tokens: Sequence[Token], name: Token) -> list[Listed] | None:
         """Name then rates, or rates then name."""
-        at = tokens.index(name)
+        at = next(place for place, token in enumerate(tokens) if token is name)
         macs = [token.mac for token in tokens if token.mac]
         before, after = _others(tokens[:at]), _others(tokens[at + 1 :])
         first, then = values_of(before), values_of(after)

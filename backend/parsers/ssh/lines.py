@@ -24,6 +24,11 @@ _FAILURE = re.compile(
     r"|cipher.{0,40}(?:refused|rejected|unsupported|not (?:available|offered|supported))",
     re.I,
 )
+_FAILURE_WORDS = (
+    *("un", "no", "bad", "ref", "rej", "conn", "lost", "deni", "brok", "key", "timed", "divis"),
+    *("inval", "fail", "error"),
+)
+"""Beginnings of words, one of which every failure has: to look for them is quick."""
 _NO_RESULT = re.compile(
     r"^[^:]{1,60}:.{0,40}(?:unsupported|not (?:supported|available|offered)|no result|refused"
     r"|rejected|failed|error)",
@@ -196,6 +201,9 @@ def _failure(text: str, lists: ListReader) -> list[Event]:
 
 def _is_failure(text: str) -> bool:
     if len(text) > MESSAGE_LIMIT:
+        return False
+    lower = text.lower()
+    if not any(word in lower for word in _FAILURE_WORDS):
         return False
     return bool(_FAILURE.search(text) or _NO_RESULT.match(text))
 

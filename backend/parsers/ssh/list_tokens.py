@@ -304,7 +304,7 @@ def is_filler(token: Token) -> bool:
 
 def is_mean(tokens: Sequence[Token]) -> bool:
     """Whether a row says that it is the mean of others."""
-    return any(token.text.lower() in _MEANS for token in tokens)
+    return any(token.kind == "word" and token.text.lower() in _MEANS for token in tokens)
 
 
 def values_of(tokens: Sequence[Token]) -> list[Value] | None:

@@ -298,7 +298,7 @@ class SshSequence:
 
     def _use_title(self, first: tuple[str, str | None]) -> None:
         """The figures after a heading are another machine's if it names one, or if they repeat."""
-        title = self._title()
+        title = self._title() if self._last or self._heading else None
         if title is None:
             self._place.seen.add(self._key(first))
             return
@@ -327,12 +327,12 @@ class SshSequence:
         said = said_in(title.text)
         plain = names_setting(title.text) and said == NOTHING
         if plain or said != NOTHING or self._key(first) in self._place.seen:
-            self._heads = said
+            self._heads = NOTHING if said == NOTHING else said
 
     def _headed(self, command: Command) -> Command:
         """The command with what the heading above says."""
         heads = self._heads
-        if heads == NOTHING:
+        if heads is NOTHING:
             return command
         return replace(
             command,
