@@ -47,6 +47,11 @@ def test_a_heading_of_another_tool_ends_a_cipher_without_a_result_too(tool: str)
     assert rates(read(f"aes256-ctr\n{tool}\n{THEIRS}\n")) == []
 
 
+def test_a_line_about_another_cipher_ends_one_without_a_result() -> None:
+    assert rates(read(f"aes256-ctr\nTesting aes128-ctr, the default\n{OURS}\n")) == []
+    assert len(rates(read(f"aes256-ctr\nTesting aes256-ctr, the default\n{OURS}\n"))) == 1
+
+
 def test_a_row_of_another_cipher_ends_the_one_above() -> None:
     part = read("aes256-ctr\n70 MB/s\naes128-ctr: 80 MB/s\nSpeed: 112 MB/s\n")
     assert sorted(rates(part)) == [("aes128-ctr", 80_000_000), ("aes256-ctr", 70_000_000)]

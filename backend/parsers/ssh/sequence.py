@@ -107,8 +107,8 @@ class SshSequence:
     def _not_understood(self, text: str) -> None:
         """A line of another matter: what is measured below it may not be the cipher's any more.
 
-        Until a cipher has a result, only a line about another tool takes it away, or any line
-        where the cipher was one of a list.
+        Until a cipher has a result, only a line about another tool or cipher takes it away, or any
+        line where the cipher was one of a list.
         """
         if not _ONE_WORD.fullmatch(text):
             self._listing = False
@@ -116,7 +116,8 @@ class SshSequence:
         in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
         if not in_force or counts_tries(text):
             return
-        if not block.is_empty or block.listed > 1 or names_other_tool(text):
+        is_other = names_other_tool(text) or _names_other_cipher(text, block.cipher)
+        if is_other or not block.is_empty or block.listed > 1:
             self._close()
             self._block.foreign = True
 
@@ -344,3 +345,8 @@ class SshSequence:
 
 def _names_cipher(text: str) -> bool:
     return any(token.cipher for token in tokens_of(text))
+
+
+def _names_other_cipher(text: str, cipher: CipherName | None) -> bool:
+    named = [token.cipher for token in tokens_of(text) if token.cipher]
+    return any(one.unmistakable and cipher and one.name != cipher.name for one in named)
