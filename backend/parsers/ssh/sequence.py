@@ -32,6 +32,7 @@ from parsers.ssh.lines import (
 )
 from parsers.ssh.list_tokens import tokens_of
 from parsers.ssh.listed import ListedName, ListedRate, ListedTitle
+from parsers.ssh.names import CipherName
 from parsers.ssh.time_blocks import TimeSpan
 from parsers.ssh.try_blocks import LISTING, Block, Clock, Rate
 
