@@ -22,6 +22,14 @@ Verdict = Literal["hardware", "software", "hidden", "unused", "unknown"]
 CLEAR_EFFECT = 1.5
 """A factor in speed that proves hardware AES: by turning it off, or above software's level."""
 
+HYPERVISORS = frozenset(
+    (
+        *("kvm", "qemu", "amazon", "vmware", "microsoft", "oracle", "xen", "bochs", "uml"),
+        *("parallels", "bhyve", "powervm", "zvm", "qnx", "acrn", "apple", "sre", "google"),
+    )
+)
+"""What systemd-detect-virt and the agent call machines that are guests; containers are none."""
+
 NO_EFFECT = 1.1
 """A mask that slows AES by less than this changed nothing."""
 
@@ -65,7 +73,7 @@ class _Effect:
     def words(self) -> str:
         return (
             f"With the AES instructions turned off {self.cipher} runs at {_mb(self.masked)}"
-            f" instead of {_mb(self.plain)} MB/s, a factor of {self.factor:.1f}."
+            f" instead of {_mb(self.plain)} MB/s, a factor of {_times(self.factor)}."
         )
 
 
@@ -87,7 +95,7 @@ class _Speed:
     def words(self) -> str:
         expected = self.reference.software * self.speed.index
         return (
-            f"{self.cipher} runs at {_mb(self.measured)} MB/s, {self.factor:.1f} times what"
+            f"{self.cipher} runs at {_mb(self.measured)} MB/s, {_times(self.factor)} times what"
             f" software AES reaches on a machine of this speed ({_mb(expected)} MB/s, judged by"
             f" {' and '.join(self.speed.families)})."
         )
@@ -149,6 +157,11 @@ def acceleration_verdict(
     return AccelerationVerdict("unknown", _why_unknown(flags, effect, idle, speed))
 
 
+def _times(factor: float) -> str:
+    """A factor in words; near the limit with the decimals that show on which side it is."""
+    return f"{factor:.3f}" if abs(factor - CLEAR_EFFECT) < 0.06 else f"{factor:.1f}"
+
+
 def _mb(rate: float) -> str:
     return f"{rate / 1e6:,.0f}"
 
@@ -188,7 +201,7 @@ def _mask_was_idle(
     """
     effects = _mask_effects(measured, "openssl")
     if effects:
-        return all(effect.factor < NO_EFFECT for effect in effects)
+        return all(1 / NO_EFFECT < effect.factor < NO_EFFECT for effect in effects)
     return any(
         one.get("tool") == "openssl"
         and one.get("cipher") in TELLING_CIPHERS["openssl"]
@@ -241,7 +254,11 @@ def _how_to_unhide(facts: Mapping[str, Any]) -> str:
             "No hypervisor was found: the firmware may switch AES off. Look for AES or AES-NI in"
             " the BIOS or UEFI set-up, or update it."
         )
-    return f"A hypervisor hides them. {_GIVE_THE_HOSTS_CPU}"
+    guest = facts.get("virtualization") in HYPERVISORS
+    return (
+        f"{'A hypervisor hides' if guest else 'A hypervisor, or the firmware, hides'} them."
+        f" {_GIVE_THE_HOSTS_CPU}"
+    )
 
 
 def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> AccelerationVerdict:
@@ -265,8 +282,8 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
     if first and version and natsort_key(version[1]) < natsort_key(first):
         return f"{release} is too old: OpenSSL uses these instructions from {first} on. Update it."
     return (
-        f"{release} was built without them (no-asm, or for another CPU): install the"
-        " distribution's package, or build it again without no-asm."
+        f"{release} could use them and does not: it may have been built without (no-asm, or for"
+        " another CPU). Install the distribution's package, or build it again without no-asm."
     )
 
 

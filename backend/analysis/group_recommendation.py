@@ -63,7 +63,14 @@ def recommend_group(
     Ranked is what every host has, measured and may use; the status is the worst that the cipher
     has between any two of them. Hosts count alike, however fast they are.
     """
-    method = common_method(hosts)
+    wanted = frozenset(
+        one.name
+        for one in catalogue.ciphers
+        if one.tool == "ssh"
+        and all(_usable(one, host) for host in hosts)
+        and policy.allows(_worst(one, hosts).status)
+    )
+    method = common_method(hosts, wanted)
     alike = [replace(host, rates=tuple(host.by(method).values())) for host in hosts]
     own = [_best(host, policy, catalogue) for host in alike]
     order = in_order(
@@ -130,7 +137,7 @@ def _rate(cipher: Cipher, host: HostCiphers) -> CipherRate:
 def _shares(
     cipher: Cipher, hosts: Sequence[HostCiphers], best: Sequence[CipherRate]
 ) -> list[float]:
-    """The cipher's rate on each host against the host's own best."""
+    """The cipher's rate on each host against that of the host's own first choice."""
     return [_rate(cipher, host).median / one.median for host, one in zip(hosts, best, strict=True)]
 
 
@@ -144,8 +151,8 @@ def _in_group(
 ) -> GroupCipher:
     shares = _shares(one.cipher, hosts, [rate for rate in own if rate])
     least, name = min(zip(shares, (host.name for host in hosts), strict=True))
-    words = f"{one.rate:.1%} of what each host does at its best (geometric mean of {len(hosts)})"
-    reason = f"{words}, least on {name}: {least:.1%}."
+    words = f"{one.rate:.1%} of what each host does with its own first choice"
+    reason = f"{words} (geometric mean of {len(hosts)}), least on {name}: {least:.1%}."
     return GroupCipher(one.cipher.name, one.assessment, one.rate, reason)
 
 

@@ -1,7 +1,7 @@
 """What one host says about its ciphers: measured rates, and what its OpenSSH has."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
@@ -120,16 +120,21 @@ class HostCiphers:
         return True if by_version is None and cipher.name in self.measured else by_version
 
 
-def common_method(hosts: Iterable[HostCiphers]) -> Method | None:
-    """The method by which all hosts measured most ciphers, `pipeline` when both are equal.
+def common_method(hosts: Iterable[HostCiphers], wanted: Container[str]) -> Method | None:
+    """The method by which all hosts measured most of the wanted ciphers, else most of any.
 
-    None when there is no cipher that all of them measured by one method.
+    `pipeline` when both are equal; None when there is no cipher that all of them measured by one
+    method. `wanted` are those that may come out: figures of others decide nothing.
     """
     every = list(hosts)
-    counts = {
-        method: len(frozenset.intersection(*(frozenset(host.by(method)) for host in every)))
+    common = {
+        method: frozenset.intersection(*(frozenset(host.by(method)) for host in every))
         for method in get_args(Method)
         if every
     }
+    counts = {
+        method: (sum(cipher in wanted for cipher in ciphers), len(ciphers))
+        for method, ciphers in common.items()
+    }
     best = max(counts, key=lambda method: counts[method], default=None)
-    return best if best and counts[best] else None
+    return best if best and common[best] else None

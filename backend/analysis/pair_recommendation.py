@@ -65,7 +65,14 @@ def recommend_pair(
     core for each the true rate is not lower; other costs of a network are not in it. Where the
     link limits several ciphers alike, the safer goes first.
     """
-    method = common_method([client, server])
+    wanted = frozenset(
+        one.name
+        for one in catalogue.ciphers
+        if one.tool == "ssh"
+        and _shared(one, client, server)
+        and policy.allows(one.assess(client.client, server.server).status)
+    )
+    method = common_method([client, server], wanted)
     both = [
         one
         for one in catalogue.ciphers

@@ -67,7 +67,7 @@ def recommend(host: HostCiphers, policy: Policy, catalogue: Catalogue) -> Recomm
     Ranked is what the policy allows, the host's OpenSSH has and the host measured, by one
     method. Status depends on the OpenSSH of both ends: here the host's own client and server.
     """
-    method = common_method([host])
+    method = common_method([host], _wanted(host, policy, catalogue))
     rates = host.by(method)
     known = [one for one in catalogue.ciphers if one.tool == "ssh" and one.name in rates]
     candidates = {one.name: _candidate(one, rates[one.name], host) for one in known}
@@ -91,6 +91,17 @@ def recommend(host: HostCiphers, policy: Policy, catalogue: Catalogue) -> Recomm
         default=rates.get(host.default_cipher or ""),
         gain=ranked[0].gain if ranked else None,
         gain_unknown=_gain_unknown(host, bool(ranked), today),
+    )
+
+
+def _wanted(host: HostCiphers, policy: Policy, catalogue: Catalogue) -> frozenset[str]:
+    """What the policy allows and the host's OpenSSH has, measured or not."""
+    return frozenset(
+        one.name
+        for one in catalogue.ciphers
+        if one.tool == "ssh"
+        and host.client_has(one)
+        and policy.allows(one.assess(host.client, host.server).status)
     )
 
 

@@ -26,8 +26,9 @@ class _Naming:
 
 
 _NAMINGS = (
-    # Linux and macOS say aes, FreeBSD aesni; pclmulqdq alone multiplies, but does no AES.
-    _Naming(r"x86_64|amd64|x86|i\d86", r"aes|aesni|vaes", r"fpu|sse2?"),
+    # Linux and macOS say aes, FreeBSD aesni; VIA's PadLock is ace_en. pclmulqdq does no AES. Only
+    # whole lists begin with fpu.
+    _Naming(r"x86_64|amd64|x86|i\d86", r"aes|aesni|vaes|ace2?_en", r"fpu"),
     # HWCAP names of Linux, arch/arm64/kernel/cpuinfo.c; of a 32-bit kernel on ARMv8 the same.
     _Naming(r"aarch64|arm64|armv\d\w*", r"aes", r"fp|asimd|half|neon|vfp\w*|swp"),
     # HWCAP2 of Power ISA 2.07; some tools print the facility as "in_core crypto".

@@ -99,7 +99,7 @@ def _figure(advice: Advice, first: Place) -> str:
         return throughput(first.median)
     return (
         f"with it these {len(advice.hosts)} hosts keep {percent(first.share or 0)} of what each "
-        "does at its best (geometric mean)"
+        "does with its own first choice (geometric mean)"
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
-from analysis.baselines import MeasuredSeries
+from analysis.baselines import MEMBERS, MeasuredSeries
 from documents.types import Acceleration, Method, Operation, Series, TargetKind, Tool
 from runs.models import Measurement, Run
 
@@ -21,6 +21,7 @@ FIELDS = (
     "acceleration_advice",
     "acceleration_factor",
 )
+BASELINES = tuple(cipher for members in MEMBERS.values() for cipher in members)
 TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
 
 
@@ -29,13 +30,15 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
     if is_complete(measured):
         _set(run, measured, facts)
         return
+    counted = Run.objects.filter(status=Run.Status.READY, hidden=False)
     siblings = list(
-        Run.objects.filter(host=run.host, environment=run.environment, status=Run.Status.READY)
+        counted.filter(host=run.host, environment=run.environment)
         .exclude(pk=run.pk)
         .order_by("-id")[:SIBLINGS]
     )
     beside = {sibling: _measured(sibling) for sibling in siblings}
-    together = _united([measured, *beside.values()])
+    parts = sorted({**beside, run: measured}.items(), key=_moment, reverse=True)
+    together = _united(part for _, part in parts)
     _set(run, together, facts)
     if is_complete(together):
         for sibling, own in beside.items():
@@ -62,7 +65,7 @@ def _set(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any])
 
 
 def _united(parts: Iterable[Sequence[MeasuredSeries]]) -> list[MeasuredSeries]:
-    """Each series once, as the first that measured it has it."""
+    """Each series once, as the first of the parts that measured it has it."""
     united: dict[Series, MeasuredSeries] = {}
     for part in parts:
         for one in part:
@@ -70,8 +73,14 @@ def _united(parts: Iterable[Sequence[MeasuredSeries]]) -> list[MeasuredSeries]:
     return list(united.values())
 
 
+def _moment(part: tuple[Run, object]) -> tuple[str, str]:
+    """The order in which runs were made, whatever the order in which they came."""
+    run = part[0]
+    return (run.started_at.isoformat() if run.started_at else "", str(run.run_id))
+
+
 def _measured(run: Run) -> list[MeasuredSeries]:
-    rows = run.measurements.filter(cipher__in=TELLING, median__isnull=False)
+    rows = run.measurements.filter(cipher__in=(*TELLING, *BASELINES), median__isnull=False)
     return [MeasuredSeries(series_of(row), cast(float, row.median)) for row in rows]
 
 

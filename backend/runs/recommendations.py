@@ -45,7 +45,7 @@ class Place:
     `median`, `low` and `high` are bytes per second: of one host what it measured and the bounds
     of its noise, of a pair what is expected. `rates`: what it was measured at, on the host, or on
     client and server. `fills`: link -> whether the cipher fills it, None where the noise hides
-    that. `share`: of a group, what each host keeps of its best (geometric mean, 1 = all).
+    that. `share`: of a group, what each host keeps of its own first choice (1 = all).
     """
 
     cipher: str

@@ -204,8 +204,8 @@ def test_aes_that_is_there_and_not_used() -> None:
 @pytest.mark.parametrize(
     ("version", "advice"),
     (
-        ("OpenSSL 1.0.1e-fips 11 Feb 2013", "built without them"),
-        ("LibreSSL 3.8.2", "LibreSSL 3.8.2 was built without them"),
+        ("OpenSSL 1.0.1e-fips 11 Feb 2013", "may have been built without"),
+        ("LibreSSL 3.8.2", "LibreSSL 3.8.2 could use them and does not"),
         (None, "The OpenSSL in use does not use them"),
     ),
 )

@@ -121,7 +121,8 @@ def test_one_order_for_a_group_by_hand() -> None:
         ("desktop", GCM128, 0),
     ]
     assert found.order[0].reason == (
-        "70.7% of what each host does at its best (geometric mean of 2), least on nas: 50.0%."
+        "70.7% of what each host does with its own first choice (geometric mean of 2), "
+        "least on nas: 50.0%."
     )
 
 

@@ -228,3 +228,8 @@ def test_profiles_are_read_by_those_who_may_read(
     assert reader.get(address).status_code == 200
     assert uploader.get(address).status_code == 403
     assert Client().get(address).status_code == 401
+
+
+@pytest.mark.parametrize("path", ("%00/", "%00/compare/?with=2015", "2015/compare/?with=%00"))
+def test_a_name_that_cannot_be_is_no_profile(reader: ApiClient, path: str) -> None:
+    assert reader.get(f"/api/v1/reference-profiles/{path}").status_code in (400, 404)

@@ -62,3 +62,28 @@ def test_a_published_machine_whose_cpu_nobody_stated_stays_unknown() -> None:
     ]
     assert runs
     assert {run.acceleration for run in runs} == {"unknown"}
+
+
+def test_the_order_of_arrival_changes_no_verdict_that_speed_proves(store_run: StoreRun) -> None:
+    """The plain run has a baseline; the masked one has not, and its effect alone is too small."""
+    plain = document(
+        openssl_measurement("aes-128-cbc", 700e6), openssl_measurement("rc4", 842e6), number=1
+    )
+    masked = document(
+        {**openssl_measurement("aes-128-cbc", 500e6), "acceleration": "masked"}, number=2
+    )
+    found = []
+    for order in ((plain, masked), (masked, plain)):
+        Run.objects.all().delete()
+        for one in order:
+            store_run(one)
+        found.append(verdicts())
+    assert found[0] == found[1]
+    assert {verdict for verdict, _ in found[0]} == {"hardware"}
+
+
+def test_a_hidden_run_is_no_witness(store_run: StoreRun) -> None:
+    hidden = store_run(document(MASKED, number=1))
+    Run.objects.filter(pk=hidden.pk).update(hidden=True)
+    plain = store_run(document(openssl_measurement("aes-128-cbc", 600e6), number=2))
+    assert plain.acceleration == "unknown"

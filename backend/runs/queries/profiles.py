@@ -52,6 +52,8 @@ def offered_profiles(*also: str | None) -> list[ReferenceProfile]:
 
 def find_profile(name_or_id: str) -> ReferenceProfile | None:
     """The profile of this name or, failing that, with this id."""
+    if "\x00" in name_or_id:  # no text that PostgreSQL could hold
+        return None
     profiles = select_profiles()
     found = profiles.filter(name=name_or_id).first()
     if found is None and name_or_id.isascii() and name_or_id.isdigit() and len(name_or_id) < 19:
