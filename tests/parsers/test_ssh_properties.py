@@ -287,7 +287,7 @@ NASTY = (
     "cipher bits MB/s ",
     "Monday 1 day 2015-01-01 ",
 )
-SMALL, LARGE = 60_000, 240_000
+SMALL, LARGE = 20_000, 80_000
 SLACK = 3.0
 """Over linear: what other work on the machine may add to a short measurement."""
 
