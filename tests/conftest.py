@@ -1,12 +1,15 @@
 """What tests of every part share: people, tokens, stored runs."""
 
 import json
-from collections.abc import Callable
+import os
+import shutil
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 
+import ciphermark_agent as agent
 from runs.acceptance import accept_run
 from runs.models import Run
 from runs.processing import process_run
@@ -14,6 +17,9 @@ from runs.published import load_published
 from runs.tokens import create_token
 
 StoreRun = Callable[..., Run]
+
+
+SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
 
 
 class ApiClient(Client):
@@ -58,3 +64,32 @@ def store_run(db: None) -> StoreRun:
 def published(db: None) -> None:
     """The published data set."""
     load_published()
+
+
+@pytest.fixture(scope="session")
+def sshd() -> str:
+    """A real sshd; the tests that measure or read configurations do not pass without one."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), *SSHD_PLACES))
+    found = os.environ.get("CIPHERMARK_TEST_SSHD") or shutil.which("sshd", path=path)
+    assert found, (
+        "these tests need an sshd: install openssh-server, or give the path of one in "
+        "CIPHERMARK_TEST_SSHD (`make test` does that)"
+    )
+    return found
+
+
+@pytest.fixture(scope="session")
+def ssh() -> str:
+    """A real ssh."""
+    found = shutil.which("ssh")
+    assert found, "these tests need an ssh: install openssh-client"
+    return found
+
+
+@pytest.fixture
+def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[agent.PrivateServer]:
+    """What lets this sshd read a configuration: host key, account, directory."""
+    monkeypatch.setattr(agent, "become_subreaper", lambda: False)
+    with agent.PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
+        private.prepare()
+        yield private

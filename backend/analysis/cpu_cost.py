@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from analysis.summary import NOISY_MINIMUM_TRIES, SeriesSummary, relative_spread
+from analysis.summary import NOISY_MINIMUM_TRIES, relative_spread
 from documents.types import Sample
 
 BYTES_PER_GB = 1e9
@@ -22,13 +22,13 @@ class CpuCost:
 
     `seconds_per_gb`: CPU seconds per 10^9 bytes, both ends added. `bound_throughput`: bytes
     per second when each end has a core to itself: bytes / the larger end's CPU seconds.
-    `n` tries measured the CPU time of both ends; a spread of fewer than three says nothing.
+    `n` tries measured the CPU time of both ends; of fewer than three there is no spread.
     """
 
     seconds_per_gb: float
-    seconds_per_gb_spread: float
+    seconds_per_gb_spread: float | None
     bound_throughput: float
-    bound_throughput_spread: float
+    bound_throughput_spread: float | None
     n: int
 
 
@@ -47,23 +47,25 @@ def cpu_cost(samples: Sequence[Sample]) -> CpuCost | None:
         return None
     return CpuCost(
         seconds_per_gb=median(costs),
-        seconds_per_gb_spread=relative_spread(costs),
+        seconds_per_gb_spread=_spread(costs),
         bound_throughput=median(bounds),
-        bound_throughput_spread=relative_spread(bounds),
+        bound_throughput_spread=_spread(bounds),
         n=len(costs),
     )
 
 
-def steadier_measure(rates: SeriesSummary, cost: CpuCost | None) -> str | None:
+def _spread(values: Sequence[float]) -> float | None:
+    return relative_spread(values) if len(values) >= NOISY_MINIMUM_TRIES else None
+
+
+def steadier_measure(noisy: bool, spread: float, bound_spread: float | None) -> str | None:
     """A sentence that offers the CPU-bound rate where the measured one is noisy, else None.
 
-    It is offered when its own spread, over enough tries to tell, is smaller.
+    It is offered when its own spread, over enough tries to tell, is smaller; all fractions.
     """
-    if not rates.noisy or cost is None or cost.n < NOISY_MINIMUM_TRIES:
-        return None
-    if cost.bound_throughput_spread >= rates.spread:
+    if not noisy or bound_spread is None or bound_spread >= spread:
         return None
     return (
-        f"These rates scatter by {rates.spread * 100:.1f} %, the CPU-bound throughput only by"
-        f" {cost.bound_throughput_spread * 100:.1f} %: it is the steadier measure here."
+        f"These rates scatter by {spread * 100:.1f} %, the CPU-bound throughput only by"
+        f" {bound_spread * 100:.1f} %: it is the steadier measure here."
     )

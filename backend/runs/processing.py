@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from analysis.baselines import MeasuredSeries, baseline_levels, cpu_bound_levels
 from analysis.cpu_cost import cpu_cost
 from analysis.plausibility import is_plausible
-from analysis.summary import NOISY_MINIMUM_TRIES, summarise
+from analysis.summary import summarise
 from documents.naming import slug
 from documents.run_document import DocumentRejected, parse_run_document
 from documents.types import HostIdentity, RunDocument, Series
@@ -73,7 +73,6 @@ def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any
     ) and not any(sample.implausible for sample in measurement.samples)
     summary = summarise(rates) if plausible else None
     cost = cpu_cost(measurement.samples) if plausible else None
-    tellable = cost if cost and cost.n >= NOISY_MINIMUM_TRIES else None
     return Measurement(
         run=run,
         tool=series.tool,
@@ -99,9 +98,9 @@ def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any
         spread=summary.spread if summary else None,
         noisy=summary.noisy if summary else False,
         cpu_seconds_per_gb=cost.seconds_per_gb if cost else None,
-        cpu_seconds_per_gb_spread=tellable.seconds_per_gb_spread if tellable else None,
+        cpu_seconds_per_gb_spread=cost.seconds_per_gb_spread if cost else None,
         cpu_bound_throughput=cost.bound_throughput if cost else None,
-        cpu_bound_throughput_spread=tellable.bound_throughput_spread if tellable else None,
+        cpu_bound_throughput_spread=cost.bound_throughput_spread if cost else None,
     )
 
 

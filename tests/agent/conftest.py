@@ -1,8 +1,6 @@
 """What the tests of the agent share: the programs it measures and runs of it."""
 
 import json
-import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,20 +9,6 @@ from typing import Any
 import pytest
 
 from tests.agent.running import TINY, Finished, RunAgent, agent_command, agent_environment
-
-SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
-
-
-@pytest.fixture(scope="session")
-def sshd() -> str:
-    """A real sshd; the tests of the agent do not pass without one."""
-    path = os.pathsep.join((os.environ.get("PATH", ""), *SSHD_PLACES))
-    found = os.environ.get("CIPHERMARK_TEST_SSHD") or shutil.which("sshd", path=path)
-    assert found, (
-        "the agent's tests need an sshd: install openssh-server, or give the path of one in "
-        "CIPHERMARK_TEST_SSHD (`make test` does that)"
-    )
-    return found
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.cpu_cost import cpu_cost, steadier_measure
-from analysis.summary import summarise
+from analysis.cpu_cost import CpuCost, cpu_cost, steadier_measure
+from analysis.summary import SeriesSummary, summarise
 from documents.types import Sample
 
 
@@ -29,18 +29,24 @@ def test_cpu_cost_has_a_spread_of_its_own() -> None:
     assert cost.bound_throughput_spread == pytest.approx(1.4826 * (5 / 3 - 10 / 7) / (5 / 3))
 
 
+def offer(rates: SeriesSummary, cost: CpuCost | None) -> str | None:
+    return steadier_measure(
+        rates.noisy, rates.spread, cost.bound_throughput_spread if cost else None
+    )
+
+
 def test_where_rates_are_noisy_the_steadier_measure_is_offered() -> None:
     noisy, steady = summarise([1e9, 2e9, 3e9]), summarise([1e9, 1e9, 1e9])
     tries = [sample(1.0, 1.00), sample(1.0, 1.01), sample(1.0, 1.02)]
-    offered = steadier_measure(noisy, cpu_cost(tries))
+    offered = offer(noisy, cpu_cost(tries))
     assert offered is not None
     assert "scatter by 74.1 %" in offered
     assert "only by 1.5 %" in offered
-    assert steadier_measure(steady, cpu_cost(tries)) is None
-    assert steadier_measure(noisy, cpu_cost(tries[:2])) is None
-    assert steadier_measure(noisy, None) is None
+    assert offer(steady, cpu_cost(tries)) is None
+    assert offer(noisy, cpu_cost(tries[:2])) is None
+    assert offer(noisy, None) is None
     scattered = [sample(1.0, 1.0), sample(1.0, 9.0), sample(1.0, 99.0)]
-    assert steadier_measure(noisy, cpu_cost(scattered)) is None
+    assert offer(noisy, cpu_cost(scattered)) is None
 
 
 @pytest.mark.parametrize(

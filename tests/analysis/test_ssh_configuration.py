@@ -1,8 +1,6 @@
 """The configuration lines: what they say, and that real OpenSSH takes them."""
 
-import shutil
 import subprocess
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -58,22 +56,6 @@ def settings(text: str) -> list[str]:
 
 def listed(text: str) -> list[str]:
     return settings(text)[-1].removeprefix("Ciphers ").split(",")
-
-
-@pytest.fixture(scope="module")
-def ssh() -> str:
-    found = shutil.which("ssh")
-    assert found, "these tests need an ssh: install openssh-client"
-    return found
-
-
-@pytest.fixture
-def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[agent.PrivateServer]:
-    """What lets this sshd read a configuration: host key, account, directory."""
-    monkeypatch.setattr(agent, "become_subreaper", lambda: False)
-    with agent.PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
-        private.prepare()
-        yield private
 
 
 @pytest.fixture(params=list(policies()))

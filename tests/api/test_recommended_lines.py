@@ -1,9 +1,7 @@
 """The lines of an answer as real OpenSSH reads them, and an answer for a whole fleet."""
 
-import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -24,22 +22,6 @@ FLEET = 1000
 def listed(text: str) -> str:
     """The ciphers of the setting that ends a configuration."""
     return text.strip().split("\n")[-1].split("Ciphers ")[1]
-
-
-@pytest.fixture(scope="module")
-def ssh() -> str:
-    found = shutil.which("ssh")
-    assert found, "these tests need an ssh: install openssh-client"
-    return found
-
-
-@pytest.fixture
-def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[agent.PrivateServer]:
-    """What lets this sshd read a configuration: host key, account, directory."""
-    monkeypatch.setattr(agent, "become_subreaper", lambda: False)
-    with agent.PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
-        private.prepare()
-        yield private
 
 
 def everything(version: str, name: str = "nas") -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -91,14 +90,6 @@ def signed_in(site: LiveSite) -> dict[str, Any]:
     """The option of `open_page` that makes the browser an administrator's."""
     cookie = {"name": "sessionid", "value": site.session_key(), "url": site.url}
     return {"storage_state": {"cookies": [cookie], "origins": []}}
-
-
-@pytest.fixture(scope="session")
-def sshd() -> str:
-    """The sshd that the agent measures against: CIPHERMARK_TEST_SSHD or the system's."""
-    path = os.environ.get("CIPHERMARK_TEST_SSHD") or shutil.which("sshd", path="/usr/sbin:/sbin")
-    assert path, "No sshd: install openssh-server, or set CIPHERMARK_TEST_SSHD (make test does)."
-    return path
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Shell commands in a text: which cipher they ask for, of which host, for how many bytes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal
@@ -301,10 +301,13 @@ def acceleration_said(text: str) -> Acceleration | None:
     return "masked" if has_bit == (number[1] == "~") else "default"
 
 
+_MEGABYTES: Mapping[float, Megabyte] = {1024.0**2: "MiB", 1000.0**2: "MB"}
+
+
 def megabyte_meant(command: str) -> Megabyte | None:
     """From `dd bs=1M count=100 ... awk '{print 100/$2}'`: the division's unit, if it is clear."""
     amount, division = amount_of(command), _DIVISION.search(command)
     if amount is None or division is None or int(division[1]) == 0:
         return None
     ratio = amount / int(division[1])
-    return {1024.0**2: "MiB", 1000.0**2: "MB"}.get(ratio)  # type: ignore[return-value]
+    return _MEGABYTES.get(ratio)

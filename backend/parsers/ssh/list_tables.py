@@ -223,12 +223,19 @@ def _column(cell: str) -> Column:
     return Column(_kind(bare or label, unit, cipher, mac), label, unit, cipher, mac)
 
 
+_KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
+    (_NAME, "name"),
+    (_TRY, "try"),
+    (_MEAN, "mean"),
+)
+
+
 def _kind(label: str, unit: Unit | None, cipher: CipherName | None, mac: str | None) -> ColumnKind:
     if cipher or mac:
         return "rate"
-    for pattern, kind in ((_NAME, "name"), (_TRY, "try"), (_MEAN, "mean")):
+    for pattern, kind in _KINDS:
         if pattern.match(label):
-            return kind  # type: ignore[return-value]
+            return kind
     if counts_tries(label) or is_direction(label):
         return "try"
     if unit is None and _SKIP.match(label):

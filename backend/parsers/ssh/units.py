@@ -89,10 +89,10 @@ def number_style(numbers: Iterable[str]) -> Literal["comma", "dot", "both"] | No
     styles = {style for number in numbers if (style := _style(number))}
     if len(styles) == 2:
         return "both"
-    return next(iter(styles), None)  # type: ignore[arg-type]
+    return next(iter(styles), None)
 
 
-def _style(number: str) -> str | None:
+def _style(number: str) -> Literal["comma", "dot"] | None:
     """A comma or dot with other than three digits behind it marks decimals; so does the second."""
     comma, dot = number.rfind(","), number.rfind(".")
     if comma >= 0 and dot >= 0:

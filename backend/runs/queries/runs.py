@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
+from analysis.cpu_cost import steadier_measure
 from runs.models import Measurement, Run, RunSpeedIndex
 
 
@@ -74,10 +75,9 @@ class MeasurementDetail:
     cpu_bound_throughput_spread: float | None
 
     @property
-    def cpu_bound_is_steadier(self) -> bool:
-        """Whether these rates are noisy and the CPU-bound ones scatter less."""
-        steadier = self.cpu_bound_throughput_spread
-        return self.noisy and steadier is not None and steadier < (self.spread or 0)
+    def steadier_measure(self) -> str | None:
+        """Offers the CPU-bound rate, in a sentence, where these rates are noisy and it is not."""
+        return steadier_measure(self.noisy, self.spread or 0.0, self.cpu_bound_throughput_spread)
 
 
 @dataclass(frozen=True)
