@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from runs.derived import delete_runs, set_hidden
 from runs.models import ApiToken, Environment, Host, ReferenceProfile, Run
 
 if TYPE_CHECKING:
@@ -59,6 +60,18 @@ class RunAdmin(ReadOnlyAdmin):
     search_fields = ("host_name", "run_id")
     fields = ("hidden", "host_name", "run_id", "status", "rejection", "source", "received_at")
     readonly_fields = fields[1:]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Hiding changes the latest results of the host."""
+        set_hidden(obj, obj.hidden)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """So does removing."""
+        delete_runs([obj])
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        """The same for several."""
+        delete_runs(queryset)
 
 
 @admin.register(ApiToken)

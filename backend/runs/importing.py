@@ -18,6 +18,7 @@ from parsers.received_text import received_text
 from parsers.run_documents import Corrections, run_documents
 from parsers.types import PARSER_VERSION, Reading, Remark, Unrecognised
 from runs.acceptance import accept_run, content_digest
+from runs.derived import delete_runs, refresh_hosts
 from runs.models import ApiToken, ImportedText, Run
 from runs.renewing import forget_derived
 
@@ -206,8 +207,8 @@ def reparse(text_pk: int) -> tuple[Reparsed, tuple[Run, ...]]:
             unchanged += 1
         else:
             changed.append(_replace_document(run, document))
-    for run in before.values():
-        run.delete()
+    delete_runs(before.values())
+    refresh_hosts({run.host_id for run in changed if run.host_id})
     stored.runs.update(parser_version=PARSER_VERSION)
     stored.parser_version = PARSER_VERSION
     if not stored.asked["corrections"]:

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
 from analysis.baselines import MEMBERS, MeasuredSeries
-from documents.types import Acceleration, Method, Operation, Series, TargetKind, Tool
-from runs.models import Measurement, Run
+from documents.types import Series
+from runs.models import Run
+from runs.series import series_of
 
 SIBLINGS = 20
 """Runs beside it that a run is judged with: the latest."""
@@ -80,23 +81,7 @@ def _moment(part: tuple[Run, object]) -> tuple[str, str]:
 
 
 def _measured(run: Run) -> list[MeasuredSeries]:
-    rows = run.measurements.filter(cipher__in=(*TELLING, *BASELINES), median__isnull=False)
-    return [MeasuredSeries(series_of(row), cast(float, row.median)) for row in rows]
-
-
-def series_of(row: Measurement) -> Series:
-    """The series that a stored row measured."""
-    return Series(
-        tool=cast(Tool, row.tool),
-        cipher=row.cipher,
-        operation=cast(Operation, row.operation),
-        block_size=row.block_size,
-        threads=row.threads,
-        mac=row.mac or None,
-        compression=row.compression,
-        method=cast(Method, row.method) if row.method else None,
-        pinned=row.pinned,
-        target_kind=cast(TargetKind, row.target_kind) if row.target_kind else None,
-        target_name=row.target_name or None,
-        acceleration=cast(Acceleration, row.acceleration),
-    )
+    rows = run.measurements.filter(
+        series__cipher__in=(*TELLING, *BASELINES), median__isnull=False
+    ).select_related("series")
+    return [MeasuredSeries(series_of(row.series), cast(float, row.median)) for row in rows]

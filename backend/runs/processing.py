@@ -15,6 +15,7 @@ from documents.naming import slug
 from documents.run_document import DocumentRejected, parse_run_document
 from documents.types import HostIdentity, RunDocument, Series
 from documents.types import Measurement as MeasurementDocument
+from runs import derived
 from runs.environments import find_environment
 from runs.judging import judge
 from runs.models import (
@@ -25,14 +26,16 @@ from runs.models import (
     Run,
 )
 from runs.queries.profiles import keep_profiles_as_they_are
+from runs.series import negotiated_ids, series_ids
 from runs.speed_indices import store_speed_indices
 
 SLUG_ATTEMPTS = 20
 
-DERIVED_VERSION = 2
+DERIVED_VERSION = 3
 """Counted up whenever a document yields other rows than before: `renew_runs` goes by it.
 
 2: names of CPUs by number, spreads of CPU cost, CPU-bound levels, five verdicts with advice.
+3: narrow rows, latest results.
 """
 
 
@@ -64,7 +67,7 @@ def _find_host(identity: HostIdentity, published: bool) -> Host:
     raise IntegrityError(f"no free slug for the host {identity.name!r}")
 
 
-def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any]]) -> Measurement:
+def _row(run: Run, position: int, measurement: MeasurementDocument) -> Measurement:
     series = measurement.series
     rates = [sample.throughput for sample in measurement.samples]
     decrypt = series.operation == "decrypt"
@@ -75,21 +78,7 @@ def _row(run: Run, measurement: MeasurementDocument, samples: list[dict[str, Any
     cost = cpu_cost(measurement.samples) if plausible else None
     return Measurement(
         run=run,
-        tool=series.tool,
-        cipher=series.cipher,
-        operation=series.operation,
-        block_size=series.block_size,
-        threads=series.threads,
-        mac=series.mac or "",
-        compression=series.compression,
-        method=series.method or "",
-        pinned=series.pinned,
-        target_kind=series.target_kind or "",
-        target_name=series.target_name or "",
-        acceleration=series.acceleration,
-        negotiated_mac=measurement.negotiated.mac or "",
-        negotiated_kex=measurement.negotiated.kex or "",
-        samples=samples,
+        position=position,
         implausible=not plausible,
         median=summary.median if summary else None,
         minimum=summary.minimum if summary else None,
@@ -117,13 +106,13 @@ def _store_levels(run: Run, measured: list[MeasuredSeries], bounds: Mapping[Seri
     BaselineLevel.objects.bulk_create(rows)
 
 
-def _store(run: Run, document: RunDocument, raw: Mapping[str, Any]) -> None:
-    rows = [
-        _row(run, measurement, raw_measurement["samples"])
-        for measurement, raw_measurement in zip(
-            document.measurements, raw["measurements"], strict=True
-        )
-    ]
+def _store(run: Run, document: RunDocument) -> None:
+    numbers = series_ids(one.series for one in document.measurements)
+    agreed = negotiated_ids(one.negotiated for one in document.measurements)
+    rows = [_row(run, *numbered) for numbered in enumerate(document.measurements)]
+    for row, one in zip(rows, document.measurements, strict=True):
+        row.series_id = numbers[one.series]
+        row.negotiated_id = agreed.get((one.negotiated.mac or "", one.negotiated.kex or ""))
     Measurement.objects.bulk_create(rows)
     measured = [
         MeasuredSeries(measurement.series, row.median)
@@ -169,7 +158,9 @@ def process_run(run_pk: int) -> Run.Status:
             run.status, run.rejection = Run.Status.REJECTED, str(reason)
         else:
             _describe(run, document)
-            _store(run, document, raw)
+            _store(run, document)
             run.status, run.derived_version = Run.Status.READY, DERIVED_VERSION
         run.save()
+        if run.status == Run.Status.READY:
+            derived.add_run(run)
         return Run.Status(run.status)

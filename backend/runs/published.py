@@ -11,6 +11,7 @@ from django.db import transaction
 
 from documents.run_document import SCHEMA
 from runs.acceptance import accept_run, content_digest
+from runs.derived import delete_runs, set_hidden
 from runs.models import Run
 from runs.processing import process_run
 
@@ -65,12 +66,13 @@ def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
         return changed
     hidden = stored is not None and stored.hidden
     if stored is not None:
-        stored.delete()
+        delete_runs([stored])
     body = json.dumps(document, ensure_ascii=False, indent=1).encode()
     accepted = accept_run(body, document, source=Run.Source.PUBLISHED, provenance=provenance)
     process_run(accepted.run.pk)
-    # What an administrator hid stays hidden when its figures are corrected.
-    Run.objects.filter(pk=accepted.run.pk).update(hidden=hidden)
+    if hidden:  # What an administrator hid stays hidden when its figures are corrected.
+        accepted.run.refresh_from_db()
+        set_hidden(accepted.run, True)
     return True
 
 

@@ -2,12 +2,14 @@
 
 from django.db import transaction
 
-from runs.models import Environment, Run
+from runs.derived import refresh_hosts
+from runs.models import Environment, Host, Latest, Run
 from runs.processing import DERIVED_VERSION, process_run
 
 
 def forget_derived(run: Run) -> None:
     """Make a run what it was when it had just been accepted; its document stays."""
+    Latest.objects.filter(run=run, machine__host=run.host_id).delete()
     for derived in (run.measurements, run.baseline_levels, run.speed_indices):
         derived.all().delete()
     run.status = Run.Status.ACCEPTED
@@ -24,6 +26,7 @@ def renew_runs() -> int:
     for pk in runs:
         _renew(pk)
     if runs:
+        refresh_hosts(Host.objects.values_list("pk", flat=True))
         Environment.objects.filter(runs__isnull=True).delete()
     return len(runs)
 

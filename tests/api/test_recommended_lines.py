@@ -11,6 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 import ciphermark_agent as agent
 from analysis.cipher_catalogue import cipher_catalogue
+from runs.derived import refresh_hosts
 from runs.models import Host, Measurement, Run, RunDocument
 from tests.api.test_recommendation import URL, facts, machine, series, usual
 from tests.conftest import ApiClient, StoreRun
@@ -91,7 +92,7 @@ def copies(first: Run, count: int) -> None:
     RunDocument.objects.bulk_create(
         RunDocument(run=run, body=body, content_digest="0" * 64) for run in runs
     )
-    copied = {field.attname for field in Measurement._meta.fields} - {"id", "run_id", "median"}
+    copied = {field.attname for field in Measurement._meta.fields} - {"pk", "run_id", "median"}
     Measurement.objects.bulk_create(
         (
             Measurement(
@@ -104,6 +105,7 @@ def copies(first: Run, count: int) -> None:
         ),
         batch_size=5000,
     )
+    refresh_hosts([host.pk for host in hosts])
 
 
 def test_a_fleet_of_a_thousand_hosts_is_answered_and_more_are_refused(

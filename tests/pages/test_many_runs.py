@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
+from runs.derived import refresh_hosts
 from runs.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day
@@ -45,6 +46,7 @@ def repeat(run: Run, times: int) -> None:
         statement = COPY_RUN.format(columns=columns, fields=fields)
         cursor.execute(statement, [times, run.pk, run.pk, run.pk])
         cursor.execute("ANALYZE")
+    refresh_hosts([run.host_id or 0])
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_another_host_is_no_witness(store_run: StoreRun) -> None:
 @pytest.mark.usefixtures("published")
 def test_the_published_i7_3770_uses_its_aes_instructions() -> None:
     host = Host.objects.get(name="Workstation (ossman)")
-    runs = Run.objects.filter(host=host, measurements__tool="openssl").distinct()
+    runs = Run.objects.filter(host=host, measurements__series__tool="openssl").distinct()
     assert {run.acceleration for run in runs} == {"hardware"}
     assert {round(run.acceleration_factor or 0, 1) for run in runs} == {1.9}
 

@@ -52,11 +52,14 @@ def test_every_run_carries_its_page_and_nothing_invented() -> None:
 @pytest.mark.usefixtures("published")
 def test_printed_rates_were_read_in_their_unit() -> None:
     host = Host.objects.get(name="Proxmox guest (M. Turecki)")
-    gcm = Measurement.objects.get(run__host=host, cipher="aes128-gcm@openssh.com")
+    gcm = Measurement.objects.get(run__host=host, series__cipher="aes128-gcm@openssh.com")
     assert gcm.median == pytest.approx(370.37 * 1048576)
     workstation = Host.objects.get(name="Workstation (ossman)")
     cbc = Measurement.objects.get(
-        run__host=workstation, cipher="aes-128-cbc", block_size=16, acceleration="default"
+        run__host=workstation,
+        series__cipher="aes-128-cbc",
+        series__block_size=16,
+        series__acceleration="default",
     )
     assert cbc.median == 703274.51 * 1000
 

@@ -70,7 +70,7 @@ def reparse(*arguments: str) -> str:
 
 
 def median(run: Run, cipher: str) -> float | None:
-    return Measurement.objects.get(run=run, cipher=cipher).median
+    return Measurement.objects.get(run=run, series__cipher=cipher).median
 
 
 def versions(**filters: Any) -> list[str]:

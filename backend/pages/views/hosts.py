@@ -20,7 +20,6 @@ from pages.series import chart_views, sections
 from pages.standing_view import standing_tables
 from runs.queries.delivery import latest_delivery
 from runs.queries.hosts import HostDetail, host_detail, host_summaries, select_hosts
-from runs.queries.latest import LATEST_RUNS
 from runs.queries.standing import standings
 from runs.recommendation_question import of_host
 from runs.recommendations import advise
@@ -54,7 +53,6 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "sections": shown,
         "charts": chart_views(shown),
         "runs": host.recent_runs,
-        "looked_through": LATEST_RUNS if host.summary.runs > LATEST_RUNS else None,
         "standings": standing_tables(standings(host_id, host.latest)),
         "delivery": latest_delivery(host_id),
         "recommendation": recommendation_line(host.summary.host),

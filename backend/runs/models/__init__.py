@@ -3,21 +3,28 @@
 from runs.models.environment import DimensionValue, Environment
 from runs.models.host import Host
 from runs.models.imported_text import ImportedText
+from runs.models.latest import DataVersion, Latest, Machine
 from runs.models.measurement import Measurement
 from runs.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
 from runs.models.run import Run, RunDocument
+from runs.models.series import Negotiated, Series
 from runs.models.token import ApiToken
 
 __all__ = [
     "ApiToken",
     "BaselineLevel",
+    "DataVersion",
     "DimensionValue",
     "Environment",
     "Host",
     "ImportedText",
+    "Latest",
+    "Machine",
     "Measurement",
+    "Negotiated",
     "ReferenceProfile",
     "Run",
     "RunDocument",
     "RunSpeedIndex",
+    "Series",
 ]

@@ -24,13 +24,13 @@ from runs.queries.statements import FROM, LATEST_FIRST, fetch_rows
 
 _VALUES = {
     "throughput": "m.median",
-    "normalised": "m.median / s.index",
+    "normalised": "m.median / i.index",
     "vs_arcfour": "m.median / b.level",
     "vs_blowfish": "m.median / b.level",
     "vs_3des": "m.median / b.level",
     "cpu_seconds_per_gb": "m.cpu_seconds_per_gb",
     "cpu_bound_throughput": "m.cpu_bound_throughput",
-    "cpu_bound_normalised": "m.cpu_bound_throughput / s.index",
+    "cpu_bound_normalised": "m.cpu_bound_throughput / i.index",
 }
 
 _CPU_BOUND_INDEX = """
@@ -38,10 +38,10 @@ LEFT JOIN LATERAL (
     SELECT exp(avg(ln(b.cpu_bound_level / reference.level::float8))) AS index
     FROM runs_baselinelevel b
     JOIN jsonb_each_text(%s::jsonb) reference(family, level) ON reference.family = b.family
-    WHERE b.run_id = r.id AND b.tool = m.tool AND b.cpu_bound_level IS NOT NULL
-) s ON true
+    WHERE b.run_id = r.id AND b.tool = %s AND b.cpu_bound_level IS NOT NULL
+) i ON true
 """
-"""The speed index of a run from its CPU-bound levels; the parameter is {family: level}."""
+"""The speed index of a run from its CPU-bound levels; parameters: {family: level}, tool."""
 
 
 def profile_of(query: ComparisonQuery) -> ReferenceProfile | None:
@@ -57,19 +57,16 @@ def baseline_join(
     """The join that brings each run's divisor, and its parameters."""
     if query.metric == "normalised":
         join = (
-            "LEFT JOIN runs_runspeedindex s"
-            " ON s.run_id = r.id AND s.tool = m.tool AND s.profile_id = %s"
+            "LEFT JOIN runs_runspeedindex i"
+            " ON i.run_id = r.id AND i.tool = %s AND i.profile_id = %s"
         )
-        return join, [profile.pk if profile else None]
+        return join, [query.tool, profile.pk if profile else None]
     if query.metric == "cpu_bound_normalised":
         levels = profile.levels.get(query.tool, {}) if profile else {}
-        return _CPU_BOUND_INDEX, [json.dumps(levels)]
+        return _CPU_BOUND_INDEX, [json.dumps(levels), query.tool]
     if query.metric in NEEDS_BASELINE:
-        join = (
-            "LEFT JOIN runs_baselinelevel b"
-            " ON b.run_id = r.id AND b.tool = m.tool AND b.family = %s"
-        )
-        return join, [query.metric.removeprefix("vs_")]
+        join = "LEFT JOIN runs_baselinelevel b ON b.run_id = r.id AND b.tool = %s AND b.family = %s"
+        return join, [query.tool, query.metric.removeprefix("vs_")]
     return "", []
 
 
@@ -78,9 +75,9 @@ def _common_block_size(query: ComparisonQuery) -> int | None:
     group = grouping(query.group_by)
     where = measurement_conditions(query)
     statement = (
-        f"SELECT m.block_size {FROM} {group.join} WHERE {where.text}"
-        " GROUP BY m.block_size"
-        f" ORDER BY count(DISTINCT {group.key}) DESC, m.block_size DESC LIMIT 1"
+        f"SELECT s.block_size {FROM} {group.join} WHERE {where.text}"
+        " GROUP BY s.block_size"
+        f" ORDER BY count(DISTINCT {group.key}) DESC, s.block_size DESC LIMIT 1"
     )
     parameters = [*where.parameters, *group.parameters[:1]]
     rows = fetch_rows(statement, parameters)
@@ -129,12 +126,12 @@ def vote_rows(
     if only:
         where.add(only)
     statement = f"""
-        SELECT DISTINCT ON (r.host_id, r.environment_id, m.cipher)
-            {group.key}, {group.label}, r.host_id, r.environment_id, m.cipher, {columns}
+        SELECT DISTINCT ON (r.host_id, r.environment_id, s.cipher)
+            {group.key}, {group.label}, r.host_id, r.environment_id, s.cipher, {columns}
         {FROM} {group.join} {join}
         WHERE {where.text}
-        ORDER BY r.host_id, r.environment_id, m.cipher,
-            {LATEST_FIRST}, m.pinned, m.target_name, m.id
+        ORDER BY r.host_id, r.environment_id, s.cipher,
+            {LATEST_FIRST}, s.pinned, s.target_name, m.series_id
     """
     return fetch_rows(statement, [*group.parameters, *join_parameters, *where.parameters])
 
@@ -143,7 +140,7 @@ def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote
     """The votes on the query's metric, a normalised one under `profile`."""
     join, join_parameters = baseline_join(query, profile)
     value = _VALUES[query.metric]
-    uncertainty = "s.uncertainty" if query.metric == "normalised" else "NULL"
+    uncertainty = "i.uncertainty" if query.metric == "normalised" else "NULL"
     columns = f"{value}, r.source, {uncertainty}"
     # Without a baseline a machine is counted as excluded; without CPU time it has nothing to say.
     only = "" if query.metric in NEEDS_BASELINE else f"{value} IS NOT NULL"

@@ -9,9 +9,9 @@ from django.db.models import Exists, OuterRef
 
 from analysis.baselines import MeasuredSeries
 from analysis.openssl_against_ssh import Delivered, delivered
-from runs.judging import series_of
 from runs.models import Measurement, Run
 from runs.queries.latest import LATEST_FIRST
+from runs.series import series_of
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class Delivery:
 
 
 def _measured(tool: str) -> Exists:
-    return Exists(Measurement.objects.filter(run_id=OuterRef("pk"), tool=tool, implausible=False))
+    return Exists(
+        Measurement.objects.filter(run_id=OuterRef("pk"), series__tool=tool, implausible=False)
+    )
 
 
 def latest_delivery(host_id: int) -> Delivery | None:
@@ -56,8 +58,10 @@ def latest_delivery(host_id: int) -> Delivery | None:
     if run is None or run.environment is None:
         return None
     rows = {
-        series_of(row): row
-        for row in run.measurements.filter(median__isnull=False, acceleration="default")
+        series_of(row.series): row
+        for row in run.measurements.filter(
+            median__isnull=False, series__acceleration="default"
+        ).select_related("series")
     }
     measured = [MeasuredSeries(series, cast(float, row.median)) for series, row in rows.items()]
     return Delivery(

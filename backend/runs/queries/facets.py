@@ -82,8 +82,8 @@ def measured_ciphers(query: ComparisonQuery) -> tuple[CipherCount, ...]:
     """The ciphers that the query's series exist for, the most widely measured first."""
     where = series_conditions(query)
     rows = fetch_rows(
-        f"SELECT m.cipher, {MACHINES} {FROM} WHERE {where.text}"
-        " GROUP BY m.cipher ORDER BY 2 DESC, 1",
+        f"SELECT s.cipher, {MACHINES} {FROM} WHERE {where.text}"
+        " GROUP BY s.cipher ORDER BY 2 DESC, 1",
         where.parameters,
     )
     return tuple(CipherCount(cipher, machines) for cipher, machines in rows)
@@ -95,7 +95,7 @@ def block_sizes(query: ComparisonQuery) -> tuple[int, ...]:
         return ()
     where = series_conditions(query)
     rows = fetch_rows(
-        f"SELECT DISTINCT m.block_size {FROM} WHERE {where.text} ORDER BY 1",
+        f"SELECT DISTINCT s.block_size {FROM} WHERE {where.text} ORDER BY 1",
         where.parameters,
     )
     return tuple(row[0] for row in rows)

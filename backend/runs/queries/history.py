@@ -25,10 +25,10 @@ EXPLAINED_CHANGES = 50
 
 _VALUES = {
     "throughput": ("m.median", "m.spread"),
-    "normalised": ("m.median / s.index", "m.spread"),
+    "normalised": ("m.median / i.index", "m.spread"),
     "cpu_seconds_per_gb": ("m.cpu_seconds_per_gb", "m.cpu_seconds_per_gb_spread"),
     "cpu_bound_throughput": ("m.cpu_bound_throughput", "m.cpu_bound_throughput_spread"),
-    "cpu_bound_normalised": ("m.cpu_bound_throughput / s.index", "m.cpu_bound_throughput_spread"),
+    "cpu_bound_normalised": ("m.cpu_bound_throughput / i.index", "m.cpu_bound_throughput_spread"),
 }
 """Metric -> SQL of its value and of the spread of the tries."""
 
@@ -154,9 +154,9 @@ def history(query: HistoryQuery) -> History:
 def _conditions(host_id: int, query: HistoryQuery) -> Where:
     where = measurement_conditions(query.series)
     where.add("r.host_id = %s", host_id)
-    where.add("m.target_name = %s", query.target_name)
+    where.add("s.target_name = %s", query.target_name)
     if query.pinned is not None:
-        where.add("m.pinned = %s", query.pinned)
+        where.add("s.pinned = %s", query.pinned)
     return where
 
 
@@ -178,7 +178,10 @@ def _with_block_size(host_id: int, query: HistoryQuery) -> HistoryQuery:
 _FROM = """
 FROM (SELECT * FROM runs_run WHERE host_id = %s) r
 JOIN runs_environment e ON e.id = r.environment_id
-CROSS JOIN LATERAL (SELECT m.* FROM runs_measurement m WHERE m.run_id = r.id"""
+CROSS JOIN LATERAL (
+    SELECT m.*, s.block_size
+    FROM runs_measurement m JOIN runs_series s ON s.id = m.series_id
+    WHERE m.run_id = r.id"""
 
 
 def _rows(
@@ -190,7 +193,7 @@ def _rows(
     join, join_parameters = baseline_join(query.series, profile)
     statement = f"""
         SELECT r.id, r.run_id, r.started_at, {value}, {spread}, m.n, r.conditions, r.environment_id
-        {_FROM} AND {where.text} ORDER BY m.mac = '', m.pinned, m.id LIMIT 1) m {join}
+        {_FROM} AND {where.text} ORDER BY s.mac = '', s.pinned, m.series_id LIMIT 1) m {join}
         WHERE r.started_at IS NOT NULL
         ORDER BY r.started_at DESC, r.id DESC LIMIT {LATEST_POINTS + 1}
     """

@@ -22,7 +22,7 @@ def hosts_to_choose(limit: int) -> list[HostName]:
     methods = HostSelection().methods
     rows = fetch_rows(
         "SELECT h.slug, h.name FROM runs_host h WHERE EXISTS (SELECT 1 FROM runs_run r"  # noqa: S608
-        " JOIN runs_measurement m ON m.run_id = r.id"
+        " JOIN runs_measurement m ON m.run_id = r.id JOIN runs_series s ON s.id = m.series_id"
         f" WHERE r.host_id = h.id AND {READY} AND {PLAIN_SSH}) ORDER BY h.id DESC LIMIT %s",
         [methods, limit],
     )

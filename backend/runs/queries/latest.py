@@ -1,17 +1,15 @@
 """The latest result of every series of a host, with the run that it comes from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
-from runs.models import Measurement, Run, RunSpeedIndex
-from runs.queries.runs import MeasurementDetail, measurement_details
-
-LATEST_RUNS = 500
-"""Runs that are looked through, at most: the latest. An older result is no latest one."""
+from runs.models import Latest, Measurement, Run, RunSpeedIndex
+from runs.queries.runs import MeasurementDetail, document_of, measurement_details
 
 LATEST_FIRST = (F("started_at").desc(nulls_last=True), "-id")
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
@@ -45,32 +43,36 @@ class LatestResult:
 
 
 def latest_results(host_id: int) -> tuple[LatestResult, ...]:
-    """The latest result of every series that one of the host's latest 500 runs measured."""
-    runs = Run.objects.filter(host_id=host_id, status=Run.Status.READY, hidden=False)
-    latest_runs = runs.order_by(*LATEST_FIRST).values("pk")[:LATEST_RUNS]
-    # Sorted as bare ids: the rows have their tries with them, which would fill the disk.
+    """The latest result of every series that the host's runs measured."""
     latest = (
-        Measurement.objects.filter(run_id__in=latest_runs, implausible=False)
-        .order_by(*SERIES_FIELDS, F("run__started_at").desc(nulls_last=True), "-run_id")
-        .distinct(*SERIES_FIELDS)
-        .values("pk")
+        Latest.objects.filter(machine__host_id=host_id)
+        .order_by("series_id", F("started_at").desc(nulls_last=True), "-run_id")
+        .distinct("series_id")
+        .values("run_id", "series_id")
     )
-    return results_of(Measurement.objects.filter(pk__in=latest).order_by(*SERIES_FIELDS))
+    return results_of(Measurement.objects.filter(pk__in=latest))
 
 
-def results_of(measurements: Iterable[Measurement]) -> tuple[LatestResult, ...]:
-    """Rows as results with their runs, in two queries whatever their number."""
-    rows: Sequence[Measurement] = list(measurements)
+def results_of(measurements: QuerySet[Measurement]) -> tuple[LatestResult, ...]:
+    """Rows as results with their runs, in three queries whatever their number."""
+    order = (f"series__{name}" for name in SERIES_FIELDS)
+    rows = list(measurements.select_related("series", "negotiated").order_by(*order))
     run_pks = {row.run_id for row in rows}
-    runs = Run.objects.select_related("environment__openssl").in_bulk(run_pks)
+    runs = Run.objects.select_related("environment__openssl", "document").in_bulk(run_pks)
+    documents = {pk: document_of(run) for pk, run in runs.items()}
     indices: dict[int, dict[str, float]] = {}
     for index in RunSpeedIndex.objects.filter(run_id__in=run_pks, profile__active=True):
         indices.setdefault(index.run_id, {})[index.tool] = index.index
-    return tuple(_result(row, runs[row.run_id], indices.get(row.run_id, {})) for row in rows)
+    return tuple(
+        _result(row, runs[row.run_id], indices.get(row.run_id, {}), documents[row.run_id])
+        for row in rows
+    )
 
 
-def _result(row: Measurement, run: Run, indices: dict[str, float]) -> LatestResult:
-    (detail,) = measurement_details([row], indices)
+def _result(
+    row: Measurement, run: Run, indices: dict[str, float], document: Mapping[str, Any]
+) -> LatestResult:
+    (detail,) = measurement_details([row], indices, document)
     environment = run.environment
     return LatestResult(
         detail, run.run_id, run.started_at, environment.openssl.label if environment else ""

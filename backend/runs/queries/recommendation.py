@@ -31,9 +31,9 @@ NAMED_AT_MOST = 5
 READY = "r.status = 'ready' AND NOT r.hidden"
 
 PLAIN_SSH = (
-    "m.tool = 'ssh' AND m.acceleration = 'default' AND m.target_kind = 'loopback'"
-    " AND m.mac = '' AND NOT m.compression AND NOT m.implausible AND m.median IS NOT NULL"
-    " AND m.method = ANY(%s)"
+    "s.tool = 'ssh' AND s.acceleration = 'default' AND s.target_kind = 'loopback'"
+    " AND s.mac = '' AND NOT s.compression AND NOT m.implausible AND m.median IS NOT NULL"
+    " AND s.method = ANY(%s)"
 )
 
 
@@ -141,6 +141,7 @@ def hosts_left_out(selection: HostSelection) -> LeftOut:
             WHERE r.host_id = h.id AND {fits.text}
         ) AND NOT EXISTS (
             SELECT 1 FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id
+            JOIN runs_series s ON s.id = m.series_id
             WHERE r.host_id = h.id AND {period.text} AND {PLAIN_SSH}
         ) ORDER BY h.name LIMIT %s
     """  # noqa: S608 - closed lists
@@ -175,7 +176,8 @@ def _latest_runs(selection: HostSelection) -> list[_Latest]:
     """Of every host the latest run with figures, where that one passes the filters."""
     inner = _runs_of_period(selection)
     inner.add(
-        f"EXISTS (SELECT 1 FROM runs_measurement m WHERE m.run_id = r.id AND {PLAIN_SSH})",  # noqa: S608
+        "EXISTS (SELECT 1 FROM runs_measurement m JOIN runs_series s ON s.id = m.series_id"  # noqa: S608
+        f" WHERE m.run_id = r.id AND {PLAIN_SSH})",
         selection.methods,
     )
     outer = Where(["true"], [])
@@ -204,13 +206,15 @@ def _rates(latest: Sequence[_Latest], selection: HostSelection) -> Rates:
     where = _runs_of_period(selection)
     where.add(PLAIN_SSH, selection.methods)
     statement = f"""
-        SELECT DISTINCT ON (r.host_id, m.cipher, m.method) r.host_id, r.run_id, r.started_at,
-            m.cipher, m.median, m.n, m.spread, m.method, m.cpu_seconds_per_gb
+        SELECT DISTINCT ON (r.host_id, s.cipher, s.method) r.host_id, r.run_id, r.started_at,
+            s.cipher, m.median, m.n, m.spread, s.method, m.cpu_seconds_per_gb
         FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (host, environment)
         JOIN runs_run r ON r.host_id = wanted.host AND r.environment_id = wanted.environment
         JOIN runs_measurement m ON m.run_id = r.id
+        JOIN runs_series s ON s.id = m.series_id
         WHERE {where.text}
-        ORDER BY r.host_id, m.cipher, m.method, {LATEST_FIRST}, m.pinned, m.target_name, m.id
+        ORDER BY r.host_id, s.cipher, s.method,
+            {LATEST_FIRST}, s.pinned, s.target_name, m.series_id
     """  # noqa: S608 - closed lists
     pairs = [[one.host_id for one in latest], [one.environment for one in latest]]
     found: Rates = defaultdict(list)

@@ -201,23 +201,58 @@ def _speed_index(row: RunSpeedIndex) -> SpeedIndexDetail:
     )
 
 
+_OF_THE_SERIES = (
+    "tool",
+    "cipher",
+    "operation",
+    "block_size",
+    "threads",
+    "mac",
+    "compression",
+    "method",
+    "pinned",
+    "target_kind",
+    "target_name",
+    "acceleration",
+)
+_OF_THE_ROW = (
+    "n",
+    "noisy",
+    "implausible",
+    "median",
+    "minimum",
+    "maximum",
+    "spread",
+    "cpu_seconds_per_gb",
+    "cpu_seconds_per_gb_spread",
+    "cpu_bound_throughput",
+    "cpu_bound_throughput_spread",
+)
+
+
 def measurement_details(
-    rows: Iterable[Measurement], indices: Mapping[str, float]
+    rows: Iterable[Measurement], indices: Mapping[str, float], document: Mapping[str, Any]
 ) -> tuple[MeasurementDetail, ...]:
-    """Rows with their normalised rates; `indices` are the run's active speed indices by tool."""
-    return tuple(_measurement(row, indices.get(row.tool)) for row in rows)
+    """Rows of one run, their series with them, with their tries and normalised rates.
+
+    `indices` are the run's active speed indices by tool, `document` is the run's.
+    """
+    samples = [one["samples"] for one in document["measurements"]]
+    return tuple(
+        _measurement(row, indices.get(row.series.tool), samples[row.position]) for row in rows
+    )
 
 
-def _measurement(row: Measurement, index: float | None) -> MeasurementDetail:
-    copied = {
-        name: getattr(row, name)
-        for name in MeasurementDetail.__dataclass_fields__
-        if name not in ("samples", "normalised")
-    }
+def _measurement(
+    row: Measurement, index: float | None, samples: Iterable[Mapping[str, Any]]
+) -> MeasurementDetail:
     return MeasurementDetail(
-        samples=tuple(row.samples),
+        samples=tuple(samples),
         normalised=row.median / index if row.median is not None and index else None,
-        **copied,
+        negotiated_mac=row.negotiated.mac if row.negotiated else "",
+        negotiated_kex=row.negotiated.kex if row.negotiated else "",
+        **{name: getattr(row.series, name) for name in _OF_THE_SERIES},
+        **{name: getattr(row, name) for name in _OF_THE_ROW},
     )
 
 
@@ -231,12 +266,20 @@ def run_detail(run_id: UUID) -> RunDetail | None:
         for row in run.speed_indices.select_related("profile").order_by("tool", "profile__name")
     )
     active = {one.tool: one.index for one in indices if one.active}
-    rows = run.measurements.order_by(
-        "-tool", "method", "acceleration", "operation", "threads", "block_size", "cipher", "mac"
+    rows = run.measurements.select_related("series", "negotiated").order_by(
+        "-series__tool",
+        "series__method",
+        "series__acceleration",
+        "series__operation",
+        "series__threads",
+        "series__block_size",
+        "series__cipher",
+        "series__mac",
     )
+    document = document_of(run)
     return RunDetail(
         summary=_summary(run),
-        environment=environment_of(run),
+        environment=document["environment"],
         skipped=tuple(run.skipped),
         provenance=run.provenance,
         text_format=run.imported_text.format if run.imported_text else "",
@@ -245,14 +288,20 @@ def run_detail(run_id: UUID) -> RunDetail | None:
         acceleration_advice=run.acceleration_advice,
         acceleration_factor=run.acceleration_factor,
         speed_indices=indices,
-        measurements=measurement_details(rows, active),
+        measurements=measurement_details(rows, active, document),
     )
 
 
 def environment_of(run: Run) -> Mapping[str, Any]:
     """The `environment` of the run's own document, its readings included."""
-    environment: Mapping[str, Any] = json.loads(bytes(run.document.body))["environment"]
+    environment: Mapping[str, Any] = document_of(run)["environment"]
     return environment
+
+
+def document_of(run: Run) -> Mapping[str, Any]:
+    """The run's own document."""
+    document: Mapping[str, Any] = json.loads(bytes(run.document.body))
+    return document
 
 
 def run_document(run_id: UUID) -> bytes | None:

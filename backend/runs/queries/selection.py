@@ -110,7 +110,7 @@ def add_filter(where: Where, name: str, values: tuple[str, ...]) -> None:
 
 def run_conditions(query: ComparisonQuery, *, without: str | None = None) -> Where:
     """Conditions on runs (r), environments (e) and measurements (m), but for filter `without`."""
-    where = Where([COUNTED, "m.tool = %s"], [query.tool])
+    where = Where([COUNTED, "s.tool = %s"], [query.tool])
     for name, values in query.filters.items():
         if name != without and values:
             add_filter(where, name, values)
@@ -124,18 +124,22 @@ def run_conditions(query: ComparisonQuery, *, without: str | None = None) -> Whe
 def series_conditions(query: ComparisonQuery, *, without: str | None = None) -> Where:
     """`run_conditions` and those on the series, but for ciphers and block size."""
     where = run_conditions(query, without=without)
-    where.add("m.acceleration = %s", query.acceleration)
+    where.add("s.acceleration = %s", query.acceleration)
     if query.tool == "openssl":
-        where.add("m.operation = %s", query.operation)
-        where.add("m.threads = %s", query.threads)
+        where.add("s.operation = %s", query.operation)
+        where.add("s.threads = %s", query.threads)
         return where
-    where.add("m.method = %s", query.method)
-    where.add("m.compression = %s", query.compression)
-    where.add("m.target_kind = %s", query.target_kind)
+    where.add("s.method = %s", query.method)
+    where.add("s.compression = %s", query.compression)
+    where.add("s.target_kind = %s", query.target_kind)
     if query.mac is None:
-        where.add("m.mac = ''")
+        where.add("s.mac = ''")
     else:
-        where.add("%s IN (m.mac, m.negotiated_mac)", query.mac)
+        where.add(
+            "(s.mac = %s OR m.negotiated_id IN (SELECT id FROM runs_negotiated WHERE mac = %s))",
+            query.mac,
+            query.mac,
+        )
     return where
 
 
@@ -143,9 +147,9 @@ def measurement_conditions(query: ComparisonQuery) -> Where:
     """`series_conditions` with the query's ciphers and, for openssl, the block size it names."""
     where = series_conditions(query)
     if query.ciphers:
-        where.add("m.cipher = ANY(%s)", list(query.ciphers))
+        where.add("s.cipher = ANY(%s)", list(query.ciphers))
     if query.tool == "openssl" and query.block_size is not None:
-        where.add("m.block_size = %s", query.block_size)
+        where.add("s.block_size = %s", query.block_size)
     return where
 
 

@@ -95,13 +95,13 @@ FROM unnest(%s::int[], %s::text[], %s::text[], %s::text[], %s::int[], %s::float8
 CROSS JOIN LATERAL (
     SELECT DISTINCT ON (r.host_id) m.median AS value
     {FROM}
-    WHERE m.tool = mine.tool AND m.method = mine.method AND m.cipher = mine.cipher
-        AND coalesce(m.block_size, 0) = mine.block_size
-        AND m.operation = 'encrypt' AND m.threads = 1 AND m.acceleration = 'default'
-        AND m.mac = '' AND NOT m.compression AND m.target_kind <> 'remote'
+    WHERE s.tool = mine.tool AND s.method = mine.method AND s.cipher = mine.cipher
+        AND coalesce(s.block_size, 0) = mine.block_size
+        AND s.operation = 'encrypt' AND s.threads = 1 AND s.acceleration = 'default'
+        AND s.mac = '' AND NOT s.compression AND s.target_kind <> 'remote'
         AND {COUNTED} AND m.median IS NOT NULL AND r.host_id <> %s
         AND (%s::int[] IS NULL OR e.openssl_id = ANY(%s::int[]))
-    ORDER BY r.host_id, {LATEST_FIRST}, m.pinned, m.id
+    ORDER BY r.host_id, {LATEST_FIRST}, s.pinned, m.series_id
 ) other
 GROUP BY mine.position
 """  # noqa: S608 - closed lists

@@ -6,6 +6,7 @@ from django.db import connection
 
 FROM = """
 FROM runs_measurement m
+JOIN runs_series s ON s.id = m.series_id
 JOIN runs_run r ON r.id = m.run_id
 JOIN runs_environment e ON e.id = r.environment_id
 """

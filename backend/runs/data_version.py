@@ -1,0 +1,28 @@
+"""The version of everything that comparisons read: what is cached is cached for one version."""
+
+from uuid import UUID
+
+from django.db import connection
+
+_CHANGE = """
+INSERT INTO runs_dataversion (id, version, changed_at)
+VALUES (1, gen_random_uuid(), clock_timestamp())
+ON CONFLICT (id) DO UPDATE SET version = EXCLUDED.version, changed_at = EXCLUDED.changed_at
+"""
+
+
+def data_changed() -> None:
+    """Say, as the last statement of a transaction, that answers may differ once it is committed.
+
+    The row stays locked until then: a reader never sees the new version with the old figures.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_CHANGE)
+
+
+def data_version() -> UUID:
+    """The present version; figures read after this call are at least as new."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT version FROM runs_dataversion")
+        row = cursor.fetchone()
+    return UUID(int=0) if row is None else UUID(str(row[0]))

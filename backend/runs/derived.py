@@ -1,0 +1,104 @@
+"""What is derived from runs that count: each machine's latest result of every series.
+
+A new run only adds to it; whatever takes a run away, hides it, shows it again or gives it to
+another host has it made anew for the hosts concerned.
+"""
+
+from collections.abc import Collection, Iterable
+
+from django.db import connection, transaction
+
+from runs.data_version import data_changed
+from runs.models import Host, Run
+
+_COLUMNS = (
+    "machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,"
+    " cpu_bound_throughput"
+)
+
+_MACHINE = """
+INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)
+SELECT host_id, environment_id, source, tags, md5(tags::text) FROM runs_run WHERE id = %s
+ON CONFLICT (host_id, environment_id, source, tags_digest) DO UPDATE SET tags = EXCLUDED.tags
+RETURNING id
+"""
+"""The update changes nothing: it locks the row, so that runs of one machine take turns."""
+
+_ADD = f"""
+INSERT INTO runs_latest ({_COLUMNS})
+SELECT %s, m.series_id, r.id, r.started_at, m.negotiated_id, m.median, m.cpu_seconds_per_gb,
+    m.cpu_bound_throughput
+FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id
+WHERE r.id = %s AND m.median IS NOT NULL
+ORDER BY m.series_id
+ON CONFLICT (machine_id, series_id) DO UPDATE SET run_id = EXCLUDED.run_id,
+    started_at = EXCLUDED.started_at, negotiated_id = EXCLUDED.negotiated_id,
+    median = EXCLUDED.median, cpu_seconds_per_gb = EXCLUDED.cpu_seconds_per_gb,
+    cpu_bound_throughput = EXCLUDED.cpu_bound_throughput
+WHERE (coalesce(EXCLUDED.started_at, '-infinity'), EXCLUDED.run_id)
+    >= (coalesce(runs_latest.started_at, '-infinity'), runs_latest.run_id)
+"""  # noqa: S608 - constants
+
+_MACHINES_OF_HOSTS = """
+INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)
+SELECT DISTINCT host_id, environment_id, source, tags, md5(tags::text) FROM runs_run
+WHERE host_id = ANY(%s) AND status = 'ready' AND NOT hidden
+"""
+
+_LATEST_OF_HOSTS = f"""
+INSERT INTO runs_latest ({_COLUMNS})
+SELECT DISTINCT ON (k.id, m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
+    m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
+FROM runs_run r
+JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
+    = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
+JOIN runs_measurement m ON m.run_id = r.id
+WHERE r.host_id = ANY(%s) AND r.status = 'ready' AND NOT r.hidden AND m.median IS NOT NULL
+ORDER BY k.id, m.series_id, r.started_at DESC NULLS LAST, r.id DESC
+"""  # noqa: S608 - constants
+
+
+def add_run(run: Run) -> None:
+    """A run that has just become ready takes its place; the caller's transaction holds it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MACHINE, [run.pk])
+        machine = cursor.fetchone()[0]
+        cursor.execute(_ADD, [machine, run.pk])
+    data_changed()
+
+
+@transaction.atomic
+def refresh_hosts(host_pks: Collection[int]) -> None:
+    """Make the latest results of these hosts anew from all their runs that count."""
+    hosts = sorted(set(host_pks))
+    # Two refreshes of one host must not interleave.
+    list(Host.objects.select_for_update().filter(pk__in=hosts).order_by("pk").values_list("pk"))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM runs_latest WHERE machine_id IN"
+            " (SELECT id FROM runs_machine WHERE host_id = ANY(%s))",
+            [hosts],
+        )
+        cursor.execute("DELETE FROM runs_machine WHERE host_id = ANY(%s)", [hosts])
+        cursor.execute(_MACHINES_OF_HOSTS, [hosts])
+        cursor.execute(_LATEST_OF_HOSTS, [hosts])
+    data_changed()
+
+
+@transaction.atomic
+def set_hidden(run: Run, hidden: bool) -> None:
+    """Hide a run from every list and statistic, or show it again."""
+    Run.objects.filter(pk=run.pk).update(hidden=hidden)
+    run.hidden = hidden
+    if run.host_id is not None:
+        refresh_hosts([run.host_id])
+
+
+@transaction.atomic
+def delete_runs(runs: Iterable[Run]) -> None:
+    """Remove runs with everything that was derived from them, and their documents."""
+    hosts = set()
+    for run in runs:
+        hosts.add(run.host_id)
+        run.delete()
+    refresh_hosts({host for host in hosts if host is not None})
