@@ -20,6 +20,9 @@ from django.conf import settings
 from psycopg import sql
 
 PROJECT = Path(__file__).parent.parent
+REDIS_DATABASES = {"browser": 1, "profiles": 2, "upload": 3}
+"""Every site by its name: parts of the suite that run at once have nothing in common."""
+
 READY_WITHIN = 60
 """Seconds; the machines that run the tests are shared and slow at times."""
 
@@ -110,7 +113,7 @@ def _database(name: str) -> Iterator[str]:
 
 @contextmanager
 def _process(name: str, environment: dict[str, str], *command: str) -> Iterator[Any]:
-    log = settings.DATA_DIR / f"live-{name}.log"
+    log = Path(environment["CIPHERMARK_DATA_DIR"]) / f"{name}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", *command],
@@ -160,13 +163,15 @@ def live_site(name: str) -> Iterator[LiveSite]:
     """Start a public site with the published figures; everything ends with the context."""
     with ExitStack() as stack:
         database_url = stack.enter_context(_database(f"live_{name}_{os.getpid()}"))
+        folder = settings.DATA_DIR / f"live-{name}"
+        folder.mkdir(parents=True, exist_ok=True)
         environment = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "DATABASE_URL": database_url,
             # A Redis database of its own, so that no other worker takes this site's tasks.
-            "REDIS_URL": settings.REDIS_URL.replace("db=0", f"db={1 + os.getpid() % 15}"),
-            "CIPHERMARK_DATA_DIR": str(settings.DATA_DIR),
+            "REDIS_URL": settings.REDIS_URL.replace("db=0", f"db={REDIS_DATABASES[name]}"),
+            "CIPHERMARK_DATA_DIR": str(folder),
             "CIPHERMARK_PUBLIC": "1",
         }
         for command in (("migrate",), ("collectstatic", "--noinput"), ("load_published",)):

@@ -27,7 +27,7 @@ class Check:
     folder: Path = places.PROJECT
     report: Path | None = None
     beside: Path | None = None
-    """Runs beside those after it, its output in this log until it has ended."""
+    """Runs beside the checks that have none, after those that have; its output goes to this log."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,18 @@ def _types() -> list[Check]:
 
 
 def _python_tests() -> list[Check]:
-    # The agent's tests wait much (openssl and ssh are given seconds): the others use that time.
-    agent = _pytest("agent tests", "tests/agent")
+    # Agent and browser wait much (for ssh, for pages): the others use that time.
+    others = ("--ignore=tests/agent", "--ignore=tests/browser")
     return [
-        replace(agent, beside=places.data_dir() / "reports" / "agent-tests.log"),
-        _pytest("Python tests", "tests", "--ignore=tests/agent", "--ignore=tests/browser", "--cov"),
-        _pytest("browser tests", "tests/browser"),
+        _beside("agent tests", "tests/agent"),
+        _beside("browser tests", "tests/browser"),
+        _pytest("Python tests", "tests", *others, "--cov"),
     ]
+
+
+def _beside(name: str, *arguments: str) -> Check:
+    log = places.data_dir() / "reports" / f"{name.replace(' ', '-')}.log"
+    return replace(_pytest(name, *arguments), beside=log)
 
 
 def _pytest(name: str, *arguments: str) -> Check:
@@ -135,9 +140,9 @@ def _frontend_checks(environment: Mapping[str, str]) -> list[Check]:
 
 
 def run_checks(checks: Sequence[Check], environment: Mapping[str, str]) -> int:
-    """Run them in order, those `beside` the others meanwhile; 0 when all have passed."""
+    """Run them in order, those `beside` in theirs meanwhile; 0 when all have passed."""
     stop = threading.Event()
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(max_workers=1) as pool:
         try:
             running = [
                 pool.submit(_outcome, check, environment, stop)
@@ -158,7 +163,7 @@ def run_checks(checks: Sequence[Check], environment: Mapping[str, str]) -> int:
 
 
 def _outcome(check: Check, environment: Mapping[str, str], stop: threading.Event) -> Outcome:
-    say(f"\n=== {check.name} ==={' (beside the next; shown at the end)' if check.beside else ''}")
+    say(f"\n=== {check.name} ==={' (beside the others; shown at the end)' if check.beside else ''}")
     if check.report is not None:
         check.report.unlink(missing_ok=True)
     begun = time.monotonic()
