@@ -11,20 +11,31 @@ from rest_framework.exceptions import ValidationError
 from analysis.comparison import NEEDS_PROFILE, Comparison
 from pages.cipher_choice import FamilyOptions, default_ciphers, families
 from pages.comparison_view import chart_view, counted_systems, shown_groups
+from pages.facet_view import shown_facets
+from pages.group_list import group_page
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
-from pages.page_query import TOPS, Display, PageAddress, api_params, display
+from pages.page_query import (
+    MOST_GROUPS,
+    TOPS,
+    Display,
+    PageAddress,
+    api_params,
+    display,
+    first_page,
+)
 from pages.tool_break_note import tool_breaks
 from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.facets import (
+    FACETS,
+    SOURCE_LABELS,
     Facet,
-    FacetOption,
     block_sizes,
     facets,
     machine_count,
     measured_ciphers,
 )
 from runs.queries.profiles import has_levels, offered_profiles
-from runs.queries.selection import FILTERS, ComparisonQuery
+from runs.queries.selection import FILTERS, TAG_PREFIX, ComparisonQuery
 
 # Parameters without a control of their own: kept when the form changes, shown so that they can go.
 QUIET = {
@@ -34,10 +45,10 @@ QUIET = {
     "target_kind": "Target",
     "acceleration": "Acceleration",
     "threads": "Threads",
-    "tag": "Tag",
     "profile": "Profile",
 }
 DATES = {"since": "Since", "until": "Until"}
+FILTER_TITLES = {**FACETS, "tag": "Tag"}
 
 
 @dataclass(frozen=True)
@@ -47,22 +58,6 @@ class Chip:
     label: str
     value: str
     address: str
-
-
-@dataclass(frozen=True)
-class ShownFacet:
-    """A filter with all its values, those too that were asked for and nothing has."""
-
-    name: str
-    label: str
-    options: tuple[FacetOption, ...]
-    chosen: tuple[str, ...]
-
-
-def _shown_facet(facet: Facet, chosen: tuple[str, ...]) -> ShownFacet:
-    known = {option.key for option in facet.options}
-    absent = tuple(FacetOption(key, key, 0) for key in chosen if key not in known)
-    return ShownFacet(facet.name, facet.label, facet.options + absent, chosen)
 
 
 def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
@@ -76,8 +71,10 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
     query = resolve_block_size(query)
     comparison = compare(query)
     known = facets(query)
+    # Another choice begins at its first page.
+    whole, params = params, first_page(params)
     return {
-        **form_context(params, query, shown),
+        **form_context(params, query, shown, known),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
         "all_ciphers": _all_ciphers(params, families(measured, ())),
@@ -85,9 +82,9 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         "block_sizes": sorted({*block_sizes(query), *([asked_size] if asked_size else [])}),
         "asked_block_size": asked_size,
         "other_block_sizes": _without_block_size(query, every_size),
-        "facets": [_shown_facet(facet, query.filters.get(facet.name, ())) for facet in known],
+        "facets": shown_facets(known, query.filters, params),
         "chips": chips(params, query, known),
-        **result_context(comparison, params, shown),
+        **result_context(comparison, whole, shown),
         "csv_address": csv_address(params, query),
         "sensitivity_address": sensitivity_address(params),
         "clear_address": clear_address(params, query),
@@ -103,13 +100,17 @@ def _without_block_size(query: ComparisonQuery, every_size: ComparisonQuery) -> 
     return machine_count(every_size) - machine_count(query)
 
 
-def form_context(params: QueryDict, query: ComparisonQuery, shown: Display) -> dict[str, Any]:
-    """The pickers with what is chosen in them."""
+def form_context(
+    params: QueryDict, query: ComparisonQuery, shown: Display, known: tuple[Facet, ...] = ()
+) -> dict[str, Any]:
+    """The pickers with what is chosen in them; the tags among the known filters group as well."""
     return {
         "query": query,
         "display": shown,
         "tools": TOOLS,
-        "groupings": _groupings(query.group_by),
+        "tops": TOPS,
+        "most_groups": MOST_GROUPS,
+        "groupings": _groupings(query.group_by, *(facet.tag for facet in known if facet.tag)),
         "metrics": METRICS,
         "metric": choice(METRICS, query.metric),
         "tool": choice(TOOLS, query.tool),
@@ -125,24 +126,26 @@ def form_context(params: QueryDict, query: ComparisonQuery, shown: Display) -> d
     }
 
 
-def _groupings(group_by: str) -> tuple[Choice, ...]:
-    if any(known.key == group_by for known in GROUP_BY):
-        return GROUP_BY
-    return (*GROUP_BY, Choice(group_by, f"Tag “{group_by.partition(':')[2]}”"))
+def _groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
+    """What there is to compare by: the tags that exist too, and the one that was asked for."""
+    asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
+    every = dict.fromkeys((*tags, *asked))
+    return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
 
 
 def result_context(comparison: Comparison, params: QueryDict, shown: Display) -> dict[str, Any]:
     """Table, chart and the sentence over them."""
-    groups = shown_groups(comparison, shown)
-    view = chart_view(comparison, shown)
-    total = len(comparison.groups)
+    part = group_page(comparison, shown, params)
+    groups = shown_groups(part.comparison, shown)
+    view = chart_view(part.comparison, shown)
     return {
         "comparison": comparison,
         "heading": heading(comparison),
         "groups": groups,
-        "group_total": total,
+        "part": part,
         "systems": counted_systems(sum(group.hosts for group in comparison.groups)),
-        "more": _more(params, total, len(groups)),
+        "sources": _sources(part.comparison),
+        "unsearched_address": PageAddress(params).changed(q=None, page=None),
         "chart": view if groups else None,
         "chart_groups": len(view["comparison"]["groups"]),
         "whiskers": any(row.summary.n > 1 for group in groups for row in group.rows),
@@ -152,6 +155,12 @@ def result_context(comparison: Comparison, params: QueryDict, shown: Display) ->
         # The profile may know no level of this tool at all: then no machine can be normalised.
         "no_levels": comparison.metric in NEEDS_PROFILE and not has_levels(comparison.tool),
     }
+
+
+def _sources(comparison: Comparison) -> list[str]:
+    """Where the figures come from, in words."""
+    found = {source for group in comparison.groups for source in group.sources}
+    return [label.lower() for key, label in SOURCE_LABELS.items() if key in found]
 
 
 def heading(comparison: Comparison) -> str:
@@ -164,18 +173,6 @@ def heading(comparison: Comparison) -> str:
     return f"{tool} {metric} by {by if kept else by[0].lower() + by[1:]}"
 
 
-def _more(params: QueryDict, total: int, shown: int) -> list[tuple[str, str]]:
-    """Addresses that show more groups than now, with their names."""
-    if total <= shown:
-        return []
-    steps = [top for top in TOPS if top != "all" and shown < int(top) < total]
-    address = PageAddress(params)
-    return [
-        *((f"Show {top}", address.changed(top=top)) for top in steps[:1]),
-        (f"Show all {total}", address.changed(top="all")),
-    ]
-
-
 def _all_ciphers(params: QueryDict, picker: tuple[FamilyOptions, ...]) -> str:
     every = tuple(option.cipher for members in picker for option in members.options)
     return PageAddress(params).changed(cipher=every)
@@ -184,12 +181,15 @@ def _all_ciphers(params: QueryDict, picker: tuple[FamilyOptions, ...]) -> str:
 def chips(params: QueryDict, query: ComparisonQuery, known: tuple[Facet, ...]) -> list[Chip]:
     """What narrows the view beyond the pickers, each with the way out."""
     address = PageAddress(params)
-    titles = {facet.name: facet.label for facet in known}
-    labels = {(facet.name, option.key): option.label for facet in known for option in facet.options}
+    labels = {
+        (facet.name, option.key): option.label
+        for facet in known
+        for option in facet.options
+        if not facet.tag
+    }
     filters = [
-        Chip(titles[name], labels.get((name, value), value), address.without(name, value))
+        Chip(FILTER_TITLES[name], labels.get((name, value), value), address.without(name, value))
         for name, values in query.filters.items()
-        if name in titles
         for value in values
     ]
     others: Mapping[str, str] = {**DATES, **QUIET}

@@ -1,16 +1,24 @@
-"""The state of the compare page, which is its URL: the API's parameters and three of its own."""
+"""The state of the compare page, which is its URL: the API's parameters and some of its own."""
 
+import re
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+
+from runs.api.parameters import MAX_LENGTH
 
 SCALES = ("linear", "log")
 SORT_NAME, SORT_BEST, SORT_MACHINES = "name", "best", "machines"
 SORTS = (SORT_NAME, SORT_BEST, SORT_MACHINES)
 CIPHER_SORT = "cipher:"
 TOPS = ("20", "50", "100", "all")
-PAGE_ONLY = ("scale", "sort", "top")
+MOST_GROUPS = 200
+"""Groups on one page, at most: what a browser draws without a pause."""
+
+PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more")
+FIND = "find-"
+"""Parameters that search in the values of one filter begin so."""
 
 
 @dataclass(frozen=True)
@@ -18,21 +26,26 @@ class Display:
     """How the page shows a comparison; none of it changes a number.
 
     `sort` is one of `SORTS`, or "cipher:NAME": by that cipher, best first. `top` is the number of
-    groups shown, None for all.
+    groups on one page, None as many as a page may have; `page` counts from 1. `search`: only
+    groups whose label has this text.
     """
 
     scale: str = SCALES[0]
     sort: str = SORT_NAME
     top: int | None = int(TOPS[0])
+    search: str = ""
+    page: int = 1
 
 
 def display(params: QueryDict) -> Display:
     """The page's own parameters; a value that it does not know means the default."""
-    scale, sort, top = (params.get(name, "") for name in PAGE_ONLY)
+    scale, sort, top, search, page = (params.get(name, "") for name in PAGE_ONLY[:5])
     return Display(
         scale=scale if scale in SCALES else SCALES[0],
         sort=sort if sort in SORTS or sort.startswith(CIPHER_SORT) else SORT_NAME,
         top=None if top == "all" else int(top if top in TOPS else TOPS[0]),
+        search=search.strip()[:MAX_LENGTH],
+        page=int(page) if re.fullmatch(r"[1-9][0-9]{0,5}", page) else 1,
     )
 
 
@@ -41,9 +54,17 @@ def api_params(params: QueryDict) -> QueryDict:
     known = QueryDict(mutable=True)
     for name, values in params.lists():
         filled = [value for value in values if value != ""]
-        if name not in PAGE_ONLY and filled:
+        if name not in PAGE_ONLY and not name.startswith(FIND) and filled:
             known.setlist(name, filled)
     return known
+
+
+def first_page(params: QueryDict, *names: str) -> QueryDict:
+    """The parameters without `page`, or without those that say which page of a list."""
+    first = params.copy()
+    for name in names or ("page",):
+        first.pop(name, None)
+    return first
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ TITLES = {
     "host": "Host",
     "tag": "Tag",
     "cpu_vendor": "CPU vendor",
+    "microarchitecture": "Microarchitecture",
+    "verdict": "AES acceleration",
     "openssl": "OpenSSL version",
     "openssl_series": "OpenSSL series",
     "source": "Source",

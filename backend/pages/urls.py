@@ -11,6 +11,7 @@ from pages.views import (
     profiles,
     recommend,
     runs,
+    saved_views,
     tokens,
     upload,
 )
@@ -30,6 +31,9 @@ urlpatterns = [
     path("upload/save/", upload.save_upload, name="save-upload"),
     path("tokens/", tokens.token_page, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke_token, name="revoke-token"),
+    path("views/", saved_views.view_list, name="saved-views"),
+    path("views/<int:view_id>/rename/", saved_views.rename_view, name="rename-view"),
+    path("views/<int:view_id>/delete/", saved_views.delete_view, name="delete-view"),
     path("method/", plain.method_page, name="method"),
     path("method/profiles/", profiles.profiles_page, name="profiles"),
     path("method/profiles/compare/", profiles.compare_profiles_page, name="profile-comparison"),

@@ -5,6 +5,7 @@ import { initCompareForm } from "./pages/compareForm";
 import { initCopyCommand } from "./pages/copyCommand";
 import { initHistoryForm } from "./pages/historyForm";
 import { initLiveRun } from "./pages/liveRun";
+import { initPageTools } from "./pages/pageTools";
 import { initUpload } from "./upload/page";
 import { initWideForm } from "./pages/wideForm";
 
@@ -16,6 +17,7 @@ for (const init of [
   initHistoryForm,
   initLiveRun,
   initCopyCommand,
+  initPageTools,
   initUpload,
 ]) {
   init();

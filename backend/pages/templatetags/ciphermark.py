@@ -68,8 +68,10 @@ def breakable(cipher: str) -> SafeString:
 
 @register.filter
 def dom_id(text: str) -> str:
-    """A name as part of an element's id."""
-    return re.sub(r"[^A-Za-z0-9_-]", "-", text)
+    """A name as part of an element's id; names in other scripts stay apart."""
+    return re.sub(
+        r"[^A-Za-z0-9_-]", lambda found: "-" if found[0].isascii() else f"-{ord(found[0]):x}", text
+    )
 
 
 @register.filter

@@ -11,6 +11,7 @@ from pages.access import reader_required
 from pages.compare_page import compare_context, form_context, query_faults
 from pages.first_steps import agent_command, nobody_measured_yet
 from pages.page_query import api_params, display
+from pages.saved_views import view_menu
 from runs.api.parameters import comparison_query
 from runs.queries.profiles import UnknownProfile
 from runs.queries.selection import ComparisonQuery
@@ -24,7 +25,12 @@ def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
     try:
         query = comparison_query(api_params(request.GET))
-        context = {**compare_context(request.GET, query), **_first_steps(request)}
+        context = {
+            **compare_context(request.GET, query),
+            **_first_steps(request),
+            "view_menu": view_menu(request.user, request.GET),
+            "address": request.build_absolute_uri(),
+        }
     except ValidationError as error:
         return _refused(request, query_faults(error))
     except UnknownProfile as error:

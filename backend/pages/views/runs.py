@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 from pages.access import reader_required
 from pages.environment_facts import environment_facts
 from pages.first_steps import agent_command
-from pages.page_query import PageAddress, api_params
+from pages.page_query import PageAddress, api_params, first_page
 from pages.paging import AFTER, BEFORE, page_of
 from pages.series import sections
 from runs.api.parameters import comparison_query
@@ -55,7 +55,7 @@ def _status(params: QueryDict) -> dict[str, tuple[str, ...]]:
 
 def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, str, str]]:
     """Filters without a field of their own: name, title, value, the address without it."""
-    address = PageAddress(_first_page(params))
+    address = PageAddress(first_page(params, BEFORE, AFTER))
     titles = {**FACETS, "tag": "Tag"}
     return [
         (name, titles.get(name, name), value, address.without(name, value))
@@ -63,13 +63,6 @@ def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, st
         if name != "source"
         for value in values
     ]
-
-
-def _first_page(params: QueryDict) -> QueryDict:
-    first = params.copy()
-    for cursor in (BEFORE, AFTER):
-        first.pop(cursor, None)
-    return first
 
 
 @require_safe

@@ -21,8 +21,8 @@ from runs.queries.selection import (
 MAX_VALUES = 200
 """Values of one repeatable parameter."""
 
-MAX_LENGTH = 200
-"""Characters of one value."""
+MAX_LENGTH = 260
+"""Characters of one value; the longest is a tag: a key of 50, a colon and a value of 200."""
 
 TRUE = frozenset({"1", "true", "yes"})
 FALSE = frozenset({"0", "false", "no", ""})

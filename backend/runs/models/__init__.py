@@ -7,6 +7,7 @@ from runs.models.latest import DataVersion, Latest, Machine
 from runs.models.measurement import Measurement
 from runs.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
 from runs.models.run import Run, RunDocument
+from runs.models.saved_view import SavedView
 from runs.models.series import Negotiated, Series
 from runs.models.token import ApiToken
 
@@ -26,5 +27,6 @@ __all__ = [
     "Run",
     "RunDocument",
     "RunSpeedIndex",
+    "SavedView",
     "Series",
 ]

@@ -18,15 +18,20 @@ MACHINES = "count(DISTINCT (r.host_id, r.environment_id))"
 FACETS = {
     "cpu": "CPU",
     "cpu_vendor": "CPU vendor",
+    "microarchitecture": "Microarchitecture",
     "os": "Operating system",
     "openssl_series": "OpenSSL series",
     "openssl": "OpenSSL version",
     "openssh": "OpenSSH version",
     "virtualization": "Virtualisation",
+    "verdict": "AES acceleration",
     "host": "Host",
     "source": "Source",
 }
-"""Filter name -> its title."""
+"""Filter name -> its title; the tags are beside these."""
+
+MOST_TAG_KEYS = 20
+"""Tag keys that are filters, at most: those of most machines."""
 
 SOURCE_LABELS = {"agent": "Agent", "import": "Import", "published": "Published"}
 
@@ -42,11 +47,15 @@ class FacetOption:
 
 @dataclass(frozen=True)
 class Facet:
-    """A filter: its parameter name, its title and its values in natural order."""
+    """A filter: its parameter name, its title and its values in natural order.
+
+    `tag` is the key of the tag that it is about, for the parameter `tag` alone.
+    """
 
     name: str
     label: str
     options: tuple[FacetOption, ...]
+    tag: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,20 +71,46 @@ def _facet(query: ComparisonQuery, name: str) -> Facet:
     where = run_conditions(query, without=name)
     key, label, join = ("r.source", "r.source", "")
     if name != "source":
-        group = grouping(name)
+        group = grouping("acceleration" if name == "verdict" else name)
         key, label, join = group.key, group.label, group.join
     rows = fetch_rows(
         f"SELECT {key}, min({label}), {MACHINES} {FROM} {join} WHERE {where.text} GROUP BY {key}",
         where.parameters,
     )
     options = [FacetOption(key, SOURCE_LABELS.get(key, label), count) for key, label, count in rows]
-    options.sort(key=lambda option: (option.key == UNKNOWN_KEY, natural_key(option.label)))
-    return Facet(name, FACETS[name], tuple(options))
+    return Facet(name, FACETS[name], _in_order(options))
+
+
+def _in_order(options: list[FacetOption]) -> tuple[FacetOption, ...]:
+    return tuple(
+        sorted(
+            options,
+            key=lambda option: (option.key == UNKNOWN_KEY, natural_key(option.label)),
+        )
+    )
+
+
+def tag_facets(query: ComparisonQuery) -> tuple[Facet, ...]:
+    """A filter for each tag key, counted under all filters but the tags; few keys at most."""
+    where = run_conditions(query, without="tag")
+    rows = fetch_rows(
+        f"SELECT t.key, t.value, {MACHINES} {FROM}"
+        f" CROSS JOIN LATERAL jsonb_each_text(r.tags) t WHERE {where.text} GROUP BY t.key, t.value",
+        where.parameters,
+    )
+    by_key: dict[str, list[FacetOption]] = {}
+    for key, value, count in rows:
+        by_key.setdefault(key, []).append(FacetOption(f"{key}:{value}", value, count))
+    widest = sorted(by_key, key=lambda key: -sum(option.count for option in by_key[key]))
+    return tuple(
+        Facet("tag", f"Tag {key}", _in_order(by_key[key]), tag=key)
+        for key in sorted(widest[:MOST_TAG_KEYS], key=natural_key)
+    )
 
 
 def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
     """Every filter with its values, counted under the query's other filters."""
-    return tuple(_facet(query, name) for name in FACETS)
+    return (*(_facet(query, name) for name in FACETS), *tag_facets(query))
 
 
 def measured_ciphers(query: ComparisonQuery) -> tuple[CipherCount, ...]:

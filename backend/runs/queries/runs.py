@@ -147,7 +147,8 @@ def _run_filter(name: str, values: tuple[str, ...]) -> Q:
             key, _, wanted = value.partition(":")
             condition |= Q(tags__contains={key: wanted})
         return condition
-    field = {"host": "host__slug", "source": "source", "status": "status"}.get(name)
+    own = {"host": "host__slug", "verdict": "acceleration", "source": "source", "status": "status"}
+    field = own.get(name)
     return Q(**{f"{field or f'environment__{name}__key'}__in": values})
 
 

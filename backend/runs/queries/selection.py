@@ -23,15 +23,20 @@ FILTERS = (
     "host",
     "cpu",
     "cpu_vendor",
+    "microarchitecture",
     "os",
     "openssl",
     "openssl_series",
     "openssh",
     "virtualization",
+    "verdict",
     "tag",
     "source",
 )
-"""Filters that may be repeated; each takes the key of a value (`tag`: KEY:VALUE)."""
+"""Filters that may be repeated; each takes the key of a value (`tag`: KEY:VALUE).
+
+`verdict` is the AES verdict of a run: `acceleration` says whether AES was masked in a series.
+"""
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,8 @@ def add_filter(where: Where, name: str, values: tuple[str, ...]) -> None:
     """The condition of one of `FILTERS` on runs (r) and environments (e): any of the values."""
     if name == "source":
         where.add("r.source = ANY(%s)", list(values))
+    elif name == "verdict":
+        where.add("r.acceleration = ANY(%s)", list(values))
     elif name == "host":
         where.add("r.host_id IN (SELECT id FROM runs_host WHERE slug = ANY(%s))", list(values))
     elif name == "tag":

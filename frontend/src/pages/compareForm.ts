@@ -3,6 +3,11 @@
 import { formQuery } from "./query";
 import { replaceFrom } from "./replace";
 
+const FORM = "compare-form";
+
+/** A pause of this length ends a word. */
+const TYPING_MS = 250;
+
 export function initCompareForm(): void {
   const page = document.getElementById("compare");
   if (!page) return;
@@ -27,20 +32,34 @@ export function initCompareForm(): void {
   };
 
   const go = (address: string): void => {
+    clearTimeout(typing);
+    if (address === `${location.pathname}${location.search}`) return;
     history.pushState(null, "", address);
     void show(address);
   };
 
-  page.addEventListener("change", (event) => {
-    const form = (event.target as HTMLInputElement).form;
-    if (!form || form.id !== "compare-form") return;
-    const { name } = event.target as HTMLInputElement;
-    go(`${location.pathname}?${formQuery(texts(new FormData(form)), name)}`);
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  page.addEventListener("change", ({ target }) => {
+    const field = target as HTMLInputElement;
+    if (field.form?.id === FORM) go(addressOf(field.form, field.name));
+  });
+  page.addEventListener("input", ({ target }) => {
+    const field = target as HTMLInputElement;
+    const { form } = field;
+    if (field.type !== "search" || form?.id !== FORM) return;
+    clearTimeout(typing);
+    // One entry of the history for a search, not one for each letter.
+    typing = setTimeout(() => {
+      const address = addressOf(form, field.name);
+      history.replaceState(null, "", address);
+      void show(address);
+    }, TYPING_MS);
   });
   page.addEventListener("submit", (event) => {
     const form = event.target as HTMLFormElement;
+    if (form.id !== FORM) return;
     event.preventDefault();
-    go(`${location.pathname}?${formQuery(texts(new FormData(form)), null)}`);
+    go(addressOf(form, null));
   });
   page.addEventListener("click", (event) => {
     const link = (event.target as Element).closest<HTMLAnchorElement>("a[data-apply]");
@@ -50,6 +69,11 @@ export function initCompareForm(): void {
   });
   page.addEventListener("click", clearCiphers);
   addEventListener("popstate", () => void show(location.href));
+}
+
+/** Where the form leads when the field called `changed` has changed. */
+function addressOf(form: HTMLFormElement, changed: string | null): string {
+  return `${location.pathname}?${formQuery(texts(new FormData(form)), changed)}`;
 }
 
 function texts(fields: FormData): [string, string][] {

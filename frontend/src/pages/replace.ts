@@ -7,6 +7,8 @@ interface Place {
   focus: string | null;
   open: Map<string, boolean>;
   scroll: Map<string, number>;
+  /** The text field in use: what stands in it now is newer than what the server was asked. */
+  typed: { id: string; value: string; from: number | null; to: number | null } | null;
 }
 
 /** Fetch `address` and replace the children of each element with `data-live` by its new ones. */
@@ -34,8 +36,16 @@ export async function replaceFrom(address: string, signal?: AbortSignal): Promis
 }
 
 function remember(): Place {
+  const active = document.activeElement;
+  const inUse = active instanceof HTMLInputElement && active.type === "search" ? active : null;
   return {
-    focus: document.activeElement?.id || null,
+    focus: active?.id || null,
+    typed: inUse && {
+      id: inUse.id,
+      value: inUse.value,
+      from: inUse.selectionStart,
+      to: inUse.selectionEnd,
+    },
     open: new Map(
       [...document.querySelectorAll<HTMLDetailsElement>("details[id]")].map((d) => [d.id, d.open]),
     ),
@@ -48,7 +58,7 @@ function remember(): Place {
   };
 }
 
-function restore({ focus, open, scroll }: Place): void {
+function restore({ focus, open, scroll, typed }: Place): void {
   for (const [id, state] of open) {
     const details = document.getElementById(id);
     if (details instanceof HTMLDetailsElement) details.open = state;
@@ -58,4 +68,9 @@ function restore({ focus, open, scroll }: Place): void {
     if (element) element.scrollTop = top;
   }
   if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
+  const field = typed && document.getElementById(typed.id);
+  if (typed && field instanceof HTMLInputElement) {
+    field.value = typed.value;
+    field.setSelectionRange(typed.from, typed.to);
+  }
 }

@@ -1,0 +1,97 @@
+"""Saved views of the compare page: a person names, lists, opens, renames and deletes their own."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from pages.saved_views import MOST_VIEWS, view_query
+from runs.models import SavedView
+
+
+class ViewForm(forms.Form):
+    """The name of a view, which no other view of the same person has."""
+
+    name = forms.CharField(
+        max_length=100, error_messages={"required": "A view needs a name to be found by."}
+    )
+
+    def __init__(self, data: QueryDict, view: SavedView) -> None:
+        super().__init__(data)
+        self.view = view
+
+    def clean_name(self) -> str:
+        """Refuse a name that is taken: two views of one name cannot be told apart."""
+        name: str = self.cleaned_data["name"]
+        mine = SavedView.objects.filter(person=self.view.person).exclude(pk=self.view.pk)
+        if mine.filter(name=name).exists():
+            raise forms.ValidationError(f"You have a view called “{name}” already.")
+        if self.view.pk is None and mine.count() >= MOST_VIEWS:
+            raise forms.ValidationError(f"You have {MOST_VIEWS} views: delete one first.")
+        return name
+
+    def save(self) -> None:
+        """Keep the view under its new name."""
+        self.view.name = self.cleaned_data["name"]
+        self.view.save()
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def view_list(request: HttpRequest) -> HttpResponse:
+    """The person's views; a POST saves one more and shows it."""
+    if request.method != "POST":
+        return _page(request)
+    query = view_query(QueryDict(request.POST.get("query", "")))
+    if len(query) > SavedView.MOST_CHARACTERS:
+        return _page(request, fault="This view chooses too much for an address: it is not saved.")
+    form = ViewForm(request.POST, SavedView(person=_person(request), query=query))
+    if not form.is_valid():
+        return _page(request, fault=_first_error(form), unsaved=form.view)
+    form.save()
+    return redirect(f"{reverse('compare')}?{query}")
+
+
+@login_required
+@require_POST
+def rename_view(request: HttpRequest, view_id: int) -> HttpResponse:
+    """Another name for a view."""
+    view = get_object_or_404(SavedView, pk=view_id, person=_person(request))
+    form = ViewForm(request.POST, view)
+    if not form.is_valid():
+        return _page(request, fault=_first_error(form))
+    form.save()
+    return redirect(f"{reverse('saved-views')}#view-{view_id}")
+
+
+@login_required
+@require_POST
+def delete_view(request: HttpRequest, view_id: int) -> HttpResponse:
+    """Forget a view; the figures behind it stay."""
+    get_object_or_404(SavedView, pk=view_id, person=_person(request)).delete()
+    return redirect("saved-views")
+
+
+def _person(request: HttpRequest) -> User:
+    # Behind `login_required` nobody is anonymous.
+    return cast(User, request.user)
+
+
+def _first_error(form: ViewForm) -> str:
+    return str(form.errors["name"][0])
+
+
+def _page(request: HttpRequest, fault: str = "", unsaved: SavedView | None = None) -> HttpResponse:
+    context: dict[str, Any] = {
+        "views": SavedView.objects.filter(person=_person(request)),
+        "fault": fault,
+        "unsaved": unsaved,
+    }
+    return render(request, "pages/saved_views.html", context, status=400 if fault else 200)

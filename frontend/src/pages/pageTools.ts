@@ -1,0 +1,38 @@
+/** Buttons that act on the page as a whole: copy its link, print it; and menus that close. */
+
+const SAID_MS = 2000;
+
+export function initPageTools(): void {
+  document.addEventListener("click", ({ target }) => {
+    const button = (target as Element).closest<HTMLButtonElement>("button");
+    if (button?.dataset["copyAddress"] !== undefined) void copyAddress(button);
+    if (button?.dataset["print"] !== undefined) print();
+    closeMenus((menu) => !menu.contains(target as Node));
+  });
+  document.addEventListener("keydown", ({ key, target }) => {
+    if (key !== "Escape") return;
+    const menu = (target as Element).closest<HTMLDetailsElement>("details.menu[open]");
+    menu?.querySelector("summary")?.focus();
+    closeMenus(() => true);
+  });
+}
+
+function closeMenus(which: (menu: HTMLDetailsElement) => boolean): void {
+  for (const menu of document.querySelectorAll<HTMLDetailsElement>("details.menu[open]")) {
+    if (which(menu)) menu.open = false;
+  }
+}
+
+async function copyAddress(button: HTMLButtonElement): Promise<void> {
+  const words = button.textContent;
+  // Without https a page has no clipboard: then the address is shown to be copied.
+  if ("clipboard" in navigator) {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = "Copied";
+  } else {
+    prompt("The link to this view:", location.href);
+  }
+  setTimeout(() => {
+    button.textContent = words;
+  }, SAID_MS);
+}
