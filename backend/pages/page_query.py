@@ -39,14 +39,25 @@ class Display:
 
 def display(params: QueryDict) -> Display:
     """The page's own parameters; a value that it does not know means the default."""
-    scale, sort, top, search, page = (params.get(name, "") for name in PAGE_ONLY[:5])
+    scale, sort, top = (params.get(name, "") for name in ("scale", "sort", "top"))
     return Display(
         scale=scale if scale in SCALES else SCALES[0],
         sort=sort if sort in SORTS or sort.startswith(CIPHER_SORT) else SORT_NAME,
         top=None if top == "all" else int(top if top in TOPS else TOPS[0]),
-        search=search.strip()[:MAX_LENGTH],
-        page=int(page) if re.fullmatch(r"[1-9][0-9]{0,5}", page) else 1,
+        search=search_text(params),
+        page=page_number(params),
     )
+
+
+def page_number(params: QueryDict) -> int:
+    """The page of a list, from 1; what is no number means the first."""
+    page = params.get("page", "")
+    return int(page) if re.fullmatch(r"[1-9][0-9]{0,5}", page) else 1
+
+
+def search_text(params: QueryDict) -> str:
+    """What the list is searched for; no text of a host or CPU has the character NUL."""
+    return params.get("q", "").replace("\x00", "").strip()[:MAX_LENGTH]
 
 
 def api_params(params: QueryDict) -> QueryDict:

@@ -1,13 +1,22 @@
 """Measurements of a run or a host, arranged for reading: one section per configuration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from django.http import QueryDict
+
 from pages.formatting import data_size
+from pages.page_query import PageAddress, page_number
 from pages.palette import cipher_order, colour_slot, short_names
 from runs.queries.runs import MeasurementDetail
+
+SERIES_ON_PAGE = 250
+"""Series of a run on one page: a thorough run has about as many, the largest 5,000."""
+
+SERIES_UNFOLDED = 60
+"""Up to so many are shown unfolded; of more only the first section is."""
 
 TOOL_NAMES = {"ssh": "SSH", "openssl": "OpenSSL"}
 
@@ -69,8 +78,53 @@ def section_label(row: MeasurementDetail) -> str:
 
 def sections(measurements: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
     """The measurements by configuration, ciphers in the order of their families."""
-    ordered = sorted(measurements, key=configuration)
+    return _sections(_ordered(measurements))
+
+
+def _ordered(measurements: Iterable[MeasurementDetail]) -> list[MeasurementDetail]:
+    return sorted(
+        measurements,
+        key=lambda row: (*configuration(row), cipher_order(row.cipher), row.block_size or 0),
+    )
+
+
+def _sections(ordered: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
     return tuple(_section(tuple(rows)) for _, rows in groupby(ordered, key=configuration))
+
+
+@dataclass(frozen=True)
+class SeriesPage:
+    """Some of the series of a run; `first` and `last` count from 1."""
+
+    sections: tuple[Section, ...]
+    total: int
+    first: int
+    last: int
+    earlier: str | None
+    later: str | None
+
+    @property
+    def open_all(self) -> bool:
+        """Whether all of it can be shown unfolded."""
+        return self.last - self.first < SERIES_UNFOLDED
+
+
+def series_page(measurements: Sequence[MeasurementDetail], params: QueryDict) -> SeriesPage:
+    """The series of the page that the address asks for; one beyond the last is the last."""
+    ordered = _ordered(measurements)
+    pages = max(1, -(-len(ordered) // SERIES_ON_PAGE))
+    number = min(page_number(params), pages)
+    start = (number - 1) * SERIES_ON_PAGE
+    rows = ordered[start : start + SERIES_ON_PAGE]
+    address = PageAddress(params)
+    return SeriesPage(
+        _sections(rows),
+        len(ordered),
+        start + 1,
+        start + len(rows),
+        address.changed(page=str(number - 1)) if number > 1 else None,
+        address.changed(page=str(number + 1)) if number < pages else None,
+    )
 
 
 def _section(rows: tuple[MeasurementDetail, ...]) -> Section:
@@ -80,7 +134,7 @@ def _section(rows: tuple[MeasurementDetail, ...]) -> Section:
         first.tool,
         section_label(first),
         usual and first.operation == "encrypt" and first.threads == 1,
-        tuple(sorted(rows, key=lambda row: (cipher_order(row.cipher), row.block_size or 0))),
+        rows,
     )
 
 

@@ -1,10 +1,9 @@
 import "./main.css";
 
 import { initCharts } from "./pages/charts";
-import { initCompareForm } from "./pages/compareForm";
 import { initCopyCommand } from "./pages/copyCommand";
-import { initHistoryForm } from "./pages/historyForm";
-import { initLiveRun } from "./pages/liveRun";
+import { initLive } from "./pages/live";
+import { initLiveForms } from "./pages/liveForm";
 import { initPageTools } from "./pages/pageTools";
 import { initUpload } from "./upload/page";
 import { initWideForm } from "./pages/wideForm";
@@ -13,9 +12,8 @@ import { initWideForm } from "./pages/wideForm";
 for (const init of [
   initWideForm,
   initCharts,
-  initCompareForm,
-  initHistoryForm,
-  initLiveRun,
+  initLiveForms,
+  initLive,
   initCopyCommand,
   initPageTools,
   initUpload,

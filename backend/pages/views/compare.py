@@ -13,10 +13,15 @@ from pages.first_steps import agent_command, nobody_measured_yet
 from pages.page_query import api_params, display
 from pages.saved_views import view_menu
 from runs.api.parameters import comparison_query
+from runs.models import Run
 from runs.queries.profiles import UnknownProfile
+from runs.queries.runs import latest_received
 from runs.queries.selection import ComparisonQuery
 
 TEMPLATE = "pages/compare.html"
+
+MOST_ARRIVING = 5
+"""Runs that the first steps name while they are being processed."""
 
 
 @require_safe
@@ -42,7 +47,14 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     """Until an agent has measured a machine, the page says how to do that."""
     if not nobody_measured_yet():
         return {}
-    return {"first_steps": True, "agent_command": agent_command(request)}
+    latest = latest_received(Run.objects.filter(hidden=False), MOST_ARRIVING)
+    return {
+        "first_steps": True,
+        "agent_command": agent_command(request),
+        "nothing_stored": not latest,
+        "newest": latest[0].run_id if latest else "",
+        "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
+    }
 
 
 def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpResponse:

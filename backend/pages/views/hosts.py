@@ -14,12 +14,12 @@ from pages.compare_page import query_faults
 from pages.environment_facts import environment_facts
 from pages.first_steps import agent_command
 from pages.history_section import history_context
-from pages.paging import page_of
+from pages.host_list import host_list_context
 from pages.recommend_page import headline
 from pages.series import chart_views, sections
 from pages.standing_view import standing_tables
 from runs.queries.delivery import latest_delivery
-from runs.queries.hosts import HostDetail, host_detail, host_summaries, select_hosts
+from runs.queries.hosts import HostDetail, host_detail
 from runs.queries.standing import standings
 from runs.recommendation_question import of_host
 from runs.recommendations import advise
@@ -28,13 +28,8 @@ from runs.recommendations import advise
 @require_safe
 @reader_required
 def host_list(request: HttpRequest) -> HttpResponse:
-    """Hosts with their latest environment, the one added last first."""
-    page = page_of(select_hosts(), request.GET)
-    context = {
-        "hosts": host_summaries(page.rows),
-        "page": page,
-        "agent_command": agent_command(request),
-    }
+    """Hosts with their latest environment: searched, filtered and sorted as the address says."""
+    context = {**host_list_context(request.GET), "agent_command": agent_command(request)}
     return render(request, "pages/hosts.html", context)
 
 

@@ -1,5 +1,6 @@
 """Runs: the list with its filters, and one run with everything that is known of it."""
 
+from typing import get_args
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -7,12 +8,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
+from analysis.acceleration import Verdict
 from pages.access import reader_required
 from pages.environment_facts import environment_facts
 from pages.first_steps import agent_command
-from pages.page_query import PageAddress, api_params, first_page
+from pages.page_query import PageAddress, api_params, first_page, search_text
 from pages.paging import AFTER, BEFORE, page_of
-from pages.series import sections
+from pages.series import series_page
 from runs.api.parameters import comparison_query
 from runs.models import Run
 from runs.queries.facets import FACETS, SOURCE_LABELS
@@ -20,6 +22,8 @@ from runs.queries.runs import run_detail, select_runs, summaries
 from runs.queries.selection import ComparisonQuery
 
 STATUSES = tuple(Run.Status.values)
+VERDICTS = get_args(Verdict)
+OWN_FIELDS = ("source", "verdict")
 
 
 @require_safe
@@ -32,8 +36,18 @@ def run_list(request: HttpRequest) -> HttpResponse:
     except ValidationError:
         query, fault = ComparisonQuery(), "A filter in this address is not valid: all runs shown."
     filters = {**query.filters, **_status(params)}
-    page = page_of(select_runs(filters, since=query.since, until=query.until), params)
+    text = search_text(params)
+    found = select_runs(filters, since=query.since, until=query.until, text=text)
+    page = page_of(found, params)
+    narrowed = bool(text or filters or query.since or query.until)
     context = {
+        "text": text,
+        "narrowed": narrowed,
+        # The top of the list of all runs shows by itself what arrives.
+        "watches": not (narrowed or page.newer),
+        "newest": page.rows[0].run_id if page.rows else "",
+        "verdicts": VERDICTS,
+        "verdict": params.get("verdict", ""),
         "runs": summaries(page.rows),
         "page": page,
         "fault": fault,
@@ -60,7 +74,7 @@ def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, st
     return [
         (name, titles.get(name, name), value, address.without(name, value))
         for name, values in query.filters.items()
-        if name != "source"
+        if name not in OWN_FIELDS
         for value in values
     ]
 
@@ -76,7 +90,7 @@ def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "run": run.summary,
         "detail": run,
         "facts": environment_facts(run.environment),
-        "sections": sections(run.measurements),
+        "part": series_page(run.measurements, request.GET),
         "noisy": sum(row.noisy for row in run.measurements),
         "implausible": sum(row.implausible for row in run.measurements),
     }

@@ -32,7 +32,7 @@ class ViewForm(forms.Form):
         mine = SavedView.objects.filter(person=self.view.person).exclude(pk=self.view.pk)
         if mine.filter(name=name).exists():
             raise forms.ValidationError(f"You have a view called “{name}” already.")
-        if self.view.pk is None and mine.count() >= MOST_VIEWS:
+        if self.view._state.adding and mine.count() >= MOST_VIEWS:
             raise forms.ValidationError(f"You have {MOST_VIEWS} views: delete one first.")
         return name
 

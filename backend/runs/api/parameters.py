@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, time
 from typing import Any, cast
+from uuid import UUID
 
 from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
@@ -105,6 +106,15 @@ def _values(params: QueryDict, name: str) -> tuple[str, ...]:
         if name == "tag" and ":" not in value:
             raise ValidationError({name: f"{value[:50]!r} must be KEY:VALUE."})
     return values
+
+
+def run_ids(params: QueryDict) -> list[UUID]:
+    """The runs that `run_id` names; raises DRF's `ValidationError` where one is no UUID."""
+    values = _values(params, "run_id")
+    try:
+        return [UUID(value) for value in values]
+    except ValueError:
+        raise ValidationError({"run_id": "Each value must be the id of a run, a UUID."}) from None
 
 
 def comparison_query(params: QueryDict) -> ComparisonQuery:

@@ -36,6 +36,10 @@ FILTER_PARAMETERS = [
     OpenApiParameter("until", OpenApiTypes.STR, description="Started on or before."),
 ]
 
+RUN_ID_PARAMETER = OpenApiParameter(
+    "run_id", OpenApiTypes.UUID, many=True, description="These runs alone; may be repeated."
+)
+
 COMPARISON_PARAMETERS = [
     *(OpenApiParameter(name, OpenApiTypes.STR, enum=values) for name, values in CHOICES.items()),
     OpenApiParameter(

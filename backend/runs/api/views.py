@@ -1,6 +1,5 @@
 """HTTP of the read API: parse, ask `runs.queries`, shape."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -16,9 +15,9 @@ from analysis.comparison import Comparison
 from documents.validation import run_schema
 from exports.comparison_csv import comparison_csv
 from runs.api.pagination import ByCursor
-from runs.api.parameters import MOMENTS, comparison_query
+from runs.api.parameters import comparison_query, run_ids
 from runs.api.permissions import MayRead, MayUpload
-from runs.api.schema import COMPARISON_PARAMETERS, FILTER_PARAMETERS
+from runs.api.schema import COMPARISON_PARAMETERS, FILTER_PARAMETERS, RUN_ID_PARAMETER
 from runs.api.serializers import (
     AcceptedSerializer,
     ComparisonSerializer,
@@ -45,15 +44,18 @@ class RunList(APIView):
 
     @extend_schema(
         operation_id="runs_list",
-        parameters=FILTER_PARAMETERS,
+        parameters=[RUN_ID_PARAMETER, *FILTER_PARAMETERS],
         responses=RunSummarySerializer(many=True),
     )
     def get(self, request: Request) -> Response:
         """Runs that are not hidden, the latest received first."""
-        query = comparison_query(request.query_params)
-        moments: dict[str, datetime | None] = {name: getattr(query, name) for name in MOMENTS}
+        params = request.query_params
+        query = comparison_query(params)
+        runs = select_runs(
+            query.filters, since=query.since, until=query.until, run_ids=run_ids(params)
+        )
         paginator = ByCursor()
-        page = paginator.paginate_queryset(select_runs(query.filters, **moments), request) or []
+        page = paginator.paginate_queryset(runs, request) or []
         return paginator.get_paginated_response(
             RunSummarySerializer(summaries(page), many=True).data
         )

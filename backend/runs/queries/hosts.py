@@ -15,6 +15,7 @@ from runs.queries.runs import (
     RunSummary,
     environment_of,
     latest_received,
+    run_filter,
     select_runs,
 )
 
@@ -58,18 +59,37 @@ class HostDetail:
         return tuple(one.detail for one in self.latest)
 
 
-def select_hosts() -> QuerySet[Host]:
-    """Hosts that have a ready run, the latest first."""
+def select_hosts(
+    text: str = "", filters: Mapping[str, tuple[str, ...]] | None = None
+) -> QuerySet[Host]:
+    """Hosts that have a ready run, the one added last first.
+
+    Those alone whose name has this text and whose latest run passes the filters
+    (`selection.FILTERS`).
+    """
     latest = (
         Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
         .order_by(*LATEST_FIRST)
         .values("pk")[:1]
     )
-    return (
+    hosts = (
         Host.objects.annotate(run_count=Count("runs", filter=COUNTED), latest_run=Subquery(latest))
         .filter(run_count__gt=0)
         .order_by("-id")
     )
+    if text:
+        hosts = hosts.filter(name__icontains=text)
+    return hosts.filter(pk__in=_with_latest_run(filters)) if filters else hosts
+
+
+def _with_latest_run(filters: Mapping[str, tuple[str, ...]]) -> QuerySet[Run, Any]:
+    """The ids of the hosts whose latest run passes the filters."""
+    ready = Run.objects.filter(status=Run.Status.READY, hidden=False)
+    latest = ready.order_by("host_id", *LATEST_FIRST).distinct("host_id").values("pk")
+    runs = Run.objects.filter(pk__in=latest)
+    for name, values in filters.items():
+        runs = runs.filter(run_filter(name, values))
+    return runs.values("host_id")
 
 
 def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:

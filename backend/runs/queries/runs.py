@@ -1,7 +1,7 @@
 """Runs as plain values: rows for lists, and one run with everything that is known of it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -121,8 +121,13 @@ def select_runs(
     *,
     since: datetime | None = None,
     until: datetime | None = None,
+    text: str = "",
+    run_ids: Sequence[UUID] = (),
 ) -> QuerySet[Run]:
-    """Runs that are not hidden, the latest received first; filters as in `selection.FILTERS`."""
+    """Runs that are not hidden, the latest received first; filters as in `selection.FILTERS`.
+
+    `text`: only those whose host's name has it, or whose id begins so. `run_ids`: only these.
+    """
     runs = Run.objects.filter(hidden=False).select_related(
         "host",
         "environment__cpu",
@@ -132,15 +137,21 @@ def select_runs(
     )
     runs = runs.annotate(measurement_count=Count("measurements")).order_by("-id")
     for name, values in (filters or {}).items():
-        runs = runs.filter(_run_filter(name, values))
+        runs = runs.filter(run_filter(name, values))
     if since is not None:
         runs = runs.filter(started_at__gte=since)
     if until is not None:
         runs = runs.filter(started_at__lte=until)
+    if run_ids:
+        runs = runs.filter(run_id__in=run_ids)
+    if text:
+        named = Q(host_name__icontains=text) | Q(host__name__icontains=text)
+        runs = runs.filter(named | Q(run_id__startswith=text.lower()))
     return runs
 
 
-def _run_filter(name: str, values: tuple[str, ...]) -> Q:
+def run_filter(name: str, values: tuple[str, ...]) -> Q:
+    """The condition of one filter on runs: any of the values."""
     if name == "tag":
         condition = Q(pk__in=[])
         for value in values:

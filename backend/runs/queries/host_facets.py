@@ -1,0 +1,92 @@
+"""The filters of the list of hosts, with the number of hosts that each value leaves."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.comparison import natural_key
+from runs.models import DimensionValue
+from runs.queries.facets import FACETS, Facet, FacetOption
+from runs.queries.statements import LATEST_FIRST, fetch_rows
+
+HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
+"""Names as in `selection.FILTERS`; a host has the values of its latest run."""
+
+_KINDS = f"""
+SELECT e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration, count(*)
+FROM (
+    SELECT DISTINCT ON (r.host_id) r.id FROM runs_run r
+    WHERE r.status = 'ready' AND NOT r.hidden ORDER BY r.host_id, {LATEST_FIRST}
+) latest
+JOIN runs_run r ON r.id = latest.id
+JOIN runs_host h ON h.id = r.host_id
+JOIN runs_environment e ON e.id = r.environment_id
+WHERE strpos(lower(h.name), lower(%s)) > 0
+GROUP BY e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration
+"""  # noqa: S608 - constants
+
+
+@dataclass(frozen=True)
+class HostFacets:
+    """The filters, and how many hosts pass them all."""
+
+    facets: tuple[Facet, ...]
+    hosts: int
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Hosts that are alike in every filter; its values in the order of `HOST_FILTERS`."""
+
+    values: tuple[FacetOption, ...]
+    hosts: int
+
+    def passes(self, filters: Mapping[str, tuple[str, ...]], without: str = "") -> bool:
+        """Whether these hosts pass all filters but one."""
+        return all(
+            value.key in filters[name]
+            for name, value in zip(HOST_FILTERS, self.values, strict=True)
+            if name != without and filters.get(name)
+        )
+
+
+def host_facets(text: str, filters: Mapping[str, tuple[str, ...]]) -> HostFacets:
+    """The filters of the hosts whose name has this text, each counted under all others."""
+    kinds = _kinds(text)
+    return HostFacets(
+        tuple(_facet(name, number, kinds, filters) for number, name in enumerate(HOST_FILTERS)),
+        sum(kind.hosts for kind in kinds if kind.passes(filters)),
+    )
+
+
+def _kinds(text: str) -> list[_Kind]:
+    rows = fetch_rows(_KINDS, [text])
+    wanted = {pk for *values, _, _ in rows for pk in values}
+    known = DimensionValue.objects.in_bulk(wanted)
+    return [
+        _Kind(
+            (
+                *(FacetOption(known[pk].key, known[pk].label, 0) for pk in values),
+                FacetOption(verdict, verdict, 0),
+            ),
+            hosts,
+        )
+        for *values, verdict, hosts in rows
+    ]
+
+
+def _facet(
+    name: str, number: int, kinds: Sequence[_Kind], filters: Mapping[str, tuple[str, ...]]
+) -> Facet:
+    labels: dict[str, str] = {kind.values[number].key: kind.values[number].label for kind in kinds}
+    counts = Counter[str]()
+    for kind in kinds:
+        if kind.passes(filters, without=name):
+            counts[kind.values[number].key] += kind.hosts
+    chosen = {key: 0 for key in filters.get(name, ()) if key not in counts}
+    options = [
+        FacetOption(key, labels.get(key, key), count) for key, count in {**counts, **chosen}.items()
+    ]
+    return Facet(
+        name, FACETS[name], tuple(sorted(options, key=lambda option: natural_key(option.label)))
+    )
