@@ -54,17 +54,15 @@ def _id(params: QueryDict, name: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def page_of(
-    rows: QuerySet[M], params: QueryDict, order: Order = LATEST_ADDED, size: int = PAGE_SIZE
-) -> Page[M]:
+def page_of(rows: QuerySet[M], params: QueryDict, order: Order = LATEST_ADDED) -> Page[M]:
     """The page that `before=ID` or `after=ID` asks for; an id that is not there means the first."""
     backwards = _id(params, AFTER) is not None
     seen = _id(params, AFTER) if backwards else _id(params, BEFORE)
     part = None if seen is None else _beyond(rows, order, seen, backwards)
     if part is None:
         backwards = False
-    found = list(order.sorted(rows if part is None else part, backwards=backwards)[: size + 1])
-    further, found = len(found) > size, found[:size]
+    found = list(order.sorted(rows if part is None else part, backwards=backwards)[: PAGE_SIZE + 1])
+    further, found = len(found) > PAGE_SIZE, found[:PAGE_SIZE]
     if backwards:
         found.reverse()
     before, after = (further, True) if backwards else (part is not None, further)
