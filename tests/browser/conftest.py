@@ -139,5 +139,5 @@ def _fleet_document(number: int) -> dict[str, Any]:
         ),
         host={"name": f"fleet {number} " + ("n" * 180 if number == 0 else "")},
         environment=environment(model=model),
-        tags={"fleet": "big"},
+        tags={"fleet": "big", **({"named": f"{model[:60]}<b>{'w' * 130}"} if number == 0 else {})},
     )

@@ -24,11 +24,17 @@ STATES = {
     "normalised": "/?metric=normalised&group_by=os&scale=log&source=published",
     "openssl": "/?tool=openssl&group_by=openssl&source=published",
     "overfull": "/?tool=openssl&tag=fleet:big&top=50",
+    "searched filters": "/?tool=openssl&tag=fleet:big&find-cpu=1&more=host&page=3&group_by=host",
+    "no such group": "/?source=published&q=nothing+like+it",
     "nothing fits": f"/?cpu=no-such-cpu&{CIPHERS}",
     "no baseline": "/?metric=vs_blowfish&os=debian",
     "refused": "/?tool=gpg",
     "hosts": "/hosts/",
+    "hosts found": "/hosts/?q=fleet&sort=name&verdict=hardware",
+    "no hosts": "/hosts/?q=nothing+like+it",
     "runs": "/runs/",
+    "runs found": "/runs/?q=fleet+0",
+    "saved views": "/views/",
     "no runs": "/runs/?source=import",
     "method": "/method/",
     "sign in": "/accounts/login/?next=/runs/",
@@ -48,7 +54,7 @@ STATES = {
     "sensitivity": "/method/sensitivity/?group_by=os&source=published",
     "overfull sensitivity": "/method/sensitivity/?tool=openssl&tag=fleet:big&top=all",
 }
-SIGNED_IN = ("tokens", "upload", "managed profiles")
+SIGNED_IN = ("compare", "saved views", "tokens", "upload", "managed profiles")
 REFUSED = ("refused", "not found", "recommend refused", "no such profile")
 
 

@@ -16,7 +16,7 @@ from pages.first_steps import agent_command
 from pages.history_section import history_context
 from pages.host_list import host_list_context
 from pages.recommend_page import headline
-from pages.series import chart_views, sections
+from pages.series import chart_views, sections, series_page
 from pages.standing_view import standing_tables
 from runs.queries.delivery import latest_delivery
 from runs.queries.hosts import HostDetail, host_detail
@@ -40,13 +40,12 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     host = host_detail(host_id)
     if host is None:
         raise Http404("There is no such host, or it has no run that counts.")
-    shown = sections(host.results)
     past, faults = _history(host, request)
     context = {
         "host": host.summary,
         "facts": environment_facts(host.environment),
-        "sections": shown,
-        "charts": chart_views(shown),
+        "part": series_page(host.results, request.GET),
+        "charts": chart_views(sections(host.results)),
         "runs": host.recent_runs,
         "standings": standing_tables(standings(host_id, host.latest)),
         "delivery": latest_delivery(host_id),

@@ -1,0 +1,144 @@
+"""Filters, lists and saved views in the hands of their reader; what is under way shows itself."""
+
+import re
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.site_tools import upload, worker_paused
+from tests.browser.test_first_light import table
+from tests.browser.test_upload_page import LIST
+from tests.live_site import LiveSite
+from tests.sample_documents import openssl_measurement, run_document
+
+BIG = "/?tool=openssl&tag=fleet:big"
+
+
+def groups(page: Page) -> list[str]:
+    labels = page.locator("tbody[data-group] th[scope=rowgroup] bdi").all_text_contents()
+    return [label[:20] for label in labels]
+
+
+def test_a_value_is_searched_in_a_filter_chosen_and_shared(
+    open_page: OpenPage, fleet: None
+) -> None:
+    page = open_page(BIG)
+    page.locator("#facet-cpu > summary").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Search the values of CPU").press_sequentially("model 12")
+    expect(page.locator("#more-cpu")).to_have_text("2 more")
+    expect(page.get_by_label("Search the values of CPU")).to_be_focused()
+    page.locator("#more-cpu").click()
+    expect(page.locator("#choices-cpu label")).to_have_count(10)
+    page.get_by_label("model 129").check()
+    expect(page.locator("#summary")).to_contain_text("1 group, 1 system")
+    assert groups(page) == ["model 129"]
+    assert table(open_page(page.url)) == table(page)
+    page.go_back()
+    expect(page.get_by_label("model 129")).not_to_be_checked()
+    page.go_forward()
+    expect(page.get_by_label("model 129")).to_be_checked()
+
+
+def test_groups_are_searched_by_name_and_turned_page_by_page(
+    open_page: OpenPage, fleet: None
+) -> None:
+    page = open_page(BIG)
+    page.locator("#groups-later").press("Enter")
+    expect(page.get_by_text("Groups 21 to 40 of 200 shown.")).to_be_visible()
+    assert groups(page)[0] == "model 020"
+    page.get_by_label("Search groups").fill("MODEL 19")
+    expect(page.get_by_text("10 of 200 groups with “MODEL 19”")).to_be_visible()
+    assert groups(page)[0] == "model 190"
+    page.get_by_label("Search groups").fill("nothing like it")
+    page.get_by_role("link", name="Show all groups").click()
+    expect(page.get_by_label("Search groups")).to_have_value("")
+    assert len(groups(page)) == 20
+
+
+def test_the_way_back_from_another_page_finds_the_view_and_its_controls(
+    open_page: OpenPage, fleet: None
+) -> None:
+    page = open_page(BIG)
+    page.get_by_label("Compare by").select_option("tag:fleet")
+    expect(page.locator("h1")).to_have_text("OpenSSL throughput by Tag “fleet”")
+    page.get_by_role("link", name="Hosts", exact=True).click()
+    expect(page.locator("h1")).to_have_text("Hosts")
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("OpenSSL throughput by Tag “fleet”")
+    expect(page.get_by_label("Compare by")).to_have_value("tag:fleet")
+
+
+def test_a_view_is_saved_opened_renamed_and_deleted(
+    open_page: OpenPage, signed_in: dict[str, Any], fleet: None
+) -> None:
+    page = open_page(f"{BIG}&sort=best", **signed_in)
+    page.locator("#views-menu-summary").press("Enter")
+    page.get_by_label("Save this view as").fill("<b>Fleet</b>")
+    page.keyboard.press("Enter")
+    expect(page.locator("#views-menu-summary")).to_have_text("View “<b>Fleet</b>”")
+    page.goto("/")
+    page.locator("#views-menu-summary").click()
+    page.get_by_role("link", name="<b>Fleet</b>").click()
+    expect(page).to_have_url(re.compile("sort=best"))
+    expect(page.locator("#views-menu-summary")).to_have_text("View “<b>Fleet</b>”")
+    page.goto("/views/")
+    page.get_by_label("Another name for").fill("Fleet")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("link", name="Fleet", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("There is none yet.")).to_be_visible()
+
+
+def test_the_link_of_a_view_is_copied(open_page: OpenPage, fleet: None) -> None:
+    page = open_page(BIG, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_label("Compare by").select_option("os")
+    expect(page.locator("h1")).to_have_text("OpenSSL throughput by operating system")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#copy-link")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_hosts_are_found_sorted_and_turned_page_by_page(open_page: OpenPage, fleet: None) -> None:
+    page = open_page("/hosts/")
+    page.get_by_label("Name").press_sequentially("fleet 1")
+    expect(page.locator("#summary")).to_contain_text("111 hosts found")
+    expect(page.get_by_label("Name")).to_be_focused()
+    page.get_by_label("Sort").select_option("name")
+    names = page.locator("tbody th a")
+    expect(names.first).to_have_text("fleet 1 ")
+    page.locator("#pager-older").click()
+    expect(page).to_have_url(re.compile("before="))
+    expect(names.first).not_to_have_text("fleet 1 ")
+    page.go_back()
+    expect(names.first).to_have_text("fleet 1 ")
+    expect(open_page(page.url).locator("tbody th a").first).to_have_text("fleet 1 ")
+
+
+def test_what_arrives_shows_in_the_list_and_becomes_ready(
+    open_page: OpenPage, site: LiveSite
+) -> None:
+    page = open_page("/runs/")
+    page.evaluate("window.sameDocument = true")
+    with worker_paused(site):
+        document = run_document(openssl_measurement("aes-128-gcm", 4e9), host={"name": "late"})
+        upload(site, document, site.token("upload"))
+        row = page.locator("tbody tr", has_text="late")
+        expect(row).to_contain_text("accepted", timeout=30_000)
+    expect(row).to_contain_text("ready", timeout=30_000)
+    expect(row).to_contain_text("AMD EPYC 9R14")
+    expect(page.locator("#announcer")).to_have_text("The run of late is ready.")
+    assert page.evaluate("window.sameDocument") is True
+
+
+def test_a_saved_text_tells_when_its_run_is_ready(
+    open_page: OpenPage, site: LiveSite, signed_in: dict[str, Any]
+) -> None:
+    page = open_page("/upload/", **signed_in)
+    with worker_paused(site):
+        page.get_by_role("textbox", name="Paste").fill(LIST)
+        page.get_by_role("button", name="See what is understood").click()
+        page.get_by_role("article").get_by_role("button", name="Save").click()
+        expect(page.locator(".upload-runs")).to_contain_text("accepted")
+    expect(page.locator(".upload-runs")).to_contain_text("ready", timeout=30_000)
