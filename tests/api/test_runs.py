@@ -120,3 +120,18 @@ def test_the_list_needs_the_same_few_queries_however_long_it_is(
         store_run(run_document(host={"name": f"host-{number}"}))
     with django_assert_max_num_queries(3):
         reader.get(URL)
+
+
+def test_runs_are_asked_for_by_id_and_filtered_by_verdict(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    first, second, third = (str(store_run(run_document()).run_id) for _ in range(3))
+    found = reader.get("/api/v1/runs/", {"run_id": [first, third]}).json()["results"]
+    assert [run["run_id"] for run in found] == [third, first]
+    verdict = found[0]["acceleration"]
+    assert len(reader.get(f"/api/v1/runs/?verdict={verdict}").json()["results"]) == 3
+    assert reader.get("/api/v1/runs/?verdict=none-such").json()["results"] == []
+    refused = reader.get("/api/v1/runs/?run_id=x")
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["attr"] == "run_id"
+    assert second

@@ -1,0 +1,171 @@
+"""The filters of the compare page and the lists of hosts and runs."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.conftest import StoreRun
+from tests.pages.conftest import page, table_values, text_of
+from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
+
+GCM = "aes128-gcm@openssh.com"
+
+
+def machine(name: str, *measurements: dict[str, Any], cpu: str = "", **changes: Any) -> Any:
+    known = environment(model=cpu) if cpu else environment()
+    host = {"name": name, "machine_id": None}
+    return run_document(*measurements, host=host, **{"environment": known, **changes})
+
+
+def names(html: str) -> list[str]:
+    return re.findall(r'<th scope="row" class="name"><a [^>]*><bdi>([^<]*)</bdi>', html)
+
+
+def options(html: str, facet: str) -> list[tuple[str, ...]]:
+    found = re.search(rf'<fieldset class="choices" id="choices-{facet}".*?</fieldset>', html, re.S)
+    assert found is not None
+    return re.findall(r"<bdi>([^<]*)</bdi></span><span[^>]*>(\d+)", found[0])
+
+
+def test_machines_are_filtered_by_microarchitecture_verdict_and_tag(
+    member: Client, store_run: StoreRun
+) -> None:
+    masked = openssl_measurement("aes-128-cbc", 2e8, 2e8, acceleration="masked")
+    fast = openssl_measurement("aes-128-cbc", 12e8, 12e8)
+    zen = store_run(machine("zen", ssh_measurement(GCM, 4e8), fast, masked))
+    sandy = store_run(
+        machine(
+            "sandy",
+            ssh_measurement(GCM, 1e8),
+            environment=environment(
+                model="Intel(R) Core(TM) i7-2635QM CPU @ 2.00GHz",
+                vendor="GenuineIntel",
+                flags=[],
+            ),
+            tags={"rack": "c3"},
+        )
+    )
+    html = page(member, "/")
+    assert options(html, "tag-rack") == [("b2", "1"), ("c3", "1")]
+    for choice in ("microarchitecture=zen4", "tag=rack:b2"):
+        assert list(table_values(page(member, f"/?{choice}"))) == ["amd-epyc-9r14"]
+    for run, cpu in ((zen, "amd-epyc-9r14"), (sandy, "intel-core-i7-2635qm")):
+        assert list(table_values(page(member, f"/?verdict={run.acceleration}"))) == [cpu]
+    chosen = text_of(page(member, f"/?verdict={zen.acceleration}"))
+    assert f"AES acceleration {zen.acceleration.capitalize()}" in chosen
+
+
+def test_a_filter_shows_what_most_have_and_the_chosen_and_finds_the_rest(
+    member: Client, store_run: StoreRun
+) -> None:
+    for number in range(12):
+        store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8), cpu=f"CPU {number}"))
+    store_run(machine("second", ssh_measurement(GCM, 1e8), cpu="CPU 11"))
+    first = options(page(member, "/"), "cpu")
+    assert len(first) == 8
+    assert first[0] == ("11", "2")
+    assert [label for label, _ in options(page(member, "/?cpu=9"), "cpu")][:2] == ["9", "11"]
+    assert len(options(page(member, "/?more=cpu"), "cpu")) == 12
+    found = page(member, "/?find-cpu=1")
+    assert [label for label, _ in options(found, "cpu")] == ["11", "1", "10"]
+    assert len(table_values(found)) == 12
+    assert "No value contains “nothing”" in page(member, "/?find-cpu=nothing")
+
+
+def test_groups_are_searched_and_come_page_by_page(member: Client, store_run: StoreRun) -> None:
+    for number in range(25):
+        store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8 + number), cpu=f"CPU {number}"))
+    second = page(member, "/", page="2", sort="best")
+    assert list(table_values(second)) == ["4", "3", "2", "1", "0"]
+    assert "Groups 21 to 25 of 25 shown." in text_of(second)
+    assert list(table_values(page(member, "/", page="99"))) == ["20", "21", "22", "23", "24"]
+    assert list(table_values(page(member, "/", q="2"))) == ["2", "12", "20", "21", "22", "23", "24"]
+    nothing = page(member, "/", q="<b>")
+    assert "No group's name contains “ <b> ”" in text_of(nothing)
+
+
+def test_hosts_are_searched_filtered_and_sorted(member: Client, store_run: StoreRun) -> None:
+    for name, cpu in (("beta", "CPU 1"), ("Alpha", "CPU 2"), ("gamma", "CPU 1")):
+        store_run(machine(name, ssh_measurement(GCM, 1e8), cpu=cpu))
+    store_run(machine("beta", ssh_measurement(GCM, 1e8), cpu="CPU 2"))
+    assert names(page(member, "/hosts/")) == ["gamma", "Alpha", "beta"]
+    assert names(page(member, "/hosts/?sort=name")) == ["Alpha", "beta", "gamma"]
+    assert names(page(member, "/hosts/?sort=runs"))[0] == "beta"
+    assert names(page(member, "/hosts/?q=AM")) == ["gamma"]
+    html = page(member, "/hosts/?cpu=2")
+    assert names(html) == ["Alpha", "beta"], "of a host the latest run decides"
+    assert "2 hosts found" in text_of(html)
+    assert '<option value="1">1 (1)</option>' in html
+    assert "No host fits." in page(member, "/hosts/?cpu=none")
+    assert names(page(member, "/hosts/?q=%00&cpu=%00&sort=x")) == ["gamma", "Alpha", "beta"]
+
+
+@pytest.mark.parametrize("sort", ("", "name", "latest", "runs"))
+def test_every_order_of_hosts_comes_page_by_page_and_loses_nothing(
+    member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    monkeypatch.setattr("pages.paging.PAGE_SIZE", 2)
+    for number in range(5):
+        started = f"2025-11-2{number // 2}T00:00:01Z"
+        document = machine(f"h{number}", ssh_measurement(GCM, 1e8), started_at=started)
+        store_run({**document, "finished_at": "2025-12-01T00:00:00Z"})
+    address: str | None = f"?sort={sort}"
+    seen: list[str] = []
+    turned = []
+    while address:
+        html = page(member, f"/hosts/{address}")
+        turned.append(names(html))
+        seen += turned[-1]
+        later = re.search(r'href="(\?[^"]*)" rel="next"', html)
+        address = later[1].replace("&amp;", "&") if later else None
+    assert sorted(seen) == ["h0", "h1", "h2", "h3", "h4"]
+    back = re.search(r'href="(\?[^"]*)" rel="prev"', html)
+    assert back is not None
+    assert names(page(member, "/hosts/" + back[1].replace("&amp;", "&"))) == turned[-2]
+
+
+def test_the_queries_of_the_list_of_hosts_do_not_grow(
+    member: Client, store_run: StoreRun, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(12):
+        store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8), cpu=f"CPU {number}"))
+    with django_assert_max_num_queries(8):
+        page(member, "/hosts/?q=m&sort=latest&os=debian-gnu-linux&os=debian")
+
+
+def test_runs_are_searched_by_host_and_id(member: Client, store_run: StoreRun) -> None:
+    run = store_run(machine("Needle", ssh_measurement(GCM, 1e8)))
+    store_run(machine("hay", ssh_measurement(GCM, 1e8)))
+    for text in ("needle", str(run.run_id)[:13].upper()):
+        html = page(member, "/runs/", q=text)
+        assert "Needle" in html
+        assert "hay" not in html
+    assert "No run fits these filters" in page(member, "/runs/", q="nothing\x00like it")
+
+
+def test_a_large_run_comes_page_by_page(member: Client, store_run: StoreRun) -> None:
+    sizes = [16 * (number + 1) for number in range(260)]
+    run = store_run(
+        machine("large", *(openssl_measurement("aes-128-gcm", 1e9, block_size=s) for s in sizes))
+    )
+    html = page(member, f"/runs/{run.run_id}/")
+    assert html.count('class="samples"') == 250
+    assert "Series 1 to 250 of 260." in text_of(html)
+    last = page(member, f"/runs/{run.run_id}/?page=2")
+    assert last.count('class="samples"') == 10
+    assert "Series 1 to 250 of 260." in text_of(page(member, f"/hosts/{run.host_id}/"))
+
+
+def test_hostile_names_stay_text_in_lists_and_filters(member: Client, store_run: StoreRun) -> None:
+    nasty = "\"'><script>alert(1)</script>\u202eevil🚀" + "x" * 150
+    store_run(machine(nasty, ssh_measurement(GCM, 1e8), cpu=nasty, tags={"k.e-y": nasty}))
+    for address in ("/", "/?more=host", "/hosts/?q=evil", "/runs/?q=evil", "/?group_by=tag:k.e-y"):
+        assert "<script>alert" not in page(member, address)
+    html = page(member, "/")
+    chosen = re.search(r'name="tag" value="([^"]*)"', html)
+    assert chosen is not None
+    assert len(table_values(page(member, "/", tag=unescape(chosen[1])))) == 1
