@@ -1,6 +1,12 @@
 import { defineConfig } from "vitest/config";
 
-// Fixed names, one chunk: Django's manifest storage hashes and whitenoise compresses them.
+/** What all charts of comparisons share: one file rather than ten small ones. */
+const SHARED =
+  /src\/charts\/(annotations|axes|built|chartFigure|comparisonChart|fit|linkLines|points|rows|selection|theme|words)\.ts$/;
+
+// The entry has a fixed name: Django's manifest storage hashes it, and whitenoise compresses it.
+// What it loads later has its hash from here, and imports nothing from the entry: under its two
+// names a browser would run that twice (tests/browser/test_charts.py).
 export default defineConfig({
   build: {
     target: "es2022",
@@ -10,7 +16,15 @@ export default defineConfig({
       input: "src/main.ts",
       output: {
         entryFileNames: "assets/main.js",
+        chunkFileNames: "assets/[name]-[hash].js",
         assetFileNames: "assets/main[extname]",
+        codeSplitting: {
+          groups: [
+            // By itself, because the upload page needs it and no charts.
+            { name: "format", test: /src\/format\.ts$/, priority: 2 },
+            { name: "charts", test: SHARED, priority: 1 },
+          ],
+        },
       },
     },
   },

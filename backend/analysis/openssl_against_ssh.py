@@ -77,6 +77,11 @@ def own_cipher(ssh_cipher: str) -> str | None:
     return _OWN.get(ssh_cipher)
 
 
+def ssh_ciphers(openssl_cipher: str) -> tuple[str, ...]:
+    """The ssh ciphers whose own algorithm openssl calls so; none for most of openssl's."""
+    return tuple(name for name, own in _OWN.items() if own == openssl_cipher)
+
+
 def delivered(measured: Iterable[MeasuredSeries]) -> tuple[Delivered, ...]:
     """Each ssh series of one run that has its cipher's own speed beside it.
 

@@ -9,8 +9,9 @@ from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
 from analysis.comparison import NEEDS_PROFILE, Comparison
+from pages.charts.figure import Asked, chart_context
 from pages.cipher_choice import FamilyOptions, default_ciphers, families
-from pages.comparison_view import chart_view, counted_systems, shown_groups
+from pages.comparison_view import counted_systems
 from pages.facet_view import shown_facets
 from pages.group_list import group_page
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
@@ -23,6 +24,7 @@ from pages.page_query import (
     display,
     first_page,
 )
+from pages.palette import cipher_order
 from pages.tool_break_note import tool_breaks
 from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.facets import (
@@ -73,18 +75,31 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
     known = facets(query)
     # Another choice begins at its first page.
     whole, params = params, first_page(params)
+    sizes = block_sizes(query)
+    narrowing = chips(params, query, known)
+    part = group_page(comparison, shown, whole)
+    asked = Asked(
+        query,
+        comparison,
+        part.comparison,
+        shown,
+        sizes,
+        heading(comparison),
+        [f"{chip.label} {chip.value}" for chip in narrowing],
+    )
     return {
         **form_context(params, query, shown, known),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
         "all_ciphers": _all_ciphers(params, families(measured, ())),
         "default_address": PageAddress(params).changed(cipher=None),
-        "block_sizes": sorted({*block_sizes(query), *([asked_size] if asked_size else [])}),
+        "block_sizes": sorted({*sizes, *([asked_size] if asked_size else [])}),
         "asked_block_size": asked_size,
         "other_block_sizes": _without_block_size(query, every_size),
         "facets": shown_facets(known, query.filters, params),
-        "chips": chips(params, query, known),
-        **result_context(comparison, whole, shown),
+        "chips": narrowing,
+        "part": part,
+        **result_context(asked, params),
         "csv_address": csv_address(params, query),
         "sensitivity_address": sensitivity_address(params),
         "clear_address": clear_address(params, query),
@@ -133,23 +148,18 @@ def _groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
     return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
 
 
-def result_context(comparison: Comparison, params: QueryDict, shown: Display) -> dict[str, Any]:
+def result_context(asked: Asked, params: QueryDict) -> dict[str, Any]:
     """Table, chart and the sentence over them."""
-    part = group_page(comparison, shown, params)
-    groups = shown_groups(part.comparison, shown)
-    view = chart_view(part.comparison, shown)
+    comparison = asked.comparison
     return {
         "comparison": comparison,
-        "heading": heading(comparison),
-        "groups": groups,
-        "part": part,
+        "heading": asked.heading,
+        **chart_context(asked),
+        "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
+        "all_address": PageAddress(params).changed(top="all"),
         "systems": counted_systems(sum(group.hosts for group in comparison.groups)),
-        "sources": _sources(part.comparison),
+        "sources": _sources(asked.part),
         "unsearched_address": PageAddress(params).changed(q=None, page=None),
-        "chart": view if groups else None,
-        "chart_groups": len(view["comparison"]["groups"]),
-        "whiskers": any(row.summary.n > 1 for group in groups for row in group.rows),
-        "points": any(row.summary.n == 1 for group in groups for row in group.rows),
         "tool_breaks": tool_breaks(comparison),
         "no_baseline": comparison.excluded.get("no_baseline", 0),
         # The profile may know no level of this tool at all: then no machine can be normalised.

@@ -47,6 +47,7 @@ class Row:
     median: str
     exact_median: str
     quartiles: str
+    extremes: str
     uncertainty: str
     bar: Bar
 
@@ -122,6 +123,7 @@ def _row(group: Group, cipher: str, unit: str, place: Callable[[float], float]) 
         median=quantity(summary.median, unit),
         exact_median=exact(summary.median, unit),
         quartiles=quantity_range(summary.q1, summary.q3, unit) if several else "",
+        extremes=quantity_range(summary.minimum, summary.maximum, unit) if several else "",
         uncertainty="" if uncertainty is None else factor(uncertainty),
         bar=Bar(
             place(summary.median),
@@ -164,7 +166,7 @@ def comparison_json(comparison: Comparison, groups: tuple[Group, ...]) -> dict[s
                 "key": group.key,
                 "label": group.label,
                 "hosts": group.hosts,
-                "values": {name: _summary_json(value) for name, value in group.values.items()},
+                "values": {name: summary_json(value) for name, value in group.values.items()},
             }
             for group in groups
         ],
@@ -172,7 +174,8 @@ def comparison_json(comparison: Comparison, groups: tuple[Group, ...]) -> dict[s
     }
 
 
-def _summary_json(summary: GroupSummary) -> dict[str, float]:
+def summary_json(summary: GroupSummary) -> dict[str, float]:
+    """A summary in the shape of the API's answer."""
     return {
         "median": summary.median,
         "q1": summary.q1,

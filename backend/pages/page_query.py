@@ -16,7 +16,7 @@ TOPS = ("20", "50", "100", "all")
 MOST_GROUPS = 200
 """Groups on one page, at most: what a browser draws without a pause."""
 
-PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more")
+PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links")
 FIND = "find-"
 """Parameters that search in the values of one filter begin so."""
 
@@ -27,7 +27,9 @@ class Display:
 
     `sort` is one of `SORTS`, or "cipher:NAME": by that cipher, best first. `top` is the number of
     groups on one page, None as many as a page may have; `page` counts from 1. `search`: only
-    groups whose label has this text.
+    groups whose label has this text. `chart` is the kind of chart asked for
+    (`pages.charts.kinds`), which a comparison need not have; `links` whether it has lines for
+    network links.
     """
 
     scale: str = SCALES[0]
@@ -35,6 +37,8 @@ class Display:
     top: int | None = int(TOPS[0])
     search: str = ""
     page: int = 1
+    chart: str = ""
+    links: bool = False
 
 
 def display(params: QueryDict) -> Display:
@@ -46,6 +50,8 @@ def display(params: QueryDict) -> Display:
         top=None if top == "all" else int(top if top in TOPS else TOPS[0]),
         search=search_text(params),
         page=page_number(params),
+        chart=params.get("chart", ""),
+        links=params.get("links") == "1",
     )
 
 

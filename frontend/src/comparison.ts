@@ -31,16 +31,80 @@ export interface Comparison {
   excluded: Record<string, number>;
 }
 
-/** What a page hands to the chart: the comparison and how to draw it. */
-export interface ChartView {
-  comparison: Comparison;
+/** A network link and the bytes per second that it carries: a line across the chart. */
+export interface Link {
+  name: string;
+  rate: number;
+}
+
+/** What a picture of the chart says about itself. */
+export interface PictureWords {
+  title: string;
+  subtitle: string;
+  source: string;
+  date: string;
+  file: string;
+}
+
+export type ChartKind = "bars" | "box" | "heatmap" | "lines" | "scatter";
+
+/** What every chart of comparisons has. */
+export interface ChartBase {
+  /** Absent: bars. */
+  kind?: ChartKind;
   /** Colour slot of each cipher, such as "aes-gcm-1": a custom property of the style sheet. */
   colours: Record<string, string>;
   /** Short names of ciphers for the axis. */
   names: Record<string, string>;
+  scale: Scale;
+  links?: Link[];
+  picture?: PictureWords;
+}
+
+/** Bars, boxes and the heat map: one summary for each group and cipher. */
+export interface ChartView extends ChartBase {
+  kind?: "bars" | "box" | "heatmap";
+  comparison: Comparison;
   /** Keys of groups with a machine that an agent measured. */
   measured_here: string[];
-  scale: Scale;
   /** What stands beside a group's label instead of its number of machines. */
   notes?: Record<string, string>;
 }
+
+/** One group's lines: for each cipher a summary at each block size, null where there is none. */
+export interface Panel {
+  key: string;
+  label: string;
+  note: string;
+  here: boolean;
+  values: Record<string, (Summary | null)[]>;
+}
+
+export interface LinesView extends ChartBase {
+  kind: "lines";
+  unit: Unit;
+  /** Block sizes in bytes, ascending. */
+  sizes: number[];
+  ciphers: string[];
+  groups: Panel[];
+}
+
+/** One cipher on one machine: alone in openssl, and over ssh. */
+export interface BothTools {
+  host: string;
+  cipher: string;
+  own: string;
+  openssl: Summary;
+  ssh: Summary;
+}
+
+export interface ScatterView extends ChartBase {
+  kind: "scatter";
+  unit: Unit;
+  /** openssl's block size in words, empty where it is not known. */
+  block_size: string;
+  ciphers: string[];
+  points: BothTools[];
+}
+
+export type AnyView = ChartView | LinesView | ScatterView;

@@ -5,7 +5,6 @@ import { initCopyCommand } from "./pages/copyCommand";
 import { initLive } from "./pages/live";
 import { initLiveForms } from "./pages/liveForm";
 import { initPageTools } from "./pages/pageTools";
-import { initUpload } from "./upload/page";
 import { initWideForm } from "./pages/wideForm";
 
 // Each finds its element or returns. A module runs when the document has been read.
@@ -16,7 +15,11 @@ for (const init of [
   initLive,
   initCopyCommand,
   initPageTools,
-  initUpload,
 ]) {
   init();
+}
+
+// A page of its own, and a large one.
+if (document.getElementById("upload-form")) {
+  void import("./upload/page").then(({ initUpload }) => initUpload());
 }

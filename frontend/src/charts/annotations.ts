@@ -1,24 +1,36 @@
-/** What the bars are labelled with: group headings, values at the ends, points for one machine. */
+/** What rows are labelled with: group headings, values at the ends, rings for single machines. */
 
 import type { Chart, Plugin } from "chart.js";
 
 import type { Unit } from "../comparison";
 import { quantity } from "../format";
 import { ellipsize } from "./fit";
-import type { BarRow, HeadingRow, RowLayout } from "./rows";
+import { ROW_HEIGHT, type BarRow, type HeadingRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
 
 const POINT_RADIUS = 4;
 const HERE = "measured here";
 
-export function annotations(layout: RowLayout, unit: Unit, theme: Theme): Plugin {
+/** How far a row's shape reaches, and which machines are drawn as rings. */
+export interface Reach {
+  high: (row: BarRow) => number;
+  points: (row: BarRow) => number[];
+}
+
+export function annotations(layout: RowLayout, unit: Unit, theme: Theme, reach: Reach): Plugin {
   return {
     id: "annotations",
     afterDatasetsDraw(chart) {
-      const { ctx } = chart;
+      const { ctx, chartArea, width } = chart;
+      const rows = chart.scales["y"];
+      const seen = ({ y }: { y: number }): boolean =>
+        rows !== undefined && y > rows.min - ROW_HEIGHT && y < rows.max + ROW_HEIGHT;
       ctx.save();
-      for (const heading of layout.headings) drawHeading(chart, heading, theme);
-      for (const row of layout.bars) drawValue(chart, row, unit, theme);
+      ctx.beginPath();
+      ctx.rect(0, chartArea.top, width, chartArea.bottom - chartArea.top);
+      ctx.clip();
+      for (const heading of layout.headings.filter(seen)) drawHeading(chart, heading, theme);
+      for (const row of layout.bars.filter(seen)) drawRow(chart, row, unit, theme, reach);
       ctx.restore();
     },
   };
@@ -59,27 +71,23 @@ function drawBadge(ctx: CanvasRenderingContext2D, x: number, y: number, theme: T
   return x + width + 8;
 }
 
-function drawValue(chart: Chart, row: BarRow, unit: Unit, theme: Theme): void {
-  const { ctx } = chart;
-  const { median, q3, n } = row.summary;
+function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Reach): void {
+  const { ctx, chartArea } = chart;
   const y = pixel(chart, "y", row.y);
-  if (n === 1) drawPoint(ctx, pixel(chart, "x", median), y, row, theme);
-  const end = pixel(chart, "x", n > 1 ? Math.max(median, q3) : median);
+  for (const value of reach.points(row)) drawRing(chart, pixel(chart, "x", value), y, row, theme);
+  // Of a zoomed axis the end may lie outside: then the value stands at the edge.
+  const end = Math.min(chartArea.right, Math.max(chartArea.left, pixel(chart, "x", reach.high(row))));
   ctx.font = `11px ${theme.fontFamily}`;
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.fillStyle = theme.text;
-  ctx.fillText(quantity(median, unit), end + POINT_RADIUS + 4, y);
+  ctx.fillText(quantity(row.summary.median, unit), end + POINT_RADIUS + 4, y);
 }
 
 /** One machine is a point, not a distribution: a disc in the cipher's colour, ringed. */
-function drawPoint(
-  ctx: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  row: BarRow,
-  theme: Theme,
-): void {
+function drawRing(chart: Chart, x: number, y: number, row: BarRow, theme: Theme): void {
+  const { ctx, chartArea } = chart;
+  if (x < chartArea.left - 1 || x > chartArea.right + 1) return;
   ctx.beginPath();
   ctx.arc(x, y, POINT_RADIUS, 0, 2 * Math.PI);
   ctx.fillStyle = theme.surface;

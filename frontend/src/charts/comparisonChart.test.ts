@@ -1,19 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { comparisonChart, isLogTick, logFloor, point, summaryLines } from "./comparisonChart";
-import { one, several, view } from "./fixtures";
+import { isLogTick, logFloor } from "./axes";
+import { comparisonChart, point } from "./comparisonChart";
+import { one, room, several, theme, view } from "./fixtures";
 import type { BarRow } from "./rows";
-import type { Theme } from "./theme";
-
-const theme: Theme = {
-  text: "#111111",
-  muted: "#555555",
-  grid: "#dddddd",
-  surface: "#ffffff",
-  accent: "#006655",
-  fontFamily: "sans-serif",
-  cipher: (slot) => `colour of ${slot}`,
-};
+import { summaryLines } from "./words";
 
 function row(summary: BarRow["summary"]): BarRow {
   return { y: 10, group: "G", cipher: "c", name: "c", slot: "other-2", summary };
@@ -21,8 +12,12 @@ function row(summary: BarRow["summary"]): BarRow {
 
 describe("the comparison chart", () => {
   it("draws medians as bar lengths, in the unit of the comparison", () => {
-    const { configuration } = comparisonChart(view(), theme);
-    expect(configuration.data.datasets[0]?.data.map(({ x }) => x)).toEqual([328.37e6, 159e6, 409e6]);
+    const { configuration } = comparisonChart(view(), theme, room);
+    expect(configuration.data.datasets[0]?.data).toMatchObject([
+      { x: 328.37e6 },
+      { x: 159e6 },
+      { x: 409e6 },
+    ]);
   });
 
   it("draws quartiles as whiskers only where there are several machines", () => {
@@ -36,7 +31,7 @@ describe("the comparison chart", () => {
   });
 
   it("colours each bar by its cipher", () => {
-    const { configuration } = comparisonChart(view(), theme);
+    const { configuration } = comparisonChart(view(), theme, room);
     expect(configuration.data.datasets[0]?.backgroundColor).toEqual([
       "colour of aes-gcm-1",
       "colour of aes-ctr-1",
@@ -45,28 +40,51 @@ describe("the comparison chart", () => {
   });
 
   it("lies on its side, so that labels have room", () => {
-    expect(comparisonChart(view(), theme).configuration.options?.indexAxis).toBe("y");
+    expect(comparisonChart(view(), theme, room).configuration.options?.indexAxis).toBe("y");
   });
 
   it("starts a linear axis at zero and a logarithmic one at the decade below", () => {
-    const linear = comparisonChart(view(), theme).configuration.options?.scales?.["x"];
+    const linear = comparisonChart(view(), theme, room).configuration.options?.scales?.["x"];
     expect(linear).toMatchObject({ type: "linear", beginAtZero: true });
-    const log = comparisonChart(view({ scale: "log" }), theme).configuration.options?.scales?.["x"];
+    const log = comparisonChart(view({ scale: "log" }), theme, room).configuration.options?.scales?.["x"];
     expect(log).toMatchObject({ type: "logarithmic", min: 1e8 });
   });
 
   it("finds the power of ten below the smallest value, never at it", () => {
-    expect(logFloor([row(one(250))])).toBe(100);
-    expect(logFloor([row(one(100))])).toBe(10);
-    expect(logFloor([row({ ...several, q1: 9 })])).toBe(1);
-    expect(logFloor([row(one(0))])).toBe(1);
-    expect(logFloor([])).toBe(1);
+    expect(logFloor(250)).toBe(100);
+    expect(logFloor(100)).toBe(10);
+    expect(logFloor(9)).toBe(1);
+    expect(logFloor(0)).toBe(1);
+    expect(logFloor(Number.POSITIVE_INFINITY)).toBe(1);
   });
 
   it("labels few values of a logarithmic axis, fewer on a phone", () => {
     const values = [1e6, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 8e6, 9e6, 1e7];
     expect(values.filter((value) => isLogTick(value, 1200))).toEqual([1e6, 2e6, 5e6, 1e7]);
     expect(values.filter((value) => isLogTick(value, 320))).toEqual([1e6, 3e6, 1e7]);
+  });
+
+  it("has a mark with words for each bar, in the order of the table", () => {
+    expect(comparisonChart(view(), theme, room).marks.map(({ words }) => words)).toEqual([
+      ["Intel Core i7-2635QM", "aes128-gcm@openssh.com", "328 MB/s, 1 system"],
+      ["Intel Core i7-2635QM", "aes128-ctr", ...summaryLines(several, "B/s")],
+      ["AMD EPYC", "aes128-ctr", "409 MB/s, 1 system"],
+    ]);
+  });
+
+  it("draws a line for each link that it is given, and never makes the axis longer for it", () => {
+    const links = [{ name: "1 GbE", rate: 1.18e8 }];
+    const { configuration } = comparisonChart(view({ links }), theme, room);
+    expect(configuration.options?.plugins?.annotation?.annotations).toMatchObject([
+      { scaleID: "x", value: 1.18e8, adjustScaleRange: false, label: { content: "1 GbE" } },
+    ]);
+  });
+
+  it("shows as many rows as there is room for", () => {
+    const whole = comparisonChart(view(), theme, room);
+    expect(whole.configuration.options?.scales?.["y"]).toMatchObject({ max: whole.rowsHeight });
+    const part = comparisonChart(view(), theme, { ...room, rows: 50 });
+    expect(part.configuration.options?.scales?.["y"]).toMatchObject({ min: 0, max: 50 });
   });
 
   it("says in words what a bar shows", () => {

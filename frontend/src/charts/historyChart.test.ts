@@ -1,22 +1,12 @@
 import { describe, expect, it } from "vitest";
 
 import type { HistoryPoint, HistoryView } from "../history";
+import { theme } from "./fixtures";
 import { historyChart, pointLines, span, timeLabel, timeTicks } from "./historyChart";
 import { placeLabels } from "./historyMarks";
-import type { Theme } from "./theme";
 
 const DAY = 86_400_000;
 const MARCH = Date.UTC(2025, 2, 1, 6);
-
-const theme: Theme = {
-  text: "text",
-  muted: "muted",
-  grid: "grid",
-  surface: "surface",
-  accent: "accent",
-  fontFamily: "sans",
-  cipher: (slot) => `colour of ${slot}`,
-};
 
 function point(day: number, changes: Partial<HistoryPoint> = {}): HistoryPoint {
   const at = MARCH + day * DAY;
@@ -40,7 +30,7 @@ describe("the chart of a history", () => {
     expect(line?.data).toHaveLength(4);
     expect(line?.pointBackgroundColor).toEqual([
       "colour of aes-gcm-1",
-      "surface",
+      theme.surface,
       "colour of aes-gcm-1",
       "colour of aes-gcm-1",
     ]);

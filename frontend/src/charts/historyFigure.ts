@@ -19,7 +19,7 @@ export function drawHistory(figure: HTMLElement): DrawnChart | null {
   let chart = draw(figure, canvas, view);
   const steer = (event: KeyboardEvent): void => {
     const now = chart.getActiveElements()[0]?.index ?? -1;
-    const next = nextIndex(ALONG[event.key] ?? event.key, now, view.points.length);
+    const next = nextIndex(event.key, now, view.points.length);
     if (next === null) return;
     event.preventDefault();
     select(chart, next);
@@ -37,9 +37,6 @@ export function drawHistory(figure: HTMLElement): DrawnChart | null {
     },
   };
 }
-
-/** Time runs to the right: so do the arrows. */
-const ALONG: Readonly<Record<string, string>> = { ArrowRight: "ArrowDown", ArrowLeft: "ArrowUp" };
 
 function draw(figure: HTMLElement, canvas: HTMLCanvasElement, view: HistoryView): Chart {
   // Shown before it is measured: a hidden box has no width.

@@ -1,7 +1,23 @@
 /** All charts of the document: drawn when a page or a part of it arrives, redrawn on a new theme. */
 
-import { drawFigure, type DrawnChart } from "../charts/chartFigure";
-import { drawHistory } from "../charts/historyFigure";
+import type { Build, DrawnChart, Later } from "../charts/chartFigure";
+import type { AnyView } from "../comparison";
+
+/** What only pages with charts need, each kind by itself. */
+const KINDS = {
+  bars: () => import("../charts/kinds/bars"),
+  box: () => import("../charts/kinds/box"),
+  heatmap: () => import("../charts/kinds/heatmap"),
+  lines: () => import("../charts/kinds/lines"),
+  scatter: () => import("../charts/kinds/scatter"),
+};
+
+/** What only some readers of a chart reach for. */
+const LATER: Later = {
+  zoom: () => import("../charts/zoom"),
+  picture: () => import("../charts/picture"),
+  svg: () => import("../charts/svgContext"),
+};
 
 const drawn = new Map<HTMLElement, DrawnChart>();
 
@@ -14,10 +30,43 @@ export function drawCharts(): void {
   }
   const figures = "figure[data-chart], figure[data-history]";
   for (const figure of document.querySelectorAll<HTMLElement>(figures)) {
-    if (drawn.has(figure)) continue;
-    const chart = "history" in figure.dataset ? drawHistory(figure) : drawFigure(figure);
-    if (chart) drawn.set(figure, chart);
+    if (!drawn.has(figure)) void arrive(figure);
   }
+}
+
+/** Loads what the figure needs and draws it; a failure is said where the chart would be. */
+async function arrive(figure: HTMLElement): Promise<void> {
+  try {
+    const draw = "history" in figure.dataset ? await loadHistory() : await loadChart(figure);
+    // Meanwhile the page may have gone on, or have asked twice.
+    if (!figure.isConnected || drawn.has(figure)) return;
+    const chart = draw(figure);
+    if (chart) drawn.set(figure, chart);
+  } catch (error) {
+    const fault = figure.querySelector<HTMLElement>(".chart-fault");
+    if (fault) fault.hidden = false;
+    figure.dataset["fault"] = "";
+    throw error;
+  }
+}
+
+type Draw = (figure: HTMLElement) => DrawnChart | null;
+
+async function loadHistory(): Promise<Draw> {
+  return (await import("../charts/historyFigure")).drawHistory;
+}
+
+async function loadChart(figure: HTMLElement): Promise<Draw> {
+  const source = document.getElementById(figure.dataset["chart"] ?? "")?.textContent;
+  if (!source) return () => null;
+  const view = JSON.parse(source) as AnyView;
+  const crossed = view.kind === "scatter" || (view.links ?? []).length > 0;
+  const [{ drawFigure }, { build }] = await Promise.all([
+    import("../charts/chartFigure"),
+    KINDS[view.kind ?? "bars"](),
+    crossed ? import("../charts/kinds/annotation") : null,
+  ]);
+  return (one) => drawFigure(one, view, build as Build, LATER);
 }
 
 export function initCharts(): void {

@@ -1,0 +1,52 @@
+/** What a builder makes of a view, and what the figure around it needs to know. */
+
+import type { Chart, ChartConfiguration } from "chart.js";
+
+/**
+ * A configuration and a chart of any kind. Under one kind's name: the union of the types of all
+ * kinds and plug-ins is more than the compiler can hold.
+ */
+export type Configuration = ChartConfiguration<"bar">;
+export type AnyChart = Chart<"bar">;
+
+/** Something a reader can stop at: a bar, a box, a cell, a point; in the order of reading. */
+export interface Mark {
+  datasetIndex: number;
+  index: number;
+  /** What it is and what it says; the first is the tooltip's title. */
+  words: string[];
+}
+
+/** The room there is for a chart, in CSS pixels. */
+export interface Room {
+  width: number;
+  /** Height of the part of the rows that is seen at once; the rest is scrolled to. */
+  rows: number;
+}
+
+export interface BuiltChart {
+  configuration: Configuration;
+  /** Height of the whole chart when nothing has to be scrolled, in CSS pixels. */
+  height: number;
+  /** Height of the rows alone where the vertical axis counts pixels of rows, else null. */
+  rowsHeight: number | null;
+  marks: Mark[];
+  /** Marks beside one another, for the arrow keys. */
+  columns: number;
+  /** Axes that can be zoomed. */
+  zoom: "x" | "y" | "xy" | null;
+}
+
+/** The configuration of one kind of chart as one of any kind: what `Chart` takes. */
+export function configurationOf(configuration: object): Configuration {
+  return configuration as Configuration;
+}
+
+/** Above this height a chart's rows are scrolled inside the figure. */
+export const TALLEST = 3000;
+
+/** How much of the rows is shown at once: all of them up to `TALLEST`, else most of the window. */
+export function shownRows(rowsHeight: number, windowHeight: number, whole: boolean): number {
+  if (whole || rowsHeight <= TALLEST) return rowsHeight;
+  return Math.min(rowsHeight, Math.max(380, Math.min(1100, Math.round(windowHeight * 0.78))));
+}

@@ -1,0 +1,219 @@
+/** Speed over block sizes: a small chart for each group, all with the same axes. */
+
+import type { Chart, Plugin } from "chart.js";
+
+import type { LinesView, Panel, Summary } from "../comparison";
+import { STILL, tooltip, valueAxis, type AxisOptions } from "./axes";
+import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
+import { ellipsize } from "./fit";
+import { linkLines } from "./linkLines";
+import { pointStyle } from "./points";
+import type { Theme } from "./theme";
+import { blockSize, summaryLines } from "./words";
+
+const PANEL_WIDTH = 300;
+const PANEL_HEIGHT = 150;
+const HEADING = 34;
+const GUTTER = 22;
+const MOST_COLUMNS = 6;
+const BOTTOM = 26;
+
+export interface Grid {
+  columns: number;
+  rows: number;
+}
+
+/** How many small charts stand side by side. */
+export function gridOf(panels: number, width: number): Grid {
+  const fit = Math.max(1, Math.floor(width / PANEL_WIDTH));
+  const columns = Math.max(1, Math.min(fit, MOST_COLUMNS, panels));
+  return { columns, rows: Math.ceil(panels / columns) };
+}
+
+interface Line {
+  panel: number;
+  cipher: string;
+  summaries: (Summary | null)[];
+}
+
+export function linesChart(view: LinesView, theme: Theme, room: Room): BuiltChart {
+  const grid = gridOf(view.groups.length, room.width);
+  const lines = view.groups.flatMap((group, panel) =>
+    view.ciphers.flatMap((cipher): Line[] => {
+      const summaries = group.values[cipher];
+      return summaries ? [{ panel, cipher, summaries }] : [];
+    }),
+  );
+  const marks = lines.flatMap((line, datasetIndex) => marksOf(view, line, datasetIndex));
+  const height = grid.rows * (PANEL_HEIGHT + HEADING) + BOTTOM;
+  return {
+    height: grid.rows === 1 ? height + 90 : height,
+    rowsHeight: null,
+    marks,
+    columns: 1,
+    zoom: "y",
+    configuration: configurationOf({
+      type: "line",
+      data: { datasets: lines.map((line) => dataset(view, line, grid, theme)) },
+      options: {
+        ...STILL,
+        layout: { padding: { right: 10 } },
+        interaction: { mode: "nearest", intersect: false },
+        scales: scales(view, grid, theme),
+        plugins: {
+          legend: { display: false },
+          tooltip: tooltip(marks, theme),
+          annotation: linkLines(view.links, rowNames(grid), theme),
+        },
+      },
+      plugins: [headings(view.groups, grid, theme)],
+    }),
+  };
+}
+
+function marksOf(view: LinesView, { panel, cipher, summaries }: Line, datasetIndex: number): Mark[] {
+  const group = view.groups[panel]?.label ?? "";
+  return view.sizes.flatMap((size, index): Mark[] => {
+    const summary = summaries[index];
+    if (!summary) return [];
+    const words = [group, `${cipher}, ${blockSize(size)} blocks`, ...summaryLines(summary, view.unit)];
+    return [{ datasetIndex, index, words }];
+  });
+}
+
+function dataset(view: LinesView, line: Line, grid: Grid, theme: Theme): object {
+  const slot = view.colours[line.cipher] ?? "other-2";
+  const colour = theme.cipher(slot);
+  return {
+    label: line.cipher,
+    // A size that was not measured is a gap, and the line does not claim to know what is there.
+    data: view.sizes.map((x, index) => ({ x, y: line.summaries[index]?.median ?? Number.NaN })),
+    xAxisID: `x${line.panel % grid.columns}`,
+    yAxisID: `y${Math.floor(line.panel / grid.columns)}`,
+    borderColor: colour,
+    borderWidth: 1.75,
+    pointStyle: pointStyle(slot),
+    pointRadius: 3,
+    pointHoverRadius: 5,
+    pointBackgroundColor: colour,
+    pointBorderColor: theme.surface,
+    pointBorderWidth: 1,
+    pointHoverBorderColor: theme.text,
+  };
+}
+
+function rowNames({ rows }: Grid): string[] {
+  return Array.from({ length: rows }, (_, row) => `y${row}`);
+}
+
+/** Panels as stacked axes, with hidden axes between them for headings and gutters. */
+function scales(view: LinesView, grid: Grid, theme: Theme): Record<string, AxisOptions> {
+  const found: Record<string, AxisOptions> = {};
+  const [low, high] = valueRange(view);
+  // The first of a stack of vertical axes stands on top.
+  for (let row = 0; row < grid.rows; row += 1) {
+    found[`heading${row}`] = spacer("left", HEADING);
+    found[`y${row}`] = {
+      ...valueAxis({ unit: view.unit, scale: view.scale, lowest: low, theme, ticks: 5 }),
+      position: "left",
+      stack: "rows",
+      stackWeight: PANEL_HEIGHT,
+      max: view.scale === "log" ? high : high * 1.05,
+    } as AxisOptions;
+  }
+  for (let column = 0; column < grid.columns; column += 1) {
+    if (column > 0) found[`gutter${column}`] = spacer("bottom", GUTTER);
+    found[`x${column}`] = sizeAxis(view, theme);
+  }
+  return found;
+}
+
+function valueRange(view: LinesView): [number, number] {
+  const medians = view.groups.flatMap(({ values }) =>
+    Object.values(values).flatMap((line) => line.flatMap((one) => (one ? [one.median] : []))),
+  );
+  return [Math.min(...medians.filter((value) => value > 0)), Math.max(...medians)];
+}
+
+function spacer(position: "left" | "bottom", size: number): AxisOptions {
+  return {
+    type: "linear",
+    position,
+    stack: position === "left" ? "rows" : "columns",
+    stackWeight: size,
+    border: { display: false },
+    grid: { display: false },
+    ticks: { display: false },
+    min: 0,
+    max: 1,
+  } as AxisOptions;
+}
+
+function sizeAxis(view: LinesView, theme: Theme): AxisOptions {
+  const [first = 1, last = 2] = [view.sizes[0], view.sizes.at(-1)];
+  return {
+    type: "logarithmic",
+    position: "bottom",
+    stack: "columns",
+    stackWeight: PANEL_WIDTH,
+    min: first / 1.3,
+    max: last * 1.3,
+    border: { color: theme.grid },
+    grid: { display: false },
+    ticks: {
+      color: theme.muted,
+      font: { family: theme.fontFamily, size: 11 },
+      autoSkip: false,
+      maxRotation: 0,
+      callback: (value) => blockSize(Number(value)),
+    },
+    afterBuildTicks: (axis) => {
+      axis.ticks = sizeTicks(view.sizes, axis.width).map((value) => ({ value }));
+    },
+  } as AxisOptions;
+}
+
+const TICK_WIDTH = 52;
+
+/** The sizes that can be labelled on a logarithmic axis of this width, the largest always. */
+export function sizeTicks(sizes: readonly number[], width: number): number[] {
+  const [first = 1, last = 2] = [sizes[0], sizes.at(-1)];
+  const scale = width / (Math.log(last / first) + 2 * Math.log(1.3));
+  const shown: number[] = [];
+  for (const size of [...sizes].reverse()) {
+    const after = shown[0];
+    if (after === undefined || Math.log(after / size) * scale >= TICK_WIDTH) shown.unshift(size);
+  }
+  return shown;
+}
+
+function headings(groups: readonly Panel[], grid: Grid, theme: Theme): Plugin {
+  return {
+    id: "panelHeadings",
+    afterDraw(chart) {
+      chart.ctx.save();
+      groups.forEach((group, panel) => heading(chart, group, panel, grid, theme));
+      chart.ctx.restore();
+    },
+  };
+}
+
+function heading(chart: Chart, group: Panel, panel: number, grid: Grid, theme: Theme): void {
+  const { ctx } = chart;
+  const x = chart.scales[`x${panel % grid.columns}`];
+  const y = chart.scales[`y${Math.floor(panel / grid.columns)}`];
+  if (!x || !y) return;
+  ctx.textBaseline = "middle";
+  ctx.textAlign = "left";
+  ctx.font = `12px ${theme.fontFamily}`;
+  const note = ctx.measureText(group.note).width;
+  const bold = `600 13px ${theme.fontFamily}`;
+  ctx.font = bold;
+  const label = ellipsize(group.label, x.width - note - 12, (text) => ctx.measureText(text).width);
+  ctx.fillStyle = theme.text;
+  ctx.fillText(label, x.left, y.top - 12);
+  const end = x.left + ctx.measureText(label).width + 8;
+  ctx.font = `12px ${theme.fontFamily}`;
+  ctx.fillStyle = theme.muted;
+  ctx.fillText(group.note, end, y.top - 12);
+}

@@ -1,0 +1,219 @@
+/** A chart as a file: with its title, its source and its date, in the colours of paper. */
+
+import { BasicPlatform, Chart, type Plugin } from "chart.js";
+
+import type { AnyView, PictureWords } from "../comparison";
+import type { BuiltChart } from "./built";
+import type { Build } from "./chartFigure";
+import { ellipsize, pixelRatio } from "./fit";
+import { pointStyle } from "./points";
+import { readTheme, type Theme } from "./theme";
+
+const WIDTH = 1200;
+const MARGIN = 32;
+const HEAD = 92;
+const FOOT = 52;
+const LEGEND_LINE = 22;
+const SHARPNESS = 2;
+
+type Svg = typeof import("./svgContext");
+
+/** Hands the reader the chart as an SVG, or where its drawing is not given as a PNG. */
+export async function savePicture(
+  figure: HTMLElement,
+  view: AnyView,
+  build: Build,
+  svg: Svg | null,
+): Promise<void> {
+  const theme = paperTheme(figure);
+  const made = pictureOf(view, theme, build, location.host);
+  const file = svg ? asSvg(made, svg) : await asPng(made, theme);
+  download(file, `${view.picture?.file ?? "ciphermark-chart"}.${svg ? "svg" : "png"}`);
+}
+
+/** The light theme, whatever the screen has. */
+function paperTheme(figure: HTMLElement): Theme {
+  const { classList } = document.documentElement;
+  const before = classList.contains("printing");
+  classList.add("printing");
+  const theme = readTheme(figure);
+  // Values are read when they are asked for: those of ciphers now, not later.
+  const slots = new Map<string, string>();
+  const style = getComputedStyle(figure);
+  for (const family of CIPHER_FAMILIES) {
+    for (const step of ["1", "2", "3"]) {
+      const slot = `${family}-${step}`;
+      slots.set(slot, style.getPropertyValue(`--cipher-${slot}`).trim());
+    }
+  }
+  classList.toggle("printing", before);
+  const other = slots.get("other-2") ?? theme.muted;
+  return { ...theme, cipher: (slot) => slots.get(slot) || other };
+}
+
+const CIPHER_FAMILIES = [
+  "aes-gcm",
+  "chacha20",
+  "aes-ctr",
+  "aes-cbc",
+  "aes-other",
+  "3des",
+  "blowfish",
+  "rc4",
+  "cast",
+  "camellia",
+  "other",
+];
+
+export interface Made {
+  configuration: BuiltChart["configuration"];
+  width: number;
+  height: number;
+}
+
+/** The chart with a head and a foot of words around it. Pure. */
+export function pictureOf(view: AnyView, theme: Theme, build: Build, host: string): Made {
+  const room = { width: WIDTH - 2 * MARGIN, rows: Number.POSITIVE_INFINITY };
+  const built = build(view, theme, room);
+  const legend = legendOf(view);
+  const lines = Math.ceil(legend.length / PER_LINE);
+  const head = HEAD + lines * LEGEND_LINE;
+  const { configuration } = built;
+  const padding = { top: head, bottom: FOOT, left: MARGIN, right: MARGIN + rightOf(configuration) };
+  const words = around(view.picture, host, legend, theme);
+  return {
+    width: WIDTH,
+    height: built.height + head + FOOT,
+    configuration: {
+      ...configuration,
+      options: {
+        ...configuration.options,
+        responsive: false,
+        events: [],
+        layout: { ...configuration.options?.layout, padding },
+      },
+      plugins: [...(configuration.plugins ?? []), words],
+    },
+  };
+}
+
+function rightOf({ options }: BuiltChart["configuration"]): number {
+  const padding = options?.layout?.padding as { right?: number } | undefined;
+  return padding?.right ?? 0;
+}
+
+interface Key {
+  name: string;
+  slot: string;
+}
+
+/** Charts that do not write a cipher beside each mark need a legend. */
+function legendOf(view: AnyView): Key[] {
+  if (view.kind !== "lines" && view.kind !== "scatter") return [];
+  return view.ciphers.map((name) => ({ name, slot: view.colours[name] ?? "other-2" }));
+}
+
+const PER_LINE = 5;
+
+function around(
+  words: PictureWords | undefined,
+  host: string,
+  legend: readonly Key[],
+  theme: Theme,
+): Plugin {
+  return {
+    id: "pictureWords",
+    beforeDraw({ ctx, width, height }) {
+      ctx.save();
+      ctx.fillStyle = theme.surface;
+      ctx.fillRect(0, 0, width, height);
+      ctx.restore();
+    },
+    afterDraw({ ctx, width, height }) {
+      if (!words) return;
+      ctx.save();
+      ctx.textBaseline = "alphabetic";
+      ctx.textAlign = "left";
+      const write = (text: string, x: number, y: number, font: string, colour: string): void => {
+        ctx.font = `${font} ${theme.fontFamily}`;
+        ctx.fillStyle = colour;
+        const room = width - x - MARGIN;
+        ctx.fillText(ellipsize(clean(text), room, (part) => ctx.measureText(part).width), x, y);
+      };
+      write(words.title, MARGIN, 44, "650 22px", theme.text);
+      write(words.subtitle, MARGIN, 68, "13px", theme.muted);
+      legend.forEach(({ name, slot }, index) => {
+        const x = MARGIN + (index % PER_LINE) * ((width - 2 * MARGIN) / PER_LINE);
+        const y = 96 + Math.floor(index / PER_LINE) * LEGEND_LINE;
+        drawKey(ctx, x + 6, y - 4, slot, theme);
+        write(name, x + 18, y, "12px", theme.text);
+      });
+      const source = `${words.source} · Ciphermark at ${host} · ${words.date}`;
+      write(source, MARGIN, height - 20, "12px", theme.muted);
+      ctx.restore();
+    },
+  };
+}
+
+function drawKey(
+  ctx: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  slot: string,
+  theme: Theme,
+): void {
+  const shape = pointStyle(slot);
+  ctx.fillStyle = theme.cipher(slot);
+  ctx.beginPath();
+  if (shape === "circle") ctx.arc(x, y, 5, 0, 2 * Math.PI);
+  else if (shape === "rect") ctx.rect(x - 4.5, y - 4.5, 9, 9);
+  else {
+    ctx.moveTo(x, y - 5);
+    ctx.lineTo(x + 5, y + 4);
+    ctx.lineTo(x - 5, y + 4);
+    ctx.closePath();
+  }
+  ctx.fill();
+}
+
+/** Names without characters that XML forbids or that turn the direction of what follows. */
+export function clean(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g, " ");
+}
+
+async function asPng({ configuration, width, height }: Made, theme: Theme): Promise<Blob> {
+  const canvas = document.createElement("canvas");
+  canvas.width = width;
+  canvas.height = height;
+  const devicePixelRatio = pixelRatio(SHARPNESS, width, height);
+  const options = { ...configuration.options, devicePixelRatio };
+  const chart = new Chart(canvas, { ...configuration, options });
+  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
+  chart.destroy();
+  if (!blob) throw new Error(`The browser made no PNG of ${width} by ${height} (${theme.surface}).`);
+  return blob;
+}
+
+function asSvg({ configuration, width, height }: Made, { svgContext }: Svg): Blob {
+  const context = svgContext(width, height);
+  const canvas = { width, height, getContext: () => context, style: {} };
+  const options = { ...configuration.options, devicePixelRatio: 1 };
+  const chart = new Chart(canvas as unknown as HTMLCanvasElement, {
+    ...configuration,
+    options,
+    platform: BasicPlatform,
+  });
+  const text = context.getSerializedSvg();
+  chart.destroy();
+  return new Blob([text], { type: "image/svg+xml" });
+}
+
+function download(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file);
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // The browser has taken the file by the next turn.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

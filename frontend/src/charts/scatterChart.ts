@@ -1,0 +1,146 @@
+/** Machines by both tools: a cipher's own speed across, what ssh delivers of it upwards. */
+
+import type { AnnotationOptions } from "chartjs-plugin-annotation";
+
+import type { BothTools, ScatterView } from "../comparison";
+import { quantity } from "../format";
+import { STILL, tooltip, valueAxis, type AxisOptions } from "./axes";
+import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
+import { linkLines } from "./linkLines";
+import { pointStyle } from "./points";
+import type { Theme } from "./theme";
+
+const HEIGHT = 520;
+const NARROW_HEIGHT = 400;
+
+export function scatterChart(view: ScatterView, theme: Theme, room: Room): BuiltChart {
+  const marks = marksOf(view);
+  const links = linkLines(view.links, ["y"], theme);
+  const annotations = [...Object.values(links.annotations ?? {}), bound(view, theme)];
+  return {
+    height: room.width < 600 ? NARROW_HEIGHT : HEIGHT,
+    rowsHeight: null,
+    marks,
+    columns: 1,
+    zoom: "xy",
+    configuration: configurationOf({
+      type: "scatter",
+      data: { datasets: view.ciphers.map((cipher) => dataset(view, cipher, theme)) },
+      options: {
+        ...STILL,
+        layout: { padding: { right: 12, top: 8 } },
+        interaction: { mode: "nearest", intersect: false },
+        scales: {
+          x: axis(view, theme, ({ openssl }) => openssl.median, alone(view), "bottom"),
+          y: axis(view, theme, ({ ssh }) => ssh.median, "over SSH", "left"),
+        },
+        plugins: {
+          legend: { display: false },
+          tooltip: tooltip(marks, theme),
+          annotation: { annotations },
+        },
+      },
+    }),
+  };
+}
+
+function alone({ block_size }: ScatterView): string {
+  return `OpenSSL alone${block_size ? `, ${block_size} blocks` : ""}`;
+}
+
+/** The marks in the order of the table: machine by machine. */
+function marksOf(view: ScatterView): Mark[] {
+  const next = new Map<string, number>();
+  return view.points.map((point) => {
+    const index = next.get(point.cipher) ?? 0;
+    next.set(point.cipher, index + 1);
+    const datasetIndex = view.ciphers.indexOf(point.cipher);
+    return { datasetIndex, index, words: pointWords(point) };
+  });
+}
+
+/** "nas", "aes128-ctr", "OpenSSL alone 1.20 GB/s, 1 environment", ... */
+export function pointWords({ host, cipher, own, openssl, ssh }: BothTools): string[] {
+  return [
+    host,
+    cipher,
+    `over SSH ${quantity(ssh.median, "B/s")}${several(ssh.n)}`,
+    `${own} alone ${quantity(openssl.median, "B/s")}${several(openssl.n)}`,
+    `${share(ssh.median / openssl.median)} of its own speed`,
+  ];
+}
+
+function several(n: number): string {
+  return n > 1 ? `, median of ${n} environments` : "";
+}
+
+/** A fraction in per cent, as the table has it. */
+function share(fraction: number): string {
+  const value = fraction * 100;
+  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
+}
+
+function dataset(view: ScatterView, cipher: string, theme: Theme): object {
+  const slot = view.colours[cipher] ?? "other-2";
+  return {
+    label: cipher,
+    data: view.points
+      .filter((point) => point.cipher === cipher)
+      .map(({ openssl, ssh }) => ({ x: openssl.median, y: ssh.median })),
+    backgroundColor: theme.cipher(slot),
+    borderColor: theme.surface,
+    borderWidth: 1,
+    pointStyle: pointStyle(slot),
+    radius: 5,
+    hoverRadius: 7,
+    hoverBorderColor: theme.text,
+  };
+}
+
+function axis(
+  view: ScatterView,
+  theme: Theme,
+  value: (point: BothTools) => number,
+  title: string,
+  position: "left" | "bottom",
+): AxisOptions {
+  const lowest = Math.min(...view.points.map(value).filter((rate) => rate > 0));
+  return {
+    ...valueAxis({ unit: view.unit, scale: view.scale, lowest, theme }),
+    position,
+    title: {
+      display: true,
+      text: title,
+      color: theme.muted,
+      font: { family: theme.fontFamily, size: 12, weight: 600 },
+    },
+  } as AxisOptions;
+}
+
+/** The line on which ssh would be as fast as the cipher alone. */
+function bound(view: ScatterView, theme: Theme): AnnotationOptions<"line"> {
+  const reach = Math.max(...view.points.map(({ ssh, openssl }) => Math.min(ssh.median, openssl.median)));
+  const from = Math.min(...view.points.map(({ ssh }) => ssh.median), reach) / 10;
+  return {
+    type: "line",
+    xMin: from,
+    yMin: from,
+    xMax: reach,
+    yMax: reach,
+    adjustScaleRange: false,
+    drawTime: "beforeDatasetsDraw",
+    borderColor: theme.muted,
+    borderWidth: 1.25,
+    label: {
+      display: true,
+      content: "as fast as alone",
+      position: "end",
+      rotation: 0,
+      xAdjust: 56,
+      backgroundColor: theme.surface,
+      color: theme.muted,
+      font: { family: theme.fontFamily, size: 11, weight: 600 },
+      padding: { x: 4, y: 2 },
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/** What charts say in words: tooltips, and what a screen reader is told. */
+
+import type { Summary, Unit } from "../comparison";
+import { count, quantity } from "../format";
+
+export function summaryLines(summary: Summary, unit: Unit): string[] {
+  const systems = count(summary.n, "system");
+  if (summary.n === 1) return [`${quantity(summary.median, unit)}, ${systems}`];
+  return [
+    `median ${quantity(summary.median, unit)}, ${systems}`,
+    `quartiles ${quantity(summary.q1, unit)} to ${quantity(summary.q3, unit)}`,
+    `range ${quantity(summary.min, unit)} to ${quantity(summary.max, unit)}`,
+  ];
+}
+
+const MOST_LETTERS = 48;
+
+/** A name that fits a tooltip. */
+export function shorten(label: string): string {
+  const letters = Array.from(label);
+  return letters.length > MOST_LETTERS
+    ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…`
+    : label;
+}
+
+const KIB = 1024;
+
+/** Bytes with a binary prefix: "16 B", "8 KiB". */
+export function blockSize(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB"];
+  let scaled = bytes;
+  let step = 0;
+  while (scaled >= KIB && step < units.length - 1) {
+    scaled /= KIB;
+    step += 1;
+  }
+  return `${Number.isInteger(scaled) ? scaled : scaled.toFixed(1)} ${units[step] ?? ""}`;
+}

@@ -1,0 +1,39 @@
+/** Zooming, loaded when a reader first reaches for a chart. */
+
+import { Chart } from "chart.js";
+import zoom, { resetZoom, zoom as zoomBy } from "chartjs-plugin-zoom";
+import type { ZoomPluginOptions } from "chartjs-plugin-zoom/types/options";
+
+import type { Theme } from "./theme";
+
+Chart.register(zoom);
+
+export { resetZoom, zoomBy };
+
+/**
+ * Dragging a stretch, or the wheel with Ctrl: the plain wheel and the finger scroll the page.
+ *
+ * Limits at the ends of the whole axis, so that one can get lost in no direction.
+ */
+export function zoomOptions(
+  mode: "x" | "y" | "xy",
+  theme: Theme,
+  onZoomComplete: () => void,
+): ZoomPluginOptions {
+  const whole = { min: "original", max: "original" } as const;
+  return {
+    limits: { x: whole, y: whole },
+    zoom: {
+      mode,
+      wheel: { enabled: true, modifierKey: "ctrl", speed: 0.15 },
+      drag: {
+        enabled: true,
+        threshold: 8,
+        backgroundColor: `${theme.accent}33`,
+        borderColor: theme.accent,
+        borderWidth: 1,
+      },
+      onZoomComplete,
+    },
+  };
+}
