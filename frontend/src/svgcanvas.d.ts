@@ -9,6 +9,7 @@ declare module "svgcanvas" {
     __closestGroupOrSvg(): Element;
     __applyTransformation(element: Element): void;
     __applyStyleToCurrentElement(action: "fill" | "stroke"): void;
+    __applyCurrentDefaultPath(): void;
     __applyText(text: string, x: number, y: number, action: "fill" | "stroke"): void;
   }
 }

@@ -1,11 +1,11 @@
 """The chart of the compare page, whichever it is, with all that its part of the page says."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.both_tools import BothTools
-from analysis.comparison import Comparison
+from analysis.comparison import Comparison, Group
 from pages.charts.kinds import (
     BOX,
     HEATMAP,
@@ -17,14 +17,14 @@ from pages.charts.kinds import (
 )
 from pages.charts.links import RATES, link_rates, link_words
 from pages.charts.matrix import heat_table, size_table
-from pages.charts.picture import picture_words
+from pages.charts.picture import measured_how, picture_words
 from pages.comparison_view import (
     ShownGroup,
     chart_view,
     shown_groups,
     summary_json,
 )
-from pages.formatting import data_size, exact, percent, throughput
+from pages.formatting import data_size, exact, percent, quantity, throughput
 from pages.page_query import Display
 from pages.palette import cipher_order, colour_slot, short_names
 from runs.queries.block_sizes import compare_block_sizes
@@ -39,8 +39,11 @@ MOST_POINTS = 600
 
 ALL_POINTS = 5000
 
-AXIS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT = 26, 30, 18
+AXIS_HEIGHT, LINKS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, TALLEST = 28, 22, 30, 18, 3000
 """CSS pixels of the bars as frontend/src/charts/rows.ts lays them out: room kept for the chart."""
+
+TYPICAL_WINDOW = 700
+"""Above `TALLEST` the rows are scrolled inside the height of the reader's window."""
 
 FIXED_HEIGHTS = {LINES: 480, SCATTER: 520}
 
@@ -66,15 +69,15 @@ def chart_context(asked: Asked) -> dict[str, Any]:
     offered = offered_kinds(asked.query, asked.comparison, asked.block_sizes)
     kind, refused = chosen_kind(asked.display.chart, offered)
     groups = shown_groups(asked.part, asked.display)
-    links_offered = kind.key != HEATMAP and asked.comparison.metric in RATES
+    links = shown_links(asked, kind)
     context = {
         "kinds": offered,
         "kind": kind,
         "kind_refused": refused,
         "table_columns": 5 + (asked.comparison.profile is not None) + (kind.key == BOX),
         "groups": groups,
-        "links_offered": links_offered,
-        "links": link_words() if links_offered and asked.display.links else "",
+        "links_offered": _may_have_links(asked, kind),
+        "links": link_words() if links else "",
         "whiskers": any(row.summary.n > 1 for group in groups for row in group.rows),
         "points": any(row.summary.n == 1 for group in groups for row in group.rows),
     }
@@ -90,14 +93,23 @@ def _drawn(asked: Asked, kind: ChartKind, groups: tuple[ShownGroup, ...]) -> dic
     else:
         found = _one_value_each(asked, kind)
     title = found.pop("title", asked.heading)
-    shown = asked.display.links and kind.key != HEATMAP and asked.comparison.metric in RATES
+    how = found.pop("how", measured_how(asked.query))
     found["chart"] |= {
         "kind": kind.key,
         "scale": asked.display.scale,
-        "links": link_rates() if shown else [],
-        "picture": picture_words(title, asked.part, asked.query, asked.narrowed),
+        "links": shown_links(asked, kind),
+        "picture": picture_words(title, asked.part, how, asked.narrowed),
     }
     return {**found, "chart_title": title}
+
+
+def _may_have_links(asked: Asked, kind: ChartKind) -> bool:
+    return kind.key != HEATMAP and asked.comparison.metric in RATES
+
+
+def shown_links(asked: Asked, kind: ChartKind) -> list[dict[str, str | float]]:
+    """The lines for network links that the chart has."""
+    return link_rates() if asked.display.links and _may_have_links(asked, kind) else []
 
 
 def _one_value_each(asked: Asked, kind: ChartKind) -> dict[str, Any]:
@@ -107,19 +119,29 @@ def _one_value_each(asked: Asked, kind: ChartKind) -> dict[str, Any]:
     found = {
         "chart": view,
         "chart_groups": len(drawn),
-        "chart_height": _rows_height(drawn),
+        "chart_height": _rows_height(drawn, bool(shown_links(asked, kind))),
     }
     if kind.key == HEATMAP:
         groups = asked.part.groups
         ciphers = view["comparison"]["ciphers"]
-        found["chart_height"] = 60 + 26 * len(drawn)
+        found["chart_height"] = 40 + 26 * len(drawn)
+        found["heat_ends"] = _heat_ends(groups, asked)
         found["matrix"] = heat_table(asked.comparison, groups, ciphers)
     return found
 
 
-def _rows_height(groups: Sequence[Mapping[str, Any]]) -> int:
+def _heat_ends(groups: Sequence[Group], asked: Asked) -> tuple[str, str]:
+    """What the palest and the strongest colour stand for."""
+    medians = [value.median for group in groups for value in group.values.values()]
+    low = min(medians) if asked.display.scale == "log" else 0.0
+    unit = asked.comparison.unit
+    return quantity(low, unit), quantity(max(medians), unit)
+
+
+def _rows_height(groups: Sequence[Mapping[str, Any]], links: bool) -> int:
     bars = sum(len(group["values"]) for group in groups)
-    return AXIS_HEIGHT + HEADING_HEIGHT * len(groups) + ROW_HEIGHT * bars
+    height = AXIS_HEIGHT + links * LINKS_HEIGHT + HEADING_HEIGHT * len(groups) + ROW_HEIGHT * bars
+    return height if height < TALLEST else TYPICAL_WINDOW
 
 
 def _lines(asked: Asked, groups: tuple[ShownGroup, ...]) -> dict[str, Any]:
@@ -128,7 +150,8 @@ def _lines(asked: Asked, groups: tuple[ShownGroup, ...]) -> dict[str, Any]:
     ciphers = sorted({name for one in by_size.values() for name in one.ciphers}, key=cipher_order)
     drawn = groups[:MOST_PANELS]
     return {
-        "title": f"{asked.heading}, block by block",
+        "title": f"{asked.heading}, over block sizes",
+        "how": measured_how(replace(asked.query, block_size=None)),
         "chart": {
             "unit": asked.comparison.unit,
             "sizes": list(by_size),
@@ -179,6 +202,7 @@ def _scatter(asked: Asked) -> dict[str, Any]:
     size = data_size(answer.block_size) if answer.block_size else ""
     return {
         "title": "OpenSSL against SSH throughput, machine by machine",
+        "how": f"openssl with {size or 'any'} blocks; ssh by method {asked.query.method}",
         "chart": {
             "unit": "B/s",
             "block_size": size,

@@ -15,10 +15,13 @@ MOST_LETTERS = 400
 
 
 def picture_words(
-    title: str, comparison: Comparison, query: ComparisonQuery, narrowed: Iterable[str]
+    title: str, comparison: Comparison, how: str, narrowed: Iterable[str]
 ) -> dict[str, str]:
-    """Title, subtitle, source, date (UTC) and the name of the file, without its ending."""
-    subtitle = "; ".join((measured_how(query), *_profile(comparison), *narrowed))
+    """Title, subtitle, source, date (UTC) and the name of the file, without its ending.
+
+    `how`: what was measured, in words.
+    """
+    subtitle = "; ".join((how, *_profile(comparison), *narrowed))
     return {
         "title": title,
         "subtitle": subtitle[:MOST_LETTERS],

@@ -15,6 +15,8 @@ const HERE = "measured here";
 export interface Reach {
   high: (row: BarRow) => number;
   points: (row: BarRow) => number[];
+  /** Whether lines run behind the values, which then need a rim. */
+  halo: boolean;
 }
 
 export function annotations(layout: RowLayout, unit: Unit, theme: Theme, reach: Reach): Plugin {
@@ -29,7 +31,7 @@ export function annotations(layout: RowLayout, unit: Unit, theme: Theme, reach: 
       ctx.beginPath();
       ctx.rect(0, chartArea.top, width, chartArea.bottom - chartArea.top);
       ctx.clip();
-      for (const heading of layout.headings.filter(seen)) drawHeading(chart, heading, theme);
+      for (const heading of layout.headings.filter(seen)) drawHeading(chart, heading, theme, reach.halo);
       for (const row of layout.bars.filter(seen)) drawRow(chart, row, unit, theme, reach);
       ctx.restore();
     },
@@ -40,7 +42,7 @@ function pixel(chart: Chart, axis: "x" | "y", value: number): number {
   return chart.scales[axis]?.getPixelForValue(value) ?? 0;
 }
 
-function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme): void {
+function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme, halo: boolean): void {
   const { ctx, width } = chart;
   const y = pixel(chart, "y", heading.y);
   ctx.textBaseline = "middle";
@@ -57,7 +59,8 @@ function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme): void {
   ctx.font = `12px ${theme.fontFamily}`;
   if (heading.here) x = drawBadge(ctx, x, y, theme);
   ctx.fillStyle = theme.muted;
-  ctx.fillText(heading.note, x, y);
+  if (halo) haloed(ctx, heading.note, x, y, theme);
+  else ctx.fillText(heading.note, x, y);
 }
 
 function drawBadge(ctx: CanvasRenderingContext2D, x: number, y: number, theme: Theme): number {
@@ -81,7 +84,23 @@ function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Rea
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.fillStyle = theme.text;
-  ctx.fillText(quantity(row.summary.median, unit), end + POINT_RADIUS + 4, y);
+  const value = quantity(row.summary.median, unit);
+  if (reach.halo) haloed(ctx, value, end + POINT_RADIUS + 4, y, theme);
+  else ctx.fillText(value, end + POINT_RADIUS + 4, y);
+}
+
+function haloed(
+  ctx: CanvasRenderingContext2D,
+  text: string,
+  x: number,
+  y: number,
+  theme: Theme,
+): void {
+  ctx.lineWidth = 4;
+  ctx.lineJoin = "round";
+  ctx.strokeStyle = theme.surface;
+  ctx.strokeText(text, x, y);
+  ctx.fillText(text, x, y);
 }
 
 /** One machine is a point, not a distribution: a disc in the cipher's colour, ringed. */

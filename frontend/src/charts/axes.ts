@@ -47,9 +47,12 @@ export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis):
     ...common,
     type: "logarithmic",
     min: logFloor(lowest),
+    ticks: { ...common.ticks, autoSkip: false },
     afterBuildTicks: (axis) => {
-      const room = axis.isHorizontal() ? axis.chart.width : axis.chart.height * 2;
-      axis.ticks = axis.ticks.filter(({ value }) => isLogTick(value, room));
+      // Before the first layout an axis has no length of its own.
+      const length = (axis.isHorizontal() ? axis.width : axis.height) || axis.chart.width;
+      const apart = axis.isHorizontal() ? ACROSS : UPWARDS;
+      axis.ticks = logTicks(axis.min, axis.max, length / apart).map((value) => ({ value }));
     },
   };
 }
@@ -65,12 +68,23 @@ export function topAxis(options: ValueAxis): AxisOptions {
   return { ...valueAxis(options), ...fit } as AxisOptions;
 }
 
-const NARROW = 600;
+/** Pixels between the labels of a horizontal and of a vertical axis. */
+const ACROSS = 72;
+const UPWARDS = 26;
 
-/** Whether a logarithmic axis labels this value: 1, 2, 5 of each decade, on a phone 1 and 3. */
-export function isLogTick(value: number, room: number): boolean {
-  const leading = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
-  return (room < NARROW ? [1, 3] : [1, 2, 5]).includes(leading);
+/**
+ * The values that a logarithmic axis labels: 1, 2 and 5 of each decade where there is room for so
+ * many labels, else 1 and 3, else the decades.
+ */
+export function logTicks(min: number, max: number, labels: number): number[] {
+  const decades = Math.log10(max / min);
+  // Labels are not evenly apart: 1 and 2, 5 and 10 are closer together than a third of a decade.
+  const steps = labels >= decades * 3.4 ? [1, 2, 5] : labels >= decades * 2.1 ? [1, 3] : [1];
+  const found: number[] = [];
+  for (let power = Math.floor(Math.log10(min) - 1e-9); power <= Math.log10(max); power += 1) {
+    found.push(...steps.map((step) => step * 10 ** power));
+  }
+  return found.filter((value) => value >= min * 0.999 && value <= max * 1.001);
 }
 
 /** The power of ten below the smallest value, so that every bar has a length. */

@@ -222,6 +222,8 @@ class Figure implements DrawnChart {
   private async zoomTo(way: string): Promise<void> {
     await this.bringZoom();
     if (!this.zoom || this.listening.signal.aborted) return;
+    // What was selected may now lie outside.
+    this.select(-1);
     if (way === "reset") this.zoom.resetZoom(this.chart as unknown as Chart, "none");
     else this.zoom.zoomBy(this.chart as unknown as Chart, way === "in" ? 1.4 : 1 / 1.4, "none");
     this.showZoom();

@@ -90,7 +90,7 @@ export function rowsChart(
           annotation: linkLines(view.links, ["x"], theme),
         },
       },
-      plugins: [annotations(layout, unit, theme, shapes) as Plugin],
+      plugins: [annotations(layout, unit, theme, { ...shapes, halo: (view.links ?? []).length > 0 }) as Plugin],
     }),
   };
 }

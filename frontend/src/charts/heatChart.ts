@@ -4,7 +4,7 @@ import type { Chart, Plugin } from "chart.js";
 
 import type { ChartView, Summary } from "../comparison";
 import { quantity } from "../format";
-import { AXIS_HEIGHT, rowAxis, STILL, tooltip, type AxisOptions } from "./axes";
+import { rowAxis, STILL, tooltip, type AxisOptions } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
 import { contrasting, mix } from "./colour";
 import { ellipsize } from "./fit";
@@ -15,8 +15,10 @@ const CELL_HEIGHT = 26;
 const GAP = 2;
 /** A cell of less width has no room for its value in words. */
 const WORDS_WIDTH = 64;
-/** Room for the names of ciphers, which stand upright where cells are narrow. */
-const NAMES_HEIGHT = 132;
+/** Room for the names of ciphers in two lines, and upright where cells are too narrow for that. */
+const NAMES_HEIGHT = 40;
+const UPRIGHT_HEIGHT = 132;
+const LETTER_WIDTH = 7;
 
 interface Cell {
   x: number;
@@ -41,9 +43,9 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
     const words = [group, ciphers[Math.floor(x)] ?? "", ...summaryLines(summary, unit)];
     return { datasetIndex: 0, index, words };
   });
-  const upright = room.width * 0.7 < ciphers.length * WORDS_WIDTH * 1.25;
+  const upright = areUpright(view, room);
   return {
-    height: rowsHeight + (upright ? NAMES_HEIGHT : AXIS_HEIGHT),
+    height: rowsHeight + (upright ? UPRIGHT_HEIGHT : NAMES_HEIGHT),
     rowsHeight,
     marks,
     columns: ciphers.length,
@@ -71,6 +73,19 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
       plugins: [values(cells, view, theme)],
     }),
   };
+}
+
+/** "chacha20-poly1305" in two lines; most names take one. */
+export function nameLines(name: string): string[] {
+  if (name.length <= 11) return [name];
+  const middle = name.indexOf("-", 4);
+  return middle < 0 ? [name] : [name.slice(0, middle + 1), name.slice(middle + 1)];
+}
+
+function areUpright({ comparison: { ciphers }, names }: ChartView, room: Room): boolean {
+  const parts = ciphers.flatMap((cipher) => nameLines(names[cipher] ?? cipher));
+  const longest = Math.max(...parts.map(({ length }) => length)) * LETTER_WIDTH;
+  return longest > (room.width * 0.7) / ciphers.length;
 }
 
 /** The colour of a value: from the lowest to the highest, evenly or by its logarithm. */
@@ -118,15 +133,15 @@ function cipherAxis(view: ChartView, theme: Theme, upright: boolean): AxisOption
       maxRotation: upright ? 90 : 0,
       callback(value) {
         const name = view.names[ciphers[Math.floor(Number(value))] ?? ""] ?? "";
-        const room = upright ? NAMES_HEIGHT - 16 : this.chart.width;
-        return ellipsize(name, room, (part) => this.ctx.measureText(part).width);
+        if (!upright) return nameLines(name);
+        return ellipsize(name, UPRIGHT_HEIGHT - 16, (part) => this.ctx.measureText(part).width);
       },
     },
     afterBuildTicks: (axis) => {
       axis.ticks = ciphers.map((_, column) => ({ value: column + 0.5 }));
     },
     afterFit: (axis) => {
-      axis.height = upright ? NAMES_HEIGHT : AXIS_HEIGHT;
+      axis.height = upright ? UPRIGHT_HEIGHT : NAMES_HEIGHT;
     },
   } as AxisOptions;
 }

@@ -7,16 +7,18 @@ import { STILL, tooltip, valueAxis, type AxisOptions } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
 import { ellipsize } from "./fit";
 import { linkLines } from "./linkLines";
-import { pointStyle } from "./points";
+import { pointRadius, pointStyle } from "./points";
 import type { Theme } from "./theme";
 import { blockSize, summaryLines } from "./words";
 
-const PANEL_WIDTH = 300;
+const PANEL_WIDTH = 260;
 const PANEL_HEIGHT = 150;
 const HEADING = 34;
 const GUTTER = 22;
 const MOST_COLUMNS = 6;
 const BOTTOM = 26;
+/** Room for the values, the same for every row of panels. */
+const LABELS = 68;
 
 export interface Grid {
   columns: number;
@@ -57,13 +59,13 @@ export function linesChart(view: LinesView, theme: Theme, room: Room): BuiltChar
       data: { datasets: lines.map((line) => dataset(view, line, grid, theme)) },
       options: {
         ...STILL,
-        layout: { padding: { right: 10 } },
+        layout: { padding: { right: rightOf(view) } },
         interaction: { mode: "nearest", intersect: false },
-        scales: scales(view, grid, theme),
+        scales: scales(view, grid, theme, room),
         plugins: {
           legend: { display: false },
           tooltip: tooltip(marks, theme),
-          annotation: linkLines(view.links, rowNames(grid), theme),
+          annotation: besidePanels(linkLines(view.links, rowNames(grid), theme)),
         },
       },
       plugins: [headings(view.groups, grid, theme)],
@@ -92,9 +94,11 @@ function dataset(view: LinesView, line: Line, grid: Grid, theme: Theme): object 
     yAxisID: `y${Math.floor(line.panel / grid.columns)}`,
     borderColor: colour,
     borderWidth: 1.75,
+    // With segments Chart.js draws each line by itself, not through Path2D, which no SVG takes.
+    segment: {},
     pointStyle: pointStyle(slot),
-    pointRadius: 3,
-    pointHoverRadius: 5,
+    pointRadius: pointRadius(slot) - 1.25,
+    pointHoverRadius: pointRadius(slot) + 1,
     pointBackgroundColor: colour,
     pointBorderColor: theme.surface,
     pointBorderWidth: 1,
@@ -102,28 +106,51 @@ function dataset(view: LinesView, line: Line, grid: Grid, theme: Theme): object 
   };
 }
 
+/** Room for the last block size, and for the names of network links. */
+function rightOf({ links }: LinesView): number {
+  return links?.length ? 58 : 22;
+}
+
+/** Inside a small chart the names would hide its lines. */
+function besidePanels(options: ReturnType<typeof linkLines>): ReturnType<typeof linkLines> {
+  for (const line of Object.values(options.annotations ?? {})) {
+    if ("label" in line && line.label) Object.assign(line.label, { position: "end", xAdjust: 56 });
+  }
+  return options;
+}
+
 function rowNames({ rows }: Grid): string[] {
   return Array.from({ length: rows }, (_, row) => `y${row}`);
 }
 
 /** Panels as stacked axes, with hidden axes between them for headings and gutters. */
-function scales(view: LinesView, grid: Grid, theme: Theme): Record<string, AxisOptions> {
+function scales(
+  view: LinesView,
+  grid: Grid,
+  theme: Theme,
+  room: Room,
+): Record<string, AxisOptions> {
+  const gutters = (grid.columns - 1) * GUTTER;
+  const width = (room.width - LABELS - rightOf(view) - gutters) / grid.columns;
   const found: Record<string, AxisOptions> = {};
   const [low, high] = valueRange(view);
-  // The first of a stack of vertical axes stands on top.
-  for (let row = 0; row < grid.rows; row += 1) {
-    found[`heading${row}`] = spacer("left", HEADING);
+  // The first of a stack of vertical axes stands at the bottom.
+  for (let row = grid.rows - 1; row >= 0; row -= 1) {
     found[`y${row}`] = {
       ...valueAxis({ unit: view.unit, scale: view.scale, lowest: low, theme, ticks: 5 }),
       position: "left",
       stack: "rows",
       stackWeight: PANEL_HEIGHT,
-      max: view.scale === "log" ? high : high * 1.05,
+      max: view.scale === "log" ? high * 1.2 : high * 1.05,
+      afterFit: (axis: { width: number }) => {
+        axis.width = LABELS;
+      },
     } as AxisOptions;
+    found[`heading${row}`] = spacer("left", HEADING);
   }
   for (let column = 0; column < grid.columns; column += 1) {
     if (column > 0) found[`gutter${column}`] = spacer("bottom", GUTTER);
-    found[`x${column}`] = sizeAxis(view, theme);
+    found[`x${column}`] = sizeAxis(view, theme, width);
   }
   return found;
 }
@@ -149,13 +176,13 @@ function spacer(position: "left" | "bottom", size: number): AxisOptions {
   } as AxisOptions;
 }
 
-function sizeAxis(view: LinesView, theme: Theme): AxisOptions {
+function sizeAxis(view: LinesView, theme: Theme, width: number): AxisOptions {
   const [first = 1, last = 2] = [view.sizes[0], view.sizes.at(-1)];
   return {
     type: "logarithmic",
     position: "bottom",
     stack: "columns",
-    stackWeight: PANEL_WIDTH,
+    stackWeight: width,
     min: first / 1.3,
     max: last * 1.3,
     border: { color: theme.grid },
@@ -168,7 +195,7 @@ function sizeAxis(view: LinesView, theme: Theme): AxisOptions {
       callback: (value) => blockSize(Number(value)),
     },
     afterBuildTicks: (axis) => {
-      axis.ticks = sizeTicks(view.sizes, axis.width).map((value) => ({ value }));
+      axis.ticks = sizeTicks(view.sizes, width).map((value) => ({ value }));
     },
   } as AxisOptions;
 }

@@ -11,17 +11,18 @@ export function linkLines(
   scales: readonly string[],
   theme: Theme,
 ): AnnotationPluginOptions {
-  const lines = (links ?? []).flatMap(({ name, rate }) =>
-    scales.map((scaleID, index) => line(name, rate, scaleID, index === 0, theme)),
+  const all = links ?? [];
+  const lines = all.flatMap((link) =>
+    scales.map((scaleID, index) => line(link, scaleID, index === 0 ? all : [], theme)),
   );
-  return { annotations: lines };
+  // Names may stand in the margin.
+  return { annotations: lines, clip: false };
 }
 
 function line(
-  name: string,
-  rate: number,
+  { name, rate }: Link,
   scaleID: string,
-  named: boolean,
+  named: readonly Link[],
   theme: Theme,
 ): AnnotationOptions<"line"> {
   return {
@@ -36,9 +37,12 @@ function line(
     borderWidth: 1.25,
     borderDash: [5, 4],
     label: {
-      display: named,
+      display: ({ chart }) => {
+        const scale = chart.scales[scaleID];
+        return scale ? isNamed(rate, named, scale) : false;
+      },
       content: name,
-      position: "end",
+      position: "start",
       backgroundColor: theme.surface,
       color: theme.muted,
       font: { family: theme.fontFamily, size: 11, weight: 600 },
@@ -46,6 +50,29 @@ function line(
       drawTime: "afterDatasetsDraw",
     },
   };
+}
+
+const APART = { across: 54, upwards: 15 } as const;
+
+interface PixelScale {
+  min: number;
+  max: number;
+  isHorizontal: () => boolean;
+  getPixelForValue: (value: number) => number;
+}
+
+/** Whether the link's name has room: names of faster links go first. */
+export function isNamed(rate: number, links: readonly Link[], scale: PixelScale): boolean {
+  const apart = scale.isHorizontal() ? APART.across : APART.upwards;
+  const named: number[] = [];
+  for (const link of [...links].sort((a, b) => b.rate - a.rate)) {
+    if (!within(scale, link.rate)) continue;
+    const pixel = scale.getPixelForValue(link.rate);
+    const free = named.every((other) => Math.abs(other - pixel) >= apart);
+    if (free) named.push(pixel);
+    if (link.rate === rate) return free;
+  }
+  return false;
 }
 
 export function within(scale: { min: number; max: number } | undefined, value: number): boolean {

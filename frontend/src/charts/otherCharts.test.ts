@@ -90,8 +90,8 @@ describe("the lines over block sizes", () => {
 
   it("share one axis of values, so that groups can be compared", () => {
     const scales = linesChart(linesView(), theme, { ...room, width: 320 }).configuration.options?.scales;
-    expect(scales?.["y0"]?.max).toBe(4e9);
-    expect(scales?.["y1"]?.max).toBe(4e9);
+    expect(scales?.["y0"]?.max).toBe(4.8e9);
+    expect(scales?.["y1"]?.max).toBe(4.8e9);
   });
 
   it("label the sizes that have room, the largest always", () => {

@@ -3,7 +3,7 @@
 import { BasicPlatform, Chart, type Plugin } from "chart.js";
 
 import type { AnyView, PictureWords } from "../comparison";
-import type { BuiltChart } from "./built";
+import { configurationOf, type BuiltChart } from "./built";
 import type { Build } from "./chartFigure";
 import { ellipsize, pixelRatio } from "./fit";
 import { pointStyle } from "./points";
@@ -84,16 +84,18 @@ export function pictureOf(view: AnyView, theme: Theme, build: Build, host: strin
   return {
     width: WIDTH,
     height: built.height + head + FOOT,
-    configuration: {
+    configuration: configurationOf({
       ...configuration,
       options: {
         ...configuration.options,
         responsive: false,
         events: [],
         layout: { ...configuration.options?.layout, padding },
+        // A picture has nothing to listen to.
+        plugins: { ...configuration.options?.plugins, zoom: false, tooltip: false },
       },
       plugins: [...(configuration.plugins ?? []), words],
-    },
+    }),
   };
 }
 

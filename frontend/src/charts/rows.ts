@@ -6,6 +6,8 @@ import { count } from "../format";
 export const ROW_HEIGHT = 18;
 export const HEADING_HEIGHT = 30;
 export const BAR_THICKNESS = 12;
+/** Above the first heading, for the names of network links. */
+export const LINKS_HEIGHT = 22;
 
 export interface BarRow {
   y: number;
@@ -34,7 +36,7 @@ export function layoutRows(view: ChartView): RowLayout {
   const here = new Set(view.measured_here);
   const bars: BarRow[] = [];
   const headings: HeadingRow[] = [];
-  let y = 0;
+  let y = view.links?.length ? LINKS_HEIGHT : 0;
   for (const group of view.comparison.groups) {
     headings.push({
       y: y + HEADING_HEIGHT - 11,

@@ -7,7 +7,7 @@ import { quantity } from "../format";
 import { STILL, tooltip, valueAxis, type AxisOptions } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
 import { linkLines } from "./linkLines";
-import { pointStyle } from "./points";
+import { pointRadius, pointStyle } from "./points";
 import type { Theme } from "./theme";
 
 const HEIGHT = 520;
@@ -91,8 +91,8 @@ function dataset(view: ScatterView, cipher: string, theme: Theme): object {
     borderColor: theme.surface,
     borderWidth: 1,
     pointStyle: pointStyle(slot),
-    radius: 5,
-    hoverRadius: 7,
+    radius: pointRadius(slot),
+    hoverRadius: pointRadius(slot) + 2,
     hoverBorderColor: theme.text,
   };
 }
@@ -136,7 +136,7 @@ function bound(view: ScatterView, theme: Theme): AnnotationOptions<"line"> {
       content: "as fast as alone",
       position: "end",
       rotation: 0,
-      xAdjust: 56,
+      xAdjust: -66,
       backgroundColor: theme.surface,
       color: theme.muted,
       font: { family: theme.fontFamily, size: 11, weight: 600 },

@@ -34,8 +34,19 @@ const BASELINES: Readonly<Record<string, string>> = {
   hanging: "hanging",
 };
 
-/** The library reads fonts through a style attribute, which the page's own policy forbids. */
 class PolicyContext extends Context {
+  /** Of a canvas the path outlives the text written meanwhile; the library forgets it. */
+  override __applyCurrentDefaultPath(): void {
+    if (this.__currentElement.nodeName !== "path") {
+      const path = this.__createElement("path", {}, true);
+      this.__closestGroupOrSvg().append(path);
+      this.__currentElement = path;
+      this.__applyTransformation(path);
+    }
+    super.__applyCurrentDefaultPath();
+  }
+
+  /** The library reads fonts through a style attribute, which the page's own policy forbids. */
   override __applyText(text: string, x: number, y: number, action: "fill" | "stroke"): void {
     const { style, weight, size, family } = fontParts(this.font);
     const element = this.__createElement(
