@@ -45,17 +45,18 @@ function pixel(chart: Chart, axis: "x" | "y", value: number): number {
 function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme, halo: boolean): void {
   const { ctx, width } = chart;
   const y = pixel(chart, "y", heading.y);
+  const left = (chart.scales["y"]?.left ?? 0) + 2;
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
   ctx.font = `12px ${theme.fontFamily}`;
   const noteWidth = ctx.measureText(heading.note).width;
   const badgeWidth = heading.here ? ctx.measureText(HERE).width + 24 : 0;
   ctx.font = `600 13px ${theme.fontFamily}`;
-  const room = width - noteWidth - badgeWidth - 16;
+  const room = width - 2 * left - noteWidth - badgeWidth - 12;
   const label = ellipsize(heading.label, room, (text) => ctx.measureText(text).width);
   ctx.fillStyle = theme.text;
-  ctx.fillText(label, 2, y);
-  let x = 2 + ctx.measureText(label).width + 8;
+  ctx.fillText(label, left, y);
+  let x = left + ctx.measureText(label).width + 8;
   ctx.font = `12px ${theme.fontFamily}`;
   if (heading.here) x = drawBadge(ctx, x, y, theme);
   ctx.fillStyle = theme.muted;

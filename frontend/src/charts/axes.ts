@@ -47,7 +47,7 @@ export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis):
     ...common,
     type: "logarithmic",
     min: logFloor(lowest),
-    ticks: { ...common.ticks, autoSkip: false },
+    ticks: { ...common.ticks, autoSkip: false, maxTicksLimit: Number.POSITIVE_INFINITY },
     afterBuildTicks: (axis) => {
       // Before the first layout an axis has no length of its own.
       const length = (axis.isHorizontal() ? axis.width : axis.height) || axis.chart.width;

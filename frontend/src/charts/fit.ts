@@ -1,4 +1,4 @@
-/** Making things fit: text into a width, a tall canvas into what browsers allow. */
+/** Making things fit: text into a width and a file, a tall canvas into what browsers allow. */
 
 /** The longest beginning of `text` that fits `width`, with an ellipsis when it was cut. */
 export function ellipsize(
@@ -25,4 +25,9 @@ const MAX_CANVAS_PIXELS = 16_000_000;
 export function pixelRatio(screen: number, width: number, height: number): number {
   const area = Math.max(1, width * height);
   return Math.max(0.5, Math.min(screen, Math.sqrt(MAX_CANVAS_PIXELS / area)));
+}
+
+/** Names without characters that XML forbids or that turn the direction of what follows. */
+export function clean(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g, " ");
 }

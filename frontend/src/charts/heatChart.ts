@@ -131,6 +131,8 @@ function cipherAxis(view: ChartView, theme: Theme, upright: boolean): AxisOption
       autoSkip: false,
       minRotation: upright ? 90 : 0,
       maxRotation: upright ? 90 : 0,
+      // Turned labels begin at the middle of their line, not of their letters.
+      labelOffset: upright ? 7 : 0,
       callback(value) {
         const name = view.names[ciphers[Math.floor(Number(value))] ?? ""] ?? "";
         if (!upright) return nameLines(name);

@@ -3,11 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { ChartView, ScatterView } from "../comparison";
 import { box, boxChart, machines } from "./boxChart";
 import { shownRows, TALLEST } from "./built";
+import { clean } from "./fit";
 import { contrasting, luminance, mix } from "./colour";
 import { linesView, room, scatterView, several, theme, view } from "./fixtures";
 import { heatChart, shades } from "./heatChart";
 import { gridOf, linesChart, sizeTicks } from "./linesChart";
-import { clean, pictureOf } from "./picture";
+import { pictureOf } from "./picture";
 import { scatterChart } from "./scatterChart";
 import { fontParts } from "./svgContext";
 

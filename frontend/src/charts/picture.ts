@@ -5,7 +5,7 @@ import { BasicPlatform, Chart, type Plugin } from "chart.js";
 import type { AnyView, PictureWords } from "../comparison";
 import { configurationOf, type BuiltChart } from "./built";
 import type { Build } from "./chartFigure";
-import { ellipsize, pixelRatio } from "./fit";
+import { clean, ellipsize, pixelRatio } from "./fit";
 import { pointStyle } from "./points";
 import { readTheme, type Theme } from "./theme";
 
@@ -112,7 +112,10 @@ interface Key {
 /** Charts that do not write a cipher beside each mark need a legend. */
 function legendOf(view: AnyView): Key[] {
   if (view.kind !== "lines" && view.kind !== "scatter") return [];
-  return view.ciphers.map((name) => ({ name, slot: view.colours[name] ?? "other-2" }));
+  return view.ciphers.map((cipher) => ({
+    name: view.names[cipher] ?? cipher,
+    slot: view.colours[cipher] ?? "other-2",
+  }));
 }
 
 const PER_LINE = 5;
@@ -176,11 +179,6 @@ function drawKey(
     ctx.closePath();
   }
   ctx.fill();
-}
-
-/** Names without characters that XML forbids or that turn the direction of what follows. */
-export function clean(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g, " ");
 }
 
 async function asPng({ configuration, width, height }: Made, theme: Theme): Promise<Blob> {

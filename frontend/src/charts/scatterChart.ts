@@ -134,9 +134,9 @@ function bound(view: ScatterView, theme: Theme): AnnotationOptions<"line"> {
     label: {
       display: true,
       content: "as fast as alone",
-      position: "end",
+      position: "35%",
       rotation: 0,
-      xAdjust: -66,
+      xAdjust: -62,
       backgroundColor: theme.surface,
       color: theme.muted,
       font: { family: theme.fontFamily, size: 11, weight: 600 },

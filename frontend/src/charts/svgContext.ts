@@ -2,6 +2,8 @@
 
 import { Context } from "svgcanvas";
 
+import { clean } from "./fit";
+
 /** A context that draws into an SVG of this size, in CSS pixels. */
 export function svgContext(width: number, height: number): InstanceType<typeof Context> {
   return new PolicyContext({ width, height });
@@ -63,7 +65,7 @@ class PolicyContext extends Context {
       },
       true,
     );
-    element.append(text);
+    element.append(clean(text));
     const parent = this.__closestGroupOrSvg();
     this.__currentElement = element;
     this.__applyTransformation(element);

@@ -1,0 +1,174 @@
+"""The kinds of charts on the compare page: when there are which, and that tables say the same."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.conftest import StoreRun
+from tests.pages.conftest import page, text_of
+from tests.pages.test_compare_page import chart, machine
+from tests.sample_documents import openssl_measurement, ssh_measurement
+
+GCM = "aes128-gcm@openssh.com"
+SIZES = (16, 1024, 16384)
+
+
+def offered(html: str) -> list[str]:
+    """The kinds that the page offers, as people read them."""
+    found = re.search(r"Kind of chart</legend>(.*?)</fieldset>", html, re.S)
+    assert found is not None
+    return re.findall(r"<span>([^<]+)</span>", found[1])
+
+
+def rows(html: str, *cells: str) -> list[tuple[str, ...]]:
+    """Row and cell values of the table, by the attributes that carry them."""
+    return [
+        tuple(unescape(value) for one in cells for value in re.findall(f'{one}="([^"]*)"', row))
+        for row in re.findall(r"<tr data-.*?</tr>", html)
+    ]
+
+
+def by_both_tools(name: str, factor: float = 1.0, **changes: Any) -> dict[str, Any]:
+    return machine(
+        name,
+        ssh_measurement(GCM, 4e8 * factor),
+        ssh_measurement("3des-cbc", 3e7 * factor),
+        *(
+            openssl_measurement("aes-128-gcm", 1e6 * size * factor, block_size=size)
+            for size in SIZES
+        ),
+        openssl_measurement("des-ede3-cbc", 3e7 * factor),
+        **changes,
+    )
+
+
+def test_a_chart_is_offered_where_there_is_something_to_draw(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(by_both_tools("nas"))
+    assert offered(page(member, "/")) == ["Bars", "OpenSSL against SSH"]
+    assert offered(page(member, "/", metric="vs_3des")) == ["Bars"]
+    store_run(by_both_tools("web", 2))
+    assert offered(page(member, "/")) == ["Bars", "Box plot", "OpenSSL against SSH"]
+    by_host = page(member, "/", tool="openssl", group_by="host")
+    assert offered(by_host) == ["Bars", "Heat map", "Block sizes", "OpenSSL against SSH"]
+
+
+def test_a_chart_that_cannot_be_is_refused_in_words(member: Client, store_run: StoreRun) -> None:
+    store_run(by_both_tools("nas"))
+    html = page(member, "/", chart="lines")
+    assert "Lines need figures of OpenSSL" in text_of(html)
+    assert "Bars are shown instead." in text_of(html)
+    assert chart(html)["kind"] == "bars"
+    assert chart(page(member, "/", chart="<script>"))["kind"] == "bars"
+
+
+def test_a_box_plot_has_the_ends_in_its_table(member: Client, store_run: StoreRun) -> None:
+    for number, name in enumerate(("a", "b", "c"), start=1):
+        store_run(machine(name, ssh_measurement(GCM, number * 1e8)))
+    html = page(member, "/", chart="box")
+    (group,) = chart(html)["comparison"]["groups"]
+    assert (group["values"][GCM]["min"], group["values"][GCM]["max"]) == (1e8, 3e8)
+    assert rows(html, "data-min", "data-max") == [("100000000.0", "300000000.0")]
+
+
+def test_the_heat_map_has_groups_down_and_ciphers_across(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(by_both_tools("nas"))
+    store_run(by_both_tools("web", 2))
+    store_run(machine("slow", ssh_measurement("3des-cbc", 1e6), cpu="Z80"))
+    html = page(member, "/", chart="heatmap", group_by="host")
+    view = chart(html)
+    assert view["comparison"]["ciphers"] == [GCM, "3des-cbc"]
+    assert rows(html, "data-row", "data-value") == [
+        ("nas", "400000000.0", "30000000.0"),
+        ("slow", "1000000.0"),
+        ("web", "800000000.0", "60000000.0"),
+    ]
+
+
+def test_lines_have_every_block_size_in_chart_and_table(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(by_both_tools("nas"))
+    store_run(by_both_tools("web", 3))
+    html = page(member, "/", tool="openssl", chart="lines")
+    view = chart(html)
+    assert view["sizes"] == list(SIZES)
+    (group,) = view["groups"]
+    medians = [one and one["median"] for one in group["values"]["aes-128-gcm"]]
+    assert medians == [1e6 * size * 2 for size in SIZES]
+    assert [one and one["median"] for one in group["values"]["des-ede3-cbc"]] == [None, None, 6e7]
+    assert rows(html, "data-row", "data-value") == [
+        ("aes-128-gcm", *(str(value) for value in medians)),
+        ("des-ede3-cbc", "60000000.0"),
+    ]
+    assert "n 2" in text_of(html)
+
+
+@pytest.mark.parametrize("tool", ("ssh", "openssl"))
+def test_openssl_stands_against_ssh_machine_by_machine(
+    member: Client, store_run: StoreRun, tool: str
+) -> None:
+    store_run(by_both_tools("nas"))
+    store_run(machine("ssh alone", ssh_measurement(GCM, 9e8)))
+    html = page(member, "/", tool=tool, chart="scatter")
+    view = chart(html)
+    assert [(one["host"], one["cipher"], one["own"]) for one in view["points"]] == [
+        ("nas", GCM, "aes-128-gcm"),
+        ("nas", "3des-cbc", "des-ede3-cbc"),
+    ]
+    assert view["block_size"] == "16 KiB"
+    attributes = ("data-cipher", "data-openssl", "data-ssh")
+    assert rows(html, *attributes) == [
+        (GCM, "16384000000.0", "400000000.0"),
+        ("3des-cbc", "30000000.0", "30000000.0"),
+    ]
+    assert "2.4 %" in text_of(html)
+
+
+def test_nobody_by_both_tools_is_said(member: Client, store_run: StoreRun) -> None:
+    store_run(machine("nas", ssh_measurement(GCM, 4e8)))
+    html = page(member, "/", chart="scatter")
+    assert "No machine of this view measured one of these ciphers with both tools." in html
+    assert 'id="comparison-table"' not in html
+
+
+def test_network_links_are_lines_of_real_rates_only(member: Client, store_run: StoreRun) -> None:
+    store_run(by_both_tools("nas"))
+    html = page(member, "/", links="1")
+    assert [one["name"] for one in chart(html)["links"]] == ["1 GbE", "2.5 GbE", "10 GbE", "25 GbE"]
+    assert "1 GbE 118 MB/s" in text_of(html)
+    ratio = page(member, "/", links="1", metric="vs_3des")
+    assert chart(ratio)["links"] == []
+    assert 'type="hidden" name="links" value="1"' in ratio
+
+
+def test_a_picture_names_what_it_shows_its_source_and_its_date(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(by_both_tools("nas"))
+    picture = chart(page(member, "/", tool="openssl", chart="lines", tag="rack:b2"))["picture"]
+    assert picture["title"] == "OpenSSL throughput by CPU, over block sizes"
+    assert picture["subtitle"] == "encrypt, 1 thread; Tag rack:b2"
+    assert picture["source"] == "Figures: agent"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", picture["date"])
+    assert picture["file"] == "ciphermark-openssl-throughput-by-cpu-over-block-sizes"
+
+
+@pytest.mark.parametrize("kind", ("lines", "scatter", "heatmap"))
+def test_more_machines_cost_no_more_statements(
+    member: Client,
+    store_run: StoreRun,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+    kind: str,
+) -> None:
+    for number in range(6):
+        store_run(by_both_tools(f"host-{number}", cpu=f"CPU {number}"))
+    with django_assert_max_num_queries(40):
+        page(member, "/", tool="openssl", chart=kind)
