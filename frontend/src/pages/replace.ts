@@ -26,13 +26,49 @@ export async function replaceFrom(address: string, signal?: AbortSignal): Promis
     location.assign(address);
     return;
   }
+  const later = takeLongTables(arrived);
+  // Reading a long page is one turn's work, and laying it out another's.
+  await turn();
+  if (signal?.aborted) return;
   const place = remember();
+  // The page keeps its height until all is there, or it would forget where it was scrolled to.
+  const height = later.length > 0 ? document.body.offsetHeight : 0;
+  document.body.style.minHeight = height ? `${height}px` : "";
   regions.forEach((region, index) => {
     region.replaceChildren(...(fresh[index]?.childNodes ?? []));
   });
   document.title = arrived.title;
   restore(place);
   drawCharts();
+  for (const put of later) {
+    await turn();
+    if (signal?.aborted) return;
+    put();
+  }
+  document.body.style.minHeight = "";
+}
+
+/** Groups of a table that are laid out at once: more would keep the reader's next key waiting. */
+const AT_ONCE = 25;
+
+/** Takes the groups beyond the first out of long tables; what it returns puts them back in turn. */
+function takeLongTables(page: Document): (() => void)[] {
+  return [...page.querySelectorAll("[data-live] table")].flatMap((table) => {
+    const groups = [...table.querySelectorAll(":scope > tbody")].slice(AT_ONCE);
+    for (const group of groups) group.remove();
+    return Array.from({ length: Math.ceil(groups.length / AT_ONCE) }, (_, part) => () => {
+      table.append(...groups.slice(part * AT_ONCE, (part + 1) * AT_ONCE));
+    });
+  });
+}
+
+/** The next turn of the event loop: what the reader did meanwhile, and the picture, come first. */
+function turn(): Promise<void> {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    // A page in the background has no frames.
+    if (document.hidden) setTimeout(done);
+  });
 }
 
 function remember(): Place {
