@@ -15,7 +15,7 @@ from pages.saved_views import view_menu
 from runs.api.parameters import comparison_query
 from runs.models import Run
 from runs.queries.profiles import UnknownProfile
-from runs.queries.runs import latest_received
+from runs.queries.runs import latest_received, select_runs
 from runs.queries.selection import ComparisonQuery
 
 TEMPLATE = "pages/compare.html"
@@ -51,7 +51,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     return {
         "first_steps": True,
         "agent_command": agent_command(request),
-        "nothing_stored": not latest,
+        "nothing_stored": not select_runs({"status": (Run.Status.READY.value,)}).exists(),
         "newest": latest[0].run_id if latest else "",
         "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
     }
