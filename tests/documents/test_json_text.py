@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents.json_text import JsonError, canonical_json, parse_json
+from documents.json_text import JsonError, _read_strictly, canonical_json, parse_json
 
 text = st.text(st.characters(exclude_characters="\x00", codec="utf-8"))
 json_values = st.recursive(
@@ -71,6 +72,71 @@ def test_every_ordinary_value_is_read_back(value: Any) -> None:
     body = json.dumps(value).encode()
     if b"\\u0000" not in body:
         assert parse_json(body) == value
+
+
+members = st.sampled_from(
+    (
+        *("a", "b", "\\\\", '\\"', "\\u0041", "\\u0000", "\\u003a", "\\u0022", "\\ud800", "[", "{"),
+        *(":", '":', ",", " ", "é", "\x7f"),
+    )
+)
+strings = st.lists(members, max_size=3).map(lambda parts: f'"{"".join(parts)}"')
+numbers = st.sampled_from(
+    (
+        *(
+            "0",
+            "-0",
+            "-0.0",
+            "1e5",
+            "1E-7",
+            "1e16",
+            "0.00001",
+            "1e999",
+            "NaN",
+            "18446744073709551615",
+        ),
+        *("18446744073709551616", "-9223372036854775809", "123456789012345678", "01", "1.", "+1"),
+    )
+)
+texts = st.recursive(
+    strings | numbers | st.sampled_from(("null", "true", "tru")),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda parts: f"[{','.join(parts)}]")
+        | st.lists(st.tuples(strings, st.sampled_from((":", " :", ": ")), inner), max_size=3).map(
+            lambda pairs: f"{{{','.join(''.join(pair) for pair in pairs)}}}"
+        )
+    ),
+    max_leaves=10,
+)
+
+
+def outcome(read: Callable[[bytes], Any], body: bytes) -> str:
+    try:
+        return repr(read(body))
+    except JsonError as error:
+        return f"refused: {error}"
+
+
+@given(texts, st.sampled_from(("", "\ufeff", " ")))
+def test_what_is_read_fast_is_what_the_strict_reader_reads(body: str, before: str) -> None:
+    raw = (before + body).encode()
+    assert outcome(parse_json, raw) == outcome(_read_strictly, raw)
+
+
+@pytest.mark.parametrize("depth", range(62, 68))
+@pytest.mark.parametrize("opening", ("[", '{"a":', '[{"a":'))
+def test_nesting_ends_at_the_same_depth_fast_or_not(depth: int, opening: str) -> None:
+    levels = opening.count("[") + opening.count("{")
+    closing = opening.replace('"a":', "").translate({ord("["): "]", ord("{"): "}"})[::-1]
+    raw = (opening * (depth // levels) + "1" + closing * (depth // levels)).encode()
+    assert outcome(parse_json, raw) == outcome(_read_strictly, raw)
+
+
+@given(json_values)
+def test_canonical_json_is_spelt_as_ever(value: Any) -> None:
+    """Digests of it are stored."""
+    spelt = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert canonical_json(value) == spelt.encode()
 
 
 @given(st.binary(max_size=200))
