@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -174,8 +174,10 @@ def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect
     medians = {one.series: one.median for one in measured if one.series.tool == tool}
     effects: dict[str, _Effect] = {}
     for series, masked in medians.items():
-        plain = medians.get(replace(series, acceleration="default"))
-        if not (plain and _is_telling(series)):
+        if not _is_telling(series):
+            continue
+        plain = medians.get(series._replace(acceleration="default"))
+        if not plain:
             continue
         found = _Effect(series.cipher, series.block_size or 0, plain, masked)
         known = effects.setdefault(series.cipher, found)

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from statistics import geometric_mean
+from typing import NamedTuple
 
 from documents.types import Series
 
@@ -27,8 +27,7 @@ MEMBERS: Mapping[str, Mapping[str, str]] = {
 """Tool -> cipher -> family (docs/method.md, section 2)."""
 
 
-@dataclass(frozen=True)
-class MeasuredSeries:
+class MeasuredSeries(NamedTuple):
     """A series with its median throughput in bytes per second."""
 
     series: Series

@@ -4,10 +4,9 @@ CPU cost is the figure that a busy machine disturbs least (docs/method.md, secti
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import median
+from typing import NamedTuple
 
-from analysis.summary import NOISY_MINIMUM_TRIES, relative_spread
+from analysis.summary import NOISY_MINIMUM_TRIES, median_of_sorted, relative_spread
 from documents.types import Sample
 
 BYTES_PER_GB = 1e9
@@ -16,8 +15,7 @@ MEASURABLE_SECONDS = 1e-6
 """CPU time below this is none that a system accounts for: dividing by it would claim anything."""
 
 
-@dataclass(frozen=True)
-class CpuCost:
+class CpuCost(NamedTuple):
     """Medians over a series' tries, and their spreads as of throughputs (a fraction).
 
     `seconds_per_gb`: CPU seconds per 10^9 bytes, both ends added. `bound_throughput`: bytes
@@ -36,19 +34,20 @@ def cpu_cost(samples: Sequence[Sample]) -> CpuCost | None:
     """The CPU cost of the tries that measured both ends; None when none did."""
     costs, bounds = [], []
     for sample in samples:
-        client, server = sample.client_cpu_seconds, sample.server_cpu_seconds
-        if not sample.bytes or client is None or server is None:
+        size, client, server = sample.bytes, sample.client_cpu_seconds, sample.server_cpu_seconds
+        if not size or client is None or server is None:
             continue
-        if max(client, server) < MEASURABLE_SECONDS:
+        busier = max(client, server)
+        if busier < MEASURABLE_SECONDS:
             continue
-        costs.append((client + server) / sample.bytes * BYTES_PER_GB)
-        bounds.append(sample.bytes / max(client, server))
+        costs.append((client + server) / size * BYTES_PER_GB)
+        bounds.append(size / busier)
     if not costs:
         return None
     return CpuCost(
-        seconds_per_gb=median(costs),
+        seconds_per_gb=median_of_sorted(sorted(costs)),
         seconds_per_gb_spread=_spread(costs),
-        bound_throughput=median(bounds),
+        bound_throughput=median_of_sorted(sorted(bounds)),
         bound_throughput_spread=_spread(bounds),
         n=len(costs),
     )

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import lru_cache
 
 BEYOND_MEMORY = 100e9
 """Bytes per second and thread that no machine's memory moves (2026: one core reads 20e9)."""
@@ -15,13 +16,19 @@ _CHAINED = re.compile(
 )
 
 
-def is_plausible(
-    throughput: float, threads: int = 1, *, cipher: str = "", decrypt: bool = False
-) -> bool:
-    """Whether a rate in bytes per second is above zero, finite and within what can be.
+@lru_cache(maxsize=4096)
+def highest_plausible(threads: int = 1, *, cipher: str = "", decrypt: bool = False) -> float:
+    """The highest rate that so many threads can reach, bytes per second.
 
     CBC decrypts in parallel, so only its encryption is a chain.
     """
     chained = not decrypt and _CHAINED.search(cipher) is not None
-    limit = BEYOND_A_CHAIN if chained else BEYOND_MEMORY
-    return math.isfinite(throughput) and 0 < throughput <= limit * threads
+    return (BEYOND_A_CHAIN if chained else BEYOND_MEMORY) * threads
+
+
+def is_plausible(
+    throughput: float, threads: int = 1, *, cipher: str = "", decrypt: bool = False
+) -> bool:
+    """Whether a rate in bytes per second is above zero, finite and within what can be."""
+    limit = highest_plausible(threads, cipher=cipher, decrypt=decrypt)
+    return math.isfinite(throughput) and 0 < throughput <= limit

@@ -1,8 +1,7 @@
 """One series, several tries: median and spread (docs/method.md, section 1)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import median
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 MAD_TO_SIGMA = 1.4826
 """Scales the median absolute deviation to the standard deviation of a normal distribution."""
@@ -11,8 +10,7 @@ NOISY_SPREAD = 0.05
 NOISY_MINIMUM_TRIES = 3
 
 
-@dataclass(frozen=True)
-class SeriesSummary:
+class SeriesSummary(NamedTuple):
     """Statistics of one series' tries; rates in bytes per second, `spread` as a fraction.
 
     `maximum` is also the "undisturbed" rate: other load on a machine only ever slows a try.
@@ -26,10 +24,22 @@ class SeriesSummary:
     noisy: bool
 
 
+def median_of_sorted(values: Sequence[float]) -> float:
+    """The median of at least one value in ascending order, as `statistics.median` has it.
+
+    Every run needs hundreds, most of three values: what that function looks at first costs more.
+    """
+    half = len(values) // 2
+    return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
+
+
+def _spread_about(middle: float, values: Iterable[float]) -> float:
+    return MAD_TO_SIGMA * median_of_sorted(sorted([abs(x - middle) for x in values])) / middle
+
+
 def relative_spread(values: Sequence[float]) -> float:
     """s = 1.4826 * median(|x - median|) / median, of one value or more with a median above 0."""
-    middle = median(values)
-    return MAD_TO_SIGMA * median(abs(x - middle) for x in values) / middle
+    return _spread_about(median_of_sorted(sorted(values)), values)
 
 
 def summarise(throughputs: Sequence[float]) -> SeriesSummary:
@@ -38,14 +48,10 @@ def summarise(throughputs: Sequence[float]) -> SeriesSummary:
     `throughputs` are bytes per second, at least one, each above zero; `ValueError` otherwise.
     Noisy is a spread above 5 % over three tries or more: fewer tries cannot tell.
     """
-    if not throughputs or min(throughputs) <= 0:
+    ordered = sorted(throughputs)
+    if not ordered or ordered[0] <= 0:
         raise ValueError("a series needs at least one throughput, each above zero")
-    spread = relative_spread(throughputs)
-    return SeriesSummary(
-        median=median(throughputs),
-        minimum=min(throughputs),
-        maximum=max(throughputs),
-        n=len(throughputs),
-        spread=spread,
-        noisy=spread > NOISY_SPREAD and len(throughputs) >= NOISY_MINIMUM_TRIES,
-    )
+    n, middle = len(ordered), median_of_sorted(ordered)
+    spread = _spread_about(middle, ordered)
+    noisy = spread > NOISY_SPREAD and n >= NOISY_MINIMUM_TRIES
+    return SeriesSummary(middle, ordered[0], ordered[-1], n, spread, noisy)

@@ -125,9 +125,9 @@ def parse_json(body: bytes) -> Any:
         return _read_strictly(body)
 
 
-def read_again(body: bytes) -> Any:
+def read_again(text: str) -> Any:
     """The value of a text that `parse_json` has taken before."""
-    return orjson.loads(body.removeprefix(_BOM))
+    return orjson.loads(text.removeprefix("\ufeff"))
 
 
 def _read_strictly(body: bytes) -> Any:

@@ -2,19 +2,27 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from documents.types import (
+    Acceleration,
     HostIdentity,
     Measurement,
+    Method,
     Negotiated,
+    Operation,
     RunDocument,
     Sample,
     Series,
+    TargetKind,
 )
 
 SCHEMA = "ciphermark/run/1"
+
+KNOWN_SERIES = 4096
+"""Series kept in memory: runs have nearly all of theirs in common."""
 
 TIMES_OF_IMPORT = "import"
 """The value of `times_of` in a document made from a text that does not say when it was measured:
@@ -36,53 +44,91 @@ def _time(text: str | None, field: str) -> datetime | None:
 
 
 def _sample(raw: Mapping[str, Any]) -> Sample:
+    said = raw.get
     return Sample(
-        bytes=raw.get("bytes"),
-        seconds=raw.get("seconds"),
-        bytes_per_second=raw.get("bytes_per_second"),
-        client_cpu_seconds=raw.get("client_cpu_seconds"),
-        server_cpu_seconds=raw.get("server_cpu_seconds"),
-        implausible=raw.get("implausible"),
+        said("bytes"),
+        said("seconds"),
+        said("bytes_per_second"),
+        said("client_cpu_seconds"),
+        said("server_cpu_seconds"),
+        said("implausible"),
     )
 
 
-def _ssh_series(raw: Mapping[str, Any]) -> Series:
-    target = raw.get("target") or {}
+@lru_cache(maxsize=KNOWN_SERIES)
+def _ssh_series(
+    cipher: str,
+    mac: str | None,
+    compression: bool,
+    method: Method,
+    pinned: bool,
+    target_kind: TargetKind,
+    target_name: str | None,
+    acceleration: Acceleration,
+) -> Series:
     return Series(
         tool="ssh",
-        cipher=raw["cipher"],
-        mac=raw.get("mac"),
-        compression=raw.get("compression", False),
-        method=raw.get("method", "pipeline"),
-        pinned=raw.get("pinned", False),
-        target_kind=target.get("kind", "loopback"),
-        target_name=target.get("name"),
-        acceleration=raw.get("acceleration", "default"),
+        cipher=cipher,
+        mac=mac,
+        compression=compression,
+        method=method,
+        pinned=pinned,
+        target_kind=target_kind,
+        target_name=target_name,
+        acceleration=acceleration,
     )
 
 
-def _openssl_series(raw: Mapping[str, Any]) -> Series:
+@lru_cache(maxsize=KNOWN_SERIES)
+def _openssl_series(
+    cipher: str, operation: Operation, block_size: int, threads: int, acceleration: Acceleration
+) -> Series:
+    # JSON has one kind of number: 16384.0 is the same block size.
     return Series(
         tool="openssl",
-        cipher=raw["cipher"],
-        operation=raw.get("operation", "encrypt"),
-        block_size=raw["block_size"],
-        threads=raw.get("threads", 1),
-        acceleration=raw.get("acceleration", "default"),
+        cipher=cipher,
+        operation=operation,
+        block_size=int(block_size),
+        threads=int(threads),
+        acceleration=acceleration,
     )
+
+
+def _series(raw: Mapping[str, Any]) -> Series:
+    said = raw.get
+    acceleration = said("acceleration", "default")
+    if raw["tool"] == "openssl":
+        return _openssl_series(
+            raw["cipher"],
+            said("operation", "encrypt"),
+            raw["block_size"],
+            said("threads", 1),
+            acceleration,
+        )
+    target = said("target") or {}
+    return _ssh_series(
+        raw["cipher"],
+        said("mac"),
+        said("compression", False),
+        said("method", "pipeline"),
+        said("pinned", False),
+        target.get("kind", "loopback"),
+        target.get("name"),
+        acceleration,
+    )
+
+
+@lru_cache(maxsize=KNOWN_SERIES)
+def _negotiated(cipher: str | None, mac: str | None, kex: str | None) -> Negotiated:
+    return Negotiated(cipher, mac, kex)
 
 
 def _measurement(raw: Mapping[str, Any]) -> Measurement:
-    series = _ssh_series(raw) if raw["tool"] == "ssh" else _openssl_series(raw)
-    negotiated = raw.get("negotiated") or {}
+    agreed = raw.get("negotiated") or {}
     return Measurement(
-        series=series,
-        samples=tuple(_sample(sample) for sample in raw["samples"]),
-        negotiated=Negotiated(
-            cipher=negotiated.get("cipher"),
-            mac=negotiated.get("mac"),
-            kex=negotiated.get("kex"),
-        ),
+        _series(raw),
+        tuple(map(_sample, raw["samples"])),
+        _negotiated(agreed.get("cipher"), agreed.get("mac"), agreed.get("kex")),
     )
 
 

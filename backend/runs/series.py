@@ -2,22 +2,34 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import astuple
 from typing import cast
 
 from documents.types import Acceleration, Method, Negotiated, Operation, Series, TargetKind, Tool
 from runs.models import Negotiated as StoredNegotiated
 from runs.models import Series as StoredSeries
+from runs.remembered import Remembered
+
+_series: Remembered[Series] = Remembered()
+_agreed: Remembered[tuple[str, str]] = Remembered()
 
 
 def series_key(series: Series) -> str:
     """All fields of a series as one text, the same for equal series only."""
-    return json.dumps(astuple(series), separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(series, separators=(",", ":"), ensure_ascii=False)
 
 
 def series_ids(wanted: Iterable[Series]) -> dict[Series, int]:
     """The numbers of these series; those never seen before are stored."""
-    keys = {series_key(series): series for series in wanted}
+    asked = set(wanted)
+    numbers = _series.known(asked)
+    if len(numbers) < len(asked):
+        found = _find({series_key(series): series for series in asked - numbers.keys()})
+        _series.remember(found)
+        numbers |= found
+    return numbers
+
+
+def _find(keys: dict[str, Series]) -> dict[Series, int]:
     known = _known(keys)
     if len(known) < len(keys):
         # In one order, so that two workers that meet the same new series cannot wait in a circle.
@@ -69,11 +81,23 @@ def series_of(row: StoredSeries) -> Series:
     )
 
 
+def agreed_on(negotiated: Negotiated) -> tuple[str, str]:
+    """MAC and key exchange, empty where unknown: what `negotiated_ids` has numbers of."""
+    return (negotiated.mac or "", negotiated.kex or "")
+
+
 def negotiated_ids(wanted: Iterable[Negotiated]) -> dict[tuple[str, str], int]:
     """(MAC, key exchange) -> its number; what was never seen before is stored."""
-    pairs = {(one.mac or "", one.kex or "") for one in wanted} - {("", "")}
-    if not pairs:
-        return {}
+    pairs = {agreed_on(one) for one in wanted} - {("", "")}
+    numbers = _agreed.known(pairs)
+    if len(numbers) < len(pairs):
+        found = _find_negotiated(pairs - numbers.keys())
+        _agreed.remember(found)
+        numbers |= found
+    return numbers
+
+
+def _find_negotiated(pairs: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
     known = _known_negotiated(pairs)
     if len(known) < len(pairs):
         rows = [StoredNegotiated(mac=mac, kex=kex) for mac, kex in sorted(pairs - known.keys())]

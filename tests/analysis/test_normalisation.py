@@ -3,6 +3,7 @@
 import math
 import random
 from statistics import fmean
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -49,10 +50,8 @@ PUBLISHED = {
 REFERENCE = initial_profile().levels["ssh"]
 
 
-def ssh(cipher: str, rate: float, **changes: object) -> MeasuredSeries:
-    series = Series("ssh", cipher, method="pipeline", target_kind="loopback")
-    for name, value in changes.items():
-        object.__setattr__(series, name, value)
+def ssh(cipher: str, rate: float, **changes: Any) -> MeasuredSeries:
+    series = Series("ssh", cipher, method="pipeline", target_kind="loopback")._replace(**changes)
     return MeasuredSeries(series, rate)
 
 

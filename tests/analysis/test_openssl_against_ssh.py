@@ -1,7 +1,5 @@
 """What ssh delivers of its cipher's own speed."""
 
-from dataclasses import replace
-
 import pytest
 
 from analysis.baselines import MeasuredSeries
@@ -57,11 +55,11 @@ def test_chacha20_says_that_the_two_constructions_differ() -> None:
 
 def test_only_what_is_alike_is_put_side_by_side() -> None:
     plain, own = ssh("aes128-ctr", 2e8), openssl("aes-128-ctr", 9e9)
-    masked = MeasuredSeries(replace(plain.series, acceleration="masked"), 1e8)
-    remote = MeasuredSeries(replace(plain.series, target_kind="remote"), 1e8)
-    packed = MeasuredSeries(replace(plain.series, compression=True), 1e8)
-    decrypting = MeasuredSeries(replace(own.series, operation="decrypt"), 9e9)
-    threads = MeasuredSeries(replace(own.series, threads=4), 9e9)
+    masked = MeasuredSeries(plain.series._replace(acceleration="masked"), 1e8)
+    remote = MeasuredSeries(plain.series._replace(target_kind="remote"), 1e8)
+    packed = MeasuredSeries(plain.series._replace(compression=True), 1e8)
+    decrypting = MeasuredSeries(own.series._replace(operation="decrypt"), 9e9)
+    threads = MeasuredSeries(own.series._replace(threads=4), 9e9)
     assert delivered([masked, remote, packed, own]) == ()
     assert delivered([plain, decrypting, threads]) == ()
     assert len(delivered([plain, own])) == 1
