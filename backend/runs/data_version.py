@@ -4,11 +4,12 @@ from uuid import UUID
 
 from django.db import connection
 
-_CHANGE = """
+CHANGE = """
 INSERT INTO runs_dataversion (id, version, changed_at)
 VALUES (1, gen_random_uuid(), clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET version = EXCLUDED.version, changed_at = EXCLUDED.changed_at
 """
+"""What `data_changed` does, as a statement."""
 
 
 def data_changed() -> None:
@@ -17,7 +18,7 @@ def data_changed() -> None:
     The row stays locked until then: a reader never sees the new version with the old figures.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_CHANGE)
+        cursor.execute(CHANGE)
 
 
 def data_version() -> UUID:

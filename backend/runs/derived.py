@@ -16,21 +16,21 @@ _COLUMNS = (
     " cpu_bound_throughput"
 )
 
-_MACHINE = """
+ADD = f"""
 INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)
-SELECT host_id, environment_id, source, tags, md5(tags::text) FROM runs_run WHERE id = %s
-ON CONFLICT (host_id, environment_id, source, tags_digest) DO UPDATE SET tags = EXCLUDED.tags
-RETURNING id
-"""
-"""The update changes nothing: it locks the row, so that runs of one machine take turns."""
+SELECT DISTINCT host_id, environment_id, source, tags, md5(tags::text) FROM runs_run
+WHERE id = ANY(%(runs)s) ORDER BY 1, 2, 3, 5
+ON CONFLICT (host_id, environment_id, source, tags_digest) DO UPDATE SET tags = EXCLUDED.tags;
 
-_ADD = f"""
 INSERT INTO runs_latest ({_COLUMNS})
-SELECT %s, m.series_id, r.id, r.started_at, m.negotiated_id, m.median, m.cpu_seconds_per_gb,
-    m.cpu_bound_throughput
-FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id
-WHERE r.id = %s AND m.median IS NOT NULL
-ORDER BY m.series_id
+SELECT DISTINCT ON (k.id, m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
+    m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
+FROM runs_run r
+JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
+    = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
+JOIN runs_measurement m ON m.run_id = r.id
+WHERE r.id = ANY(%(runs)s) AND m.median IS NOT NULL
+ORDER BY k.id, m.series_id, r.started_at DESC NULLS LAST, r.id DESC
 ON CONFLICT (machine_id, series_id) DO UPDATE SET run_id = EXCLUDED.run_id,
     started_at = EXCLUDED.started_at, negotiated_id = EXCLUDED.negotiated_id,
     median = EXCLUDED.median, cpu_seconds_per_gb = EXCLUDED.cpu_seconds_per_gb,
@@ -38,6 +38,11 @@ ON CONFLICT (machine_id, series_id) DO UPDATE SET run_id = EXCLUDED.run_id,
 WHERE (coalesce(EXCLUDED.started_at, '-infinity'), EXCLUDED.run_id)
     >= (coalesce(runs_latest.started_at, '-infinity'), runs_latest.run_id)
 """  # noqa: S608 - constants
+"""Runs (`runs`: their keys) that have just become ready take their place among the latest results.
+
+The update of machines changes nothing: it locks them, in one order, so that runs of one machine
+take turns and none waits in a circle.
+"""
 
 _MACHINES_OF_HOSTS = """
 INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)
@@ -56,15 +61,6 @@ JOIN runs_measurement m ON m.run_id = r.id
 WHERE r.host_id = ANY(%s) AND r.status = 'ready' AND NOT r.hidden AND m.median IS NOT NULL
 ORDER BY k.id, m.series_id, r.started_at DESC NULLS LAST, r.id DESC
 """  # noqa: S608 - constants
-
-
-def add_run(run: Run) -> None:
-    """A run that has just become ready takes its place; the caller's transaction holds it."""
-    with connection.cursor() as cursor:
-        cursor.execute(_MACHINE, [run.pk])
-        machine = cursor.fetchone()[0]
-        cursor.execute(_ADD, [machine, run.pk])
-    data_changed()
 
 
 @transaction.atomic

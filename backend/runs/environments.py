@@ -7,17 +7,28 @@ from typing import Any
 from documents.environment import Dimensions, dimensions, fingerprint
 from documents.naming import Label
 from runs.models import DimensionValue, Environment
+from runs.remembered import Remembered
+
+_environments: Remembered[str] = Remembered()
 
 
-def find_environment(facts: Mapping[str, Any]) -> Environment:
-    """The environment that a run document's `environment` describes."""
+def environment_id(facts: Mapping[str, Any]) -> int:
+    """The number of the environment that a run document's `environment` describes."""
     digest = fingerprint(facts)
-    environment = Environment.objects.filter(fingerprint=digest).first()
-    if environment is not None:
-        return environment
+    known = _environments.known([digest])
+    if not known:
+        known = {digest: _find(digest, facts)}
+        _environments.remember(known)
+    return known[digest]
+
+
+def _find(digest: str, facts: Mapping[str, Any]) -> int:
+    found = Environment.objects.filter(fingerprint=digest).values_list("pk", flat=True).first()
+    if found is not None:
+        return found
     # get_or_create: another worker may be storing the same new environment just now.
     values = _dimension_values(dimensions(facts))
-    return Environment.objects.get_or_create(fingerprint=digest, defaults=values)[0]
+    return Environment.objects.get_or_create(fingerprint=digest, defaults=values)[0].pk
 
 
 def _dimension_values(found: Dimensions) -> dict[str, DimensionValue]:
@@ -29,7 +40,8 @@ def _dimension_values(found: Dimensions) -> dict[str, DimensionValue]:
         ],
         ignore_conflicts=True,
     )
-    return {
-        dimension: DimensionValue.objects.get(dimension=dimension, key=value.key)
-        for dimension, value in labels.items()
-    }
+    stored = DimensionValue.objects.filter(
+        dimension__in=labels, key__in={value.key for value in labels.values()}
+    )
+    values = {(value.dimension, value.key): value for value in stored}
+    return {dimension: values[dimension, value.key] for dimension, value in labels.items()}

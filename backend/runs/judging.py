@@ -10,7 +10,7 @@ from typing import Any, cast
 from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
 from analysis.baselines import MEMBERS, MeasuredSeries
 from documents.types import Series
-from runs.models import Run
+from runs.models import Measurement, Run
 from runs.series import series_of
 
 SIBLINGS = 20
@@ -27,25 +27,27 @@ TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
 
 
 def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
-    """Set the verdict of a run that is being processed, and of incomplete runs beside it."""
-    if is_complete(measured):
-        _set(run, measured, facts)
+    """Set the verdict of a run by its own series: all there is to say when they are complete."""
+    verdict = acceleration_verdict(measured, facts, run.skipped)
+    run.acceleration = verdict.verdict
+    run.acceleration_evidence = verdict.evidence
+    run.acceleration_advice = verdict.advice or ""
+    run.acceleration_factor = verdict.factor
+
+
+def judge_together(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
+    """Store the verdict of an incomplete run that has become ready, and of those beside it."""
+    beside = _measured_beside(run)
+    if not beside:
         return
-    counted = Run.objects.filter(status=Run.Status.READY, hidden=False)
-    siblings = list(
-        counted.filter(host=run.host, environment=run.environment)
-        .exclude(pk=run.pk)
-        .order_by("-id")[:SIBLINGS]
-    )
-    beside = {sibling: _measured(sibling) for sibling in siblings}
-    parts = sorted({**beside, run: measured}.items(), key=_moment, reverse=True)
+    parts = sorted([*beside, (run, measured)], key=_moment, reverse=True)
     together = _united(part for _, part in parts)
-    _set(run, together, facts)
+    judged = [run]
     if is_complete(together):
-        for sibling, own in beside.items():
-            if not is_complete(own):
-                _set(sibling, together, facts)
-                sibling.save(update_fields=FIELDS)
+        judged += [sibling for sibling, own in beside if not is_complete(own)]
+    for one in judged:
+        judge(one, together, facts)
+        one.save(update_fields=FIELDS)
 
 
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
@@ -55,14 +57,6 @@ def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
         if one.series.cipher in TELLING:
             modes.setdefault(one.series.cipher, set()).add(one.series.acceleration)
     return any(len(found) > 1 for found in modes.values())
-
-
-def _set(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
-    verdict = acceleration_verdict(measured, facts, run.skipped)
-    run.acceleration = verdict.verdict
-    run.acceleration_evidence = verdict.evidence
-    run.acceleration_advice = verdict.advice or ""
-    run.acceleration_factor = verdict.factor
 
 
 def _united(parts: Iterable[Sequence[MeasuredSeries]]) -> list[MeasuredSeries]:
@@ -80,8 +74,19 @@ def _moment(part: tuple[Run, object]) -> tuple[str, str]:
     return (run.started_at.isoformat() if run.started_at else "", str(run.run_id))
 
 
-def _measured(run: Run) -> list[MeasuredSeries]:
-    rows = run.measurements.filter(
-        series__cipher__in=(*TELLING, *BASELINES), median__isnull=False
-    ).select_related("series")
-    return [MeasuredSeries(series_of(row.series), cast(float, row.median)) for row in rows]
+def _measured_beside(run: Run) -> list[tuple[Run, list[MeasuredSeries]]]:
+    """Runs of the same host in the same environment, with what tells of acceleration."""
+    counted = Run.objects.filter(status=Run.Status.READY, hidden=False)
+    siblings = (
+        counted.filter(host=run.host, environment=run.environment)
+        .exclude(pk=run.pk)
+        .order_by("-id")[:SIBLINGS]
+    )
+    parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {one.pk: (one, []) for one in siblings}
+    rows = Measurement.objects.filter(
+        run_id__in=parts, series__cipher__in=(*TELLING, *BASELINES), median__isnull=False
+    )
+    for row in rows.select_related("series").order_by("position"):
+        measured = MeasuredSeries(series_of(row.series), cast(float, row.median))
+        parts[row.run_id][1].append(measured)
+    return list(parts.values())

@@ -5,6 +5,7 @@ from django.db import transaction
 from runs.derived import refresh_hosts
 from runs.models import Environment, Host, Latest, Run
 from runs.processing import DERIVED_VERSION, process_run
+from runs.remembered import forget_everything
 
 
 def forget_derived(run: Run) -> None:
@@ -28,6 +29,7 @@ def renew_runs() -> int:
     if runs:
         refresh_hosts(Host.objects.values_list("pk", flat=True))
         Environment.objects.filter(runs__isnull=True).delete()
+        forget_everything()
     return len(runs)
 
 

@@ -1,7 +1,8 @@
 """Speed indices of runs under reference profiles: with a new run, and for a new profile."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
 
 from django.db import transaction
 from django.db.models import F
@@ -15,8 +16,41 @@ from runs.models import BaselineLevel, ReferenceProfile, Run, RunSpeedIndex
 CHUNK_RUNS = 500
 """Runs of one task: some tenths of a second, so that uploads are processed in between."""
 
+TOOLS = ("ssh", "openssl")
+
 KEY = ("run", "profile", "tool")
 FIGURES = ("index", "uncertainty", "families")
+
+
+@dataclass(frozen=True)
+class StoredIndex:
+    """A row of `runs_runspeedindex` without its run."""
+
+    profile_id: int
+    tool: str
+    index: float
+    uncertainty: float | None
+    families: tuple[str, ...]
+
+
+def stored_index(
+    profile: ReferenceProfile, tool: str, levels: Mapping[str, float]
+) -> StoredIndex | None:
+    """A run's index in one tool, from its levels (bytes per second by family); None if none."""
+    # In the order of FAMILIES, in which no figure depends on that of the rows.
+    ordered = {family: levels[family] for family in FAMILIES if family in levels}
+    speed = speed_index(ordered, profile.levels.get(tool, {}))
+    if speed is None:
+        return None
+    return StoredIndex(profile.pk, tool, speed.index, speed.uncertainty, speed.families)
+
+
+def speed_indices(
+    levels_of: Callable[[str], Mapping[str, float]], profiles: Iterable[ReferenceProfile]
+) -> list[StoredIndex]:
+    """All indices of one run; `levels_of` a tool: family -> level, bytes per second."""
+    found = (stored_index(profile, tool, levels_of(tool)) for profile in profiles for tool in TOOLS)
+    return [one for one in found if one is not None]
 
 
 def store_speed_indices(
@@ -30,31 +64,13 @@ def store_speed_indices(
     for stored in BaselineLevel.objects.filter(run_id__in=run_pks):
         levels[stored.run_id, stored.tool][stored.family] = stored.level
     rows = [
-        row
+        RunSpeedIndex(run_id=run_pk, **asdict(row))
         for profile in profiles
         for (run_pk, tool), of_tool in levels.items()
-        if (row := _row(run_pk, tool, of_tool, profile)) is not None
+        if (row := stored_index(profile, tool, of_tool)) is not None
     ]
     return RunSpeedIndex.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=KEY, update_fields=FIGURES
-    )
-
-
-def _row(
-    run_pk: int, tool: str, levels: dict[str, float], profile: ReferenceProfile
-) -> RunSpeedIndex | None:
-    # In the order of FAMILIES, in which no figure depends on that of the rows.
-    ordered = {family: levels[family] for family in FAMILIES if family in levels}
-    speed = speed_index(ordered, profile.levels.get(tool, {}))
-    if speed is None:
-        return None
-    return RunSpeedIndex(
-        run_id=run_pk,
-        profile_id=profile.pk,
-        tool=tool,
-        index=speed.index,
-        uncertainty=speed.uncertainty,
-        families=list(speed.families),
     )
 
 

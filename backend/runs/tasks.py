@@ -5,7 +5,6 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import F
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
@@ -26,7 +25,6 @@ SWEEP_BATCH = 500
 @shared_task(autoretry_for=(OperationalError, IntegrityError), retry_backoff=True, max_retries=5)
 def process_run(run_pk: int) -> None:
     """Turn one accepted document into rows."""
-    Run.objects.filter(pk=run_pk, status=Run.Status.ACCEPTED).update(attempts=F("attempts") + 1)
     processing.process_run(run_pk)
 
 

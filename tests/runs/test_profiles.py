@@ -1,6 +1,7 @@
 """Reference profiles: made, computed in the background, activated, retired; frozen always."""
 
 import random
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
 from typing import Any
@@ -15,7 +16,7 @@ from runs.models import BaselineLevel, ReferenceProfile, Run, RunSpeedIndex
 from runs.processing import process_run
 from runs.profiles import ProfileConflict, ProfileRefused, ProfileRequest
 from runs.queries.fleet import fleet_machines
-from runs.queries.profiles import keep_profiles_as_they_are
+from runs.rows import DerivedRun, store_rows
 from tests.conftest import StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
@@ -347,12 +348,12 @@ def test_a_run_that_is_processed_while_a_profile_is_made_is_not_missed(
     Run.objects.filter(pk=late.pk).update(status=Run.Status.ACCEPTED)
     looked, go_on = Event(), Event()
 
-    def look_and_wait() -> None:
-        keep_profiles_as_they_are()
+    def wait_and_store(made: Sequence[DerivedRun]) -> None:
         looked.set()
         assert go_on.wait(10)
+        store_rows(made)
 
-    monkeypatch.setattr("runs.processing.keep_profiles_as_they_are", look_and_wait)
+    monkeypatch.setattr("runs.processing.store_rows", wait_and_store)
     with ThreadPoolExecutor(2) as pool:
         processing = pool.submit(in_thread, process_run, late.pk)
         assert looked.wait(10)

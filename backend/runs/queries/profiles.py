@@ -8,8 +8,8 @@ from runs.models import ReferenceProfile, Run
 LOCK = 5_901_214
 """Of the database's advisory locks, the one between making a profile and processing runs."""
 
-_SHARED = "SELECT pg_advisory_xact_lock_shared(%s)"
-_EXCLUSIVE = "SELECT pg_advisory_xact_lock(%s)"
+KEEP_PROFILES = f"SELECT pg_advisory_xact_lock_shared({LOCK})"
+"""A statement after which, until its transaction ends, no profile is added: no run misses one."""
 
 
 class UnknownProfile(LookupError):
@@ -83,22 +83,13 @@ def has_levels(tool: str) -> bool:
     )
 
 
-def keep_profiles_as_they_are() -> None:
-    """Until this transaction ends no profile is added, so that a run misses none of them."""
-    _lock(_SHARED)
-
-
 def wait_for_processing() -> None:
     """Wait for the runs being processed; until this transaction ends no other is begun.
 
     Runs processed before can be seen now, those processed later will see what is committed here.
     """
-    _lock(_EXCLUSIVE)
-
-
-def _lock(statement: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(statement, [LOCK])
+        cursor.execute(f"SELECT pg_advisory_xact_lock({LOCK})")
 
 
 def ready_runs() -> tuple[int, int]:

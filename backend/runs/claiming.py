@@ -1,0 +1,106 @@
+"""Beginning with accepted runs, and locking them once their rows are ready to be stored.
+
+These commits need not wait for the disk: what a crash of the database takes back is work to do
+again, for the run is then what it was, accepted with its document, and the sweeper finds it.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from runs.hosts import HOSTS, HostKey, host_parameters
+from runs.models import ReferenceProfile, Run
+from runs.queries.profiles import KEEP_PROFILES
+
+
+@dataclass(frozen=True)
+class Begun:
+    """An accepted run whose processing has begun, and its document as it was then."""
+
+    run: Run
+    text: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found when runs were locked."""
+
+    unchanged: bool
+    profiles: Sequence[ReferenceProfile]
+    hosts: dict[HostKey, int]
+
+
+_NO_WAIT = """set_config('synchronous_commit',
+    coalesce(%(commit)s, current_setting('synchronous_commit')), true)"""
+
+_BEGIN = f"""
+UPDATE runs_run r SET attempts = attempts + 1 FROM runs_rundocument d
+WHERE r.id = %(run)s AND r.status = 'accepted' AND d.run_id = r.id AND {_NO_WAIT} IS NOT NULL
+RETURNING r.run_id, r.source, r.received_at, convert_from(d.body, 'UTF8'), d.content_digest
+"""  # noqa: S608 - constants
+
+_LOCK = f"""
+SELECT id FROM runs_run WHERE id = ANY(%(runs)s) AND status = 'accepted' ORDER BY id FOR UPDATE;
+SELECT {_NO_WAIT};
+SELECT content_digest FROM runs_rundocument WHERE run_id = ANY(%(runs)s) ORDER BY run_id;
+{KEEP_PROFILES};
+SELECT id, levels FROM runs_referenceprofile ORDER BY id;
+{HOSTS}
+"""  # noqa: S608 - constants
+"""Each statement sees what is committed when it begins: documents only once their runs are locked,
+profiles once no other can be added."""
+
+
+def _unless(part_of_another_transaction: object) -> str | None:
+    """Do not wait; whether a larger transaction waits is not ours to say."""
+    return None if part_of_another_transaction else "off"
+
+
+def begin(run_pk: int) -> Begun | None:
+    """Note one more attempt at an accepted run, in a transaction of its own; None for others.
+
+    A document that ends its worker must leave a trace of that.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGIN, {"run": run_pk, "commit": _unless(connection.in_atomic_block)})
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    run_id, source, received_at, text, digest = row
+    run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at)
+    return Begun(run, text, digest)
+
+
+def lock_and_look_up(begun: Sequence[Begun], hosts: Sequence[HostKey]) -> Found:
+    """Lock accepted runs, in the order of their keys, and look up what their rows need.
+
+    Until the transaction ends no profile is added, so that no run misses one.
+    """
+    expected = sorted((one.run.pk, one.digest) for one in begun)
+    parameters = {
+        "runs": [pk for pk, _ in expected],
+        "commit": _unless(connection.savepoint_ids),
+        **host_parameters(hosts),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, parameters)
+        locked, _, digests, _, profiles, numbers = _every_answer(cursor)
+    found = [(row[0], digest[0]) for row, digest in zip(locked, digests, strict=False)]
+    by_identity = {row[:3]: row[3] for row in numbers}
+    return Found(
+        unchanged=found == expected,
+        profiles=[ReferenceProfile(pk=pk, levels=json.loads(levels)) for pk, levels in profiles],
+        hosts={key: by_identity[key.known_by] for key in hosts if key.known_by in by_identity},
+    )
+
+
+def _every_answer(cursor: Any) -> list[list[tuple[Any, ...]]]:
+    """The rows of each of several statements."""
+    answers = [cursor.fetchall()]
+    while cursor.nextset():
+        answers.append(cursor.fetchall())
+    return answers
