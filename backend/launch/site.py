@@ -189,11 +189,15 @@ def _start_worker(site: Site) -> None:
 
 
 def _start_web(site: Site) -> None:
-    site.start_part(
-        "web",
+    site.start_part("web", *web_server(site.port), "--access-logfile", "-")
+
+
+def web_server(port: int, workers: int = 2) -> tuple[str, ...]:
+    """The arguments of Python that start the web server; `make bench` measures the same one."""
+    return (
         *("-m", "gunicorn", "config.wsgi:application", "--worker-class", "gthread"),
-        *("--bind", f"{preconditions.HOST}:{site.port}", "--workers", "2", "--threads", "4"),
-        *("--graceful-timeout", "5", "--no-control-socket", "--access-logfile", "-"),
+        *("--bind", f"{preconditions.HOST}:{port}", "--workers", str(workers), "--threads", "4"),
+        *("--graceful-timeout", "5", "--no-control-socket"),
     )
 
 

@@ -1,0 +1,1 @@
+"""`make bench`: the program's speed beside floors measured in the same run (docs/performance.md)."""

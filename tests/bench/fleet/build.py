@@ -1,0 +1,123 @@
+"""The data set of a size in a database of its own, made once and found again."""
+
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import psycopg
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from psycopg import sql
+
+import runs
+from runs.derived import refresh_hosts
+from runs.models import Host
+from runs.processing import DERIVED_VERSION
+from tests.bench.fleet.copying import dsn
+from tests.bench.fleet.plan import Plan
+from tests.bench.fleet.prototypes import (
+    Progress,
+    process_prototypes,
+    remove_prototypes,
+    spread_rows,
+    verdicts,
+)
+from tests.bench.fleet.rows import write_documents, write_runs
+from tests.bench.fleet.size import SEED, Size
+from tests.bench.telling import Steps
+
+REFRESHED_AT_ONCE = 250
+"""Hosts whose latest results are made anew in one transaction."""
+
+MADE_BY = (Path(__file__).parent, Path(runs.__path__[0]) / "migrations")
+"""The folders with the programs that decide what is in the database."""
+
+
+def provide(size: Size) -> None:
+    """Connect Django to the database of this size, made now unless it is there already."""
+    if _version_of(size) != _wanted_version(size):
+        _create(size)
+        use(size)
+        _fill(size)
+        _note_version(size)
+    use(size)
+
+
+def use(size: Size) -> None:
+    """Have everything in this process read and write the database of this size."""
+    connection.close()
+    connection.settings_dict["NAME"] = size.database
+
+
+def _fill(size: Size) -> None:
+    steps = Steps(f"{size.name}: {size.hosts:,} hosts, {size.measurements:,} measurements")
+    with steps.step("tables and published figures"):
+        call_command("migrate", interactive=False, verbosity=0)
+        call_command("load_published", verbosity=0)
+    with steps.step("plan"):
+        plan = Plan(size)
+    with steps.step("one run of each kind, processed by the program") as progress:
+        prototypes = process_prototypes(plan, progress)
+    with steps.step("hosts, environments and runs"):
+        places = write_runs(plan, verdicts(prototypes))
+    with ThreadPoolExecutor() as pool:
+        documents = pool.submit(write_documents, dsn(), plan, places, plan.runs)
+        with steps.step("measurements, with documents beside them") as progress:
+            spread_rows(dsn(), plan, places, prototypes, progress)
+        with steps.step("latest results, by the program") as progress:
+            remove_prototypes(prototypes)
+            _refresh(progress)
+        with steps.step("the rest of the documents"):
+            documents.result()
+    with steps.step("VACUUM (ANALYZE)"):
+        _vacuum()
+    steps.end()
+
+
+def _refresh(progress: Progress) -> None:
+    hosts = list(Host.objects.order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(hosts), REFRESHED_AT_ONCE):
+        refresh_hosts(hosts[start : start + REFRESHED_AT_ONCE])
+        progress(start / len(hosts))
+
+
+def _vacuum() -> None:
+    with psycopg.connect(dsn(), autocommit=True) as raw:
+        raw.execute("VACUUM (ANALYZE)")
+        raw.execute("CHECKPOINT")
+
+
+def _wanted_version(size: Size) -> str:
+    digest = sha256(f"{SEED} {size} {DERIVED_VERSION}".encode())
+    for folder in MADE_BY:
+        for path in sorted(folder.glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _maintenance() -> psycopg.Connection:
+    return psycopg.connect(settings.DATABASE_URL, dbname="postgres", autocommit=True)
+
+
+def _version_of(size: Size) -> str | None:
+    """What the finished data set was made by; None where there is none."""
+    statement = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
+    with _maintenance() as raw:
+        row = raw.execute(statement, [size.database]).fetchone()
+    return row[0] if row else None
+
+
+def _note_version(size: Size) -> None:
+    comment = sql.SQL("COMMENT ON DATABASE {} IS {}")
+    with _maintenance() as raw:
+        name = sql.Identifier(size.database)
+        raw.execute(comment.format(name, sql.Literal(_wanted_version(size))))
+
+
+def _create(size: Size) -> None:
+    connection.close()
+    name = sql.Identifier(size.database)
+    with _maintenance() as raw:
+        raw.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
+        raw.execute(sql.SQL("CREATE DATABASE {}").format(name))

@@ -1,0 +1,121 @@
+"""Planned hosts, environments, runs and documents as rows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from documents.environment import Dimensions, dimensions, fingerprint
+from documents.naming import slug
+from runs.models import DimensionValue, Environment, Host, Run, RunDocument
+from runs.models.environment import DIMENSIONS
+from tests.bench.fleet.bodies import Kind
+from tests.bench.fleet.copying import Row, copy_in, count_on, dsn, last_id
+from tests.bench.fleet.documents import AGENT_NAME, document_of
+from tests.bench.fleet.plan import FIRST, Plan, PlannedHost, PlannedRun, Surroundings
+
+Verdicts = Mapping[Kind, Row]
+"""Of a run of each kind, the columns of `runs_run` that the program derives from its figures."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """The ids that rows of the plan have: numbers count on from what is stored already."""
+
+    hosts_after: int
+    runs_after: int
+    environments: Mapping[Surroundings, int]
+
+    def host(self, host: PlannedHost) -> int:
+        """The host's id."""
+        return self.hosts_after + host.number
+
+    def run(self, run: PlannedRun) -> int:
+        """The run's id."""
+        return self.runs_after + run.number
+
+
+def write_runs(plan: Plan, verdicts: Verdicts) -> Places:
+    """Hosts, environments and runs of a plan; returns their ids."""
+    places = Places(last_id(Host), last_id(Run), _write_environments(plan))
+    copy_in(dsn(), Host, plan.hosts, lambda host: _host_row(host, places))
+    copy_in(dsn(), Run, plan.runs, lambda run: _run_row(run, places, verdicts))
+    count_on(Host, Environment, Run)
+    return places
+
+
+def write_documents(dsn: str, plan: Plan, places: Places, runs: Iterable[PlannedRun]) -> None:
+    """The documents of these runs."""
+
+    def row(run: PlannedRun) -> Row:
+        document = document_of(plan, run)
+        return {
+            "run_id": places.run(run),
+            "body": document.body,
+            "content_digest": document.digest,
+        }
+
+    copy_in(dsn, RunDocument, runs, row)
+
+
+def _host_row(host: PlannedHost, places: Places) -> Row:
+    published = host.source == "published"
+    return {
+        "id": places.host(host),
+        "name": host.name,
+        "slug": slug(host.name),
+        # Published hosts are known by their names alone.
+        "machine_id": None if published else host.machine_id,
+        "published": published,
+        "created_at": FIRST,
+    }
+
+
+def _run_row(run: PlannedRun, places: Places, verdicts: Verdicts) -> Row:
+    return {
+        "id": places.run(run),
+        "run_id": run.run_id,
+        "source": run.host.source,
+        "status": Run.Status.READY,
+        "attempts": 1,
+        "hidden": run.hidden,
+        "received_at": run.received_at,
+        "host_name": run.host.name,
+        "host_id": places.host(run.host),
+        "environment_id": places.environments[run.surroundings],
+        "started_at": run.started_at if run.dated else None,
+        "finished_at": run.finished_at if run.dated else None,
+        "agent_name": AGENT_NAME,
+        "agent_version": "1.0.0",
+        "tags": run.host.tags,
+        **verdicts[run.host.kind],
+    }
+
+
+def _write_environments(plan: Plan) -> dict[Surroundings, int]:
+    wanted = sorted({run.surroundings for run in plan.runs}, key=repr)
+    facts = {one: plan.environment(one) for one in wanted}
+    found = {one: dimensions(facts[one]) for one in wanted}
+    values = _dimension_values(found.values())
+    after = last_id(Environment)
+    ids = {one: after + number for number, one in enumerate(wanted, 1)}
+
+    def row(one: Surroundings) -> Row:
+        keys = {f"{name}_id": values[name, getattr(found[one], name).key] for name in DIMENSIONS}
+        return {"id": ids[one], "fingerprint": fingerprint(facts[one]), **keys}
+
+    copy_in(dsn(), Environment, wanted, row)
+    return ids
+
+
+def _dimension_values(found: Iterable[Dimensions]) -> dict[tuple[str, str], int]:
+    named: dict[tuple[str, str], Any] = {
+        (dimension, value["key"]): value["label"]
+        for one in found
+        for dimension, value in asdict(one).items()
+    }
+    DimensionValue.objects.bulk_create(
+        [DimensionValue(dimension=of, key=key, label=label) for (of, key), label in named.items()],
+        ignore_conflicts=True,
+    )
+    rows = DimensionValue.objects.values_list("dimension", "key", "pk")
+    return {(dimension, key): pk for dimension, key, pk in rows}
