@@ -30,12 +30,17 @@ def p50_ms(
         side()
     values, floors = [], []
     for _ in range(rounds):
-        values.append(_round_ms(program, before, clock))
-        floors.append(_round_ms(floor, before, clock))
+        values.append(round_ms(program, before, clock))
+        floors.append(round_ms(floor, before, clock))
     return Pair.of(values, floors)
 
 
-def _round_ms(side: Callable[[], object], before: Callable[[], object], clock: Clock) -> float:
+def round_ms(
+    side: Callable[[], object],
+    before: Callable[[], object] = lambda: None,
+    clock: Clock = time.perf_counter,
+) -> float:
+    """The median of one round's calls, milliseconds."""
     begun = time.perf_counter()
     spent: list[float] = []
     while len(spent) < CALLS and (not spent or time.perf_counter() - begun < ROUND_SECONDS):

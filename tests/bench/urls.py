@@ -1,7 +1,22 @@
 """The site's addresses and, beside them, the bare views that it is measured against."""
 
+from dataclasses import dataclass, field
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import include, path
+
+
+@dataclass
+class Bare:
+    """What `bare_template` renders: a template and all that it needs, made beforehand."""
+
+    template: str = "pages/base.html"
+    context: dict[str, Any] = field(default_factory=dict)
+
+
+bare = Bare()
 
 
 def ping(_request: HttpRequest) -> HttpResponse:
@@ -9,7 +24,19 @@ def ping(_request: HttpRequest) -> HttpResponse:
     return HttpResponse("pong")
 
 
+def bare_template(request: HttpRequest) -> HttpResponse:
+    """A template with a ready context: no query, no computing."""
+    return render(request, bare.template, bare.context)
+
+
+def empty_page(request: HttpRequest) -> HttpResponse:
+    """The frame of every page, with nothing in it."""
+    return render(request, "pages/base.html")
+
+
 urlpatterns = [
     path("bench/ping/", ping),
+    path("bench/template/", bare_template),
+    path("bench/empty/", empty_page),
     path("", include("config.urls")),
 ]
