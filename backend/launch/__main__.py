@@ -32,14 +32,14 @@ def main(arguments: Sequence[str]) -> int:
 
 def _outside(target: str) -> int:
     """In whatever Python: check, make the environment, go on in it."""
-    if target == "test":
-        os.environ["CIPHERMARK_DATA_DIR"] = str(places.PROJECT / ".data" / "test")
+    if target in ("test", "bench"):
+        os.environ["CIPHERMARK_DATA_DIR"] = str(places.PROJECT / ".data" / target)
     preconditions.check_files()
     preconditions.check_folders()
     inherited: dict[str, str] = {}
     if target == "clean":
         return _clean()
-    if target in ("run", "test"):
+    if target in ("run", "test", "bench"):
         lock = preconditions.FolderLock.take(places.data_dir(), target)
         inherited = lock.hand_over()
     requirements = environment.RUN if target == "run" else environment.TEST
@@ -63,7 +63,7 @@ def _go_inside(target: str, inherited: dict[str, str]) -> NoReturn:
 
 def _targets() -> dict[str, Callable[[], int]]:
     """Imported only when needed: most need packages of the virtual environment."""
-    return {"run": _run, "test": _test, "lint": _lint, "types": _types}
+    return {"run": _run, "test": _test, "bench": _bench, "lint": _lint, "types": _types}
 
 
 def _run() -> int:
@@ -76,6 +76,12 @@ def _test() -> int:
     from launch.checks import run_all
 
     return run_all()
+
+
+def _bench() -> int:
+    from launch.bench import run_bench
+
+    return run_bench()
 
 
 def _lint() -> int:

@@ -1,1 +1,1 @@
-"""`make bench`: the program's speed beside floors measured in the same run (docs/performance.md)."""
+"""`make bench`: the program's speed beside floors of the same run (docs/performance.md)."""

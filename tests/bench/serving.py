@@ -3,9 +3,10 @@
 import http.client
 import os
 import socket
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -69,6 +70,20 @@ def database_url() -> str:
     return f"{base}/{quote(str(connection.settings_dict['NAME']))}"
 
 
+running = ExitStack()
+"""What `reader` has started; whoever measures ends it."""
+
+_readers: list[Server] = []
+
+
+def reader() -> Server:
+    """The web server of one worker that all bars share which only read."""
+    if not _readers:
+        _readers.append(running.enter_context(server(workers=1)))
+        running.callback(_readers.clear)
+    return _readers[0]
+
+
 @contextmanager
 def server(workers: int = 2) -> Iterator[Server]:
     """Start the web server as `make run` does; it ends with the context."""
@@ -80,10 +95,8 @@ def server(workers: int = 2) -> Iterator[Server]:
         "REDIS_URL": settings.REDIS_URL,
         "PYTHONPATH": os.pathsep.join((str(places.BACKEND), str(places.PROJECT))),
     }
-    command = [places.venv_python(), *web_server(port, workers)]
-    part = processes.start(
-        "web", command, log=log, environment=environment, folder=places.BACKEND
-    )
+    command = [sys.executable, *web_server(port, workers)]
+    part = processes.start("web", command, log=log, environment=environment, folder=places.BACKEND)
     try:
         started = Server(port, psutil.Process(part.process.pid))
         _wait_for(started, part)

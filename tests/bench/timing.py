@@ -2,16 +2,35 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import median
 
 from tests.bench.figures import Pair
 
-ROUNDS = 5
-CALLS = 11
-"""Of each side in a round; the round's figure is their median."""
 
-ROUND_SECONDS = 1.5
-"""A side that is slow is called less often in a round, at least once."""
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured: rounds, and calls of each side in one.
+
+    A side that is slow is called less often than `calls`, for `seconds` a round, at least once.
+    """
+
+    rounds: int = 5
+    calls: int = 11
+    seconds: float = 1.0
+
+
+FULL, QUICK = Effort(), Effort(rounds=1, calls=1)
+
+
+@dataclass
+class Chosen:
+    """The effort of this call of the bench."""
+
+    effort: Effort = FULL
+
+
+chosen = Chosen()
 
 Clock = Callable[[], float]
 
@@ -22,14 +41,13 @@ def p50_ms(
     *,
     before: Callable[[], object] = lambda: None,
     clock: Clock = time.perf_counter,
-    rounds: int = ROUNDS,
 ) -> Pair:
     """Milliseconds of one call of each; `before` is done before each call, untimed."""
     for side in (program, floor):  # whatever is made once is not measured
         before()
         side()
     values, floors = [], []
-    for _ in range(rounds):
+    for _ in range(chosen.effort.rounds):
         values.append(round_ms(program, before, clock))
         floors.append(round_ms(floor, before, clock))
     return Pair.of(values, floors)
@@ -43,7 +61,8 @@ def round_ms(
     """The median of one round's calls, milliseconds."""
     begun = time.perf_counter()
     spent: list[float] = []
-    while len(spent) < CALLS and (not spent or time.perf_counter() - begun < ROUND_SECONDS):
+    effort = chosen.effort
+    while len(spent) < effort.calls and (not spent or time.perf_counter() - begun < effort.seconds):
         before()
         start = clock()
         side()

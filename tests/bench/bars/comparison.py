@@ -15,14 +15,13 @@ from tests.bench.bare import BareConnection, statements_of
 from tests.bench.figures import Figure, Pair, at_most
 from tests.bench.fleet import build
 from tests.bench.fleet.size import SIZES, Size
-from tests.bench.serving import server
-from tests.bench.timing import ROUNDS, p50_ms, round_ms
+from tests.bench.serving import reader
+from tests.bench.timing import chosen, p50_ms, round_ms
 
 ADDRESS = "/api/v1/comparison/"
 TOOLS = ("ssh", "openssl")
 MORE_MS = 3.0
 UNFILTERED_TIMES, FILTERED_TIMES, GROWTH_TIMES = 2.0, 1.5, 2.0
-FILTER_ROUNDS = 3
 
 Parameters = Mapping[str, str]
 
@@ -35,8 +34,7 @@ def address(parameters: Parameters) -> str:
 def unfiltered(_size: Size) -> list[Figure]:
     """4: nothing but the tool given; nothing is in the cache."""
     return [
-        _beside_its_sql(f"4 comparison, {tool}", {"tool": tool}, UNFILTERED_TIMES, ROUNDS)
-        for tool in TOOLS
+        _beside_its_sql(f"4 comparison, {tool}", {"tool": tool}, UNFILTERED_TIMES) for tool in TOOLS
     ]
 
 
@@ -47,19 +45,18 @@ def filtered(_size: Size) -> list[Figure]:
             f"5 comparison, {tool}, {name}",
             {"tool": tool, name: value},
             FILTERED_TIMES,
-            FILTER_ROUNDS,
         )
         for tool in TOOLS
         for name, value in filters().items()
     ]
 
 
-def _beside_its_sql(name: str, parameters: Parameters, times: float, rounds: int) -> Figure:
+def _beside_its_sql(name: str, parameters: Parameters, times: float) -> Figure:
     ask = asking(parameters)
     cache.clear()
     statements = statements_of(ask)
     with BareConnection() as bare:
-        pair = p50_ms(ask, lambda: bare.fetch(statements), before=cache.clear, rounds=rounds)
+        pair = p50_ms(ask, lambda: bare.fetch(statements), before=cache.clear)
     return at_most(name, "ms", pair, times, MORE_MS)
 
 
@@ -97,8 +94,8 @@ def _frequent(dimension: str) -> str:
 def repeated(_size: Size) -> list[Figure]:
     """6: asked again through a real web server, where a cache may answer."""
     path = address({"tool": "ssh"})
-    with server(workers=1) as web:
-        pair = p50_ms(lambda: web.get(path), lambda: web.get("/bench/ping/"))
+    web = reader()
+    pair = p50_ms(lambda: web.get(path), lambda: web.get("/bench/ping/"))
     return [at_most("6 comparison, repeated, HTTP", "ms", pair, 1.0, MORE_MS)]
 
 
@@ -118,7 +115,7 @@ def growth(size: Size) -> list[Figure]:
 def _at_both(ask: Callable[[], None], size: Size, smaller: Size) -> Pair:
     values: list[float] = []
     floors: list[float] = []
-    for _ in range(ROUNDS):
+    for _ in range(chosen.effort.rounds):
         for of_size, spent in ((size, values), (smaller, floors)):
             build.use(of_size)
             cache.clear()

@@ -9,9 +9,10 @@ from urllib.parse import urlencode
 import psutil
 
 from launch import preconditions
-from tests.bench.serving import Server
+from tests.bench.serving import reader
 
 READ_BYTES = 64 * 1024
+NOT_BUILT = "not built yet: its address answers 404"
 WATCH_SECONDS = 0.01
 
 COLUMNS = {
@@ -56,7 +57,6 @@ class Download:
     `grown_mb`: what the server's process had more at its largest than before (10^6 bytes).
     """
 
-    status: int
     body: bytes
     first_seconds: float
     seconds: float
@@ -69,8 +69,19 @@ def address(kind: str, filters: dict[str, str]) -> str:
     return f"/api/v1/exports/measurements.{kind}?{urlencode(asked)}"
 
 
-def download(web: Server, path: str) -> Download:
+def is_built(kind: str) -> bool:
+    """Whether this kind of export is there; the first call also has the server load its parts."""
+    status, said = reader().answer(address(kind, {"host": "nobody"}))
+    if status == http.client.NOT_FOUND:
+        return False
+    if status != http.client.OK:
+        raise AssertionError(f"the {kind} export answers {status}: {said[:300]!r}")
+    return True
+
+
+def download(path: str) -> Download:
     """Fetch a file over a connection of its own, with the server's only worker watched."""
+    web = reader()
     client = http.client.HTTPConnection(preconditions.HOST, web.port, timeout=600)
     with _Watch(web.workers()[0]) as watch:
         begun = time.perf_counter()
@@ -82,7 +93,9 @@ def download(web: Server, path: str) -> Download:
             body += chunk
         seconds = time.perf_counter() - begun
     client.close()
-    return Download(answer.status, bytes(body), first, seconds, watch.grown_mb)
+    if answer.status != http.client.OK:
+        raise AssertionError(f"{path} answers {answer.status}")
+    return Download(bytes(body), first, seconds, watch.grown_mb)
 
 
 class _Watch:

@@ -73,7 +73,7 @@ class _Measurement(serializers.Serializer[Any]):
     acceleration = serializers.ChoiceField(choices=("default", "masked"), required=False)
     negotiated = _Negotiated(required=False, allow_null=True)
     target = _Target(required=False, allow_null=True)
-    samples = _Sample(many=True, min_length=1, max_length=100)
+    samples = serializers.ListField(child=_Sample(), min_length=1, max_length=100)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["tool"] == "openssl" and attrs.get("block_size") is None:
@@ -172,9 +172,9 @@ class RunDocumentSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=200, allow_blank=True), required=False
     )
     environment = _Environment()
-    conditions = _Condition(many=True, required=False, max_length=200)
-    measurements = _Measurement(many=True, min_length=1, max_length=5000)
-    skipped = _Skipped(many=True, required=False, max_length=5000)
+    conditions = serializers.ListField(child=_Condition(), required=False, max_length=200)
+    measurements = serializers.ListField(child=_Measurement(), min_length=1, max_length=5000)
+    skipped = serializers.ListField(child=_Skipped(), required=False, max_length=5000)
 
     def validate_started_at(self, value: str) -> str:
         """RFC 3339, as the schema asks."""

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from django.core.cache import cache
+from django.template import Context
 from django.test import Client
 from django.test.utils import setup_test_environment, teardown_test_environment
 
@@ -38,16 +40,20 @@ def _shown(name: str, pair: Pair) -> Figure:
     return replace(at_most(name, "ms", pair, TIMES), bar="", ok=None)
 
 
-def _rendered(path: str) -> tuple[str, dict[str, object]]:
+def _rendered(path: str) -> tuple[str, dict[str, Any]]:
     """The template that a page renders, and the context that it does so with."""
     setup_test_environment()
     try:
         answer = Client().get(path)
     finally:
         teardown_test_environment()
-    context = answer.context[0].flatten()
+    rendered: Context = answer.context[0]  # type: ignore[index]
     # Those of the floor's own request come from the context processors.
-    own = {name: value for name, value in context.items() if name not in ("request", "csrf_token")}
+    own = {
+        str(name): value
+        for name, value in rendered.flatten().items()
+        if name not in ("request", "csrf_token")
+    }
     return str(answer.templates[0].name), own
 
 

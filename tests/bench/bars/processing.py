@@ -22,8 +22,8 @@ from tests.bench.fleet.documents import assembled, without_measurements
 from tests.bench.fleet.plan import Plan, PlannedRun
 from tests.bench.fleet.prototypes import DERIVED
 from tests.bench.fleet.size import SIZES, Size
+from tests.bench.timing import chosen
 
-ROUNDS = 5
 SHARE = 0.3
 HOSTS = 40
 """Of a round, one run each."""
@@ -49,7 +49,7 @@ def figures(size: Size) -> list[Figure]:
     values, floors = [], []
     with scratch_runs() as accept, _floor_tables() as raw:
         _rate(process_run, accept(of_a_round))
-        for _ in range(ROUNDS):
+        for _ in range(chosen.effort.rounds):
             keys = accept(of_a_round)
             values.append(_rate(process_run, keys))
             rows = [_rows(raw, key) for key in keys]
@@ -100,9 +100,7 @@ def _floor_tables() -> Iterator[psycopg.Connection]:
                 like = sql.Identifier(model._meta.db_table)
                 name = sql.Identifier(_floor_name(model))
                 raw.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(name))
-                raw.execute(
-                    sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL)").format(name, like)
-                )
+                raw.execute(sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL)").format(name, like))
             raw.commit()
             yield raw
         finally:

@@ -20,9 +20,9 @@ from tests.bench.fleet.documents import assembled, without_measurements
 from tests.bench.fleet.plan import Plan
 from tests.bench.fleet.size import SIZES, Size
 from tests.bench.serving import server
+from tests.bench.timing import chosen
 
 CLIENTS = 4
-ROUNDS = 3
 SHARE = 0.4
 TOKEN = "bench"
 CLIENT_START_SECONDS = 0.5
@@ -35,7 +35,7 @@ def figures(size: Size) -> list[Figure]:
     with uploading() as (job, pool):
         _round(pool, upload, replace(job, documents=5))
         values, floors = [], []
-        for _ in range(ROUNDS):
+        for _ in range(chosen.effort.rounds):
             values.append(_round(pool, upload, replace(job, documents=documents)))
             floors.append(_round(pool, insert, replace(job, documents=documents)))
     return [at_least("1 upload, 4 clients", "runs/s", Pair.of(values, floors), SHARE)]

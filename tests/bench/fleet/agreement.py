@@ -84,6 +84,8 @@ def _rows_of(pk: int) -> Mapping[str, Rows]:
 
 def _sorted(rows: Iterable[Mapping[str, Any]]) -> Rows:
     return sorted(
-        tuple(sorted((name, repr(value)) for name, value in row.items() if name not in NEW_EACH_TIME))
+        tuple(
+            sorted((name, repr(value)) for name, value in row.items() if name not in NEW_EACH_TIME)
+        )
         for row in rows
     )

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 INTEL, AMD, ARM = "GenuineIntel", "AuthenticAMD", "ARM"
 
-BASE_FLAGS = {
-    "x86_64": (
-        "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr"
-        " sse sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc rep_good nopl cpuid"
-        " tsc_known_freq pni ssse3 cx16 sse4_1 sse4_2 x2apic movbe popcnt"
-    ).split(),
-    "aarch64": "fp asimd evtstrm crc32 atomics fphp asimdhp cpuid".split(),
-}
+_X86_FLAGS = (
+    "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr"
+    " sse sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc rep_good nopl cpuid"
+    " tsc_known_freq pni ssse3 cx16 sse4_1 sse4_2 x2apic movbe popcnt"
+)
+_ARM_FLAGS = "fp asimd evtstrm crc32 atomics fphp asimdhp cpuid"
+BASE_FLAGS = {"x86_64": _X86_FLAGS.split(), "aarch64": _ARM_FLAGS.split()}
 AES_FLAGS = {"x86_64": ["aes", "pclmulqdq", "avx"], "aarch64": ["aes", "pmull", "sha1", "sha2"]}
 
 

@@ -22,20 +22,26 @@ def dsn() -> str:
     return psycopg.conninfo.make_conninfo("", **found)
 
 
+def columns_of(model: type[Model]) -> list[str]:
+    """The columns of a model's table, none of which is renamed here."""
+    return [field.attname for field in model._meta.concrete_fields]
+
+
 def copy_in(
     dsn: str, model: type[Model], items: Iterable[Item], row: Callable[[Item], Row]
 ) -> None:
     """Write a row for each item; a column that `row` does not name gets its model's default."""
-    columns = model._meta.concrete_fields
+    defaults: dict[str, Any] = {
+        field.attname: field.get_default() for field in model._meta.concrete_fields
+    }
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(model._meta.db_table),
-        sql.SQL(",").join(sql.Identifier(column.column) for column in columns),
+        sql.SQL(",").join(map(sql.Identifier, defaults)),
     )
-    defaults = {column.column: column.get_default() for column in columns}
     with psycopg.connect(dsn) as raw, raw.cursor().copy(statement) as copy:
         for item in items:
             values = {**defaults, **row(item)}
-            copy.write_row([_stored(values[column.column]) for column in columns])
+            copy.write_row([_stored(values[column]) for column in defaults])
 
 
 def _stored(value: Any) -> Any:

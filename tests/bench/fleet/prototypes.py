@@ -17,6 +17,7 @@ from runs.derived import delete_runs
 from runs.models import BaselineLevel, Environment, Host, Measurement, Run, RunSpeedIndex
 from runs.processing import process_run
 from tests.bench.fleet.bodies import Kind
+from tests.bench.fleet.copying import columns_of
 from tests.bench.fleet.documents import assembled, without_measurements
 from tests.bench.fleet.plan import Plan, PlannedRun
 from tests.bench.fleet.rows import Places, Verdicts
@@ -97,12 +98,8 @@ def _spread_chunk(raw: psycopg.Connection, pairs: Sequence[tuple[int, int]]) -> 
 
 
 def _statement(model: type[Model]) -> sql.Composed:
-    columns = [
-        field.column
-        for field in model._meta.concrete_fields
-        if field.column not in ("id", "run_id")
-    ]
-    names = sql.SQL(",").join(map(sql.Identifier, columns))
+    columns = [column for column in columns_of(model) if column not in ("id", "run_id")]
+    names = sql.SQL(",").join(sql.Identifier(column) for column in columns)
     copied = sql.SQL(",").join(sql.Identifier("of", column) for column in columns)
     return sql.SQL(
         "INSERT INTO {table} (run_id, {names}) SELECT spread.run_id, {copied}"
