@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,9 +55,8 @@ def test_every_bar_is_measured_on_a_tiny_fleet(tmp_path: Path) -> None:
     ),
 )
 def test_a_setting_that_makes_no_sense_is_named(variables: dict[str, str], words: str) -> None:
-    with pytest.raises(run.WrongSetting, match="unknown|none of") as fault:
+    with pytest.raises(run.WrongSetting, match=re.escape(words)):
         run.asked(variables)
-    assert words in str(fault.value)
 
 
 def test_a_bar_is_missed_by_too_slow_a_program_alone() -> None:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import psycopg
 from django.core.cache import cache
@@ -19,7 +19,7 @@ from tests.bench.fleet.copying import dsn, last_id
 from tests.bench.fleet.documents import assembled, without_measurements
 from tests.bench.fleet.plan import Plan
 from tests.bench.fleet.size import SIZES, Size
-from tests.bench.serving import server
+from tests.bench.serving import Server, server
 from tests.bench.timing import chosen
 
 CLIENTS = 4
@@ -32,25 +32,42 @@ CLIENT_START_SECONDS = 0.5
 def figures(size: Size) -> list[Figure]:
     """Runs a second; the worker does not run meanwhile, the tasks are only queued."""
     documents = 5 if size.name == "tiny" else 50
-    with uploading() as (job, pool):
-        _round(pool, upload, replace(job, documents=5))
+    with uploading() as uploads:
+        uploads.round(upload, 5)
         values, floors = [], []
         for _ in range(chosen.effort.rounds):
-            values.append(_round(pool, upload, replace(job, documents=documents)))
-            floors.append(_round(pool, insert, replace(job, documents=documents)))
+            values.append(uploads.round(upload, documents))
+            floors.append(uploads.round(insert, documents))
     return [at_least("1 upload, 4 clients", "runs/s", Pair.of(values, floors), SHARE)]
 
 
+@dataclass(frozen=True)
+class Uploads:
+    """A server, clients, and what one of these does with one document."""
+
+    web: Server
+    pool: ProcessPoolExecutor
+    job: Job
+
+    def round(self, act: Callable[[Job], float], documents: int) -> float:
+        """Runs a second of all clients together, from the common start to the last one's end."""
+        begin = time.perf_counter() + CLIENT_START_SECONDS
+        job = replace(self.job, documents=documents, begin=begin)
+        ends = list(self.pool.map(act, [job] * CLIENTS))
+        return CLIENTS * documents / (max(ends) - begin)
+
+
 @contextmanager
-def uploading() -> Iterator[tuple[Job, ProcessPoolExecutor]]:
-    """A server, clients and what one of them does; nothing that is uploaded stays."""
+def uploading() -> Iterator[Uploads]:
+    """A server and its clients; nothing that is uploaded stays."""
     first = last_id(Run)
-    fork = multiprocessing.get_context("spawn")
+    fresh = multiprocessing.get_context("spawn")
     try:
-        with server() as web, ProcessPoolExecutor(CLIENTS, mp_context=fork) as pool:
+        with server() as web, ProcessPoolExecutor(CLIENTS, mp_context=fresh) as pool:
             _make_floor_table()
             token = create_token(TOKEN, "upload", expires_days=1)
-            yield Job(sample_body(), 1, 0.0, port=web.port, token=token, dsn=dsn()), pool
+            job = Job(sample_body(), 1, 0.0, port=web.port, token=token, dsn=dsn())
+            yield Uploads(web, pool, job)
     finally:
         _clean(first)
 
@@ -61,13 +78,6 @@ def sample_body() -> bytes:
     run = plan.runs[0]
     document = {**without_measurements(plan, run), "run_id": PLACE.decode()}
     return assembled(document, run.host.kind).body
-
-
-def _round(pool: ProcessPoolExecutor, act: Callable[[Job], float], job: Job) -> float:
-    """Runs a second of all clients together, from the common start to the last one's end."""
-    begin = time.perf_counter() + CLIENT_START_SECONDS
-    ends = list(pool.map(act, [replace(job, begin=begin)] * CLIENTS))
-    return CLIENTS * job.documents / (max(ends) - begin)
 
 
 def _make_floor_table() -> None:

@@ -36,12 +36,17 @@ MADE_BY = (Path(__file__).parent, Path(runs.__path__[0]) / "migrations")
 
 def provide(size: Size) -> None:
     """Connect Django to the database of this size, made now unless it is there already."""
-    if _version_of(size) != _wanted_version(size):
+    if not is_there(size):
         _create(size)
         use(size)
         _fill(size)
         _note_version(size)
     use(size)
+
+
+def is_there(size: Size) -> bool:
+    """Whether the data set of this size is there, made by this version of the program."""
+    return _version_of(size) == _wanted_version(size)
 
 
 def use(size: Size) -> None:

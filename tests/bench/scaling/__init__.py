@@ -1,0 +1,1 @@
+"""What larger fleets need, from costs that are measured here (docs/scaling.md)."""
