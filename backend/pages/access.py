@@ -1,4 +1,4 @@
-"""Who may read the pages."""
+"""Who may read the pages, and how these travel."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,6 +6,7 @@ from typing import Concatenate, ParamSpec
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponseBase
+from django.views.decorators.gzip import gzip_page
 
 from runs.access import reading_allowed
 
@@ -14,8 +15,13 @@ View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
 def reader_required(view: View[P]) -> View[P]:
-    """Send who may not read to the sign-in page, and from there back to where they wanted to go."""
+    """Send who may not read to the sign-in page, and from there back to where they wanted to go.
 
+    Tables repeat themselves: compressed, a page is a tenth. Django pads what it compresses, and
+    masks its CSRF tokens, so that lengths tell nobody a secret.
+    """
+
+    @gzip_page
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not reading_allowed(request):
