@@ -1,22 +1,15 @@
 """The list of hosts: which of them, in which order, a page at a time."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce, Lower
 from django.http import QueryDict
 
 from pages.page_query import search_text
 from pages.paging import LATEST_ADDED, Order, page_of
 from runs.api.parameters import MAX_LENGTH
-from runs.models import Host, Run
 from runs.queries.host_facets import HOST_FILTERS, host_facets
-from runs.queries.hosts import host_summaries, select_hosts
-
-NO_DATE = datetime(1, 1, 1, tzinfo=UTC)
-"""Stands for the date of a run that has none: such hosts come last."""
+from runs.queries.hosts import find_hosts, summaries_of
 
 
 @dataclass(frozen=True)
@@ -32,7 +25,7 @@ SORTS = (
     Sort("", "Added last", LATEST_ADDED),
     Sort("name", "Name", Order("sort_name", descending=False)),
     Sort("latest", "Latest run", Order("sort_latest", descending=True)),
-    Sort("runs", "Most runs", Order("run_count", descending=True)),
+    Sort("runs", "Most runs", Order("sort_runs", descending=True)),
 )
 
 
@@ -41,9 +34,9 @@ def host_list_context(params: QueryDict) -> dict[str, Any]:
     text, filters = search_text(params), _filters(params)
     sort = next((one for one in SORTS if one.key == params.get("sort", "")), SORTS[0])
     known = host_facets(text, filters)
-    page = page_of(_sortable(select_hosts(text, filters)), params, sort.order)
+    page = page_of(find_hosts(text, filters, sort.order.field), params, sort.order)
     return {
-        "hosts": host_summaries(page.rows),
+        "hosts": summaries_of(page.rows),
         "page": page,
         "text": text,
         "facets": [(facet, _chosen(filters, facet.name)) for facet in known.facets],
@@ -66,11 +59,3 @@ def _keys(params: QueryDict, name: str) -> list[str]:
 
 def _chosen(filters: dict[str, tuple[str, ...]], name: str) -> tuple[str, ...]:
     return filters.get(name, ())
-
-
-def _sortable(hosts: QuerySet[Host]) -> QuerySet[Host]:
-    """The hosts with the fields that `SORTS` names."""
-    started = Run.objects.filter(pk=OuterRef("latest_run")).values("started_at")[:1]
-    return hosts.annotate(
-        sort_name=Lower("name"), sort_latest=Coalesce(Subquery(started), Value(NO_DATE))
-    )

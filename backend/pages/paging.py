@@ -79,7 +79,8 @@ def _beyond(rows: QuerySet[M], order: Order, seen: int, backwards: bool) -> Quer
     """The rows beyond the one of this id; None when the order needs its value and it is gone."""
     if order.field == "pk":
         return rows.filter(order.beyond(seen, seen, backwards=backwards))
-    value = rows.filter(pk=seen).values_list(order.field, flat=True).first()
+    row = rows.filter(pk=seen).annotate(sort_value=F(order.field))
+    value = row.values_list("sort_value", flat=True).first()
     return None if value is None else rows.filter(order.beyond(value, seen, backwards=backwards))
 
 

@@ -5,6 +5,7 @@ from typing import Any, cast
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -36,10 +37,16 @@ class ViewForm(forms.Form):
             raise forms.ValidationError(f"You have {MOST_VIEWS} views: delete one first.")
         return name
 
-    def save(self) -> None:
-        """Keep the view under its new name."""
+    def save(self) -> bool:
+        """Keep the view under its new name; False when another request has just taken it."""
         self.view.name = self.cleaned_data["name"]
-        self.view.save()
+        try:
+            with transaction.atomic():
+                self.view.save()
+        except IntegrityError:
+            self.add_error("name", f"You have a view called “{self.view.name}” already.")
+            return False
+        return True
 
 
 @login_required
@@ -53,9 +60,8 @@ def view_list(request: HttpRequest) -> HttpResponse:
     if len(query) > SavedView.MOST_CHARACTERS:
         return _page(request, fault="This view chooses too much for an address: it is not saved.")
     form = ViewForm(request.POST, SavedView(person=_person(request), query=query))
-    if not form.is_valid():
+    if not (form.is_valid() and form.save()):
         return _page(request, fault=_first_error(form), unsaved=form.view)
-    form.save()
     return redirect(f"{reverse('compare')}?{query}")
 
 
@@ -65,9 +71,8 @@ def rename_view(request: HttpRequest, view_id: int) -> HttpResponse:
     """Another name for a view."""
     view = get_object_or_404(SavedView, pk=view_id, person=_person(request))
     form = ViewForm(request.POST, view)
-    if not form.is_valid():
+    if not (form.is_valid() and form.save()):
         return _page(request, fault=_first_error(form))
-    form.save()
     return redirect(f"{reverse('saved-views')}#view-{view_id}")
 
 

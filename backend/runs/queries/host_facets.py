@@ -7,23 +7,44 @@ from dataclasses import dataclass
 from analysis.comparison import natural_key
 from runs.models import DimensionValue
 from runs.queries.facets import FACETS, Facet, FacetOption
+from runs.queries.selection import Where, add_filter
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 
 HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
 """Names as in `selection.FILTERS`; a host has the values of its latest run."""
 
-_KINDS = f"""
-SELECT e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration, count(*)
-FROM (
+# Materialised, because the planner would else look for the latest runs anew for every host.
+_LATEST = f"""
+WITH latest AS MATERIALIZED (
     SELECT DISTINCT ON (r.host_id) r.id FROM runs_run r
-    WHERE r.status = 'ready' AND NOT r.hidden ORDER BY r.host_id, {LATEST_FIRST}
-) latest
+    WHERE r.status = 'ready' AND NOT r.hidden AND r.host_id IS NOT NULL
+    ORDER BY r.host_id, {LATEST_FIRST}
+)
+"""  # noqa: S608 - constants
+
+_FROM_LATEST = """
+FROM latest
 JOIN runs_run r ON r.id = latest.id
-JOIN runs_host h ON h.id = r.host_id
 JOIN runs_environment e ON e.id = r.environment_id
+"""
+
+_KINDS = f"""
+{_LATEST}
+SELECT e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration, count(*)
+{_FROM_LATEST}
+JOIN runs_host h ON h.id = r.host_id
 WHERE strpos(lower(h.name), lower(%s)) > 0
 GROUP BY e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration
-"""  # noqa: S608 - constants
+"""
+
+
+def hosts_of_latest_runs(filters: Mapping[str, tuple[str, ...]]) -> list[int]:
+    """The ids of the hosts whose latest run passes the filters (`selection.FILTERS`)."""
+    where = Where([], [])
+    for name, values in filters.items():
+        add_filter(where, name, values)
+    statement = f"{_LATEST} SELECT r.host_id {_FROM_LATEST} WHERE {where.text}"
+    return [host_id for (host_id,) in fetch_rows(statement, where.parameters)]
 
 
 @dataclass(frozen=True)

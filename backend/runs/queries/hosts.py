@@ -2,24 +2,28 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Lower
 
 from runs.models import Host, Run
+from runs.queries.host_facets import hosts_of_latest_runs
 from runs.queries.latest import LATEST_FIRST, LatestResult, latest_results
 from runs.queries.runs import (
     MeasurementDetail,
     RunSummary,
     environment_of,
     latest_received,
-    run_filter,
     select_runs,
 )
 
 COUNTED = Q(runs__status=Run.Status.READY, runs__hidden=False)
+
+NO_DATE = datetime(1, 1, 1, tzinfo=UTC)
+"""Stands for the date of a run that has none: such hosts come last."""
 
 
 @dataclass(frozen=True)
@@ -59,37 +63,48 @@ class HostDetail:
         return tuple(one.detail for one in self.latest)
 
 
-def select_hosts(
-    text: str = "", filters: Mapping[str, tuple[str, ...]] | None = None
-) -> QuerySet[Host]:
-    """Hosts that have a ready run, the one added last first.
-
-    Those alone whose name has this text and whose latest run passes the filters
-    (`selection.FILTERS`).
-    """
+def select_hosts() -> QuerySet[Host]:
+    """Hosts that have a ready run, the one added last first."""
     latest = (
         Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
         .order_by(*LATEST_FIRST)
         .values("pk")[:1]
     )
-    hosts = (
+    return (
         Host.objects.annotate(run_count=Count("runs", filter=COUNTED), latest_run=Subquery(latest))
         .filter(run_count__gt=0)
         .order_by("-id")
     )
-    if text:
-        hosts = hosts.filter(name__icontains=text)
-    return hosts.filter(pk__in=_with_latest_run(filters)) if filters else hosts
 
 
-def _with_latest_run(filters: Mapping[str, tuple[str, ...]]) -> QuerySet[Run, Any]:
-    """The ids of the hosts whose latest run passes the filters."""
-    ready = Run.objects.filter(status=Run.Status.READY, hidden=False)
-    latest = ready.order_by("host_id", *LATEST_FIRST).distinct("host_id").values("pk")
-    runs = Run.objects.filter(pk__in=latest)
-    for name, values in filters.items():
-        runs = runs.filter(run_filter(name, values))
-    return runs.values("host_id")
+SORT_FIELDS = {
+    "sort_name": Lower("name"),
+    "sort_latest": Coalesce(Max("runs__started_at", filter=COUNTED), Value(NO_DATE)),
+    "sort_runs": Count("runs", filter=COUNTED),
+}
+"""What hosts are sorted by besides their id; `sort_latest` is when the latest run started."""
+
+
+def find_hosts(
+    text: str, filters: Mapping[str, tuple[str, ...]], sort_field: str = "pk"
+) -> QuerySet[Host]:
+    """Hosts that have a ready run, whose name has this text, whose latest run passes the filters.
+
+    The filters are as in `selection.FILTERS`. They have the sort field alone, which is "pk" or
+    one of `SORT_FIELDS`; what a list shows of a host comes from `summaries_of`.
+    """
+    ready = Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
+    hosts = Host.objects.filter(Exists(ready), name__icontains=text)
+    if sort_field in SORT_FIELDS:
+        hosts = hosts.alias(**{sort_field: SORT_FIELDS[sort_field]})
+    return hosts.filter(pk__in=hosts_of_latest_runs(filters)) if filters else hosts
+
+
+def summaries_of(hosts: Iterable[Host]) -> list[HostSummary]:
+    """Rows for these hosts in their order."""
+    wanted = [host.pk for host in hosts]
+    found = {one.id: one for one in host_summaries(select_hosts().filter(pk__in=wanted))}
+    return [found[pk] for pk in wanted if pk in found]
 
 
 def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
