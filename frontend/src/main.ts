@@ -2,7 +2,7 @@ import "./main.css";
 
 import { initCharts } from "./pages/charts";
 import { initCopyCommand } from "./pages/copyCommand";
-import { initLive } from "./pages/live";
+import { initLive, lookSoon } from "./pages/live";
 import { initLiveForms } from "./pages/liveForm";
 import { initPageTools } from "./pages/pageTools";
 import { initWideForm } from "./pages/wideForm";
@@ -21,5 +21,5 @@ for (const init of [
 
 // A page of its own, and a large one.
 if (document.getElementById("upload-form")) {
-  void import("./upload/page").then(({ initUpload }) => initUpload());
+  void import("./upload/page").then(({ initUpload }) => initUpload(lookSoon));
 }

@@ -1,6 +1,5 @@
 /** Cards of the upload page: asked for from the server, put into the page, taken out of it. */
 
-import { lookSoon } from "../pages/live";
 import { answerProblem, UNREACHABLE } from "./words";
 
 /** Cards that came with the page are counted from 1, and a form has at most a hundred files. */
@@ -70,7 +69,6 @@ export function takePlace(card: HTMLElement, answer: HTMLElement): HTMLElement {
   card.querySelector("[data-problem]")?.remove();
   if (answer.dataset["card"] === "saved" || answer.querySelector("form")) {
     card.replaceWith(answer);
-    lookSoon();
     return answer;
   }
   const problem = answer.querySelector("[data-problem]");

@@ -18,9 +18,10 @@ import { sizeProblem } from "./words";
 const OPEN_CARDS = 3;
 const PASTED = "Pasted text";
 
-export function initUpload(): void {
+/** `lookSoon` is told of each text that was saved: its runs are then being processed. */
+export function initUpload(lookSoon: () => void): void {
   const form = document.querySelector<HTMLFormElement>("#upload-form");
-  if (form) new UploadPage(form).start();
+  if (form) new UploadPage(form, lookSoon).start();
 }
 
 function element<Kind extends HTMLElement>(id: string): Kind {
@@ -39,7 +40,10 @@ class UploadPage {
   /** The card of what stands in the text area, until it is saved. */
   private pasted: HTMLElement | null = null;
 
-  constructor(private readonly form: HTMLFormElement) {
+  constructor(
+    private readonly form: HTMLFormElement,
+    private readonly lookSoon: () => void,
+  ) {
     const progress = element<HTMLProgressElement>("upload-progress");
     const cancel = element<HTMLButtonElement>("upload-cancel");
     const { status, saveAll } = this;
@@ -150,6 +154,7 @@ class UploadPage {
     const answer = await fetchCard(address, cardForm(form), cardName(card), signal);
     if (signal.aborted) return card;
     const fresh = takePlace(card, answer);
+    if (fresh === answer) this.lookSoon();
     if (card === this.pasted) this.keepPasted(fresh);
     return fresh;
   }
