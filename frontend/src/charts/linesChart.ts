@@ -141,7 +141,7 @@ function scales(
       position: "left",
       stack: "rows",
       stackWeight: PANEL_HEIGHT,
-      max: view.scale === "log" ? high * 1.2 : high * 1.05,
+      max: view.scale === "log" ? high * 1.2 : roundUp(high),
       afterFit: (axis: { width: number }) => {
         axis.width = LABELS;
       },
@@ -161,6 +161,14 @@ function valueRange(view: LinesView): [number, number] {
   );
   return [Math.min(...medians.filter((value) => value > 0)), Math.max(...medians)];
 }
+
+/** A round number not below this one: where a linear axis ends. */
+export function roundUp(value: number): number {
+  const decade = 10 ** Math.floor(Math.log10(value));
+  return (ROUND.find((step) => step * decade >= value) ?? 10) * decade;
+}
+
+const ROUND = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
 function spacer(position: "left" | "bottom", size: number): AxisOptions {
   return {

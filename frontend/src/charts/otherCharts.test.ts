@@ -7,7 +7,7 @@ import { clean } from "./fit";
 import { contrasting, luminance, mix } from "./colour";
 import { linesView, room, scatterView, several, theme, view } from "./fixtures";
 import { heatChart, shades } from "./heatChart";
-import { gridOf, linesChart, sizeTicks } from "./linesChart";
+import { gridOf, linesChart, roundUp, sizeTicks } from "./linesChart";
 import { pictureOf } from "./picture";
 import { scatterChart } from "./scatterChart";
 import { fontParts } from "./svgContext";
@@ -93,6 +93,10 @@ describe("the lines over block sizes", () => {
     const scales = linesChart(linesView(), theme, { ...room, width: 320 }).configuration.options?.scales;
     expect(scales?.["y0"]?.max).toBe(4.8e9);
     expect(scales?.["y1"]?.max).toBe(4.8e9);
+  });
+
+  it("end a linear axis at a round number", () => {
+    expect([7.7e9, 1.16e9, 4e9, 9.1].map(roundUp)).toEqual([8e9, 1.2e9, 4e9, 10]);
   });
 
   it("label the sizes that have room, the largest always", () => {

@@ -134,9 +134,10 @@ function bound(view: ScatterView, theme: Theme): AnnotationOptions<"line"> {
     label: {
       display: true,
       content: "as fast as alone",
-      position: "35%",
+      // Where no point can be: of a linear axis at the line's upper end, of a logarithmic beside it.
+      position: view.scale === "log" ? "35%" : "end",
       rotation: 0,
-      xAdjust: -62,
+      xAdjust: view.scale === "log" ? -62 : 62,
       backgroundColor: theme.surface,
       color: theme.muted,
       font: { family: theme.fontFamily, size: 11, weight: 600 },
