@@ -193,6 +193,10 @@ def test_two_hundred_groups_are_scrolled_inside(open_page: OpenPage, fleet: None
     expect(page.locator("#chart-reading")).to_contain_text("model 199")
     assert box.evaluate("box => box.scrollTop") > 14_000
     assert canvas.evaluate("canvas => canvas.height / devicePixelRatio") < 1200
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert canvas.evaluate("canvas => canvas.clientHeight") > 15_000
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert canvas.evaluate("canvas => canvas.clientHeight") < 1200
 
 
 def test_a_chart_that_cannot_be_loaded_says_so(open_page: OpenPage) -> None:

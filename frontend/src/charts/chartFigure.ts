@@ -64,9 +64,12 @@ class Figure implements DrawnChart {
     this.resizing.observe(box);
   }
 
+  /** What was selected stays so: zooming may arrive while a reader walks over the marks. */
   redraw(): void {
+    const selected = this.selected();
     this.chart.destroy();
     this.draw();
+    if (selected >= 0) this.select(selected);
   }
 
   destroy(): void {
