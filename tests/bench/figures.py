@@ -71,10 +71,10 @@ def table(figures: Sequence[Figure]) -> str:
     rows += [
         (
             one.name,
-            _number(one.value),
-            _number(one.floor),
+            shown(one.value),
+            shown(one.floor),
             one.unit,
-            _number(one.ratio),
+            shown(one.ratio),
             one.bar,
             {True: "yes", False: "NO", None: ""}[one.ok] + (f"  ({one.note})" if one.note else ""),
         )
@@ -92,7 +92,8 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     ).rstrip()
 
 
-def _number(value: float | None) -> str:
+def shown(value: float | None) -> str:
+    """A figure for people, three digits of it; "-" for none."""
     if value is None:
         return "-"
     if value >= 1000:

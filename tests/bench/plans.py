@@ -8,6 +8,7 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
@@ -33,8 +34,19 @@ NO_PAGES = (
     *("/admin/", "/healthz", "/readyz", "/metrics"),
 )
 ADMIN_LIST = re.compile(r"/admin/runs/\w+/")
-ANSWERS = (200, 302, 403, 404, 405)
-"""403, 405: the address takes no GET. 404: there is nothing of this kind, such as a read text."""
+ANSWERS = (200, 302, 400, 403, 404, 405)
+"""403, 405: the address takes no GET. 400, 404: asked without what it needs, or nothing there."""
+
+
+NOTHING = {"int": "0", "uuid": f"{UUID(int=0)}", "str": "none", "slug": "none", "path": "none"}
+"""Values for variable parts of addresses that `_parameters` has none for: nothing is there."""
+
+UNSEEN = {
+    HTTPStatus.BAD_REQUEST: "Not looked at, `_questions` lacks what they need",
+    HTTPStatus.NOT_FOUND: "Not looked at, for there is nothing",
+}
+
+KNOWN = ("host_id", "host", "run_id", "profile", "profile_id")
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,9 @@ def figures(_size: Size) -> list[Figure]:
     people.filter(username=PERSON).delete()
     shown = [one for one in visits if one.status == HTTPStatus.OK]
     say(_report(shown))
+    for status, why in UNSEEN.items():
+        unseen = " ".join(one.address for one in visits if one.status == status)
+        say(f"{why}: {unseen or '-'}")
     faulty = sum(BIG in one.scanned for one in shown)
     name = f"EXPLAIN: pages that scan all of {BIG}"
     return [Figure(name, f"of {len(shown)}", float(faulty), None, "0", faulty == 0)]
@@ -71,10 +86,7 @@ def addresses() -> list[str]:
     for path in _paths(get_resolver().url_patterns):
         if path.startswith(NO_PAGES) and not ADMIN_LIST.fullmatch(path):
             continue
-        missing = set(re.findall(r"{(\w+)}", path)) - chosen.keys()
-        if missing:
-            raise AssertionError(f"{path}: give {missing} a value in {__name__}._parameters")
-        filled = path.format_map(chosen)
+        filled = path.format_map({**NOTHING, **chosen})
         found += [f"{filled}{question}" for question in asked.get(path, [""])]
     return found
 
@@ -89,9 +101,11 @@ def _paths(patterns: list[Any], prefix: str = "/") -> Iterator[str]:
 
 
 def _place(found: re.Match[str]) -> str:
-    """`other_id` is a run's or a host's; all else is told by its name alone."""
+    """Most parts are told by their names; where nothing has been given one, by their kinds."""
     kind, name = found.groups()
-    return "{other_host_id}" if (kind, name) == ("int", "other_id") else f"{{{name}}}"
+    if name == "other_id":
+        return "{other_host_id}" if kind == "int" else "{other_id}"
+    return f"{{{name}}}" if name in KNOWN else f"{{{kind}}}"
 
 
 def _parameters() -> Mapping[str, str]:
@@ -107,7 +121,6 @@ def _parameters() -> Mapping[str, str]:
         "other_host_id": str(other.pk),
         "profile": profile.name,
         "profile_id": str(profile.pk),
-        "token_id": "0",
     }
 
 
@@ -184,7 +197,7 @@ def _scans(node: Mapping[str, Any]) -> Iterator[str]:
 
 def _report(visits: list[Visit]) -> str:
     large = _large_tables()
-    lines = [f"{'queries':>7}  {'ms':>6}  address, and large tables that it reads as a whole"]
+    lines = ["", f"{'queries':>7}  {'ms':>6}  address, and large tables that it reads as a whole"]
     for one in visits:
         tables = " ".join(f"[{table}]" for table in sorted(one.scanned & large))
         row = f"{one.queries:>7}  {one.milliseconds:>6.0f}  {one.address}  {tables}"
