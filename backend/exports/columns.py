@@ -1,0 +1,237 @@
+"""Every column of every export: one list for CSV, XLSX, docs/exports.md and the Method sheet.
+
+A stored column says by which SQL expression it is read. Its names are those of the statement in
+`runs.queries.exports`: `r` run, `h` host, `e` environment, one letterless join a dimension,
+`s` series, `m` measurement, `n` what was negotiated, `t` one try of the document, `v` values of
+the whole export.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["text", "integer", "number", "flag", "moment"]
+"""`text` comes from outside or from closed lists alike: none of it is trusted."""
+
+Level = Literal["run", "series", "result", "try"]
+"""What a column's value depends on; the statement reads each level once, not once a row."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name says the unit where there is one; `unit` repeats it for people."""
+
+    name: str
+    kind: Kind
+    description: str
+    unit: str = ""
+    width: int = 14
+    """Of a spreadsheet's column, in characters."""
+
+
+@dataclass(frozen=True)
+class StoredColumn(Column):
+    """A column that the database makes: `sql` is closed text, nothing of a user is in it."""
+
+    level: Level = "run"
+    sql: str = ""
+
+
+def _run(
+    name: str, sql: str, description: str, kind: Kind = "text", width: int = 18
+) -> StoredColumn:
+    return StoredColumn(name, kind, description, "", width, "run", sql)
+
+
+def _label(name: str, description: str, width: int = 18) -> StoredColumn:
+    return StoredColumn(name, "text", description, "", width, "run", f"{name}.label")
+
+
+def _series(
+    name: str, sql: str, description: str, kind: Kind = "text", unit: str = ""
+) -> StoredColumn:
+    return StoredColumn(name, kind, description, unit, 14, "series", sql)
+
+
+def _result(
+    name: str, sql: str, description: str, kind: Kind = "number", unit: str = ""
+) -> StoredColumn:
+    return StoredColumn(name, kind, description, unit, 18, "result", sql)
+
+
+def _try(
+    name: str, sql: str, description: str, kind: Kind = "number", unit: str = ""
+) -> StoredColumn:
+    return StoredColumn(name, kind, description, unit, 16, "try", sql)
+
+
+INDEX = "CASE s.tool WHEN 'ssh' THEN r.ssh_index ELSE r.openssl_index END"
+
+ENVIRONMENT = (
+    _label("cpu", "CPU model, as comparisons group it.", 32),
+    _label("cpu_vendor", "Who makes the CPU."),
+    _label("microarchitecture", "Of the CPU."),
+    _label("architecture", "Instruction set: x86_64, aarch64."),
+    _label("os", "Operating system."),
+    _label("os_version", "Operating system with its version.", 24),
+    _label("openssl", "OpenSSL or LibreSSL with its version."),
+    _label("openssl_series", "The version's series, such as 3.0."),
+    _label("openssh", "OpenSSH client's version."),
+    _label("virtualization", "Kind of virtual machine or container; none: real hardware."),
+)
+"""What can change on a host and affects speed; "Unknown" where the run does not say."""
+
+RUN = (
+    _run("run_id", "r.run_id::text", "The run, chosen by who measured.", width=38),
+    _run("host", "h.name", "Name of the machine.", width=24),
+    _run("host_key", "h.slug", "Its key in addresses and filters.", width=24),
+    *ENVIRONMENT,
+    _run("started_at", "r.started_at", "Start of the run, UTC; empty: not known.", "moment", 20),
+    _run("source", "r.source", "agent, import or published.", width=10),
+)
+
+SERIES = (
+    _series("tool", "s.tool", "ssh (whole transfer) or openssl (cipher alone)."),
+    _series("cipher", "s.cipher", "The name that the tool itself uses."),
+    _series(
+        "block_size_bytes", "s.block_size", "openssl: bytes a call.", "integer", "bytes"
+    ),
+    _series("operation", "s.operation", "encrypt or decrypt."),
+    _series("threads", "s.threads", "openssl: how many at once.", "integer"),
+    _series("mac", "s.mac", "ssh: the MAC asked for; empty: the client's own choice."),
+    _series("compression", "s.compression", "ssh: whether compression was on.", "flag"),
+    _series("method", "s.method", "ssh: pipeline or steady (docs/method.md)."),
+    _series("pinned", "s.pinned", "Whether the processes were tied to CPUs.", "flag"),
+    _series("target_kind", "s.target_kind", "ssh: loopback or remote."),
+    _series("target", "s.target_name", "ssh: name of the remote target."),
+    _series(
+        "acceleration",
+        "s.acceleration",
+        "default; masked: hardware AES was turned off for this measurement.",
+    ),
+)
+
+NEGOTIATED = (
+    _result("negotiated_mac", "n.mac", "ssh: the MAC agreed on; empty: none or unknown.", "text"),
+    _result("negotiated_kex", "n.kex", "ssh: the key exchange agreed on.", "text"),
+)
+
+STATISTICS = (
+    _result("n", "m.n", "Number of tries.", "integer"),
+    _result("throughput_bytes_per_second", "m.median", "Median of the tries.", unit="B/s"),
+    _result("minimum_bytes_per_second", "m.minimum", "Slowest try.", unit="B/s"),
+    _result("maximum_bytes_per_second", "m.maximum", "Fastest try.", unit="B/s"),
+    _result(
+        "spread", "m.spread", "1.4826 · MAD / median of the tries; 0.05 is 5 %.", unit="fraction"
+    ),
+    _result("noisy", "m.noisy", "The spread is above 5 % over three tries or more.", "flag"),
+    _result(
+        "implausible", "m.implausible", "Cannot be true; counted in no comparison.", "flag"
+    ),
+    _result(
+        "normalised_bytes_per_second",
+        f"m.median / ({INDEX})",
+        "The throughput divided by the machine's speed index; empty: no baseline was measured.",
+        unit="B/s",
+    ),
+    _result(
+        "machine_speed_index",
+        INDEX,
+        "Plain speed of this machine in this run and tool; 1 is the reference profile's.",
+        unit="ratio",
+    ),
+    _result(
+        "cpu_seconds_per_gb",
+        "m.cpu_seconds_per_gb",
+        "CPU time of both ends for 10⁹ bytes; empty: not measured.",
+        unit="s/GB",
+    ),
+    _result(
+        "cpu_bound_bytes_per_second",
+        "m.cpu_bound_throughput",
+        "Bytes by the CPU seconds of the busier end; empty: not measured.",
+        unit="B/s",
+    ),
+)
+
+TRIES = (
+    _try("try", "t.number", "Its number within the series, from 1.", "integer"),
+    _try("bytes", "(t.body ->> 'bytes')::numeric", "Bytes moved.", "integer", "bytes"),
+    _try("seconds", "(t.body ->> 'seconds')::float8", "Wall-clock time.", unit="s"),
+    _try(
+        "bytes_per_second",
+        "coalesce((t.body ->> 'bytes')::float8 / (t.body ->> 'seconds')::float8,"
+        " (t.body ->> 'bytes_per_second')::float8)",
+        "Bytes by seconds; of imported and published figures the rate as printed.",
+        unit="B/s",
+    ),
+    _try(
+        "setup_seconds",
+        "(t.body ->> 'setup_seconds')::float8",
+        "ssh, steady: time of setting up the connection, as the agent saw it.",
+        unit="s",
+    ),
+    _try(
+        "client_cpu_seconds",
+        "(t.body ->> 'client_cpu_seconds')::float8",
+        "CPU time of the sending end.",
+        unit="s",
+    ),
+    _try(
+        "server_cpu_seconds",
+        "(t.body ->> 'server_cpu_seconds')::float8",
+        "CPU time of the receiving end.",
+        unit="s",
+    ),
+    _try(
+        "foreign_cpu",
+        "(t.body ->> 'foreign_cpu')::float8",
+        "Part of the CPU that other programs used meanwhile.",
+        unit="fraction",
+    ),
+)
+
+ORIGIN = (
+    _run("reference_profile", "v.profile", "What the speed index refers to.", width=24),
+    _run(
+        "machine_acceleration",
+        "r.acceleration",
+        "Whether the run shows AES instructions at work: active, inactive, absent, unknown.",
+    ),
+    _run("tags", "nullif(r.tags::text, '{}')", "Tags of the run, as JSON.", width=24),
+    _run("agent", "r.agent_name", "The program that measured."),
+    _run("agent_version", "r.agent_version", "Its version.", width=14),
+    _run("run_url", "v.site || '/runs/' || r.run_id || '/'", "The run's page.", width=60),
+)
+
+MEASUREMENTS = (*RUN, *SERIES, *NEGOTIATED, *STATISTICS, *ORIGIN)
+"""One row a measurement: a series of a run with the statistics of its tries."""
+
+SAMPLES = (*RUN, *SERIES, *NEGOTIATED, *TRIES, *ORIGIN)
+"""One row a try."""
+
+MACHINES = (
+    _run("host", "h.name", "Name of the machine.", width=24),
+    _run("host_key", "h.slug", "Its key in addresses and filters.", width=24),
+    *ENVIRONMENT,
+    _run("runs", "g.runs", "Runs of it that this file has figures of.", "integer", 8),
+    _run("last_started_at", "g.last", "Start of the latest of these runs, UTC.", "moment", 20),
+    StoredColumn(
+        "ssh_speed_index", "number", "Of the latest of these runs.", "ratio", 16, "run", "ssh.index"
+    ),
+    StoredColumn(
+        "openssl_speed_index",
+        "number",
+        "Of the latest of these runs.",
+        "ratio",
+        16,
+        "run",
+        "openssl_index.index",
+    ),
+)
+"""One row a machine: a host in one environment, as it votes in comparisons."""
+
+
+def chosen(columns: tuple[StoredColumn, ...], names: tuple[str, ...]) -> tuple[StoredColumn, ...]:
+    """The columns of these names in the order asked for, all where none is; `KeyError` else."""
+    known = {column.name: column for column in columns}
+    return tuple(known[name] for name in names) if names else columns

@@ -1,0 +1,134 @@
+"""How SQL writes a row of a file as one text: fields of a CSV, or cells of a worksheet's XML."""
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from exports.columns import StoredColumn
+from exports.csv_dialect import CsvDialect
+from exports.text import FORMULA_STARTS, ILLEGAL_IN_XML, REPLACEMENT
+
+_STARTS = ", ".join(str(ord(start)) for start in FORMULA_STARTS)
+
+_UTC = """rtrim(rtrim(
+    to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'"""
+"""RFC 3339; fractions of a second only where there are some."""
+
+
+def _by_level(
+    columns: Sequence[StoredColumn], written: Callable[[StoredColumn], str], between: str
+) -> list[tuple[str, str]]:
+    """Level and text of neighbours that have one level."""
+    return [
+        (level, between.join(written(column) for column in members))
+        for level, members in groupby(columns, key=lambda column: column.level)
+    ]
+
+
+def _literal(text: str) -> str:
+    """An SQL literal of characters that are better not written themselves."""
+    return "U&'" + "".join(f"\\{ord(character):04X}" for character in text) + "'"
+
+
+class CsvRows:
+    """One line of CSV after RFC 4180, with text made inert."""
+
+    def __init__(self, dialect: CsvDialect) -> None:
+        self._dialect = dialect
+        self._between = f" || '{dialect.delimiter}' || "
+
+    def groups(self, columns: Sequence[StoredColumn]) -> list[tuple[str, str]]:
+        """Fields of one level, separated."""
+        return _by_level(columns, lambda one: f"coalesce({self._field(one)}, '')", self._between)
+
+    def row(self, parts: Sequence[str]) -> str:
+        """The parts, separated, and the end of the line."""
+        return f"{self._between.join(parts)} || {_literal(chr(13) + chr(10))}"
+
+    def _field(self, column: StoredColumn) -> str:
+        sql = f"({column.sql})"
+        if column.kind == "text":
+            return self._quoted(
+                f"(CASE WHEN ascii({sql}) IN ({_STARTS}) THEN '''' ELSE '' END || {sql})"
+            )
+        if column.kind == "flag":
+            return f"CASE WHEN {sql} THEN 'true' ELSE 'false' END"
+        if column.kind == "moment":
+            return _UTC.format(sql)
+        if column.kind == "number" and self._dialect.decimal_comma:
+            return f"replace({sql}::text, '.', ',')"
+        return f"{sql}::text"
+
+    def _quoted(self, sql: str) -> str:
+        """In quotation marks where a separator, a mark or an end of line makes them necessary."""
+        special = _literal(self._dialect.delimiter + '"\r\n')
+        return f"""CASE WHEN translate({sql}, {special}, '') = {sql} THEN {sql}
+            ELSE '"' || replace({sql}, '"', '""') || '"' END"""
+
+
+_MARKS = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;"))
+
+_EXCEL_DAY = "(extract(epoch FROM {0}) / 86400 + 25569)::float8"
+"""Days since the last of 1899, which is how spreadsheets count time."""
+
+_FIRST_DAY = 61
+"""The first of March 1900: spreadsheets know a day before it that never was."""
+
+
+def xml_text(sql: str) -> str:
+    """SQL of a text as XML within an element.
+
+    `_x0041_` is what spreadsheets read as "A": its underscore is written that way itself. What is
+    longer than a cell is cut to 16,383 characters, of at most 2 units of UTF-16 each.
+    """
+    special = _literal(ILLEGAL_IN_XML + "&<>\r")
+    known = _literal(REPLACEMENT * len(ILLEGAL_IN_XML))
+    text = f"translate({sql}, {_literal(ILLEGAL_IN_XML)}, {known})"
+    text = f"CASE WHEN octet_length({sql}) > 32767 THEN left({text}, 16382) || '…' ELSE {text} END"
+    for mark, written in _MARKS:
+        text = f"replace({text}, {_literal(mark)}, '{written}')"
+    text = rf"regexp_replace({text}, '_(?=x[0-9A-Fa-f]{{4}}_)', '_x005F_', 'g')"
+    # Nearly all texts need none of this, and are told apart faster than it is done.
+    return (
+        f"CASE WHEN translate({sql}, {special}, '') = {sql} AND strpos({sql}, '_x') = 0"
+        f" AND octet_length({sql}) <= 32767 THEN {sql} ELSE {text} END"
+    )
+
+
+class SheetRows:
+    """One row of a worksheet's XML; `styles` are the numbers of the columns' cell styles.
+
+    Cells stand side by side without an address, so that those of a run are made once for all its
+    rows. A text is a text by its type, whatever it begins with.
+    """
+
+    def __init__(self, styles: Sequence[str]) -> None:
+        self._styles = styles
+
+    def groups(self, columns: Sequence[StoredColumn]) -> list[tuple[str, str]]:
+        """Cells of one level."""
+        styles = dict(zip(columns, self._styles, strict=True))
+        return _by_level(columns, lambda column: _cell(column, styles[column]), " || ")
+
+    def row(self, parts: Sequence[str]) -> str:
+        """The cells as a row."""
+        return f"'<row>' || {' || '.join(parts)} || '</row>'"
+
+
+def _cell(column: StoredColumn, style: str) -> str:
+    """The SQL of a cell; what is no possible value of it leaves it empty."""
+    sql = f"({column.sql})"
+    begin, written = '"><v>', f"{sql} || '</v></c>'"
+    # Infinity, and what is no number (for PostgreSQL larger than that), are no values of cells.
+    possible = f"{sql} > '-Infinity' AND {sql} < 'Infinity'"
+    if column.kind == "text":
+        begin, possible = '" t="inlineStr"><is><t xml:space="preserve">', f"{sql} <> ''"
+        written = f"{xml_text(sql)} || '</t></is></c>'"
+    elif column.kind == "flag":
+        begin, possible = '" t="b"><v>', f"{sql} IS NOT NULL"
+        written = f"{sql}::int || '</v></c>'"
+    elif column.kind == "integer":
+        possible = f"{sql} IS NOT NULL"
+    elif column.kind == "moment":
+        day = _EXCEL_DAY.format(sql)
+        possible, written = f"{day} >= {_FIRST_DAY}", f"{day} || '</v></c>'"
+    return f"""CASE WHEN {possible} THEN '<c s="{style}{begin}' || {written} ELSE '<c/>' END"""

@@ -1,0 +1,296 @@
+"""Measurements and tries as files: one statement, streamed from the database's own COPY.
+
+Text of users is a parameter or a value of the tables; the statement itself is made of the closed
+lists of `exports.columns` and `runs.queries.selection`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from django.db import connection
+
+from exports.columns import StoredColumn
+from runs.models import ReferenceProfile
+from runs.queries.selection import (
+    ComparisonQuery,
+    Where,
+    add_filter,
+    measurement_conditions,
+)
+from runs.queries.statements import FROM, LATEST_FIRST, fetch_rows
+
+CHUNK_BYTES = 64 * 1024
+
+_HEADER = 19
+"""Bytes before the first row of a binary COPY: signature, flags, length of the extension."""
+
+_ROW_HEAD = 6
+"""Bytes before the text of a row of one field: number of fields, length of the text."""
+
+SERIES_FIELDS = (
+    "tool",
+    "cipher",
+    "block_size",
+    "operation",
+    "threads",
+    "compression",
+    "method",
+    "target_kind",
+    "acceleration",
+)
+"""Columns of the series that an export may be narrowed by, beside the MAC."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which measurements a file has; nothing given means all of runs that count.
+
+    `series` are allowed values by field of `SERIES_FIELDS`. `mac` was asked for or negotiated.
+    `votes_of`: only the figures that vote in this comparison, whatever else is here.
+    """
+
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    runs: tuple[UUID, ...] = ()
+    statuses: tuple[str, ...] = ()
+    series: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    mac: str | None = None
+    votes_of: ComparisonQuery | None = None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the figures come from: the site's address without a slash, and what divides them."""
+
+    site: str
+    profile: ReferenceProfile | None
+
+
+class RowFormat(Protocol):
+    """How SQL writes a row (`runs.queries.export_formats`)."""
+
+    def groups(self, columns: Sequence[StoredColumn]) -> list[tuple[str, str]]:
+        """Level and text expression of each part of a row; neighbours of one level are one."""
+
+    def row(self, parts: Sequence[str]) -> str:
+        """The row made of these parts, as one text."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL with its parameters."""
+
+    text: str
+    parameters: list[Any]
+
+
+DIMENSION_JOINS = "\n".join(
+    f"LEFT JOIN runs_dimensionvalue {name} ON {name}.id = e.{name}_id"
+    for name in (
+        "cpu",
+        "cpu_vendor",
+        "microarchitecture",
+        "architecture",
+        "os",
+        "os_version",
+        "openssl",
+        "openssl_series",
+        "openssh",
+        "virtualization",
+    )
+)
+
+INDEX_JOINS = """
+LEFT JOIN runs_runspeedindex ssh
+    ON ssh.run_id = r.id AND ssh.tool = 'ssh' AND ssh.profile_id = v.profile_id
+LEFT JOIN runs_runspeedindex openssl_index
+    ON openssl_index.run_id = r.id AND openssl_index.tool = 'openssl'
+    AND openssl_index.profile_id = v.profile_id
+"""
+
+
+def _run_conditions(selection: Selection) -> Where:
+    where = Where(["r.status = 'ready' AND NOT r.hidden"], [])
+    for name, values in selection.filters.items():
+        if values:
+            add_filter(where, name, values)
+    if selection.since is not None:
+        where.add("r.started_at >= %s", selection.since)
+    if selection.until is not None:
+        where.add("r.started_at <= %s", selection.until)
+    if selection.runs:
+        where.add("r.run_id = ANY(%s)", list(selection.runs))
+    if selection.statuses:
+        where.add("r.status = ANY(%s)", list(selection.statuses))
+    return where
+
+
+def _series_conditions(selection: Selection) -> Where:
+    where = Where(["true"], [])
+    for name in SERIES_FIELDS:
+        if selection.series.get(name):
+            where.add(f"s.{name} = ANY(%s)", list(selection.series[name]))
+    return where
+
+
+def _result_conditions(selection: Selection) -> Where:
+    where = Where(["true"], [])
+    if selection.mac is not None:
+        where.add("(s.mac = %s OR n.mac = %s)", selection.mac, selection.mac)
+    if selection.votes_of is not None:
+        where.add("(m.run_id, m.series_id) IN (SELECT run_id, series_id FROM votes)")
+    return where
+
+
+def _votes(query: ComparisonQuery) -> Statement:
+    """Run and series of each vote: of the latest run of a host in an environment."""
+    where = measurement_conditions(query)
+    text = f"""
+        SELECT DISTINCT ON (r.host_id, r.environment_id, s.cipher) m.run_id, m.series_id
+        {FROM} WHERE {where.text}
+        ORDER BY r.host_id, r.environment_id, s.cipher,
+            {LATEST_FIRST}, s.pinned, s.target_name, m.series_id
+    """  # noqa: S608 - closed lists
+    return Statement(text, where.parameters)
+
+
+_RESULTS = """
+CROSS JOIN LATERAL (
+    SELECT * FROM runs_measurement WHERE run_id = r.id ORDER BY series_id
+) m
+"""
+"""Each run's rows by the key's index, one run after the other: the first come at once."""
+
+_TRIES = """
+CROSS JOIN LATERAL (
+    SELECT m.*, one.body
+    FROM runs_rundocument d
+    CROSS JOIN json_array_elements(
+        ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json -> 'measurements'
+    ) WITH ORDINALITY one(body, place)
+    JOIN runs_measurement m ON m.run_id = d.run_id AND m.position = one.place - 1
+    WHERE d.run_id = r.id ORDER BY m.series_id
+) m
+"""
+"""The same with each one's part of the document, which is read once a run."""
+
+_EACH_TRY = """
+CROSS JOIN LATERAL json_array_elements(m.body -> 'samples') WITH ORDINALITY t(body, number)
+"""
+
+
+def _runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> Statement:
+    """The runs, latest received first, with these expressions as c0, c1, ..."""
+    where = _run_conditions(selection)
+    if selection.votes_of is not None:
+        where.add("r.id IN (SELECT run_id FROM votes)")
+    made = "".join(f", {expression} AS c{number}" for number, expression in enumerate(expressions))
+    text = f"""
+        SELECT r.id, ssh.index AS ssh_index, openssl_index.index AS openssl_index{made}
+        FROM (SELECT %s::text AS site, %s::text AS profile, %s::bigint AS profile_id) v
+        CROSS JOIN runs_run r
+        JOIN runs_host h ON h.id = r.host_id
+        JOIN runs_environment e ON e.id = r.environment_id
+        {DIMENSION_JOINS} {INDEX_JOINS}
+        WHERE {where.text} ORDER BY r.id DESC
+    """  # noqa: S608 - closed lists
+    profile = origin.profile
+    named = [profile.name, profile.pk] if profile else [None, None]
+    return Statement(text, [origin.site, *named, *where.parameters])
+
+
+def _series(selection: Selection, expressions: Sequence[str]) -> Statement:
+    where = _series_conditions(selection)
+    made = "".join(f", {expression} AS c{number}" for number, expression in enumerate(expressions))
+    text = f"SELECT s.id, s.tool, s.mac{made} FROM runs_series s WHERE {where.text}"  # noqa: S608
+    return Statement(text, where.parameters)
+
+
+def rows_statement(
+    selection: Selection, origin: Origin, columns: Sequence[StoredColumn], form: RowFormat
+) -> Statement:
+    """The SELECT of a file's rows: facts of runs and of series are made once for each of them."""
+    made: dict[str, list[str]] = {"run": [], "series": []}
+    values = []
+    for level, expression in form.groups(columns):
+        if level in made:
+            values.append(f"{level[0]}.c{len(made[level])}")
+            made[level].append(expression)
+        else:
+            values.append(expression)
+    every_try = any(column.level == "try" for column in columns)
+    parts = _parts(selection, origin, made)
+    where = _result_conditions(selection)
+    text = f"""
+        WITH {", ".join(f"{name} AS MATERIALIZED ({part.text})" for name, part in parts)}
+        SELECT {form.row(values)}
+        FROM chosen_runs r {_TRIES if every_try else _RESULTS}
+        JOIN chosen_series s ON s.id = m.series_id
+        LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
+        {_EACH_TRY if every_try else ""}
+        WHERE {where.text}
+    """  # noqa: S608 - closed lists
+    parameters = [one for _, part in parts for one in part.parameters]
+    return Statement(text, parameters + where.parameters)
+
+
+def _parts(
+    selection: Selection, origin: Origin, made: Mapping[str, Sequence[str]]
+) -> list[tuple[str, Statement]]:
+    parts = [
+        ("chosen_runs", _runs(selection, origin, made["run"])),
+        ("chosen_series", _series(selection, made["series"])),
+    ]
+    if selection.votes_of is not None:
+        parts.insert(0, ("votes", _votes(selection.votes_of)))
+    return parts
+
+
+def count_rows(selection: Selection, *, tries: bool = False, most: int | None = None) -> int:
+    """How many measurements (or tries) a file would have; counting ends beyond `most`."""
+    parts = _parts(selection, Origin("", None), {"run": (), "series": ()})
+    where = _result_conditions(selection)
+    limit = "" if most is None else f"LIMIT {most + 1:d}"
+    text = f"""
+        WITH {", ".join(f"{name} AS MATERIALIZED ({part.text})" for name, part in parts)}
+        SELECT coalesce(sum(n), 0) FROM (
+            SELECT {"m.n" if tries else "1"} AS n FROM chosen_runs r
+            JOIN runs_measurement m ON m.run_id = r.id
+            JOIN chosen_series s ON s.id = m.series_id
+            LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
+            WHERE {where.text} {limit}
+        ) counted
+    """  # noqa: S608 - closed lists
+    parameters = [one for _, part in parts for one in part.parameters]
+    return int(fetch_rows(text, parameters + where.parameters)[0][0])
+
+
+def copy_out(statement: Statement, *, end_at: int | None = None) -> Iterator[tuple[bytes, int]]:
+    """The rows in chunks of about 64 kB, each with the number of rows in it.
+
+    A chunk also ends after every `end_at` rows. Binary, because only that leaves text as it is:
+    each message is a row, of one field after `_ROW_HEAD`; the last one says that no more come.
+    """
+    command = f"COPY ({statement.text}) TO STDOUT WITH (FORMAT binary)"
+    buffer, rows, left, start = bytearray(), 0, end_at or -1, _HEADER + _ROW_HEAD
+    with (
+        connection.wrap_database_errors,
+        connection.cursor() as cursor,
+        cursor.copy(command, statement.parameters) as copy,
+    ):
+        for message in copy:
+            if len(message) < _ROW_HEAD:  # the end; what follows it ends the command
+                continue
+            buffer += message[start:]
+            rows += 1
+            start = _ROW_HEAD
+            if len(buffer) >= CHUNK_BYTES or rows == left:
+                yield bytes(buffer), rows
+                left = left - rows if left > rows else end_at or -1
+                buffer, rows = bytearray(), 0
+    if rows:
+        yield bytes(buffer), rows
