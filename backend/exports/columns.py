@@ -92,9 +92,7 @@ RUN = (
 SERIES = (
     _series("tool", "s.tool", "ssh (whole transfer) or openssl (cipher alone)."),
     _series("cipher", "s.cipher", "The name that the tool itself uses."),
-    _series(
-        "block_size_bytes", "s.block_size", "openssl: bytes a call.", "integer", "bytes"
-    ),
+    _series("block_size_bytes", "s.block_size", "openssl: bytes a call.", "integer", "bytes"),
     _series("operation", "s.operation", "encrypt or decrypt."),
     _series("threads", "s.threads", "openssl: how many at once.", "integer"),
     _series("mac", "s.mac", "ssh: the MAC asked for; empty: the client's own choice."),
@@ -124,9 +122,7 @@ STATISTICS = (
         "spread", "m.spread", "1.4826 · MAD / median of the tries; 0.05 is 5 %.", unit="fraction"
     ),
     _result("noisy", "m.noisy", "The spread is above 5 % over three tries or more.", "flag"),
-    _result(
-        "implausible", "m.implausible", "Cannot be true; counted in no comparison.", "flag"
-    ),
+    _result("implausible", "m.implausible", "Cannot be true; counted in no comparison.", "flag"),
     _result(
         "normalised_bytes_per_second",
         f"m.median / ({INDEX})",

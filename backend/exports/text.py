@@ -5,9 +5,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 CELL_CHARACTERS = 32_767
 """The most that a cell of a spreadsheet holds, in UTF-16 units."""
 
-ILLEGAL_IN_XML = "".join(
-    (*map(chr, (*range(1, 9), 11, 12, *range(14, 32))), "\ufffe", "\uffff")
-)
+ILLEGAL_IN_XML = "".join((*map(chr, (*range(1, 9), 11, 12, *range(14, 32))), "\ufffe", "\uffff"))
 """Characters (without NUL, which no text of ours can have) that XML 1.0 cannot express."""
 
 REPLACEMENT = "\ufffd"

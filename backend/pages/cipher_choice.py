@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pages.palette import cipher_order, colour_slot, family
+from exports.palette import cipher_order, colour_slot, family
 from runs.queries.facets import CipherCount
 
 # What most readers come for: the AEADs, the plain counter mode, and the slow yardstick.

@@ -7,10 +7,10 @@ from typing import Any
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import GroupSummary
+from exports.palette import cipher_order, colour_slot, short_names
 from pages.formatting import exact, factor, quantity, quantity_range
 from pages.metrics import METRICS, choice
 from pages.page_query import CIPHER_SORT, SORT_BEST, SORT_MACHINES, Display
-from pages.palette import cipher_order, colour_slot, short_names
 from pages.tool_break_note import after_a_break
 
 MAX_CHART_BARS = 600

@@ -10,9 +10,9 @@ from django.http import QueryDict
 from analysis.difference import Figure, Ratio, Verdict, mean_ratio, ratio_of
 from analysis.tool_changes import ToolChange, breaks_between
 from documents.environment_difference import Difference, FlagsChanged, environment_difference
+from exports.palette import cipher_order
 from pages.formatting import quantity, signed_percent
 from pages.page_query import PageAddress
-from pages.palette import cipher_order
 from pages.series import TOOL_NAMES, configuration, section_label
 from runs.queries.latest import SERIES_FIELDS, LatestResult
 from runs.queries.runs import MeasurementDetail

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from rest_framework.exceptions import ValidationError
 
+from exports.palette import cipher_order, colour_slot
 from pages.cipher_choice import USUAL_CIPHERS
 from pages.formatting import data_size, quantity, signed_percent
 from pages.metrics import METRICS, choice
 from pages.page_query import PageAddress
-from pages.palette import cipher_order, colour_slot
 from pages.series import configuration, section_label
 from runs.api.parameters import comparison_query
 from runs.queries import history as histories

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 from analysis.sensitivity import Sensitivity
+from exports.palette import cipher_order, colour_slot
 from pages.cipher_choice import default_ciphers
 from pages.formatting import exact, three_digits, throughput
 from pages.page_query import Display
-from pages.palette import cipher_order, colour_slot
 from runs.queries.facets import measured_ciphers
 from runs.queries.profile_comparison import ProfileComparison
 from runs.queries.selection import ComparisonQuery

@@ -9,10 +9,10 @@ from django.http import QueryDict
 from analysis.cipher_ranking import Gain
 from analysis.recommendation import against_today
 from analysis.ssh_configuration import CLIENT_DECIDES
+from exports.palette import colour_slot
 from pages.comparison_view import Bar
 from pages.formatting import percent, three_digits, throughput
 from pages.page_query import PageAddress
-from pages.palette import colour_slot
 from pages.recommend_form import api_params
 from runs.recommendations import Advice, Loss, Place
 

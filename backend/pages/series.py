@@ -7,9 +7,9 @@ from typing import Any
 
 from django.http import QueryDict
 
+from exports.palette import cipher_order, colour_slot, short_names
 from pages.formatting import data_size
 from pages.page_query import PageAddress, page_number
-from pages.palette import cipher_order, colour_slot, short_names
 from runs.queries.runs import MeasurementDetail
 
 SERIES_ON_PAGE = 250

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.percentile import Standing
-from pages.palette import cipher_order
+from exports.palette import cipher_order
 from pages.series import TOOL_NAMES
 from runs.queries.standing import SeriesStanding
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.palette import FAMILIES, cipher_order, colour_slot, family, short_names
+from exports.palette import FAMILIES, cipher_order, colour_slot, family, short_names
 
 STYLE_SHEET = Path(__file__).parents[2] / "frontend" / "src" / "palette.css"
 BACKGROUNDS = {"light": "#ffffff", "dark": "#171b20"}

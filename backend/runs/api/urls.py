@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from runs.api import imports, profiles, recommendation, trends, views
+from runs.api import exports, imports, profiles, recommendation, trends, views
 
 app_name = "api"
 
@@ -16,7 +16,13 @@ urlpatterns = [
     path("v1/hosts/", views.HostList.as_view(), name="hosts"),
     path("v1/hosts/<int:host_id>/", views.HostView.as_view(), name="host"),
     path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
-    path("v1/exports/comparison.csv", views.ComparisonCsv.as_view(), name="comparison-csv"),
+    path("v1/exports/comparison.csv", exports.ComparisonCsv.as_view(), name="comparison-csv"),
+    path("v1/exports/comparison.xlsx", exports.ComparisonXlsx.as_view(), name="comparison-xlsx"),
+    path("v1/exports/measurements.csv", exports.MeasurementsCsv.as_view(), name="measurements-csv"),
+    path(
+        "v1/exports/measurements.xlsx", exports.MeasurementsXlsx.as_view(), name="measurements-xlsx"
+    ),
+    path("v1/exports/samples.csv", exports.SamplesCsv.as_view(), name="samples-csv"),
     path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
     path(
         "v1/reference-profiles/<str:profile>/",

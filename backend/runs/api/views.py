@@ -3,9 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from analysis.comparison import Comparison
 from documents.validation import run_schema
-from exports.comparison_csv import comparison_csv
+from runs.api.exports import asked_export, comparison_csv_response
 from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query, run_ids
 from runs.api.permissions import MayRead, MayUpload
@@ -27,6 +27,7 @@ from runs.api.serializers import (
     RunSummarySerializer,
 )
 from runs.api.upload import upload_run
+from runs.exporting import COMPARISON
 from runs.queries.comparison import compare
 from runs.queries.hosts import host_detail, host_summaries, select_hosts
 from runs.queries.profiles import UnknownProfile
@@ -156,34 +157,25 @@ def _comparison(request: Request) -> Comparison:
         raise ValidationError({"profile": error.sentence}) from None
 
 
+FORMAT = OpenApiParameter("format", OpenApiTypes.STR, enum=("json", "csv"))
+
+
 class ComparisonView(APIView):
     """The comparison of groups of machines."""
 
     @extend_schema(
-        operation_id="comparison", parameters=COMPARISON_PARAMETERS, responses=ComparisonSerializer
+        operation_id="comparison",
+        parameters=[*COMPARISON_PARAMETERS, FORMAT],
+        responses={200: ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponseBase:
         """Groups of machines compared: one vote per machine, median and quartiles."""
+        asked = request.query_params.get("format", "")
+        if asked == "csv":
+            return comparison_csv_response(asked_export(request, COMPARISON))
+        if asked not in ("", "json"):
+            raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
         return Response(ComparisonSerializer(_comparison(request)).data)
-
-
-class ComparisonCsv(APIView):
-    """The comparison as a file."""
-
-    @extend_schema(
-        operation_id="comparison_csv",
-        parameters=COMPARISON_PARAMETERS,
-        responses={(200, "text/csv"): OpenApiTypes.STR},
-    )
-    def get(self, request: Request) -> StreamingHttpResponse:
-        """The same numbers as CSV: one row for each group and cipher."""
-        comparison = _comparison(request)
-        name = f"ciphermark-{comparison.tool}-{comparison.metric}.csv"
-        return StreamingHttpResponse(
-            comparison_csv(comparison),
-            content_type="text/csv; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
 
 
 class RunSchemaView(APIView):

@@ -4,23 +4,19 @@ Text of users is a parameter or a value of the tables; the statement itself is m
 lists of `exports.columns` and `runs.queries.selection`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 
 from exports.columns import StoredColumn
 from runs.models import ReferenceProfile
-from runs.queries.selection import (
-    ComparisonQuery,
-    Where,
-    add_filter,
-    measurement_conditions,
-)
-from runs.queries.statements import FROM, LATEST_FIRST, fetch_rows
+from runs.queries.selection import ComparisonQuery, Where, add_filter
+from runs.queries.statements import LATEST_FIRST, fetch_rows
 
 CHUNK_BYTES = 64 * 1024
 
@@ -36,12 +32,13 @@ SERIES_FIELDS = (
     "block_size",
     "operation",
     "threads",
+    "mac",
     "compression",
     "method",
     "target_kind",
     "acceleration",
 )
-"""Columns of the series that an export may be narrowed by, beside the MAC."""
+"""Columns of the series that an export may be narrowed by; "mac" is the one asked for."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,8 @@ class Selection:
     """Which measurements a file has; nothing given means all of runs that count.
 
     `series` are allowed values by field of `SERIES_FIELDS`. `mac` was asked for or negotiated.
-    `votes_of`: only the figures that vote in this comparison, whatever else is here.
+    `votes`: of each cipher of a host in an environment only the latest plausible figure, which is
+    the one that votes in comparisons.
     """
 
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,7 +57,32 @@ class Selection:
     statuses: tuple[str, ...] = ()
     series: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     mac: str | None = None
-    votes_of: ComparisonQuery | None = None
+    votes: bool = False
+
+
+def votes_of(query: ComparisonQuery) -> Selection:
+    """The figures that vote in this comparison, whose block size is decided."""
+    series: dict[str, tuple[Any, ...]] = {
+        "tool": (query.tool,),
+        "cipher": query.ciphers,
+        "acceleration": (query.acceleration,),
+    }
+    if query.tool == "openssl":
+        names: tuple[str, ...] = ("operation", "threads", "block_size")
+    else:
+        names = ("method", "compression", "target_kind")
+        series["mac"] = ("",) if query.mac is None else ()
+    for name in names:
+        value = getattr(query, name)
+        series[name] = () if value is None else (value,)
+    return Selection(
+        filters=query.filters,
+        since=query.since,
+        until=query.until,
+        series=series,
+        mac=query.mac if query.tool == "ssh" else None,
+        votes=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -68,6 +91,12 @@ class Origin:
 
     site: str
     profile: ReferenceProfile | None
+
+    @property
+    def named(self) -> list[Any]:
+        """The values of `v`, in the order of its columns."""
+        profile = self.profile
+        return [self.site, *((profile.name, profile.pk) if profile else (None, None))]
 
 
 class RowFormat(Protocol):
@@ -113,6 +142,9 @@ LEFT JOIN runs_runspeedindex openssl_index
 """
 
 
+_NOTHING: Mapping[str, Sequence[str]] = {"run": (), "series": ()}
+
+
 def _run_conditions(selection: Selection) -> Where:
     where = Where(["r.status = 'ready' AND NOT r.hidden"], [])
     for name, values in selection.filters.items():
@@ -137,25 +169,36 @@ def _series_conditions(selection: Selection) -> Where:
     return where
 
 
-def _result_conditions(selection: Selection) -> Where:
+def _mac_condition(selection: Selection) -> Where:
     where = Where(["true"], [])
     if selection.mac is not None:
         where.add("(s.mac = %s OR n.mac = %s)", selection.mac, selection.mac)
-    if selection.votes_of is not None:
+    return where
+
+
+def _result_conditions(selection: Selection) -> Where:
+    where = _mac_condition(selection)
+    if selection.votes:
         where.add("(m.run_id, m.series_id) IN (SELECT run_id, series_id FROM votes)")
     return where
 
 
-def _votes(query: ComparisonQuery) -> Statement:
+def _votes(selection: Selection) -> Statement:
     """Run and series of each vote: of the latest run of a host in an environment."""
-    where = measurement_conditions(query)
+    run, series = _run_conditions(selection), _series_conditions(selection)
+    mac = _mac_condition(selection)
     text = f"""
         SELECT DISTINCT ON (r.host_id, r.environment_id, s.cipher) m.run_id, m.series_id
-        {FROM} WHERE {where.text}
+        FROM runs_measurement m
+        JOIN runs_series s ON s.id = m.series_id
+        JOIN runs_run r ON r.id = m.run_id
+        JOIN runs_environment e ON e.id = r.environment_id
+        LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
+        WHERE NOT m.implausible AND {run.text} AND {series.text} AND {mac.text}
         ORDER BY r.host_id, r.environment_id, s.cipher,
             {LATEST_FIRST}, s.pinned, s.target_name, m.series_id
     """  # noqa: S608 - closed lists
-    return Statement(text, where.parameters)
+    return Statement(text, [*run.parameters, *series.parameters, *mac.parameters])
 
 
 _RESULTS = """
@@ -186,7 +229,7 @@ CROSS JOIN LATERAL json_array_elements(m.body -> 'samples') WITH ORDINALITY t(bo
 def _runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> Statement:
     """The runs, latest received first, with these expressions as c0, c1, ..."""
     where = _run_conditions(selection)
-    if selection.votes_of is not None:
+    if selection.votes:
         where.add("r.id IN (SELECT run_id FROM votes)")
     made = "".join(f", {expression} AS c{number}" for number, expression in enumerate(expressions))
     text = f"""
@@ -198,9 +241,7 @@ def _runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> S
         {DIMENSION_JOINS} {INDEX_JOINS}
         WHERE {where.text} ORDER BY r.id DESC
     """  # noqa: S608 - closed lists
-    profile = origin.profile
-    named = [profile.name, profile.pk] if profile else [None, None]
-    return Statement(text, [origin.site, *named, *where.parameters])
+    return Statement(text, [*origin.named, *where.parameters])
 
 
 def _series(selection: Selection, expressions: Sequence[str]) -> Statement:
@@ -245,14 +286,14 @@ def _parts(
         ("chosen_runs", _runs(selection, origin, made["run"])),
         ("chosen_series", _series(selection, made["series"])),
     ]
-    if selection.votes_of is not None:
-        parts.insert(0, ("votes", _votes(selection.votes_of)))
+    if selection.votes:
+        parts.insert(0, ("votes", _votes(selection)))
     return parts
 
 
 def count_rows(selection: Selection, *, tries: bool = False, most: int | None = None) -> int:
     """How many measurements (or tries) a file would have; counting ends beyond `most`."""
-    parts = _parts(selection, Origin("", None), {"run": (), "series": ()})
+    parts = _parts(selection, Origin("", None), _NOTHING)
     where = _result_conditions(selection)
     limit = "" if most is None else f"LIMIT {most + 1:d}"
     text = f"""
@@ -294,3 +335,61 @@ def copy_out(statement: Statement, *, end_at: int | None = None) -> Iterator[tup
                 buffer, rows = bytearray(), 0
     if rows:
         yield bytes(buffer), rows
+
+
+def machine_rows(
+    selection: Selection, origin: Origin, columns: Sequence[StoredColumn]
+) -> list[tuple[Any, ...]]:
+    """The machines whose figures a file has, with the facts of their latest run among them."""
+    parts = [part for part in _parts(selection, origin, _NOTHING) if part[0] != "chosen_runs"]
+    where, mac = _run_conditions(selection), _result_conditions(selection)
+    text = f"""
+        WITH {", ".join(f"{name} AS MATERIALIZED ({part.text})" for name, part in parts)},
+        g AS MATERIALIZED (
+            SELECT (array_agg(r.id ORDER BY {LATEST_FIRST}))[1] AS latest,
+                count(*) AS runs, max(r.started_at) AS last
+            FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
+            WHERE {where.text} AND EXISTS (
+                SELECT FROM runs_measurement m
+                JOIN chosen_series s ON s.id = m.series_id
+                LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
+                WHERE m.run_id = r.id AND {mac.text}
+            ) GROUP BY r.host_id, r.environment_id
+        )
+        SELECT {", ".join(column.sql for column in columns)}
+        FROM (SELECT %s::text AS site, %s::text AS profile, %s::bigint AS profile_id) v
+        CROSS JOIN g JOIN runs_run r ON r.id = g.latest
+        JOIN runs_host h ON h.id = r.host_id
+        JOIN runs_environment e ON e.id = r.environment_id
+        {DIMENSION_JOINS} {INDEX_JOINS} ORDER BY h.name, h.id, r.id
+    """  # noqa: S608 - closed lists
+    parameters = [one for _, part in parts for one in part.parameters]
+    return fetch_rows(text, parameters + where.parameters + mac.parameters + origin.named)
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """All that is read here is of one moment, whatever is stored meanwhile."""
+    if connection.in_atomic_block:  # whoever began this transaction has chosen its view already
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+def machine_names(
+    machines: Iterable[tuple[int, int]], facts: Sequence[str]
+) -> dict[tuple[int, int], tuple[str, ...]]:
+    """Of each host in an environment, by their ids: the host's name, and labels of `facts`."""
+    pairs = list(machines)
+    labels = ", ".join(f"{name}.label" for name in facts)
+    text = f"""
+        SELECT h.id, e.id, h.name, {labels}
+        FROM unnest(%s::bigint[], %s::bigint[]) pair(host, environment)
+        JOIN runs_host h ON h.id = pair.host
+        JOIN runs_environment e ON e.id = pair.environment {DIMENSION_JOINS}
+    """  # noqa: S608 - closed lists
+    rows = fetch_rows(text, [[host for host, _ in pairs], [one for _, one in pairs]])
+    return {(host, environment): tuple(names) for host, environment, *names in rows}

@@ -1,7 +1,7 @@
 """Cipher names for people: family, colour slot and short name.
 
 A cipher's colour depends on its name alone, so that it is the same in every view and filter.
-The colours themselves are in `frontend/src/palette.css`.
+The colours themselves are in `frontend/src/palette.css`; files have the light ones of `COLOURS`.
 """
 
 import re
@@ -68,3 +68,30 @@ def short_names(ciphers: Iterable[str]) -> Mapping[str, str]:
     names = {cipher: cipher.partition("@")[0] or cipher for cipher in ciphers}
     seen = Counter(names.values())
     return {cipher: short if seen[short] == 1 else cipher for cipher, short in names.items()}
+
+
+_LIGHT = {
+    "aes-gcm": ("#4260b3", "#314d9e", "#203a89"),
+    "aes-ctr": ("#32a2a9", "#0e8e95", "#0f787e"),
+    "aes-cbc": ("#408e66", "#2a7a53", "#0f6741"),
+    "aes-other": ("#767fb7", "#636ca2", "#51598e"),
+    "chacha20": ("#ba65ee", "#a550d8", "#913ac2"),
+    "3des": ("#c10708", "#a10003", "#810203"),
+    "blowfish": ("#c06505", "#a55605", "#8a4704"),
+    "cast": ("#78635b", "#665149", "#534038"),
+    "rc4": ("#ae0291", "#900178", "#740060"),
+    "camellia": ("#7d9e65", "#6a8a52", "#57773f"),
+    "other": ("#717585", "#5e6272", "#4d505f"),
+}
+
+COLOURS: Mapping[str, str] = {
+    f"{key}-{step}": colour
+    for key, colours in _LIGHT.items()
+    for step, colour in enumerate(colours, start=1)
+}
+"""Slot -> colour on white paper, as the style sheet has it."""
+
+
+def colour(cipher: str) -> str:
+    """The cipher's colour in files: "#4260b3"."""
+    return COLOURS[colour_slot(cipher)]

@@ -1,0 +1,143 @@
+"""The columns of a comparison's files: one row for each group and cipher, unrounded."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.comparison import Comparison, Group
+from analysis.groups import GroupSummary
+from exports.asked import Asked
+from exports.columns import Column, Kind
+from exports.csv_dialect import CsvDialect, Value
+
+UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
+"""How a unit reads at the end of a column name; `cpu_seconds_per_gb` says its own."""
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """One cipher of one group."""
+
+    asked: Asked
+    comparison: Comparison
+    group: Group
+    cipher: str
+
+    @property
+    def summary(self) -> GroupSummary:
+        """Median, quartiles and range of the group's votes."""
+        return self.group.values[self.cipher]
+
+
+@dataclass(frozen=True)
+class ComparisonColumn(Column):
+    """A column that is computed: `get` takes its value from a row; empty texts become None."""
+
+    get: Callable[[ComparisonRow], Any] = lambda row: None
+    said_once: bool = False
+    """The same in every row, so that a spreadsheet can fold it away."""
+
+
+def value_column(comparison: Comparison) -> str:
+    """The name of the value's column: the metric with its unit."""
+    unit = UNIT_NAMES[comparison.unit]
+    if not unit or comparison.metric.endswith(unit):
+        return comparison.metric
+    metric = "cpu_bound" if comparison.metric == "cpu_bound_throughput" else comparison.metric
+    return f"{metric}_{unit}"
+
+
+def _asked(name: str, description: str, kind: Kind = "text", field: str = "") -> ComparisonColumn:
+    return ComparisonColumn(
+        name, kind, description, "", 16, lambda row: getattr(row.asked, field or name), True
+    )
+
+
+def _values(value: str, unit: str) -> tuple[ComparisonColumn, ...]:
+    """The figures, whose names have the metric and its unit."""
+
+    def column(suffix: str, description: str, name: str) -> ComparisonColumn:
+        return ComparisonColumn(
+            value + suffix, "number", description, unit, 16, lambda row: getattr(row.summary, name)
+        )
+
+    return (
+        column("", "Median of the machines' votes.", "median"),
+        column("_q1", "First quartile: a quarter of the machines is below.", "q1"),
+        column("_q3", "Third quartile: a quarter of the machines is above.", "q3"),
+        column("_min", "The lowest vote.", "minimum"),
+        column("_max", "The highest vote.", "maximum"),
+    )
+
+
+def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
+    """The columns; the figures' names depend on the metric."""
+    return (
+        ComparisonColumn("group", "text", "Name of the group.", "", 30, lambda r: r.group.label),
+        ComparisonColumn(
+            "cipher", "text", "The name that the tool itself uses.", "", 30, lambda row: row.cipher
+        ),
+        *_values(value_column(comparison), comparison.unit),
+        ComparisonColumn(
+            "n", "integer", "Machines that measured this cipher.", "", 8, lambda row: row.summary.n
+        ),
+        ComparisonColumn(
+            "uncertainty_factor",
+            "number",
+            "Normalised: the value may be as many times lower or higher; empty: not known.",
+            "ratio",
+            12,
+            lambda row: row.group.uncertainty.get(row.cipher),
+        ),
+        ComparisonColumn(
+            "machines",
+            "integer",
+            "Machines in the group: a host in one environment, one vote each.",
+            "",
+            10,
+            lambda row: row.group.hosts,
+        ),
+        ComparisonColumn(
+            "group_key", "text", "Key in filters and addresses.", "", 24, lambda row: row.group.key
+        ),
+        _asked("tool", "ssh (whole transfer) or openssl (cipher alone)."),
+        _asked("group_by", "What the machines are grouped by."),
+        ComparisonColumn(
+            "reference_profile",
+            "text",
+            "Normalised: what the machines' speed refers to.",
+            "",
+            24,
+            lambda row: row.comparison.profile,
+            True,
+        ),
+        _asked("method", "ssh: pipeline or steady."),
+        _asked("block_size_bytes", "openssl: bytes a call.", "integer", "block_size"),
+        _asked("mac", "ssh: the MAC; empty: the client's own choice."),
+        _asked("operation", "openssl: encrypt or decrypt."),
+        _asked("threads", "openssl: how many at once.", "integer"),
+        _asked("acceleration", "default, or masked: without hardware AES."),
+        _asked("compression", "ssh: whether compression was on.", "flag"),
+        _asked("target_kind", "ssh: loopback or remote."),
+    )
+
+
+def comparison_rows(asked: Asked, comparison: Comparison) -> Iterator[ComparisonRow]:
+    """The rows, groups in the comparison's order."""
+    for group in comparison.groups:
+        for cipher in group.values:
+            yield ComparisonRow(asked, comparison, group, cipher)
+
+
+def values_of(row: ComparisonRow, columns: tuple[ComparisonColumn, ...]) -> list[Value]:
+    """The row's values in the order of the columns."""
+    values = [column.get(row) for column in columns]
+    return [None if value == "" else value for value in values]
+
+
+def comparison_csv(asked: Asked, comparison: Comparison, dialect: CsvDialect) -> Iterator[str]:
+    """Lines of CSV, the header first; numbers in full precision."""
+    columns = comparison_columns(comparison)
+    yield dialect.header(column.name for column in columns)
+    for row in comparison_rows(asked, comparison):
+        yield dialect.line(values_of(row, columns))

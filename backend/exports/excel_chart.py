@@ -1,0 +1,100 @@
+"""The chart of a comparison as spreadsheets draw it: bars by group, quartiles as error bars."""
+
+from typing import Any
+
+from xlsxwriter.utility import xl_range_formula
+from xlsxwriter.workbook import Workbook
+from xlsxwriter.worksheet import Worksheet
+
+from analysis.comparison import Comparison
+from exports.palette import cipher_order, colour, short_names
+from exports.text import for_cell
+
+MOST_GROUPS = 20
+"""Groups of the chart, as many as the page shows at first; the table has all of them."""
+
+MOST_BARS = 240
+AXES = {
+    "B/s": ("MB/s (10⁶ bytes per second)", "#,##0,,"),
+    "s/GB": ("CPU seconds for 10⁹ bytes", "0.0"),
+    "ratio": ("times", "0.0"),
+}
+"""Unit -> what stands at the axis, and how its numbers are written."""
+
+BAR_PIXELS = 14
+
+
+def add_chart(
+    book: Workbook,
+    sheet: Worksheet,
+    data: Worksheet,
+    title: str,
+    comparison: Comparison,
+    column: int,
+) -> None:
+    """The chart beside the table, at this column, and what it draws on a sheet of its own."""
+    ciphers = sorted(comparison.ciphers, key=cipher_order)
+    groups = comparison.groups[: max(1, min(MOST_GROUPS, MOST_BARS // max(1, len(ciphers))))]
+    _write_data(data, comparison, ciphers, len(groups))
+    chart = book.add_chart({"type": "bar"})
+    names = short_names(ciphers)
+    for number, cipher in enumerate(ciphers):
+        chart.add_series(_series(data.get_name(), number, len(groups), names[cipher], cipher))
+    label, number_format = AXES[comparison.unit]
+    few = len(groups) < len(comparison.groups)
+    note = f", first {len(groups)} of {len(comparison.groups)} groups" if few else ""
+    chart.set_title({"name": for_cell(title + note), "name_font": {"size": 12}, "overlay": False})
+    chart.set_y_axis({"reverse": True, "num_font": {"size": 9}})
+    chart.set_x_axis(
+        {
+            "name": label,
+            "min": 0,
+            "num_format": number_format,
+            "num_font": {"size": 9},
+            "label_position": "high",
+            "major_gridlines": {"visible": True, "line": {"color": "#D9DDE3", "width": 0.5}},
+        }
+    )
+    chart.set_legend({"position": "bottom"})
+    bars = sum(len(group.values) for group in groups)
+    chart.set_size({"width": 760, "height": 200 + BAR_PIXELS * bars + 12 * len(groups)})
+    sheet.insert_chart(1, column, chart, {"x_offset": 16, "y_offset": 8, "object_position": 3})
+
+
+def _series(sheet: str, number: int, groups: int, name: str, cipher: str) -> dict[str, Any]:
+    first = 1 + 3 * number
+
+    def cells(column: int) -> str:
+        return xl_range_formula(sheet, 1, column, groups, column)
+
+    return {
+        "name": for_cell(name),
+        "categories": cells(0),
+        "values": cells(first),
+        "fill": {"color": colour(cipher)},
+        "gap": 40,
+        "y_error_bars": {
+            "type": "custom",
+            "plus_values": f"={cells(first + 2)}",
+            "minus_values": f"={cells(first + 1)}",
+            "line": {"color": "#30343B", "width": 0.75},
+        },
+    }
+
+
+def _write_data(sheet: Worksheet, comparison: Comparison, ciphers: list[str], groups: int) -> None:
+    """Groups by ciphers: median, and how far the quartiles are below and above it."""
+    sheet.set_column(0, 0, 30)
+    sheet.set_column(1, 3 * len(ciphers), 16)
+    sheet.write_string(0, 0, "group")
+    for number, cipher in enumerate(ciphers):
+        for place, part in enumerate(("median", "median - q1", "q3 - median"), start=1):
+            sheet.write_string(0, 3 * number + place, f"{cipher} {part}")
+    for row, group in enumerate(comparison.groups[:groups], start=1):
+        sheet.write_string(row, 0, for_cell(group.label))
+        for number, cipher in enumerate(ciphers):
+            if cipher in group.values:
+                one = group.values[cipher]
+                figures = (one.median, one.median - one.q1, one.q3 - one.median)
+                for place, figure in enumerate(figures, start=1):
+                    sheet.write_number(row, 3 * number + place, figure)

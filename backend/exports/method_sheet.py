@@ -1,0 +1,99 @@
+"""What a file says of itself, so that it explains its numbers years later."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Protocol
+
+from analysis.comparison import Comparison
+from exports.asked import Asked
+from exports.columns import Column
+from exports.comparison_columns import comparison_columns
+
+Line = tuple[str, str | float | datetime]
+
+HOW_TO_READ = (
+    "Throughput is bytes divided by seconds, in bytes per second; MB/s are 10⁶ bytes per second.",
+    "A measurement is a cipher in one configuration in one run; its value is the median of its "
+    "tries, and its spread is 1.4826 times the median absolute deviation, divided by the median.",
+    "In a comparison every machine (a host in one environment) has one vote: its latest run. A "
+    "group's value is the median of the votes; half of the machines lie between the quartiles. "
+    "With n = 1 there is one machine, and no distribution.",
+    "Runs that were hidden or rejected and figures that cannot be true are left out of every "
+    "comparison.",
+    "A normalised throughput is what the machine would do if its plain speed, which arcfour, "
+    "Blowfish and 3DES tell, were that of the reference profile: throughput divided by the "
+    "machine's speed index. Where no baseline was measured it is empty.",
+    "An empty cell is something that is not known or does not apply, never a zero.",
+)
+
+
+class FileContents(Protocol):
+    """What the lines speak of."""
+
+    @property
+    def asked(self) -> Asked:
+        """The question."""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison in the file, if there is one."""
+
+    @property
+    def columns(self) -> Iterable[Column]:
+        """Columns of the measurements."""
+
+
+def question_lines(asked: Asked) -> Iterator[Line]:
+    """The question with everything that decided the numbers."""
+    yield "Tool", asked.tool or "all"
+    for name, value in (
+        ("Metric", asked.metric),
+        ("Grouped by", asked.group_by),
+        ("Ciphers", ", ".join(asked.ciphers) or "all"),
+        ("Method", asked.method),
+        ("Block size, bytes", asked.block_size),
+        ("Operation", asked.operation),
+        ("Threads", asked.threads),
+        ("MAC", asked.mac),
+        ("Compression", {True: "on", False: "off", None: ""}[asked.compression]),
+        ("Target", asked.target_kind),
+        ("Acceleration", asked.acceleration),
+    ):
+        if value not in ("", None):
+            yield name, value
+    for name, values in asked.filters.items():
+        yield f"Filter: {name}", ", ".join(values)
+
+
+def method_lines(contents: FileContents) -> Iterator[Line]:
+    """The lines of the Method sheet: a name and what it says."""
+    asked = contents.asked
+    yield "Ciphermark", asked.title
+    yield "Asked on (UTC)", asked.asked_at
+    yield "The same question today", asked.link
+    yield "", ""
+    yield "What was asked", ""
+    yield from question_lines(asked)
+    yield "", ""
+    yield "Reference profile", asked.profile or "none"
+    for tool, levels in asked.levels.items():
+        for family, level in levels.items():
+            yield f"{tool}: {family}, bytes per second", level
+    if contents.comparison is not None:
+        for reason, number in contents.comparison.excluded.items():
+            yield f"Excluded: {reason.replace('_', ' ')}", float(number)
+    yield "", ""
+    yield "How to read it", HOW_TO_READ[0]
+    for sentence in HOW_TO_READ[1:]:
+        yield "", sentence
+    yield "", ""
+    if contents.comparison is not None:
+        yield "Columns: Comparison", ""
+        yield from _described(comparison_columns(contents.comparison))
+    yield "Columns: Measurements", ""
+    yield from _described(contents.columns)
+
+
+def _described(columns: Iterable[Column]) -> Iterator[Line]:
+    for column in columns:
+        yield column.name, column.description

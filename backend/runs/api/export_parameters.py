@@ -1,0 +1,126 @@
+"""Query parameters of exports: those of comparisons, and how the file is to be written."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import QueryDict
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+
+from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
+from exports.columns import SAMPLES as SAMPLE_COLUMNS
+from exports.columns import StoredColumn, chosen
+from exports.csv_dialect import CsvDialect
+from runs.api.parameters import FALSE, MAX_VALUES, TRUE, comparison_query
+from runs.exporting import COMPARISON, SAMPLES, Export
+from runs.models import Run
+from runs.queries.exports import SERIES_FIELDS, Selection, votes_of
+from runs.queries.profiles import UnknownProfile, usable_profile
+from runs.queries.selection import ComparisonQuery
+
+STATUSES = tuple(Run.Status.values)
+
+LAYOUT = ("bom", "excel", "columns", "format")
+"""Parameters that change how a file is written, and none of its figures."""
+
+
+def _flag(params: QueryDict, name: str) -> bool:
+    text = params.get(name, "").lower()
+    if text not in TRUE | FALSE:
+        raise ValidationError({name: f"{text[:50]!r} is neither 1 nor 0."})
+    return text in TRUE
+
+
+def _dialect(params: QueryDict) -> CsvDialect:
+    """`bom=1`: the mark alone; `excel=1`: the mark, semicolons and decimal commas."""
+    excel = _flag(params, "excel")
+    return CsvDialect(bom=excel or _flag(params, "bom"), decimal_comma=excel)
+
+
+def _columns(params: QueryDict, kind: str) -> tuple[StoredColumn, ...]:
+    known = SAMPLE_COLUMNS if kind == SAMPLES else MEASUREMENT_COLUMNS
+    names = tuple(
+        dict.fromkeys(
+            name for text in params.getlist("columns") for name in text.split(",") if name
+        )
+    )
+    try:
+        return chosen(known, names)
+    except KeyError as error:
+        raise ValidationError(
+            {"columns": f"{str(error.args[0])[:50]!r} is no column of {kind}."}
+        ) from None
+
+
+def _runs(params: QueryDict) -> tuple[UUID, ...]:
+    texts = [text for text in params.getlist("run") if text]
+    if len(texts) > MAX_VALUES:
+        raise ValidationError({"run": f"At most {MAX_VALUES} values; there are {len(texts)}."})
+    try:
+        return tuple(UUID(text) for text in texts)
+    except ValueError:
+        raise ValidationError({"run": "Each value is the id of a run, a UUID."}) from None
+
+
+def _statuses(params: QueryDict) -> tuple[str, ...]:
+    return tuple(status for status in params.getlist("status") if status in STATUSES)
+
+
+def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
+    """What is named counts; nothing has a default as it has in comparisons."""
+    series: dict[str, tuple[Any, ...]] = {
+        name: (getattr(query, name),)
+        for name in SERIES_FIELDS
+        if name not in ("cipher", "mac") and any(params.getlist(name))
+    }
+    return Selection(
+        filters=query.filters,
+        since=query.since,
+        until=query.until,
+        runs=_runs(params),
+        statuses=_statuses(params),
+        series={**series, "cipher": query.ciphers},
+        mac=query.mac,
+        votes=_flag(params, "latest"),
+    )
+
+
+def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False) -> Export:
+    """The export that the parameters ask for; DRF's `ValidationError` names what cannot be."""
+    query = comparison_query(params)
+    try:
+        profile = usable_profile(query.profile)
+    except UnknownProfile as error:
+        raise ValidationError({"profile": error.sentence}) from None
+    selection = votes_of(query) if kind == COMPARISON else _selection(params, query)
+    whole = not (selection.runs or selection.statuses)
+    return Export(
+        kind=kind,
+        selection=selection,
+        query=query,
+        compared=kind == COMPARISON or (workbook and whole),
+        columns=_columns(params, kind),
+        dialect=_dialect(params),
+        profile=profile,
+        site=site,
+        link=_link(kind, params, site),
+        asked_at=timezone.now(),
+    )
+
+
+def _link(kind: str, params: QueryDict, site: str) -> str:
+    """The page that shows the same question."""
+    asked = params.copy()
+    for name in LAYOUT:
+        asked.pop(name, None)
+    return f"{site}/{'' if kind == COMPARISON else 'runs/'}?{asked.urlencode()}"
+
+
+def file_name(export: Export, ending: str) -> str:
+    """What a browser calls the file: of closed words alone."""
+    words: Mapping[bool, str] = {
+        True: f"{export.query.tool}-{export.query.metric}",
+        False: export.kind,
+    }
+    return f"ciphermark-{words[export.kind == COMPARISON]}.{ending}"

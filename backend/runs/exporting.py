@@ -1,0 +1,188 @@
+"""Files made of measurements: which figures, how they are written, what the file says of them."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+from analysis.comparison import UNITS, Comparison
+from exports.asked import Asked
+from exports.columns import MACHINES, StoredColumn
+from exports.comparison_columns import comparison_csv
+from exports.csv_dialect import CsvDialect
+from exports.sheet_parts import assemble, skeleton
+from exports.workbook import PIVOT_TEXTS, SHEET_ROWS, Contents, Pivot, write_workbook
+from runs.models import ReferenceProfile
+from runs.queries.comparison import compare, profile_of, resolve_block_size, votes
+from runs.queries.export_formats import CsvRows, SheetRows
+from runs.queries.exports import (
+    Origin,
+    Selection,
+    copy_out,
+    count_rows,
+    machine_names,
+    machine_rows,
+    one_moment,
+    rows_statement,
+    votes_of,
+)
+from runs.queries.selection import ComparisonQuery
+
+MEASUREMENTS, SAMPLES, COMPARISON = KINDS = ("measurements", "samples", "comparison")
+
+
+@dataclass(frozen=True)
+class Export:
+    """One file to be made. `query` is a comparison's whole question, else what stands for it.
+
+    `compared`: the file has the comparison that the query asks for. `link` is the page that shows
+    the same, `site` the address of this site without a slash at its end.
+    """
+
+    kind: str
+    selection: Selection
+    query: ComparisonQuery
+    compared: bool
+    columns: tuple[StoredColumn, ...]
+    dialect: CsvDialect
+    profile: ReferenceProfile | None
+    site: str
+    link: str
+    asked_at: datetime
+
+    @property
+    def origin(self) -> Origin:
+        """What the statements need of all this."""
+        return Origin(self.site, self.profile)
+
+    def count(self, most: int | None = None) -> int:
+        """Rows of measurements or tries; counting ends beyond `most`."""
+        return count_rows(self.selection, tries=self.kind == SAMPLES, most=most)
+
+
+def decided(export: Export) -> Export:
+    """A comparison's export with its block size, which its figures are chosen by."""
+    if export.kind != COMPARISON:
+        return export
+    query = resolve_block_size(export.query)
+    return replace(export, query=query, selection=votes_of(query))
+
+
+def asked(export: Export, comparison: Comparison | None) -> Asked:
+    """The question as the file repeats it."""
+    query, profile = export.query, export.profile
+    known = Asked(
+        title=_title(export),
+        site=export.site,
+        link=export.link,
+        asked_at=export.asked_at,
+        filters=_filters(export),
+        profile=profile.name if profile else "",
+        levels=profile.levels if profile else {},
+    )
+    if comparison is None:
+        return known
+    known = replace(
+        known,
+        tool=query.tool,
+        group_by=query.group_by,
+        metric=query.metric,
+        ciphers=query.ciphers,
+        acceleration=query.acceleration,
+    )
+    if query.tool == "openssl":
+        return replace(
+            known, block_size=query.block_size, operation=query.operation, threads=query.threads
+        )
+    return replace(
+        known,
+        method=query.method,
+        mac=query.mac or "",
+        compression=query.compression,
+        target_kind=query.target_kind,
+    )
+
+
+def _title(export: Export) -> str:
+    query = export.query
+    if export.kind != COMPARISON:
+        return f"Ciphermark: {export.kind}"
+    words = f"{query.metric} by {query.group_by}".replace("_", " ")
+    return f"{'SSH' if query.tool == 'ssh' else 'OpenSSL'} {words}"
+
+
+def _filters(export: Export) -> dict[str, tuple[str, ...]]:
+    selection = export.selection
+    dates = {"since": selection.since, "until": selection.until}
+    found = {name: tuple(values) for name, values in selection.filters.items() if values}
+    found |= {name: (one.isoformat(),) for name, one in dates.items() if one}
+    if selection.runs:
+        found["run"] = tuple(map(str, selection.runs))
+    if export.kind != COMPARISON:
+        found |= {
+            name: tuple(map(str, values)) for name, values in selection.series.items() if values
+        }
+    return found
+
+
+def csv_chunks(export: Export) -> Iterator[tuple[bytes, int]]:
+    """A file of measurements or tries, chunk by chunk, each with its number of rows."""
+    yield export.dialect.header(column.name for column in export.columns).encode(), 0
+    statement = rows_statement(
+        export.selection, export.origin, export.columns, CsvRows(export.dialect)
+    )
+    yield from copy_out(statement)
+
+
+def comparison_lines(export: Export) -> Iterator[str]:
+    """A comparison as CSV, line by line."""
+    export = decided(export)
+    comparison = compare(export.query)
+    yield from comparison_csv(asked(export, comparison), comparison, export.dialect)
+
+
+def write_xlsx(export: Export, out: BinaryIO) -> Iterator[int]:
+    """Write the workbook; yields how many rows of measurements are in it so far."""
+    with TemporaryDirectory(prefix="ciphermark-") as folder, one_moment():
+        export = decided(export)
+        contents = workbook_contents(export)
+        path = Path(folder) / "workbook.xlsx"
+        write_workbook(path, contents)
+        parts = skeleton(path, contents)
+        statement = rows_statement(
+            export.selection, export.origin, export.columns, SheetRows(parts.styles)
+        )
+        rows = copy_out(statement, end_at=SHEET_ROWS - 1)
+        yield from assemble(parts, rows, contents.sheets, out)
+
+
+def workbook_contents(export: Export) -> Contents:
+    """All that the workbook has but its measurements."""
+    comparison = compare(export.query) if export.compared else None
+    return Contents(
+        asked=asked(export, comparison),
+        comparison=comparison,
+        pivot=_pivot(export.query) if export.compared else None,
+        machine_columns=MACHINES,
+        machines=machine_rows(export.selection, export.origin, MACHINES),
+        columns=export.columns,
+        count=export.count(),
+    )
+
+
+def _pivot(query: ComparisonQuery) -> Pivot:
+    """The votes, a line for each host in an environment."""
+    query = resolve_block_size(query)
+    values: defaultdict[tuple[int, int], dict[str, float | None]] = defaultdict(dict)
+    for vote in votes(query, profile_of(query)):
+        values[vote.host_id, vote.environment_id][vote.cipher] = vote.value
+    ciphers = tuple(sorted({cipher for one in values.values() for cipher in one}))
+    names = machine_names(values, PIVOT_TEXTS[1:])
+    lines = [
+        [*names[key], *(one.get(cipher) for cipher in ciphers)]
+        for key, one in sorted(values.items(), key=lambda item: names[item[0]])
+    ]
+    return Pivot(UNITS[query.metric], ciphers, lines)
