@@ -6,7 +6,7 @@ A stored column says by which SQL expression it is read. Its names are those of 
 the whole export.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal["text", "integer", "number", "flag", "moment"]
@@ -26,6 +26,8 @@ class Column:
     unit: str = ""
     width: int = 14
     """Of a spreadsheet's column, in characters."""
+    folded: bool = field(default=False, kw_only=True)
+    """A spreadsheet shows the column only when it is asked to."""
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,6 @@ class ComparisonColumn(Column):
     """A column that is computed: `get` takes its value from a row; empty texts become None."""
 
     get: Callable[[ComparisonRow], Any] = lambda row: None
-    said_once: bool = False
-    """The same in every row, so that a spreadsheet can fold it away."""
 
 
 def value_column(comparison: Comparison) -> str:
@@ -48,25 +46,39 @@ def value_column(comparison: Comparison) -> str:
 
 
 def _asked(name: str, description: str, kind: Kind = "text", field: str = "") -> ComparisonColumn:
+    """The same in every row, so that a spreadsheet folds it away."""
     return ComparisonColumn(
-        name, kind, description, "", 16, lambda row: getattr(row.asked, field or name), True
+        name,
+        kind,
+        description,
+        width=16,
+        get=lambda row: getattr(row.asked, field or name),
+        folded=True,
     )
 
 
 def _values(value: str, unit: str) -> tuple[ComparisonColumn, ...]:
     """The figures, whose names have the metric and its unit."""
 
-    def column(suffix: str, description: str, name: str) -> ComparisonColumn:
+    def column(
+        suffix: str, description: str, name: str, *, folded: bool = False
+    ) -> ComparisonColumn:
         return ComparisonColumn(
-            value + suffix, "number", description, unit, 16, lambda row: getattr(row.summary, name)
+            value + suffix,
+            "number",
+            description,
+            unit,
+            17,
+            lambda row: getattr(row.summary, name),
+            folded=folded,
         )
 
     return (
         column("", "Median of the machines' votes.", "median"),
         column("_q1", "First quartile: a quarter of the machines is below.", "q1"),
         column("_q3", "Third quartile: a quarter of the machines is above.", "q3"),
-        column("_min", "The lowest vote.", "minimum"),
-        column("_max", "The highest vote.", "maximum"),
+        column("_min", "The lowest vote.", "minimum", folded=True),
+        column("_max", "The highest vote.", "maximum", folded=True),
     )
 
 
@@ -98,7 +110,13 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
             lambda row: row.group.hosts,
         ),
         ComparisonColumn(
-            "group_key", "text", "Key in filters and addresses.", "", 24, lambda row: row.group.key
+            "group_key",
+            "text",
+            "Key in filters and addresses.",
+            "",
+            24,
+            lambda row: row.group.key,
+            folded=True,
         ),
         _asked("tool", "ssh (whole transfer) or openssl (cipher alone)."),
         _asked("group_by", "What the machines are grouped by."),
@@ -109,7 +127,7 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
             "",
             24,
             lambda row: row.comparison.profile,
-            True,
+            folded=True,
         ),
         _asked("method", "ssh: pipeline or steady."),
         _asked("block_size_bytes", "openssl: bytes a call.", "integer", "block_size"),

@@ -1,4 +1,4 @@
-"""How a CSV file is written: the standard's way, or as spreadsheets with a decimal comma want it."""
+"""How a CSV file is written: as the standard says, or for spreadsheets with a decimal comma."""
 
 import csv
 from collections.abc import Iterable

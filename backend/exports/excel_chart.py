@@ -7,6 +7,7 @@ from xlsxwriter.workbook import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from analysis.comparison import Comparison
+from exports.comparison_columns import comparison_columns
 from exports.palette import cipher_order, colour, short_names
 from exports.text import for_cell
 
@@ -25,14 +26,9 @@ BAR_PIXELS = 14
 
 
 def add_chart(
-    book: Workbook,
-    sheet: Worksheet,
-    data: Worksheet,
-    title: str,
-    comparison: Comparison,
-    column: int,
+    book: Workbook, sheet: Worksheet, data: Worksheet, title: str, comparison: Comparison
 ) -> None:
-    """The chart beside the table, at this column, and what it draws on a sheet of its own."""
+    """The chart beside the comparison's table, and what it draws on a sheet of its own."""
     ciphers = sorted(comparison.ciphers, key=cipher_order)
     groups = comparison.groups[: max(1, min(MOST_GROUPS, MOST_BARS // max(1, len(ciphers))))]
     _write_data(data, comparison, ciphers, len(groups))
@@ -58,7 +54,12 @@ def add_chart(
     chart.set_legend({"position": "bottom"})
     bars = sum(len(group.values) for group in groups)
     chart.set_size({"width": 760, "height": 200 + BAR_PIXELS * bars + 12 * len(groups)})
-    sheet.insert_chart(1, column, chart, {"x_offset": 16, "y_offset": 8, "object_position": 3})
+    sheet.insert_chart(
+        1,
+        len(comparison_columns(comparison)),
+        chart,
+        {"x_offset": 16, "y_offset": 8, "object_position": 3},
+    )
 
 
 def _series(sheet: str, number: int, groups: int, name: str, cipher: str) -> dict[str, Any]:
@@ -86,6 +87,9 @@ def _write_data(sheet: Worksheet, comparison: Comparison, ciphers: list[str], gr
     """Groups by ciphers: median, and how far the quartiles are below and above it."""
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 3 * len(ciphers), 16)
+    sheet.set_landscape()
+    sheet.set_paper(9)
+    sheet.fit_to_pages(1, 0)
     sheet.write_string(0, 0, "group")
     for number, cipher in enumerate(ciphers):
         for place, part in enumerate(("median", "median - q1", "q3 - median"), start=1):

@@ -27,6 +27,8 @@ NUMBER_FORMATS = {"B/s": "#,##0", "fraction": "0.0%", "bytes": "#,##0"}
 FIRST_DATE = datetime(1900, 3, 1, tzinfo=UTC)
 FROZEN_COLUMNS = 2
 PORTRAIT_WIDTH = 90
+LANDSCAPE_WIDTH = 250
+"""Characters across a page of A4 that can still be read."""
 
 OPTIONS = {
     "constant_memory": True,
@@ -93,10 +95,10 @@ class _Writer:
     def sheet(self, name: str, columns: Sequence[Column], rows: int) -> Worksheet:
         """A sheet with its header, filters over `rows` rows, frozen panes and print set-up."""
         sheet = self.book.add_worksheet(name)
-        set_up_print(sheet, sum(column.width for column in columns))
+        set_up_print(sheet, sum(column.width for column in columns if not column.folded))
         for place, column in enumerate(columns):
-            folded = {"level": 1, "hidden": True} if getattr(column, "said_once", False) else {}
-            sheet.set_column(place, place, column.width, None, folded)
+            options = {"level": 1, "hidden": True} if column.folded else {}
+            sheet.set_column(place, place, column.width, None, options)
         sheet.set_row(0, 45)
         sheet.freeze_panes(1, min(FROZEN_COLUMNS, len(columns) - 1))
         sheet.repeat_rows(0)
@@ -125,7 +127,7 @@ class _Writer:
 
 def title(column: Column) -> str:
     """What stands over a column: its name, and its unit where the name does not say it."""
-    told = column.unit in ("", "B/s", "bytes", "s") or column.name.endswith(("_per_gb", "_ratio"))
+    told = column.name.endswith(")") or column.unit in ("", "B/s", "bytes", "s") or column.name.endswith(("_per_gb", "_ratio"))
     return column.name if told else f"{column.name} ({column.unit})"
 
 
@@ -140,11 +142,15 @@ def _properties(column: Column) -> dict[str, Any]:
 
 
 def set_up_print(sheet: Worksheet, width: int) -> None:
-    """A4, wide where the sheet is, one page across, with name and page numbers."""
+    """A4 with names and page numbers; one page across, or several of what is too wide to read."""
     sheet.set_paper(9)
     if width > PORTRAIT_WIDTH:
         sheet.set_landscape()
-    sheet.fit_to_pages(1, 0)
+    if width > LANDSCAPE_WIDTH:
+        sheet.set_print_scale(60)
+        sheet.repeat_columns(0, FROZEN_COLUMNS - 1)
+    else:
+        sheet.fit_to_pages(1, 0)
     sheet.set_margins(0.4, 0.4, 0.6, 0.6)
     sheet.set_footer("&L&8&F: &A&R&8&P of &N")
 
@@ -155,7 +161,7 @@ def write_workbook(path: Path, contents: Contents) -> None:
         book.set_properties({"title": for_cell(contents.asked.title), "author": "Ciphermark"})
         writer = _Writer(book)
         if contents.comparison is not None:
-            _comparison(writer, contents.asked, contents.comparison)
+            compared = _comparison(writer, contents.asked, contents.comparison)
         if contents.pivot is not None:
             _pivot(writer, contents.pivot)
         for name, rows in zip(measurement_sheets(contents), contents.sheets, strict=True):
@@ -163,6 +169,9 @@ def write_workbook(path: Path, contents: Contents) -> None:
             writer.write(sheet, 1, contents.columns, [None] * len(contents.columns))
         _machines(writer, contents)
         _method(writer, contents)
+        if contents.comparison is not None and contents.comparison.groups:
+            data = book.add_worksheet("Chart data")
+            add_chart(book, compared, data, contents.asked.title, contents.comparison)
 
 
 def measurement_sheets(contents: Contents) -> list[str]:
@@ -171,22 +180,23 @@ def measurement_sheets(contents: Contents) -> list[str]:
     return ["Measurements", *(f"Measurements {number}" for number in many)]
 
 
-def _comparison(writer: _Writer, asked: Asked, comparison: Comparison) -> None:
+def _comparison(writer: _Writer, asked: Asked, comparison: Comparison) -> Worksheet:
     columns = comparison_columns(comparison)
     rows = sum(len(group.values) for group in comparison.groups)
     sheet = writer.sheet("Comparison", columns, rows)
     for number, row in enumerate(comparison_rows(asked, comparison), start=1):
         writer.write(sheet, number, columns, values_of(row, columns))
-    if comparison.groups:
-        data = writer.book.add_worksheet("Chart data")
-        add_chart(writer.book, sheet, data, asked.title, comparison, len(columns))
+    # The chart stands beside the table, and on a page of its own.
+    sheet.set_print_scale(68)
+    sheet.set_v_pagebreaks([len(columns)])
+    return sheet
 
 
 def _pivot(writer: _Writer, pivot: Pivot) -> None:
     ciphers = sorted(pivot.ciphers, key=cipher_order)
     columns = [
         *(Column(name, "text", "", "", 24) for name in PIVOT_TEXTS),
-        *(Column(cipher, "number", "", pivot.unit, 18) for cipher in ciphers),
+        *(Column(f"{one} ({pivot.unit})", "number", "", pivot.unit, 18) for one in ciphers),
     ]
     sheet = writer.sheet("Pivot", columns, len(pivot.lines))
     places = [pivot.ciphers.index(cipher) + len(PIVOT_TEXTS) for cipher in ciphers]
