@@ -100,5 +100,6 @@ def _write_data(sheet: Worksheet, comparison: Comparison, ciphers: list[str], gr
             if cipher in group.values:
                 one = group.values[cipher]
                 figures = (one.median, one.median - one.q1, one.q3 - one.median)
+                figures = figures if one.n > 1 else figures[:1]
                 for place, figure in enumerate(figures, start=1):
                     sheet.write_number(row, 3 * number + place, figure)

@@ -127,7 +127,8 @@ class _Writer:
 
 def title(column: Column) -> str:
     """What stands over a column: its name, and its unit where the name does not say it."""
-    told = column.name.endswith(")") or column.unit in ("", "B/s", "bytes", "s") or column.name.endswith(("_per_gb", "_ratio"))
+    said = column.unit in ("", "B/s", "bytes", "s")
+    told = said or column.name.endswith(("_per_gb", "_ratio", ")"))
     return column.name if told else f"{column.name} ({column.unit})"
 
 
