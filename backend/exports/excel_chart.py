@@ -66,7 +66,7 @@ def _series(sheet: str, number: int, groups: int, name: str, cipher: str) -> dic
     first = 1 + 3 * number
 
     def cells(column: int) -> str:
-        return xl_range_formula(sheet, 1, column, groups, column)
+        return str(xl_range_formula(sheet, 1, column, groups, column))
 
     return {
         "name": for_cell(name),
@@ -99,7 +99,7 @@ def _write_data(sheet: Worksheet, comparison: Comparison, ciphers: list[str], gr
         for number, cipher in enumerate(ciphers):
             if cipher in group.values:
                 one = group.values[cipher]
-                figures = (one.median, one.median - one.q1, one.q3 - one.median)
-                figures = figures if one.n > 1 else figures[:1]
+                distances = [one.median - one.q1, one.q3 - one.median] if one.n > 1 else []
+                figures = [one.median, *distances]
                 for place, figure in enumerate(figures, start=1):
                     sheet.write_number(row, 3 * number + place, figure)

@@ -9,7 +9,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from analysis.percentile import Standing
-from pages import formatting, palette, standing_view
+from exports import palette
+from pages import formatting, standing_view
 
 register = template.Library()
 

@@ -12,7 +12,7 @@ from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
 from exports.columns import SAMPLES as SAMPLE_COLUMNS
 from exports.columns import StoredColumn, chosen
 from exports.csv_dialect import CsvDialect
-from runs.api.parameters import FALSE, MAX_VALUES, TRUE, comparison_query
+from runs.api.parameters import FALSE, MAX_LENGTH, MAX_VALUES, TRUE, comparison_query
 from runs.exporting import COMPARISON, SAMPLES, Export
 from runs.models import Run
 from runs.queries.exports import SERIES_FIELDS, Selection, votes_of
@@ -67,6 +67,13 @@ def _statuses(params: QueryDict) -> tuple[str, ...]:
     return tuple(status for status in params.getlist("status") if status in STATUSES)
 
 
+def _text(params: QueryDict) -> str:
+    text = params.get("q", "").strip()
+    if len(text) > MAX_LENGTH or "\x00" in text:
+        raise ValidationError({"q": f"At most {MAX_LENGTH} printable characters."})
+    return text
+
+
 def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
     """What is named counts; nothing has a default as it has in comparisons."""
     series: dict[str, tuple[Any, ...]] = {
@@ -80,6 +87,7 @@ def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
         until=query.until,
         runs=_runs(params),
         statuses=_statuses(params),
+        text=_text(params),
         series={**series, "cipher": query.ciphers},
         mac=query.mac,
         votes=_flag(params, "latest"),
@@ -94,7 +102,7 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
     except UnknownProfile as error:
         raise ValidationError({"profile": error.sentence}) from None
     selection = votes_of(query) if kind == COMPARISON else _selection(params, query)
-    whole = not (selection.runs or selection.statuses)
+    whole = not (selection.runs or selection.statuses or selection.text)
     return Export(
         kind=kind,
         selection=selection,

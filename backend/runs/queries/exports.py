@@ -4,6 +4,7 @@ Text of users is a parameter or a value of the tables; the statement itself is m
 lists of `exports.columns` and `runs.queries.selection`.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ SERIES_FIELDS = (
 class Selection:
     """Which measurements a file has; nothing given means all of runs that count.
 
+    `text`: of runs whose host's name has it, or whose id begins so.
     `series` are allowed values by field of `SERIES_FIELDS`. `mac` was asked for or negotiated.
     `votes`: of each cipher of a host in an environment only the latest plausible figure, which is
     the one that votes in comparisons.
@@ -55,6 +57,7 @@ class Selection:
     until: datetime | None = None
     runs: tuple[UUID, ...] = ()
     statuses: tuple[str, ...] = ()
+    text: str = ""
     series: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     mac: str | None = None
     votes: bool = False
@@ -158,6 +161,15 @@ def _run_conditions(selection: Selection) -> Where:
         where.add("r.run_id = ANY(%s)", list(selection.runs))
     if selection.statuses:
         where.add("r.status = ANY(%s)", list(selection.statuses))
+    if selection.text:
+        literal = re.sub(r"([\\%_])", r"\\\1", selection.text)
+        where.add(
+            "(r.host_name ILIKE %s OR r.run_id::text LIKE %s"
+            " OR r.host_id IN (SELECT id FROM runs_host WHERE name ILIKE %s))",
+            f"%{literal}%",
+            f"{literal.lower()}%",
+            f"%{literal}%",
+        )
     return where
 
 
