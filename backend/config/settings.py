@@ -114,6 +114,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "inte
 CELERY_BEAT_SCHEDULE = {
     "sweep-accepted-runs": {"task": "runs.tasks.sweep_accepted_runs", "schedule": 60.0},
     "sweep-profiles": {"task": "runs.tasks.sweep_profiles", "schedule": 60.0},
+    "sweep-exports": {"task": "runs.tasks.sweep_exports", "schedule": 60.0},
 }
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -145,6 +146,8 @@ STORAGES = {
 
 # The largest run document, bytes, after decompression (contract, section 3).
 RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
+# Files made in the background; web and worker must both see this folder.
+EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
 AGENT_SCRIPT = PROJECT_DIR / "agent" / "ciphermark_agent.py"
 
 REST_FRAMEWORK = {

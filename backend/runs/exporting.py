@@ -1,7 +1,8 @@
 """Files made of measurements: which figures, how they are written, what the file says of them."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -128,7 +129,7 @@ def _filters(export: Export) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def csv_chunks(export: Export) -> Iterator[tuple[bytes, int]]:
+def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
     """A file of measurements or tries, chunk by chunk, each with its number of rows."""
     yield export.dialect.header(column.name for column in export.columns).encode(), 0
     statement = rows_statement(
@@ -144,7 +145,7 @@ def comparison_lines(export: Export) -> Iterator[str]:
     yield from comparison_csv(asked(export, comparison), comparison, export.dialect)
 
 
-def write_xlsx(export: Export, out: BinaryIO) -> Iterator[int]:
+def write_xlsx(export: Export, out: BinaryIO) -> Generator[int]:
     """Write the workbook; yields how many rows of measurements are in it so far."""
     with TemporaryDirectory(prefix="ciphermark-") as folder, one_moment():
         export = decided(export)
@@ -155,8 +156,9 @@ def write_xlsx(export: Export, out: BinaryIO) -> Iterator[int]:
         statement = rows_statement(
             export.selection, export.origin, export.columns, SheetRows(parts.styles)
         )
-        rows = copy_out(statement, end_at=SHEET_ROWS - 1)
-        yield from assemble(parts, rows, contents.sheets, out)
+        # Closed before the transaction that it reads in, also when nobody wants the rest.
+        with closing(copy_out(statement, end_at=SHEET_ROWS - 1)) as rows:
+            yield from assemble(parts, rows, contents.sheets, out)
 
 
 def workbook_contents(export: Export) -> Contents:

@@ -3,13 +3,13 @@
 import logging
 from datetime import timedelta
 
-from celery import shared_task
+from celery import Task, shared_task
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
-from runs import processing, speed_indices
-from runs.models import ReferenceProfile, Run
+from runs import export_jobs, processing, speed_indices
+from runs.models import ExportJob, ReferenceProfile, Run
 
 logger = logging.getLogger(__name__)
 
@@ -88,3 +88,42 @@ def sweep_profiles() -> None:
     )
     for profile in waiting:
         enqueue_profile(profile.pk, profile.indexed_to)
+
+
+EXPORT_SECONDS = 3600
+"""The longest that making one file may take."""
+
+EXPORT_WAITS_SECONDS = 3
+
+
+@shared_task(
+    bind=True,
+    max_retries=None,
+    soft_time_limit=EXPORT_SECONDS,
+    time_limit=EXPORT_SECONDS + 60,
+)
+def make_export(self: "Task[[int], None]", job_pk: int) -> None:
+    """Make the file of one job; called again, or for a job that is gone, it does nothing."""
+    if export_jobs.another_runs(job_pk):
+        raise self.retry(countdown=EXPORT_WAITS_SECONDS)
+    export_jobs.make(job_pk)
+
+
+def enqueue_export(job: ExportJob) -> None:
+    """Have the file made once the surrounding transaction is committed."""
+
+    def publish() -> None:
+        try:
+            make_export.delay(job.pk)
+        except BrokerError as error:
+            logger.warning("export %s waits for the sweeper: %s", job.job_id, error)
+
+    transaction.on_commit(publish)
+
+
+@shared_task
+def sweep_exports() -> None:
+    """Go on with exports whose task or worker was lost; delete what has expired."""
+    export_jobs.delete_expired()
+    for job in export_jobs.lost_jobs():
+        enqueue_export(job)

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from runs.api import exports, imports, profiles, recommendation, trends, views
+from runs.api import export_jobs, exports, imports, profiles, recommendation, trends, views
 
 app_name = "api"
 
@@ -23,6 +23,11 @@ urlpatterns = [
         "v1/exports/measurements.xlsx", exports.MeasurementsXlsx.as_view(), name="measurements-xlsx"
     ),
     path("v1/exports/samples.csv", exports.SamplesCsv.as_view(), name="samples-csv"),
+    path("v1/exports/jobs/", export_jobs.ExportJobList.as_view(), name="export-jobs"),
+    path("v1/exports/jobs/<uuid:job_id>/", export_jobs.ExportJobView.as_view(), name="export-job"),
+    path(
+        "v1/exports/jobs/<uuid:job_id>/file", export_jobs.ExportFile.as_view(), name="export-file"
+    ),
     path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
     path(
         "v1/reference-profiles/<str:profile>/",

@@ -1,6 +1,7 @@
 """Every table of the project, one file for each idea."""
 
 from runs.models.environment import DimensionValue, Environment
+from runs.models.export_job import ExportJob
 from runs.models.host import Host
 from runs.models.imported_text import ImportedText
 from runs.models.latest import DataVersion, Latest, Machine
@@ -17,6 +18,7 @@ __all__ = [
     "DataVersion",
     "DimensionValue",
     "Environment",
+    "ExportJob",
     "Host",
     "ImportedText",
     "Latest",

@@ -1,0 +1,204 @@
+"""Exports in the background: ask for one, see how far it is, fetch the file, delete it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound, PermissionDenied, Throttled, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from runs.api.errors import Conflict
+from runs.api.export_parameters import export_of, file_name
+from runs.api.exports import CSV_PARAMETERS, CSV_TYPE, ROW_PARAMETERS, XLSX_TYPE, site_of
+from runs.api.pagination import ByCursor
+from runs.api.ranged_file import ranged_file
+from runs.api.schema import COMPARISON_PARAMETERS
+from runs.export_jobs import MOST_UNFINISHED, TooManyExports, delete_job, open_job
+from runs.exporting import COMPARISON, KINDS, MEASUREMENTS
+from runs.models import ApiToken, ExportJob
+from runs.tasks import enqueue_export
+
+OWN_PARAMETERS = ("kind", "format")
+MOST_CHARACTERS = 50_000
+"""Of a question; the longest that addresses can carry is shorter."""
+
+RETRY_AFTER_SECONDS = 30
+
+
+class ExportJobSerializer(serializers.Serializer[Any]):
+    """One export in the background."""
+
+    job_id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=KINDS)
+    format = serializers.ChoiceField(choices=ExportJob.Format.choices)
+    query = serializers.CharField()
+    status = serializers.ChoiceField(choices=ExportJob.Status.choices)
+    failure = serializers.CharField()
+    rows_total = serializers.IntegerField(allow_null=True)
+    rows_done = serializers.IntegerField()
+    size_bytes = serializers.IntegerField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    expires_at = serializers.DateTimeField(allow_null=True)
+    url = serializers.SerializerMethodField()
+    file_url = serializers.SerializerMethodField()
+
+    def get_url(self, job: ExportJob) -> str:
+        """Where its state is told."""
+        return reverse("api:export-job", args=[job.job_id])
+
+    def get_file_url(self, job: ExportJob) -> str | None:
+        """Where the file is; null until it is ready."""
+        ready = job.status == ExportJob.Status.READY
+        return reverse("api:export-file", args=[job.job_id]) if ready else None
+
+
+def owner(request: Request | HttpRequest) -> dict[str, Any]:
+    """Who asks: a token, a person, or nobody in particular on a public site."""
+    token = getattr(request, "auth", None)
+    if isinstance(token, ApiToken):
+        return {"token": token, "person": None}
+    return {"token": None, "person": request.user if request.user.is_authenticated else None}
+
+
+def own_jobs(request: Request | HttpRequest) -> QuerySet[ExportJob]:
+    """The exports that this token or person asked for; of nobody in particular there is no list."""
+    asker = owner(request)
+    jobs = ExportJob.objects.filter(**asker)
+    return jobs if any(asker.values()) else jobs.none()
+
+
+def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> ExportJob:
+    """Store the job that the parameters ask for and have it made.
+
+    `ValidationError` names what cannot be; `TooManyExports` when enough are under way.
+    """
+    kind, written = params.get("kind", MEASUREMENTS), params.get("format", ExportJob.Format.CSV)
+    if kind not in KINDS:
+        raise ValidationError({"kind": f"{kind[:50]!r} is none of {', '.join(KINDS)}."})
+    formats = ExportJob.Format.values if kind == MEASUREMENTS else [_only_format(kind)]
+    if written not in formats:
+        raise ValidationError({"format": f"{written[:50]!r} is none of {', '.join(formats)}."})
+    question = params.copy()
+    for name in (*OWN_PARAMETERS, "csrfmiddlewaretoken"):
+        question.pop(name, None)
+    export_of(kind, question, site)  # refuses at once what the worker would refuse later
+    if len(question.urlencode()) > MOST_CHARACTERS:
+        raise ValidationError("The question is too long to be kept.")
+    job = open_job(
+        ExportJob(
+            kind=kind, format=written, query=question.urlencode(), site=site, **owner(request)
+        )
+    )
+    enqueue_export(job)
+    return job
+
+
+def _only_format(kind: str) -> str:
+    """Tries are a CSV; a comparison's CSV is short and comes at once."""
+    return ExportJob.Format.XLSX.value if kind == COMPARISON else ExportJob.Format.CSV.value
+
+
+def file_response(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
+    """The finished file."""
+    export = export_of(job.kind, QueryDict(job.query), job.site)
+    types = {ExportJob.Format.CSV: CSV_TYPE, ExportJob.Format.XLSX: XLSX_TYPE}
+    name = file_name(export, job.format)
+    return ranged_file(request, job.path, name, types[ExportJob.Format(job.format)])
+
+
+def may_delete(request: Request | HttpRequest, job: ExportJob) -> bool:
+    """Who asked for it, an administrator, or anybody where nobody in particular asked."""
+    asker = owner(request)
+    mine = job.person == asker["person"] and job.token == asker["token"]
+    return mine or (asker["person"] is not None and asker["person"].is_superuser)
+
+
+def _job(job_id: UUID) -> ExportJob:
+    job = ExportJob.objects.filter(job_id=job_id).select_related("person", "token").first()
+    if job is None:
+        raise NotFound(f"There is no export {job_id}; it may have expired.")
+    return job
+
+
+class ExportJobList(APIView):
+    """Exports in the background."""
+
+    pagination_class = ByCursor
+
+    @extend_schema(operation_id="export_jobs_list", responses=ExportJobSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """Those that this token or person asked for, the latest first."""
+        paginator = ByCursor()
+        page = paginator.paginate_queryset(own_jobs(request), request) or []
+        return paginator.get_paginated_response(ExportJobSerializer(page, many=True).data)
+
+    @extend_schema(
+        operation_id="export_jobs_create",
+        request=None,
+        parameters=[
+            OpenApiParameter("kind", OpenApiTypes.STR, enum=KINDS),
+            OpenApiParameter("format", OpenApiTypes.STR, enum=ExportJob.Format.values),
+            *COMPARISON_PARAMETERS,
+            *ROW_PARAMETERS,
+            *CSV_PARAMETERS,
+        ],
+        responses={202: ExportJobSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Have a file made: the parameters of an export in the address, with `kind`, `format`."""
+        try:
+            job = new_job(request, request.query_params, site_of(request))
+        except TooManyExports:
+            raise Throttled(
+                RETRY_AFTER_SECONDS,
+                f"{MOST_UNFINISHED} exports of yours are under way: wait for one, or delete one.",
+            ) from None
+        return Response(ExportJobSerializer(job).data, status.HTTP_202_ACCEPTED)
+
+
+class ExportJobView(APIView):
+    """One export in the background."""
+
+    @extend_schema(operation_id="export_jobs_read", responses=ExportJobSerializer)
+    def get(self, request: Request, job_id: UUID) -> Response:
+        """Its status and progress."""
+        return Response(ExportJobSerializer(_job(job_id)).data)
+
+    @extend_schema(
+        operation_id="export_jobs_delete",
+        responses={204: OpenApiResponse(description="Cancelled, or its file deleted.")},
+    )
+    def delete(self, request: Request, job_id: UUID) -> Response:
+        """Cancel it or delete its file; nothing of it is kept."""
+        job = _job(job_id)
+        if not may_delete(request, job):
+            raise PermissionDenied("Only who asked for an export may delete it.")
+        delete_job(job)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ExportFile(APIView):
+    """The file of an export."""
+
+    @extend_schema(
+        operation_id="export_jobs_file",
+        responses={
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            206: OpenApiResponse(OpenApiTypes.BINARY, "The part that `Range` asked for."),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, "It is not ready yet, or failed."),
+        },
+    )
+    def get(self, request: Request, job_id: UUID) -> HttpResponseBase:
+        """The finished file; `Range` resumes an interrupted download."""
+        job = _job(job_id)
+        if job.status != ExportJob.Status.READY:
+            raise Conflict(f"The export {job_id} is {job.status}. {job.failure}".strip())
+        return file_response(request._request, job)
