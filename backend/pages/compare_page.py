@@ -100,7 +100,6 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         "chips": narrowing,
         "part": part,
         **result_context(asked, params),
-        "csv_address": csv_address(params, query),
         "sensitivity_address": sensitivity_address(params),
         "clear_address": clear_address(params, query),
         "throughput_address": PageAddress(params).changed(metric=None),
@@ -215,15 +214,6 @@ def clear_address(params: QueryDict, query: ComparisonQuery) -> str:
     """The page without anything that narrows the view."""
     narrowing: dict[str, None] = dict.fromkeys((*query.filters, *DATES, *QUIET))
     return PageAddress(params).changed(**narrowing)
-
-
-def csv_address(params: QueryDict, query: ComparisonQuery) -> str:
-    """The export of exactly these numbers: the page's query with its ciphers spelled out."""
-    asked = api_params(params)
-    asked.setlist("cipher", list(query.ciphers))
-    if query.block_size is not None:
-        asked["block_size"] = str(query.block_size)
-    return f"/api/v1/exports/comparison.csv?{asked.urlencode()}"
 
 
 def sensitivity_address(params: QueryDict) -> str:

@@ -136,9 +136,7 @@ def _write(job: ExportJob) -> None:
                     _show_life(job, done)
 
 
-def _csv_steps(
-    chunks: Generator[tuple[bytes, int]], file: BinaryIO
-) -> Generator[int]:
+def _csv_steps(chunks: Generator[tuple[bytes, int]], file: BinaryIO) -> Generator[int]:
     done = 0
     with closing(chunks):
         for chunk, rows in chunks:

@@ -322,9 +322,7 @@ def count_rows(selection: Selection, *, tries: bool = False, most: int | None = 
     return int(fetch_rows(text, parameters + where.parameters)[0][0])
 
 
-def copy_out(
-    statement: Statement, *, end_at: int | None = None
-) -> Generator[tuple[bytes, int]]:
+def copy_out(statement: Statement, *, end_at: int | None = None) -> Generator[tuple[bytes, int]]:
     """The rows in chunks of about 64 kB, each with the number of rows in it.
 
     A chunk also ends after every `end_at` rows. Binary, because only that leaves text as it is:

@@ -1,0 +1,108 @@
+"""Addresses of the files that a view can be had as."""
+
+from dataclasses import dataclass
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from pages.page_query import api_params
+from runs.queries.selection import ComparisonQuery
+
+SERIES_OF_TOOL = {
+    "openssl": ("operation", "threads", "block_size"),
+    "ssh": ("method", "compression", "target_kind", "mac"),
+}
+
+
+@dataclass(frozen=True)
+class Download:
+    """One file: what it is called in the menu, what is in it, where it is."""
+
+    label: str
+    note: str
+    address: str
+
+
+def _address(name: str, params: QueryDict, **more: str) -> str:
+    asked = params.copy()
+    for key, value in more.items():
+        asked[key] = value
+    return f"{reverse(name)}?{asked.urlencode()}"
+
+
+def measurement_downloads(params: QueryDict) -> tuple[Download, ...]:
+    """Measurements that these parameters of the API choose."""
+    start = "start-download"
+    return (
+        Download(
+            "Workbook",
+            "XLSX: measurements, machines, method",
+            _address(start, params, kind="measurements", format="xlsx"),
+        ),
+        Download(
+            "Measurements",
+            "CSV, a row each",
+            _address(start, params, kind="measurements", format="csv"),
+        ),
+        Download(
+            "Measurements for Excel",
+            "CSV with semicolons and decimal commas",
+            _address(start, params, kind="measurements", format="csv", excel="1"),
+        ),
+        Download(
+            "Single tries", "CSV, a row each", _address(start, params, kind="samples", format="csv")
+        ),
+    )
+
+
+def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> tuple[Download, ...]:
+    """The comparison that a page shows; `query` has its ciphers and block size decided."""
+    asked = spelled_out(params, query)
+    behind = _behind(asked, query)
+    return (
+        Download(
+            "Workbook",
+            "XLSX: chart, pivot, measurements, method",
+            _address("start-download", asked, kind="comparison", format="xlsx"),
+        ),
+        Download("These numbers", "CSV", _address("api:comparison-csv", asked)),
+        Download(
+            "These numbers for Excel",
+            "CSV with semicolons and decimal commas",
+            _address("api:comparison-csv", asked, excel="1"),
+        ),
+        Download(
+            "Measurements behind them",
+            "CSV, a row each",
+            _address("start-download", behind, kind="measurements", format="csv"),
+        ),
+        Download(
+            "Single tries behind them",
+            "CSV, a row each",
+            _address("start-download", behind, kind="samples", format="csv"),
+        ),
+        Download("Report", "HTML in one file", _address("report", params, download="1")),
+        Download("Print view", "the report in this window", _address("report", params)),
+    )
+
+
+def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:
+    """The API's parameters of a page's view, with the ciphers and block size that it shows."""
+    asked = api_params(params)
+    asked.setlist("cipher", list(query.ciphers))
+    if query.block_size is not None:
+        asked["block_size"] = str(query.block_size)
+    return asked
+
+
+def _behind(asked: QueryDict, query: ComparisonQuery) -> QueryDict:
+    """The same for measurements, where nothing has a default."""
+    behind = asked.copy()
+    for name in ("group_by", "metric"):
+        behind.pop(name, None)
+    for name in ("tool", "acceleration", *SERIES_OF_TOOL[query.tool]):
+        value = getattr(query, name)
+        if value is not None:
+            behind[name] = str(int(value) if isinstance(value, bool) else value)
+    behind["latest"] = "1"
+    return behind

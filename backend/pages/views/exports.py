@@ -1,0 +1,115 @@
+"""Files: small ones come at once, large ones are made in the background and listed here."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from rest_framework.exceptions import ValidationError
+
+from pages.access import reader_required
+from pages.compare_page import query_faults
+from runs.api.export_jobs import may_delete, new_job, own_jobs
+from runs.api.export_parameters import export_of
+from runs.api.exports import AT_ONCE_ROWS
+from runs.export_jobs import KEPT, MOST_UNFINISHED, TooManyExports, delete_job
+from runs.models import ExportJob
+
+TEMPLATE = "pages/exports.html"
+SESSION_KEY = "exports"
+"""Of visitors without a name: the exports that they asked for."""
+
+MOST_SHOWN = 50
+
+FILES = (
+    "comparison-csv",
+    "comparison-xlsx",
+    "measurements-csv",
+    "measurements-xlsx",
+    "samples-csv",
+)
+    "comparison-csv",
+    "comparison-xlsx",
+    "measurements-csv",
+    "measurements-xlsx",
+    "samples-csv",
+)
+"""Of the API's addresses those that a download may lead to."""
+
+
+@reader_required
+@require_safe
+def start_download(request: HttpRequest) -> HttpResponse:
+    """To the file itself, or where it is large, to the question whether to have it made."""
+    params = request.GET.copy()
+    kind, form = params.pop("kind", [""])[-1], params.pop("format", [""])[-1]
+    if f"{kind}-{form}" not in FILES:
+        return _page(request, faults=[("kind", "There is no such file.")])
+    try:
+        count = export_of(kind, params, _site(request)).count(AT_ONCE_ROWS)
+    except ValidationError as error:
+        return _page(request, faults=query_faults(error))
+    if count > AT_ONCE_ROWS:
+        return _page(request, offered={"kind": kind, "format": form, "params": request.GET})
+    return redirect(f"{reverse(f'api:{kind}-{form}')}?{params.urlencode()}")
+
+
+@never_cache
+@reader_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def export_list(request: HttpRequest) -> HttpResponse:
+    """The reader's files; a POST has one more made."""
+    if request.method != "POST":
+        return _page(request)
+    try:
+        job = new_job(request, QueryDict(request.POST.get("question", "")), _site(request))
+    except ValidationError as error:
+        return _page(request, faults=query_faults(error))
+    except TooManyExports:
+        sentence = f"{MOST_UNFINISHED} files are being made for you: wait for one, or cancel one."
+        return _page(request, faults=[("", sentence)])
+    if not request.user.is_authenticated:
+        known = request.session.get(SESSION_KEY, [])
+        request.session[SESSION_KEY] = [*known, str(job.job_id)][-MOST_SHOWN:]
+    return redirect(f"{reverse('export-pages')}#export-{job.job_id}")
+
+
+@reader_required
+@require_POST
+def delete_export(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    """Cancel the making of a file, or delete it."""
+    job = get_object_or_404(ExportJob, job_id=job_id)
+    if may_delete(request, job):
+        delete_job(job)
+    return redirect("export-pages")
+
+
+def _site(request: HttpRequest) -> str:
+    return request.build_absolute_uri("/").rstrip("/")
+
+
+def _jobs(request: HttpRequest) -> QuerySet[ExportJob]:
+    if request.user.is_authenticated:
+        return own_jobs(request)
+    return ExportJob.objects.filter(job_id__in=request.session.get(SESSION_KEY, []))
+
+
+def _page(
+    request: HttpRequest,
+    faults: list[tuple[str, str]] | None = None,
+    offered: dict[str, Any] | None = None,
+) -> HttpResponse:
+    jobs = list(_jobs(request)[:MOST_SHOWN])
+    context = {
+        "jobs": jobs,
+        "pending": any(job.unfinished for job in jobs),
+        "faults": faults or [],
+        "offered": offered,
+        "at_once": AT_ONCE_ROWS,
+        "kept_days": KEPT.days,
+    }
+    return render(request, TEMPLATE, context, status=400 if faults else 200)

@@ -1,0 +1,88 @@
+"""The report of one view: a page that needs nothing else, to print, to send and to keep."""
+
+import base64
+import hashlib
+from typing import Any
+
+from csp.decorators import csp_replace
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import ValidationError
+
+from exports.method_sheet import HOW_TO_READ, question_lines
+from pages.access import reader_required
+from pages.compare_page import compare_context, query_faults
+from pages.comparison_view import ordered_groups
+from pages.downloads import spelled_out
+from pages.page_query import api_params, display
+from pages.report_chart import report_chart
+from runs.api.export_parameters import export_of
+from runs.api.parameters import comparison_query
+from runs.exporting import COMPARISON, asked
+from runs.queries.profiles import UnknownProfile
+
+STYLE = render_to_string("pages/report.css").strip()
+_DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+STYLE_SOURCE = f"'sha256-{_DIGEST}'"
+MOST_BARS = 600
+
+
+@reader_required
+@require_safe
+@csp_replace({"default-src": ["'none'"], "style-src": [STYLE_SOURCE]})
+def report_page(request: HttpRequest) -> HttpResponse:
+    """The view that the address names; with `download=1` as a file."""
+    try:
+        context = _context(request)
+    except ValidationError as error:
+        return _refused(request, query_faults(error))
+    except UnknownProfile as error:
+        return _refused(request, [("profile", error.sentence)])
+    response = render(request, "pages/report.html", {**context, "download": _download(request)})
+    if _download(request):
+        response["Content-Disposition"] = 'attachment; filename="ciphermark-report.html"'
+    return response
+
+
+def _download(request: HttpRequest) -> bool:
+    return request.GET.get("download") == "1"
+
+
+def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpResponse:
+    context = {"faults": faults, "style": STYLE, "style_source": STYLE_SOURCE}
+    return render(request, "pages/report.html", context, status=400)
+
+
+def _context(request: HttpRequest) -> dict[str, Any]:
+    params = request.GET.copy()
+    params.pop("download", None)
+    page = compare_context(params, comparison_query(api_params(params)))
+    comparison, shown = page["comparison"], display(params)
+    question = spelled_out(params, page["query"])
+    export = export_of(COMPARISON, question, request.build_absolute_uri("/").rstrip("/"))
+    drawn = _drawable(ordered_groups(comparison, shown)[: shown.top])
+    return {
+        **page,
+        "chart": report_chart(comparison, drawn, logarithmic=shown.scale == "log"),
+        "charted": len(drawn),
+        "asked": asked(export, comparison),
+        "question": list(question_lines(asked(export, comparison))),
+        "how_to_read": HOW_TO_READ,
+        "address": request.build_absolute_uri(f"/?{params.urlencode()}"),
+        "now": timezone.now(),
+        "style": STYLE,
+        "style_source": STYLE_SOURCE,
+    }
+
+
+def _drawable(groups: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As many of the groups as make a chart that prints."""
+    bars = 0
+    for index, group in enumerate(groups):
+        bars += len(group.values)
+        if bars > MOST_BARS and index:
+            return groups[:index]
+    return groups
