@@ -32,12 +32,6 @@ FILES = (
     "measurements-xlsx",
     "samples-csv",
 )
-    "comparison-csv",
-    "comparison-xlsx",
-    "measurements-csv",
-    "measurements-xlsx",
-    "samples-csv",
-)
 """Of the API's addresses those that a download may lead to."""
 
 
