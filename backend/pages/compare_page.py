@@ -9,6 +9,7 @@ from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
 from analysis.comparison import NEEDS_PROFILE, Comparison
+from exports.palette import cipher_order
 from pages.charts.figure import Asked, chart_context
 from pages.cipher_choice import FamilyOptions, default_ciphers, families
 from pages.comparison_view import counted_systems
@@ -24,7 +25,6 @@ from pages.page_query import (
     display,
     first_page,
 )
-from pages.palette import cipher_order
 from pages.tool_break_note import tool_breaks
 from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.facets import (
@@ -60,6 +60,14 @@ class Chip:
     label: str
     value: str
     address: str
+
+
+def shown_query(query: ComparisonQuery) -> ComparisonQuery:
+    """The query with its ciphers and block size decided, where the address names none."""
+    if not query.ciphers:
+        usual = default_ciphers(query.tool, measured_ciphers(query))
+        query = replace(query, ciphers=usual)
+    return resolve_block_size(query)
 
 
 def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.both_tools import BothTools
 from analysis.comparison import Comparison, Group
+from exports.palette import cipher_order, colour_slot, short_names
 from pages.charts.kinds import (
     BOX,
     HEATMAP,
@@ -26,7 +27,6 @@ from pages.comparison_view import (
 )
 from pages.formatting import data_size, exact, percent, quantity, throughput
 from pages.page_query import Display
-from pages.palette import cipher_order, colour_slot, short_names
 from runs.queries.block_sizes import compare_block_sizes
 from runs.queries.both_tools import compare_tools
 from runs.queries.selection import ComparisonQuery

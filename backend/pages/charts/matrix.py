@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import GroupSummary
+from exports.palette import colour_slot
 from pages.comparison_view import ShownGroup
 from pages.formatting import data_size, exact, quantity, quantity_range
-from pages.palette import colour_slot
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,21 @@ from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from exports.method_sheet import HOW_TO_READ, question_lines
 from pages.access import reader_required
-from pages.compare_page import compare_context, query_faults
-from pages.comparison_view import ordered_groups
+from pages.compare_page import heading, query_faults, shown_query
+from pages.comparison_view import counted_systems, ordered_groups, shown_groups
 from pages.downloads import spelled_out
+from pages.group_list import group_page
 from pages.page_query import api_params, display
 from pages.report_chart import report_chart
 from runs.api.export_parameters import export_of
 from runs.api.parameters import comparison_query
 from runs.exporting import COMPARISON, asked
+from runs.queries.comparison import compare
 from runs.queries.profiles import UnknownProfile
 
 STYLE = render_to_string("pages/report.css").strip()
@@ -59,20 +60,25 @@ def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpRespons
 def _context(request: HttpRequest) -> dict[str, Any]:
     params = request.GET.copy()
     params.pop("download", None)
-    page = compare_context(params, comparison_query(api_params(params)))
-    comparison, shown = page["comparison"], display(params)
-    question = spelled_out(params, page["query"])
-    export = export_of(COMPARISON, question, request.build_absolute_uri("/").rstrip("/"))
-    drawn = _drawable(ordered_groups(comparison, shown)[: shown.top])
+    query, shown = shown_query(comparison_query(api_params(params))), display(params)
+    comparison = compare(query)
+    part = group_page(comparison, shown, params).comparison
+    site = request.build_absolute_uri("/").rstrip("/")
+    question = asked(export_of(COMPARISON, spelled_out(params, query), site), comparison)
+    drawn = _drawable(ordered_groups(part, shown))
     return {
-        **page,
+        "heading": heading(comparison),
+        "comparison": comparison,
+        "group_total": len(comparison.groups),
+        "systems": counted_systems(sum(group.hosts for group in comparison.groups)),
+        "groups": shown_groups(part, shown),
         "chart": report_chart(comparison, drawn, logarithmic=shown.scale == "log"),
         "charted": len(drawn),
-        "asked": asked(export, comparison),
-        "question": list(question_lines(asked(export, comparison))),
+        "asked": question,
+        "question": list(question_lines(question)),
         "how_to_read": HOW_TO_READ,
         "address": request.build_absolute_uri(f"/?{params.urlencode()}"),
-        "now": timezone.now(),
+        "now": question.asked_at,
         "style": STYLE,
         "style_source": STYLE_SOURCE,
     }
