@@ -3,11 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import median
 
 from natsort import natsort_keygen, ns
 
-from analysis.groups import GroupSummary, summarise_group
+from analysis.groups import GroupSummary, percentile, summarise_group
 from documents.naming import UNKNOWN_KEY
 
 UNITS: Mapping[str, str] = {
@@ -98,7 +97,9 @@ def _group(key: str, votes: list[Vote], machines: int) -> Group:
         hosts=max(machines, len({(vote.host_id, vote.environment_id) for vote in votes})),
         values={cipher: summarise_group(values[cipher]) for cipher in sorted(values)},
         sources=tuple(sorted({vote.source for vote in votes})),
-        uncertainty={cipher: median(factors[cipher]) for cipher in sorted(factors)},
+        uncertainty={
+            cipher: percentile(sorted(factors[cipher]), 0.5) for cipher in sorted(factors)
+        },
     )
 
 
@@ -127,11 +128,28 @@ def build_comparison(
         else:
             compared.add(machine)
             valued[vote.group_key].append(vote)
-    groups = sorted(
-        (_group(key, members, machines.get(key, 0)) for key, members in valued.items()),
-        key=_group_order,
+    return comparison_of(
+        [_group(key, members, machines.get(key, 0)) for key, members in valued.items()],
+        tool=tool,
+        group_by=group_by,
+        metric=metric,
+        profile=profile,
+        no_baseline=len(without - compared),
     )
-    ciphers = {cipher for group in groups for cipher in group.values}
+
+
+def comparison_of(
+    groups: Iterable[Group],
+    *,
+    tool: str,
+    group_by: str,
+    metric: str,
+    profile: str | None,
+    no_baseline: int,
+) -> Comparison:
+    """The comparison that groups make, in natural order, with the machines left out of it."""
+    ordered = tuple(sorted(groups, key=_group_order))
+    ciphers = {cipher for group in ordered for cipher in group.values}
     return Comparison(
         tool=tool,
         group_by=group_by,
@@ -139,6 +157,6 @@ def build_comparison(
         unit=UNITS[metric],
         profile=profile if metric in NEEDS_PROFILE else None,
         ciphers=tuple(sorted(ciphers, key=natural_key)),
-        groups=tuple(groups),
-        excluded={"no_baseline": len(without - compared) if metric in NEEDS_BASELINE else 0},
+        groups=ordered,
+        excluded={"no_baseline": no_baseline if metric in NEEDS_BASELINE else 0},
     )

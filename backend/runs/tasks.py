@@ -8,10 +8,14 @@ from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
-from runs import export_jobs, processing, speed_indices
+from runs import export_jobs, processing, rollups, speed_indices
 from runs.models import ExportJob, ReferenceProfile, Run
+from runs.queries import facets, rolled_up
 
 logger = logging.getLogger(__name__)
+
+ROLLUPS = (facets, rolled_up)
+"""The modules that declare how rollups are made: a worker has to know them all."""
 
 SWEEP_AFTER = timedelta(seconds=30)
 """A run still accepted after this long has lost its task (a broker or worker that died)."""
@@ -127,3 +131,15 @@ def sweep_exports() -> None:
     export_jobs.delete_expired()
     for job in export_jobs.lost_jobs():
         enqueue_export(job)
+
+
+@shared_task
+def make_rollup(key: str) -> None:
+    """Make a rollup anew that answered with older figures; nothing to do where it is exact."""
+    rollups.make_rollup(key)
+
+
+@shared_task
+def forget_rollups() -> None:
+    """Remove rollups that nobody has asked for since their data changed, for a week."""
+    rollups.forget_rollups()

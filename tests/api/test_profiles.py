@@ -151,9 +151,9 @@ def test_the_sensitivity_reads_a_fleet_in_few_statements(
                 environment=environment(model=f"CPU {number}"),
             )
         )
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(7):
         get(reader, "/api/v1/sensitivity/")
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(14):
         compared_with(reader, "2015")
     with django_assert_max_num_queries(4):
         get(reader, ADDRESS)

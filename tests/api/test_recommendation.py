@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from runs.derived import set_hidden
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
@@ -327,8 +328,7 @@ def test_an_unknown_host_is_a_404(
 def test_hidden_runs_say_nothing(reader: ApiClient, store_run: StoreRun) -> None:
     run = store_run(usual())
     store_run(usual("other"))
-    run.hidden = True
-    run.save()
+    set_hidden(run, True)
     assert reader.get(URL, {"host": "nas"}).status_code == 404
     assert [one["host"] for one in reader.get(URL, {"tag": "rack:b2"}).json()["hosts"]] == ["other"]
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
 
 from pages.page_query import PageAddress
 from tests.conftest import ApiClient, StoreRun
@@ -276,16 +275,6 @@ def test_hostile_names_stay_text(member: Client, store_run: StoreRun) -> None:
         assert "<script>alert" not in html
         assert "<b>" not in html
     assert chart(page(member, "/?group_by=host"))["comparison"]["groups"][0]["label"] == nasty
-
-
-@pytest.mark.usefixtures("published")
-def test_the_number_of_queries_does_not_grow_with_the_groups(
-    member: Client, store_run: StoreRun, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    for number in range(12):
-        store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8), cpu=f"CPU {number}"))
-    with django_assert_max_num_queries(22):
-        page(member, "/")
 
 
 @pytest.mark.usefixtures("published")

@@ -7,6 +7,7 @@ from runs.models.imported_text import ImportedText
 from runs.models.latest import DataVersion, Latest, Machine
 from runs.models.measurement import Measurement
 from runs.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
+from runs.models.rollup import Rollup, RollupSlot
 from runs.models.run import Run, RunDocument
 from runs.models.saved_view import SavedView
 from runs.models.series import Negotiated, Series
@@ -26,6 +27,8 @@ __all__ = [
     "Measurement",
     "Negotiated",
     "ReferenceProfile",
+    "Rollup",
+    "RollupSlot",
     "Run",
     "RunDocument",
     "RunSpeedIndex",

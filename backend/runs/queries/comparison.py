@@ -1,47 +1,32 @@
-"""Votes of machines from the database, compared by `analysis`."""
+"""Comparisons from the database; `analysis.comparison` says in Python what they mean."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.comparison import (
-    NEEDS_BASELINE,
-    NEEDS_PROFILE,
-    Comparison,
-    Vote,
-    build_comparison,
-)
+from analysis.comparison import NEEDS_PROFILE, Comparison, Vote, comparison_of
 from runs.models import ReferenceProfile
-from runs.queries.profiles import usable_profile
-from runs.queries.selection import (
-    ComparisonQuery,
-    grouping,
-    measurement_conditions,
-    series_conditions,
+from runs.queries.block_size import common_block_size
+from runs.queries.grouped_votes import (
+    HOSTS_OF_LATEST_RUNS,
+    HOSTS_THAT_VOTE,
+    GroupedVotes,
+    grouped_votes,
 )
-from runs.queries.statements import FROM, LATEST_FIRST, fetch_rows
-
-_VALUES = {
-    "throughput": "m.median",
-    "normalised": "m.median / i.index",
-    "vs_arcfour": "m.median / b.level",
-    "vs_blowfish": "m.median / b.level",
-    "vs_3des": "m.median / b.level",
-    "cpu_seconds_per_gb": "m.cpu_seconds_per_gb",
-    "cpu_bound_throughput": "m.cpu_bound_throughput",
-    "cpu_bound_normalised": "m.cpu_bound_throughput / i.index",
-}
-
-_CPU_BOUND_INDEX = """
-LEFT JOIN LATERAL (
-    SELECT exp(avg(ln(b.cpu_bound_level / reference.level::float8))) AS index
-    FROM runs_baselinelevel b
-    JOIN jsonb_each_text(%s::jsonb) reference(family, level) ON reference.family = b.family
-    WHERE b.run_id = r.id AND b.tool = %s AND b.cpu_bound_level IS NOT NULL
-) i ON true
-"""
-"""The speed index of a run from its CPU-bound levels; parameters: {family: level}, tool."""
+from runs.queries.machine_results import SeriesTable, class_series
+from runs.queries.profiles import usable_profile
+from runs.queries.rolled_up import grouped_by_rollup, is_rolled_up, resolved_by_rollup
+from runs.queries.selection import ComparisonQuery, grouping
+from runs.queries.statements import fetch_rows
+from runs.queries.votes import (
+    SILENT,
+    UNCERTAINTY,
+    VALUES,
+    baseline_join,
+    group_names,
+    sources_of,
+    votes_of_query,
+)
 
 
 def profile_of(query: ComparisonQuery) -> ReferenceProfile | None:
@@ -51,44 +36,19 @@ def profile_of(query: ComparisonQuery) -> ReferenceProfile | None:
     return usable_profile(query.profile)
 
 
-def baseline_join(
-    query: ComparisonQuery, profile: ReferenceProfile | None
-) -> tuple[str, list[Any]]:
-    """The join that brings each run's divisor, and its parameters."""
-    if query.metric == "normalised":
-        join = (
-            "LEFT JOIN runs_runspeedindex i"
-            " ON i.run_id = r.id AND i.tool = %s AND i.profile_id = %s"
-        )
-        return join, [query.tool, profile.pk if profile else None]
-    if query.metric == "cpu_bound_normalised":
-        levels = profile.levels.get(query.tool, {}) if profile else {}
-        return _CPU_BOUND_INDEX, [json.dumps(levels), query.tool]
-    if query.metric in NEEDS_BASELINE:
-        join = "LEFT JOIN runs_baselinelevel b ON b.run_id = r.id AND b.tool = %s AND b.family = %s"
-        return join, [query.tool, query.metric.removeprefix("vs_")]
-    return "", []
-
-
-def _common_block_size(query: ComparisonQuery) -> int | None:
-    """The largest block size that all groups have; failing that, the one that most have."""
-    group = grouping(query.group_by)
-    where = measurement_conditions(query)
-    statement = (
-        f"SELECT s.block_size {FROM} {group.join} WHERE {where.text}"
-        " GROUP BY s.block_size"
-        f" ORDER BY count(DISTINCT {group.key}) DESC, s.block_size DESC LIMIT 1"
-    )
-    parameters = [*where.parameters, *group.parameters[:1]]
-    rows = fetch_rows(statement, parameters)
-    return rows[0][0] if rows else None
-
-
 def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
     """The query with its block size decided, where the tool has one and none was asked for."""
     if query.tool != "openssl" or query.block_size is not None:
         return query
-    return replace(query, block_size=_common_block_size(query))
+    if is_rolled_up(query):
+        return resolved_by_rollup(query, profile_of(query))
+    return _resolved(query, class_series(query))
+
+
+def _resolved(query: ComparisonQuery, every: SeriesTable) -> ComparisonQuery:
+    if query.tool != "openssl" or query.block_size is not None:
+        return query
+    return replace(query, block_size=common_block_size(query, every.choice(query)))
 
 
 def machines(query: ComparisonQuery) -> dict[str, int]:
@@ -96,17 +56,12 @@ def machines(query: ComparisonQuery) -> dict[str, int]:
 
     A pair belongs to the group of its latest run, as its votes do.
     """
-    group = grouping(query.group_by)
-    where = series_conditions(query)
-    statement = f"""
-        SELECT key, count(*) FROM (
-            SELECT DISTINCT ON (r.host_id, r.environment_id) {group.key} AS key
-            {FROM} {group.join} WHERE {where.text}
-            ORDER BY r.host_id, r.environment_id, {LATEST_FIRST}
-        ) latest GROUP BY key
-    """  # noqa: S608 - closed lists
-    rows = fetch_rows(statement, [*group.parameters[:1], *where.parameters])
-    return dict(rows)
+    votes = votes_of_query(query, class_series(query))
+    hosts = HOSTS_OF_LATEST_RUNS if grouping(query.group_by).of_run else HOSTS_THAT_VOTE
+    statement = f"WITH votes AS MATERIALIZED ({votes.sql}) {hosts}"
+    counts = dict(fetch_rows(statement, list(votes.parameters)))
+    names = group_names(query.group_by, counts)
+    return {names[group][0]: count for group, count in counts.items()}
 
 
 def vote_rows(
@@ -114,50 +69,73 @@ def vote_rows(
     columns: str,
     join: str = "",
     join_parameters: Sequence[Any] = (),
-    only: str = "",
 ) -> list[tuple[Any, ...]]:
     """One row for each host, environment and cipher: of the latest run that measured it.
 
-    Its columns: group key and label, host, environment, cipher, and those asked for. `only` is
-    a further condition on the rows that may be the latest. No text of users may be in either.
+    Its columns: group key and label, host, environment, cipher, and those asked for: of votes
+    (v: run_id, median, cpu_seconds_per_gb, cpu_bound_throughput) and of what `join` brings. No
+    text of users may be in either.
     """
-    group = grouping(query.group_by)
-    where = measurement_conditions(query)
-    if only:
-        where.add(only)
-    statement = f"""
-        SELECT DISTINCT ON (r.host_id, r.environment_id, s.cipher)
-            {group.key}, {group.label}, r.host_id, r.environment_id, s.cipher, {columns}
-        {FROM} {group.join} {join}
-        WHERE {where.text}
-        ORDER BY r.host_id, r.environment_id, s.cipher,
-            {LATEST_FIRST}, s.pinned, s.target_name, m.series_id
-    """
-    return fetch_rows(statement, [*group.parameters, *join_parameters, *where.parameters])
+    every = class_series(query)
+    votes = votes_of_query(query, every.choice(query))
+    rows = fetch_rows(
+        f"SELECT v.g, v.host_id, v.environment_id, v.slot, {columns} FROM ({votes.sql}) v {join}"  # noqa: S608
+        " ORDER BY v.host_id, v.environment_id, v.slot",
+        [*votes.parameters, *join_parameters],
+    )
+    names = group_names(query.group_by, {row[0] for row in rows})
+    return [
+        (*names[group], host, environment, every.slots[slot].cipher, *asked)
+        for group, host, environment, slot, *asked in rows
+    ]
 
 
 def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
-    """The votes on the query's metric, a normalised one under `profile`."""
-    join, join_parameters = baseline_join(query, profile)
-    value = _VALUES[query.metric]
-    uncertainty = "i.uncertainty" if query.metric == "normalised" else "NULL"
-    columns = f"{value}, r.source, {uncertainty}"
-    # Without a baseline a machine is counted as excluded; without CPU time it has nothing to say.
-    only = "" if query.metric in NEEDS_BASELINE else f"{value} IS NOT NULL"
-    if query.metric == "cpu_bound_normalised":
-        only = "m.cpu_bound_throughput IS NOT NULL"
-    return [Vote(*row) for row in vote_rows(query, columns, join, join_parameters, only)]
+    """The votes on the query's metric, a normalised one under `profile`.
+
+    The latest run has the vote whatever it can say: without a baseline its value is None, and
+    without CPU time a vote on the CPU-bound normalised rate is none at all.
+    """
+    join = baseline_join(query, profile)
+    columns = (
+        f"{VALUES[query.metric]}, v.source, {UNCERTAINTY.get(query.metric, 'NULL')},"
+        f" {SILENT.get(query.metric, 'false')}"
+    )
+    rows = vote_rows(query, columns, join.sql, join.parameters)
+    return [
+        Vote(key, label, host, environment, cipher, value, sources_of(source)[0], uncertainty)
+        for key, label, host, environment, cipher, value, source, uncertainty, silent in rows
+        if not silent
+    ]
 
 
 def compare(query: ComparisonQuery) -> Comparison:
-    """The comparison that the query asks for; `UnknownProfile` when it names none of ours."""
-    query = resolve_block_size(query)
+    """The comparison that the query asks for; `UnknownProfile` when it names none of ours.
+
+    Unfiltered by a dimension of environments it comes from a rollup, which is exact unless the
+    caller allows it to lag (`runs.rollups.allowing_lag`).
+    """
     profile = profile_of(query)
-    return build_comparison(
-        votes(query, profile),
-        machines(query),
+    if is_rolled_up(query):
+        return _comparison(query, profile, grouped_by_rollup(query, profile))
+    return compare_directly(query)
+
+
+def compare_directly(query: ComparisonQuery) -> Comparison:
+    """The same from the machines' latest results, in one statement whatever the filters."""
+    profile, every = profile_of(query), class_series(query)
+    query = _resolved(query, every)
+    return _comparison(query, profile, grouped_votes(query, profile, every))
+
+
+def _comparison(
+    query: ComparisonQuery, profile: ReferenceProfile | None, grouped: GroupedVotes
+) -> Comparison:
+    return comparison_of(
+        grouped.groups,
         tool=query.tool,
         group_by=query.group_by,
         metric=query.metric,
         profile=profile.name if profile else None,
+        no_baseline=grouped.no_baseline,
     )

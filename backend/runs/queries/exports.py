@@ -18,6 +18,7 @@ from exports.columns import StoredColumn
 from runs.models import ReferenceProfile
 from runs.queries.selection import ComparisonQuery, Where, add_filter
 from runs.queries.statements import LATEST_FIRST, fetch_rows
+from runs.rollups import without_rollups
 
 CHUNK_BYTES = 64 * 1024
 
@@ -152,7 +153,7 @@ def _run_conditions(selection: Selection) -> Where:
     where = Where(["r.status = 'ready' AND NOT r.hidden"], [])
     for name, values in selection.filters.items():
         if values:
-            add_filter(where, name, values)
+            add_filter(where, name, values, table="r")
     if selection.since is not None:
         where.add("r.started_at >= %s", selection.since)
     if selection.until is not None:
@@ -381,11 +382,14 @@ def machine_rows(
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """All that is read here is of one moment, whatever is stored meanwhile."""
+    """All that is read here is of one moment, whatever is stored meanwhile.
+
+    Comparisons are made from the figures themselves: where nothing is written, nothing is kept.
+    """
     if connection.in_atomic_block:  # whoever began this transaction has chosen its view already
         yield
         return
-    with transaction.atomic():
+    with transaction.atomic(), without_rollups():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield

@@ -1,19 +1,29 @@
 """What there is to choose from: filter values with counts, ciphers, block sizes."""
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 
 from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
+from runs.models.environment import DIMENSIONS
+from runs.queries.machine_results import (
+    Relation,
+    Slot,
+    class_series,
+    machine_results,
+)
+from runs.queries.rolled_up import class_of, is_unfiltered, query_of
 from runs.queries.selection import (
     ComparisonQuery,
-    grouping,
-    measurement_conditions,
-    run_conditions,
-    series_conditions,
+    Where,
+    add_filter,
+    machine_conditions,
+    result_conditions,
 )
-from runs.queries.statements import FROM, fetch_rows
-
-MACHINES = "count(DISTINCT (r.host_id, r.environment_id))"
+from runs.queries.statements import fetch_rows
+from runs.queries.votes import results_of_query
+from runs.rollups import Made, Question, maker, rollup
 
 FACETS = {
     "cpu": "CPU",
@@ -33,6 +43,9 @@ FACETS = {
 MOST_TAG_KEYS = 20
 """Tag keys that are filters, at most: those of most machines."""
 
+MOST_OPTIONS = 200
+"""Hosts to choose from, at most: nobody reads a list of ten thousand."""
+
 SOURCE_LABELS = {"agent": "Agent", "import": "Import", "published": "Published"}
 
 
@@ -49,13 +62,15 @@ class FacetOption:
 class Facet:
     """A filter: its parameter name, its title and its values in natural order.
 
-    `tag` is the key of the tag that it is about, for the parameter `tag` alone.
+    `tag` is the key of the tag that it is about, for the parameter `tag` alone. `more`: how many
+    values there are beyond the first `MOST_OPTIONS`.
     """
 
     name: str
     label: str
     options: tuple[FacetOption, ...]
     tag: str = ""
+    more: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,22 +81,142 @@ class CipherCount:
     machines: int
 
 
-def _facet(query: ComparisonQuery, name: str) -> Facet:
-    """Counts under all other filters, so that a second value can be added to a filter."""
-    where = run_conditions(query, without=name)
-    key, label, join = ("r.source", "r.source", "")
-    if name != "source":
-        group = grouping("acceleration" if name == "verdict" else name)
-        key, label, join = group.key, group.label, group.join
-    rows = fetch_rows(
-        f"SELECT {key}, min({label}), {MACHINES} {FROM} {join} WHERE {where.text} GROUP BY {key}",
-        where.parameters,
+def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
+    """Every filter with its values, counted under the query's other filters."""
+    if not is_unfiltered(replace(query, mac=None)):
+        return facets_directly(query)
+    body = rollup("facets", {"tool": query.tool}).body
+    return tuple(
+        Facet(**{**facet, "options": tuple(FacetOption(*option) for option in facet["options"])})
+        for facet in body["facets"]
     )
-    options = [FacetOption(key, SOURCE_LABELS.get(key, label), count) for key, label, count in rows]
-    return Facet(name, FACETS[name], _in_order(options))
 
 
-def _in_order(options: list[FacetOption]) -> tuple[FacetOption, ...]:
+@maker("facets")
+def _make_facets(question: Question) -> Made:
+    found = facets_directly(ComparisonQuery(tool=question["tool"]))
+    return Made(
+        {
+            "facets": [
+                {**vars(facet), "options": [astuple(option) for option in facet.options]}
+                for facet in found
+            ]
+        }
+    )
+
+
+def facets_directly(query: ComparisonQuery) -> tuple[Facet, ...]:
+    """The same from the machines and their latest results.
+
+    So a second value can be added to a filter. Two statements count, whatever the filters, and
+    two bring the names of hosts and of dimensions' values.
+    """
+    counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    statement = _counts(query)
+    for name, value, count in fetch_rows(statement.sql, statement.parameters):
+        counts[name][value] = count
+    names = _dimension_names(counts)
+    return (*(_facet(name, counts[name], names) for name in FACETS), *tag_facets(query))
+
+
+def _counts(query: ComparisonQuery) -> Relation:
+    """(facet, value, pairs) of every facet.
+
+    A machine that passes all filters counts in each facet, one that fails a single filter only
+    in that filter's own.
+    """
+    filters = {name: Where([], []) for name in FACETS if query.filters.get(name)}
+    verdicts = [list(query.filters["verdict"])] if "verdict" in filters else []
+    for name in filters.keys() - {"verdict"}:
+        add_filter(filters[name], name, query.filters[name])
+    failed = " + ".join(f"(NOT passed_{name})::int" for name in filters) or "0"
+    columns = {name: f"e.{name}_id::text" for name in FACETS if name in DIMENSIONS}
+    columns |= {"host": "k.host_id::text", "source": "k.source"}
+    selected = [f"{column} AS of_{name}" for name, column in columns.items()]
+    selected += [f"{one.text} AS passed_{name}" for name, one in filters.items() if one.conditions]
+    values = ", ".join(
+        f"('{name}', of_{name}, {f'passed_{name}' if name in filters else 'true'})"
+        for name in columns
+    )
+    others, measured = machine_conditions(query, without=FACETS), _verdicts_by_tool(query)
+    sql = f"""
+        WITH passing AS (
+            SELECT k.id, k.host_id, k.environment_id, {", ".join(selected)}
+            FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
+            WHERE {others.text}
+        ), counted AS MATERIALIZED (
+            SELECT k.*, verdicts, passed_verdict, {failed} AS failed FROM passing k
+            CROSS JOIN LATERAL ({measured.sql}) m (verdicts)
+            CROSS JOIN LATERAL (
+                SELECT {"verdicts && %s::varchar[]" if verdicts else "true"} AS passed_verdict
+            ) v
+            WHERE verdicts IS NOT NULL
+        )
+        SELECT facet, value, count(*) FROM (
+            SELECT DISTINCT facet, value, host_id, environment_id FROM counted
+            CROSS JOIN LATERAL (
+                VALUES {values}
+                UNION ALL SELECT 'verdict', one, passed_verdict FROM unnest(verdicts) one
+            ) v (facet, value, passed)
+            WHERE failed = 0 OR (failed = 1 AND NOT passed)
+        ) pairs GROUP BY facet, value
+    """  # noqa: S608 - closed lists
+    flagged = [value for one in filters.values() for value in one.parameters]
+    return Relation(sql, (*flagged, *others.parameters, *measured.parameters, *verdicts))
+
+
+def _verdicts_by_tool(query: ComparisonQuery) -> Relation:
+    """The verdicts of a machine's (k) runs that its latest results of the tool come from.
+
+    By the query's dates; NULL where there are none.
+    """
+    series = Relation("ARRAY(SELECT id FROM runs_series WHERE tool = %s)", (query.tool,))
+    any_kind = replace(query, mac=None, filters={})
+    results, dates = machine_results(series, query.until), result_conditions(any_kind)
+    return Relation(
+        f"""
+        SELECT array_agg(DISTINCT r.acceleration) FROM (
+            SELECT DISTINCT l.run_id FROM {results.sql}
+            WHERE l.machine_id = k.id AND l.series_id = ANY({series.sql}) AND {dates.text}
+        ) x JOIN runs_run r ON r.id = x.run_id
+        """,  # noqa: S608 - closed lists
+        (*results.parameters, *series.parameters, *dates.parameters),
+    )
+
+
+Names = Mapping[str, tuple[str, str]]
+
+
+def _dimension_names(counts: Mapping[str, Mapping[str, int]]) -> Names:
+    wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
+    rows = fetch_rows("SELECT id, key, label FROM runs_dimensionvalue WHERE id = ANY(%s)", [wanted])
+    return {str(pk): (key, label) for pk, key, label in rows}
+
+
+def _host_names(hosts: Iterable[str]) -> Names:
+    """The first of these hosts by name."""
+    rows = fetch_rows(
+        "SELECT id, slug, name FROM runs_host WHERE id = ANY(%s) ORDER BY name, id LIMIT %s",
+        [[int(host) for host in hosts], MOST_OPTIONS],
+    )
+    return {str(pk): (key, label) for pk, key, label in rows}
+
+
+def _facet(name: str, counts: Mapping[str, int], dimensions: Names) -> Facet:
+    names: Names = dimensions
+    if name == "host":
+        names = _host_names(counts)
+    elif name == "source":
+        names = {source: (source, label) for source, label in SOURCE_LABELS.items()}
+    elif name == "verdict":
+        names = {verdict: (verdict, verdict.title()) for verdict in counts}
+    options = [
+        FacetOption(*names[value], count) for value, count in counts.items() if value in names
+    ]
+    return Facet(name, FACETS[name], _in_order(options), more=len(counts) - len(options))
+
+
+def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
     return tuple(
         sorted(
             options,
@@ -92,52 +227,123 @@ def _in_order(options: list[FacetOption]) -> tuple[FacetOption, ...]:
 
 def tag_facets(query: ComparisonQuery) -> tuple[Facet, ...]:
     """A filter for each tag key, counted under all filters but the tags; few keys at most."""
-    where = run_conditions(query, without="tag")
+    machines = machine_conditions(query, without=("tag",))
+    tool = Relation("ARRAY(SELECT id FROM runs_series WHERE tool = %s)", (query.tool,))
+    measured = _has_result(replace(query, mac=None), tool)
     rows = fetch_rows(
-        f"SELECT t.key, t.value, {MACHINES} {FROM}"
-        f" CROSS JOIN LATERAL jsonb_each_text(r.tags) t WHERE {where.text} GROUP BY t.key, t.value",
-        where.parameters,
+        f"""
+        SELECT key, value, count(*) FROM (
+            SELECT DISTINCT t.key, t.value, k.host_id, k.environment_id
+            FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
+            CROSS JOIN LATERAL jsonb_each_text(k.tags) t
+            WHERE {machines.text} AND {measured.sql}
+        ) pairs GROUP BY key, value
+        """,  # noqa: S608 - closed lists
+        [*machines.parameters, *measured.parameters],
     )
     by_key: dict[str, list[FacetOption]] = {}
     for key, value, count in rows:
         by_key.setdefault(key, []).append(FacetOption(f"{key}:{value}", value, count))
-    widest = sorted(by_key, key=lambda key: -sum(option.count for option in by_key[key]))
+    widest = sorted(by_key, key=lambda key: (-sum(one.count for one in by_key[key]), key))
     return tuple(
-        Facet("tag", f"Tag {key}", _in_order(by_key[key]), tag=key)
-        for key in sorted(widest[:MOST_TAG_KEYS], key=natural_key)
+        _tag_facet(key, by_key[key]) for key in sorted(widest[:MOST_TAG_KEYS], key=natural_key)
     )
 
 
-def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
-    """Every filter with its values, counted under the query's other filters."""
-    return (*(_facet(query, name) for name in FACETS), *tag_facets(query))
+def _tag_facet(key: str, options: list[FacetOption]) -> Facet:
+    """The values that most machines have, as many as one may choose from."""
+    widest = sorted(options, key=lambda one: (-one.count, one.label))[:MOST_OPTIONS]
+    more = len(options) - len(widest)
+    return Facet("tag", f"Tag {key}", _in_order(widest), tag=key, more=more)
+
+
+def _has_result(query: ComparisonQuery, series: Relation) -> Relation:
+    """The condition that a machine (k) has a result (l) of these series as the query asks.
+
+    A scalar subquery with a limit: each machine is looked up by its key, none is read whole.
+    """
+    results, conditions = machine_results(series, query.until), result_conditions(query)
+    return Relation(
+        f"(SELECT true FROM {results.sql} WHERE l.machine_id = k.id"  # noqa: S608
+        f" AND l.series_id = ANY({series.sql}) AND {conditions.text} LIMIT 1)",
+        (
+            *results.parameters,
+            *series.parameters,
+            *conditions.parameters,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which slots were measured together, and by how many (host, environment) pairs."""
+
+    slots: tuple[Slot, ...]
+    patterns: Sequence[tuple[Sequence[int], int]]
+
+    def machines(self, chosen: Container[int]) -> int:
+        """Pairs that measured any of these slots."""
+        return sum(
+            machines for slots, machines in self.patterns if any(one in chosen for one in slots)
+        )
+
+
+def coverage(query: ComparisonQuery) -> Coverage:
+    """Of all series of the query's class, under its filters."""
+    if not is_unfiltered(query):
+        return _coverage_directly(query)
+    body = rollup("coverage", class_of(query)).body
+    return Coverage(tuple(Slot(*slot) for slot in body["slots"]), body["patterns"])
+
+
+@maker("coverage")
+def _make_coverage(question: Question) -> Made:
+    found = _coverage_directly(query_of(question))
+    slots = [[slot.cipher, slot.block_size] for slot in found.slots]
+    return Made({"slots": slots, "patterns": found.patterns})
+
+
+def _coverage_directly(query: ComparisonQuery) -> Coverage:
+    series = class_series(query)
+    results = results_of_query(replace(query, group_by="cpu"), series)
+    rows = fetch_rows(
+        f"""
+        SELECT slots, count(*)::int FROM (
+            SELECT array_agg(slot ORDER BY slot) AS slots FROM (
+                SELECT DISTINCT k.host_id, k.environment_id, s.slot {results.sql}
+            ) measured GROUP BY host_id, environment_id
+        ) pairs GROUP BY slots
+        """,  # noqa: S608 - closed lists
+        results.parameters,
+    )
+    return Coverage(series.slots, rows)
 
 
 def measured_ciphers(query: ComparisonQuery) -> tuple[CipherCount, ...]:
     """The ciphers that the query's series exist for, the most widely measured first."""
-    where = series_conditions(query)
-    rows = fetch_rows(
-        f"SELECT s.cipher, {MACHINES} {FROM} WHERE {where.text}"
-        " GROUP BY s.cipher ORDER BY 2 DESC, 1",
-        where.parameters,
-    )
-    return tuple(CipherCount(cipher, machines) for cipher, machines in rows)
+    return _ciphers(coverage(query))
+
+
+def _ciphers(found: Coverage) -> tuple[CipherCount, ...]:
+    places: defaultdict[str, set[int]] = defaultdict(set)
+    for place, slot in enumerate(found.slots):
+        places[slot.cipher].add(place)
+    counts = [CipherCount(cipher, found.machines(slots)) for cipher, slots in places.items()]
+    measured = (one for one in counts if one.machines)
+    return tuple(sorted(measured, key=lambda one: (-one.machines, one.cipher)))
 
 
 def block_sizes(query: ComparisonQuery) -> tuple[int, ...]:
     """The block sizes measured by openssl under the query's filters, ascending."""
     if query.tool != "openssl":
         return ()
-    where = series_conditions(query)
-    rows = fetch_rows(
-        f"SELECT DISTINCT s.block_size {FROM} WHERE {where.text} ORDER BY 1",
-        where.parameters,
-    )
-    return tuple(row[0] for row in rows)
+    found = coverage(query)
+    measured = {slot for slots, _ in found.patterns for slot in slots}
+    return tuple(sorted({found.slots[slot].block_size or 0 for slot in measured}))
 
 
 def machine_count(query: ComparisonQuery) -> int:
     """How many (host, environment) pairs measured any of the query's series and ciphers."""
-    where = measurement_conditions(query)
-    rows = fetch_rows(f"SELECT {MACHINES} {FROM} WHERE {where.text}", where.parameters)
-    return int(rows[0][0])
+    found = coverage(query)
+    chosen = {place for place, slot in enumerate(found.slots) if slot.is_in(query)}
+    return found.machines(chosen)

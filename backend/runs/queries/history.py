@@ -13,22 +13,27 @@ from analysis.history import ToolBreak, changes_between_breaks, find_breaks
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference
 from runs.models import Environment, Host, ReferenceProfile, RunDocument
-from runs.queries.comparison import baseline_join, profile_of
-from runs.queries.selection import ComparisonQuery, Where, measurement_conditions
-from runs.queries.statements import fetch_rows
+from runs.queries.comparison import profile_of
+from runs.queries.machine_results import Relation
+from runs.queries.selection import COUNTED, ComparisonQuery, Where, add_filter, class_conditions
+from runs.queries.statements import LATEST_FIRST, fetch_rows
+from runs.queries.votes import baseline_join
 
 LATEST_POINTS = 1000
 """Points of a history, at most: the latest."""
+
+COUNTED_RUNS = 5000
+"""Runs that decide which block size a history is of, at most: the latest."""
 
 EXPLAINED_CHANGES = 50
 """Changes whose environments are compared, at most: the latest. Each needs two documents."""
 
 _VALUES = {
-    "throughput": ("m.median", "m.spread"),
-    "normalised": ("m.median / i.index", "m.spread"),
-    "cpu_seconds_per_gb": ("m.cpu_seconds_per_gb", "m.cpu_seconds_per_gb_spread"),
-    "cpu_bound_throughput": ("m.cpu_bound_throughput", "m.cpu_bound_throughput_spread"),
-    "cpu_bound_normalised": ("m.cpu_bound_throughput / i.index", "m.cpu_bound_throughput_spread"),
+    "throughput": ("v.median", "v.spread"),
+    "normalised": ("v.median / i.index", "v.spread"),
+    "cpu_seconds_per_gb": ("v.cpu_seconds_per_gb", "v.cpu_seconds_per_gb_spread"),
+    "cpu_bound_throughput": ("v.cpu_bound_throughput", "v.cpu_bound_throughput_spread"),
+    "cpu_bound_normalised": ("v.cpu_bound_throughput / i.index", "v.cpu_bound_throughput_spread"),
 }
 """Metric -> SQL of its value and of the spread of the tries."""
 
@@ -151,37 +156,82 @@ def history(query: HistoryQuery) -> History:
     )
 
 
-def _conditions(host_id: int, query: HistoryQuery) -> Where:
-    where = measurement_conditions(query.series)
-    where.add("r.host_id = %s", host_id)
-    where.add("s.target_name = %s", query.target_name)
+def _series_conditions(query: HistoryQuery) -> Where:
+    """Conditions on series (s): those of this history."""
+    where = class_conditions(query.series)
+    where.add("s.cipher = %s AND s.target_name = %s", query.cipher, query.target_name)
     if query.pinned is not None:
         where.add("s.pinned = %s", query.pinned)
+    if query.series.tool == "openssl" and query.series.block_size is not None:
+        where.add("s.block_size = %s", query.series.block_size)
     return where
 
 
+def _run_conditions(host_id: int, query: HistoryQuery) -> Where:
+    """Conditions on runs (r) and their environments (e)."""
+    where = Where([COUNTED, "r.host_id = %s"], [host_id])
+    for name, values in query.series.filters.items():
+        if name != "host" and values:
+            add_filter(where, name, values, table="r")
+    if query.series.since is not None:
+        where.add("r.started_at >= %s", query.series.since)
+    if query.series.until is not None:
+        where.add("r.started_at <= %s", query.series.until)
+    return where
+
+
+def _results(query: HistoryQuery) -> Relation:
+    """Of a run (r) its one result of the series, by the index of measurements."""
+    series = _series_conditions(query)
+    agreed = "true"
+    if query.series.tool == "ssh" and query.series.mac is not None:
+        agreed = (
+            "(s.mac = %s OR m.negotiated_id = ANY(ARRAY("
+            "SELECT id FROM runs_negotiated WHERE mac = %s)))"
+        )
+    macs = [query.series.mac] * agreed.count("%s")
+    sql = f"""
+        SELECT m.*, s.block_size FROM runs_measurement m JOIN runs_series s ON s.id = m.series_id
+        WHERE m.run_id = r.id AND m.series_id = ANY(
+            ARRAY(SELECT s.id FROM runs_series s WHERE {series.text})
+        ) AND NOT m.implausible AND {agreed}
+        ORDER BY s.mac = '', s.pinned, m.series_id LIMIT 1
+    """  # noqa: S608 - closed lists
+    return Relation(sql, (*series.parameters, *macs))
+
+
 def _with_block_size(host_id: int, query: HistoryQuery) -> HistoryQuery:
-    """For openssl the block size that most of the host's runs have, of several the largest."""
+    """For openssl the block size that most of the host's runs have, of several the largest.
+
+    Of its latest runs, that is: those of decades are not counted for it.
+    """
     if query.series.tool != "openssl" or query.series.block_size is not None:
         return query
-    where = _conditions(host_id, query)
+    runs, series = _run_conditions(host_id, query), _series_conditions(query)
     rows = fetch_rows(
-        f"""SELECT m.block_size {_FROM} AND {where.text}
-        ) m GROUP BY m.block_size ORDER BY count(*) DESC, m.block_size DESC LIMIT 1""",
-        [host_id, *where.parameters],
+        f"""
+        SELECT s.block_size FROM (
+            SELECT r.id FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
+            WHERE {runs.text} ORDER BY {LATEST_FIRST} LIMIT {COUNTED_RUNS}
+        ) r
+        JOIN runs_measurement m ON m.run_id = r.id
+        JOIN runs_series s ON s.id = m.series_id
+        WHERE m.series_id = ANY(ARRAY(SELECT s.id FROM runs_series s WHERE {series.text}))
+            AND NOT m.implausible
+        GROUP BY s.block_size ORDER BY count(*) DESC, s.block_size DESC LIMIT 1
+        """,  # noqa: S608 - closed lists
+        [*runs.parameters, *series.parameters],
     )
     return replace(query, series=replace(query.series, block_size=rows[0][0])) if rows else query
 
 
-# The lateral join makes the database look up each run's few rows of the series by its index,
-# whatever it believes about how many rows the whole site has of this cipher.
+# The lateral join has each run's one row of the series looked up by the index, the latest runs
+# first and no more of them than are shown, however many there are.
 _FROM = """
-FROM (SELECT * FROM runs_run WHERE host_id = %s) r
+FROM runs_run r
 JOIN runs_environment e ON e.id = r.environment_id
-CROSS JOIN LATERAL (
-    SELECT m.*, s.block_size
-    FROM runs_measurement m JOIN runs_series s ON s.id = m.series_id
-    WHERE m.run_id = r.id"""
+CROSS JOIN LATERAL ({results}) v
+"""
 
 
 def _rows(
@@ -189,22 +239,23 @@ def _rows(
 ) -> list[tuple[Any, ...]]:
     """One row for each run that measured the series, the latest first, one more than shown."""
     value, spread = _VALUES[query.series.metric]
-    where = _conditions(host_id, query)
-    join, join_parameters = baseline_join(query.series, profile)
+    runs, results = _run_conditions(host_id, query), _results(query)
+    join = baseline_join(query.series, profile)
     statement = f"""
-        SELECT r.id, r.run_id, r.started_at, {value}, {spread}, m.n, r.conditions, r.environment_id
-        {_FROM} AND {where.text} ORDER BY s.mac = '', s.pinned, m.series_id LIMIT 1) m {join}
-        WHERE r.started_at IS NOT NULL
+        SELECT r.id, r.run_id, r.started_at, {value}, {spread}, v.n, r.conditions, r.environment_id
+        {_FROM.format(results=results.sql)} {join.sql}
+        WHERE {runs.text} AND r.started_at IS NOT NULL
         ORDER BY r.started_at DESC, r.id DESC LIMIT {LATEST_POINTS + 1}
     """
-    return fetch_rows(statement, [host_id, *where.parameters, *join_parameters])
+    return fetch_rows(statement, [*results.parameters, *join.parameters, *runs.parameters])
 
 
 def _undated(host_id: int, query: HistoryQuery) -> int:
-    where = _conditions(host_id, query)
+    runs, results = _run_conditions(host_id, query), _results(query)
     rows = fetch_rows(
-        f"SELECT count(*) {_FROM} AND {where.text} LIMIT 1) m WHERE r.started_at IS NULL",
-        [host_id, *where.parameters],
+        f"SELECT count(*) {_FROM.format(results=results.sql)}"
+        f" WHERE {runs.text} AND r.started_at IS NULL",
+        [*results.parameters, *runs.parameters],
     )
     return int(rows[0][0])
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.comparison import natural_key
-from runs.queries.recommendation import MOST_HOSTS, PLAIN_SSH, READY, HostSelection
+from runs.queries.recommendation import MOST_HOSTS, PLAIN_SSH, HostSelection
+from runs.queries.selection import COUNTED
 from runs.queries.statements import fetch_rows
 
 
@@ -19,12 +20,11 @@ class HostName:
 
 def hosts_to_choose(limit: int) -> list[HostName]:
     """The hosts with figures, the one added last first."""
-    methods = HostSelection().methods
     rows = fetch_rows(
-        "SELECT h.slug, h.name FROM runs_host h WHERE EXISTS (SELECT 1 FROM runs_run r"  # noqa: S608
-        " JOIN runs_measurement m ON m.run_id = r.id JOIN runs_series s ON s.id = m.series_id"
-        f" WHERE r.host_id = h.id AND {READY} AND {PLAIN_SSH}) ORDER BY h.id DESC LIMIT %s",
-        [methods, limit],
+        "SELECT h.slug, h.name FROM runs_host h WHERE EXISTS (SELECT 1 FROM runs_machine k"  # noqa: S608
+        " JOIN runs_latest l ON l.machine_id = k.id WHERE k.host_id = h.id"
+        f" AND l.series_id = ANY(ARRAY({PLAIN_SSH}))) ORDER BY h.id DESC LIMIT %s",
+        [HostSelection().methods, limit],
     )
     return [HostName(*row) for row in rows]
 
@@ -35,7 +35,7 @@ def hosts_called(texts: Iterable[str]) -> list[HostName]:
     rows = fetch_rows(
         "SELECT h.slug, h.name FROM runs_host h WHERE (h.slug = ANY(%s) OR h.name = ANY(%s))"  # noqa: S608
         " AND EXISTS (SELECT 1 FROM runs_run r"
-        f" WHERE r.host_id = h.id AND {READY}) ORDER BY h.slug LIMIT %s",
+        f" WHERE r.host_id = h.id AND {COUNTED}) ORDER BY h.slug LIMIT %s",
         [wanted, wanted, MOST_HOSTS],
     )
     return [HostName(*row) for row in rows]
@@ -46,7 +46,7 @@ def hosts_like(text: str, limit: int) -> list[HostName]:
     rows = fetch_rows(
         "SELECT h.slug, h.name FROM runs_host h"  # noqa: S608
         " WHERE strpos(lower(h.name), lower(%s)) > 0 AND EXISTS (SELECT 1 FROM runs_run r"
-        f" WHERE r.host_id = h.id AND {READY}) ORDER BY h.name, h.slug LIMIT %s",
+        f" WHERE r.host_id = h.id AND {COUNTED}) ORDER BY h.name, h.slug LIMIT %s",
         [text, limit],
     )
     return [HostName(*row) for row in rows]

@@ -42,7 +42,7 @@ def hosts_of_latest_runs(filters: Mapping[str, tuple[str, ...]]) -> list[int]:
     """The ids of the hosts whose latest run passes the filters (`selection.FILTERS`)."""
     where = Where([], [])
     for name, values in filters.items():
-        add_filter(where, name, values)
+        add_filter(where, name, values, table="r")
     statement = f"{_LATEST} SELECT r.host_id {_FROM_LATEST} WHERE {where.text}"
     return [host_id for (host_id,) in fetch_rows(statement, where.parameters)]
 

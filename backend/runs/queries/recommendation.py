@@ -16,8 +16,9 @@ from analysis.cipher_catalogue import cipher_catalogue
 from analysis.host_ciphers import CipherRate, HostCiphers
 from analysis.offered_ciphers import NOT_OFFERED, offered_ciphers
 from documents.types import Method
-from runs.queries.selection import Where, add_filter
-from runs.queries.statements import LATEST_FIRST, fetch_rows
+from runs.queries.machine_results import LATEST_FIRST, Relation, machine_results
+from runs.queries.selection import COUNTED, Where, add_filter
+from runs.queries.statements import fetch_rows
 
 PERIOD_FILTERS = ("host", "source")
 """Filters that say which runs count at all; the others must hold for a host's latest run."""
@@ -28,13 +29,12 @@ MOST_HOSTS = 1000
 NAMED_AT_MOST = 5
 """Of the hosts without figures."""
 
-READY = "r.status = 'ready' AND NOT r.hidden"
-
 PLAIN_SSH = (
-    "s.tool = 'ssh' AND s.acceleration = 'default' AND s.target_kind = 'loopback'"
-    " AND s.mac = '' AND NOT s.compression AND NOT m.implausible AND m.median IS NOT NULL"
-    " AND s.method = ANY(%s)"
+    "SELECT s.id FROM runs_series s"
+    " WHERE s.tool = 'ssh' AND s.acceleration = 'default' AND s.target_kind = 'loopback'"
+    " AND s.mac = '' AND NOT s.compression AND s.method = ANY(%s)"
 )
+"""The series whose figures count, by method; few, and found before any result is read."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def known_hosts(keys: Iterable[str]) -> dict[str, str]:
     """Key -> name of those of these hosts that have a run that counts."""
     rows = fetch_rows(
         "SELECT h.slug, h.name FROM runs_host h WHERE h.slug = ANY(%s) AND EXISTS"  # noqa: S608
-        f" (SELECT 1 FROM runs_run r WHERE r.host_id = h.id AND {READY})",
+        f" (SELECT 1 FROM runs_run r WHERE r.host_id = h.id AND {COUNTED})",
         [list(keys)],
     )
     return dict(rows)
@@ -130,37 +130,49 @@ def host_figures(selection: HostSelection) -> list[HostFigures]:
 
 def hosts_left_out(selection: HostSelection) -> LeftOut:
     """The hosts that fit the selection, yet never measured ssh so that it could be used."""
-    period = _runs_of_period(selection)
     fits = _runs_of_period(selection)
     for name, values in _host_filters(selection).items():
-        add_filter(fits, name, values)
+        add_filter(fits, name, values, table="r")
+    figures = _figures_of_period(selection)
     statement = f"""
         SELECT h.name, count(*) OVER () FROM runs_host h
         WHERE EXISTS (
             SELECT 1 FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
             WHERE r.host_id = h.id AND {fits.text}
-        ) AND NOT EXISTS (
-            SELECT 1 FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id
-            JOIN runs_series s ON s.id = m.series_id
-            WHERE r.host_id = h.id AND {period.text} AND {PLAIN_SSH}
-        ) ORDER BY h.name LIMIT %s
+        ) AND NOT EXISTS (SELECT 1 {figures.sql} AND k.host_id = h.id)
+        ORDER BY h.name LIMIT %s
     """  # noqa: S608 - closed lists
-    parameters = [*fits.parameters, *period.parameters, selection.methods, NAMED_AT_MOST]
-    rows = fetch_rows(statement, parameters)
+    rows = fetch_rows(statement, [*fits.parameters, *figures.parameters, NAMED_AT_MOST])
     return LeftOut(rows[0][1] if rows else 0, tuple(name for name, _ in rows))
 
 
 def _runs_of_period(selection: HostSelection) -> Where:
     """Conditions on runs (r): those that count, of the period, hosts and sources asked for."""
-    where = Where([READY], [])
+    where = Where([COUNTED], [])
     for name in PERIOD_FILTERS:
         if selection.filters.get(name):
-            add_filter(where, name, selection.filters[name])
+            add_filter(where, name, selection.filters[name], table="r")
     if selection.since is not None:
         where.add("r.started_at >= %s", selection.since)
     if selection.until is not None:
         where.add("r.started_at <= %s", selection.until)
     return where
+
+
+def _figures_of_period(selection: HostSelection) -> Relation:
+    """FROM and WHERE of the latest figures (l) of machines (k), by the selection's period."""
+    series = Relation(f"ARRAY({PLAIN_SSH})", (selection.methods,))
+    results = machine_results(series, selection.until)
+    where = Where([f"l.series_id = ANY({series.sql})"], list(series.parameters))
+    for name in PERIOD_FILTERS:
+        if selection.filters.get(name):
+            add_filter(where, name, selection.filters[name])
+    if selection.since is not None:
+        where.add("l.started_at >= %s", selection.since)
+    return Relation(
+        f"FROM {results.sql} JOIN runs_machine k ON k.id = l.machine_id WHERE {where.text}",
+        (*results.parameters, *where.parameters),
+    )
 
 
 def _host_filters(selection: HostSelection) -> dict[str, tuple[str, ...]]:
@@ -174,27 +186,22 @@ def _host_filters(selection: HostSelection) -> dict[str, tuple[str, ...]]:
 
 def _latest_runs(selection: HostSelection) -> list[_Latest]:
     """Of every host the latest run with figures, where that one passes the filters."""
-    inner = _runs_of_period(selection)
-    inner.add(
-        "EXISTS (SELECT 1 FROM runs_measurement m JOIN runs_series s ON s.id = m.series_id"  # noqa: S608
-        f" WHERE m.run_id = r.id AND {PLAIN_SSH})",
-        selection.methods,
-    )
+    figures = _figures_of_period(selection)
     outer = Where(["true"], [])
     for name, values in _host_filters(selection).items():
         add_filter(outer, name, values)
     statement = f"""
-        SELECT h.id, h.slug, h.name, r.id, r.environment_id
+        SELECT h.id, h.slug, h.name, l.run_id, k.environment_id
         FROM (
-            SELECT DISTINCT ON (r.host_id) r.host_id, r.id FROM runs_run r
-            WHERE {inner.text} ORDER BY r.host_id, {LATEST_FIRST}
-        ) latest
-        JOIN runs_host h ON h.id = latest.host_id
-        JOIN runs_run r ON r.id = latest.id
-        JOIN runs_environment e ON e.id = r.environment_id
+            SELECT DISTINCT ON (k.host_id) k.host_id, k.id AS machine_id, l.run_id
+            {figures.sql} ORDER BY k.host_id, {LATEST_FIRST}
+        ) l
+        JOIN runs_host h ON h.id = l.host_id
+        JOIN runs_machine k ON k.id = l.machine_id
+        JOIN runs_environment e ON e.id = k.environment_id
         WHERE {outer.text} ORDER BY h.slug LIMIT %s
     """  # noqa: S608 - closed lists
-    rows = fetch_rows(statement, [*inner.parameters, *outer.parameters, MOST_HOSTS + 1])
+    rows = fetch_rows(statement, [*figures.parameters, *outer.parameters, MOST_HOSTS + 1])
     return [_Latest(*row) for row in rows]
 
 
@@ -203,22 +210,27 @@ Rates = dict[int, list[tuple[CipherRate, EvidenceRun]]]
 
 def _rates(latest: Sequence[_Latest], selection: HostSelection) -> Rates:
     """Host -> of its environment the latest rate of every cipher and method, with its run."""
-    where = _runs_of_period(selection)
-    where.add(PLAIN_SSH, selection.methods)
+    figures = _figures_of_period(selection)
     statement = f"""
-        SELECT DISTINCT ON (r.host_id, s.cipher, s.method) r.host_id, r.run_id, r.started_at,
-            s.cipher, m.median, m.n, m.spread, s.method, m.cpu_seconds_per_gb
-        FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (host, environment)
-        JOIN runs_run r ON r.host_id = wanted.host AND r.environment_id = wanted.environment
-        JOIN runs_measurement m ON m.run_id = r.id
-        JOIN runs_series s ON s.id = m.series_id
-        WHERE {where.text}
-        ORDER BY r.host_id, s.cipher, s.method,
-            {LATEST_FIRST}, s.pinned, s.target_name, m.series_id
+        SELECT one.host_id, r.run_id, r.started_at, one.cipher, one.median, m.n, m.spread,
+            one.method, one.cpu_seconds_per_gb
+        FROM (
+            SELECT DISTINCT ON (l.host_id, s.cipher, s.method) l.*, s.cipher, s.method
+            FROM (
+                SELECT k.host_id, l.* {figures.sql} AND (k.host_id, k.environment_id) IN
+                    (SELECT * FROM unnest(%s::bigint[], %s::bigint[]))
+            ) l
+            JOIN runs_series s ON s.id = l.series_id
+            ORDER BY l.host_id, s.cipher, s.method,
+                {LATEST_FIRST}, s.pinned, s.target_name, l.series_id
+        ) one
+        JOIN runs_run r ON r.id = one.run_id
+        JOIN runs_measurement m ON m.run_id = one.run_id AND m.series_id = one.series_id
+        ORDER BY one.host_id, one.cipher, one.method
     """  # noqa: S608 - closed lists
     pairs = [[one.host_id for one in latest], [one.environment for one in latest]]
     found: Rates = defaultdict(list)
-    for host, run_id, started_at, *rate in fetch_rows(statement, [*pairs, *where.parameters]):
+    for host, run_id, started_at, *rate in fetch_rows(statement, [*figures.parameters, *pairs]):
         found[host].append((CipherRate(*rate), EvidenceRun(run_id, started_at)))
     return found
 

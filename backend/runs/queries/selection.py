@@ -4,13 +4,15 @@ Everything a user sends arrives as a query parameter of the statement; only name
 closed lists of this module become part of its text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from analysis.comparison import UNITS
-from runs.models.environment import DIMENSIONS
+from documents.naming import UNKNOWN_KEY
+from runs.models.environment import DIMENSIONS, DimensionValue
+from runs.models.host import Host
 
 TOOLS = ("ssh", "openssl")
 METRICS = tuple(UNITS)
@@ -83,8 +85,8 @@ class Where:
         return " AND ".join(self.conditions)
 
 
-COUNTED = "r.status = 'ready' AND NOT r.hidden AND NOT m.implausible"
-"""Hidden and rejected runs and implausible figures never count."""
+COUNTED = "r.status = 'ready' AND NOT r.hidden"
+"""Hidden and rejected runs never count; nor do implausible figures, which have no median."""
 
 
 def _column(dimension: str) -> str:
@@ -94,44 +96,54 @@ def _column(dimension: str) -> str:
     return f"{dimension}_id"
 
 
-def add_filter(where: Where, name: str, values: tuple[str, ...]) -> None:
-    """The condition of one of `FILTERS` on runs (r) and environments (e): any of the values."""
+OF_RESULTS = ("verdict",)
+"""Filters that a machine passes with one of its results and fails with another."""
+
+
+def add_filter(where: Where, name: str, values: tuple[str, ...], table: str = "k") -> None:
+    """The condition of one of `FILTERS`: any of the values.
+
+    `table` has host, source and tags: runs (r), or machines (k) with the run of a result (l)
+    for the verdict. Environments are e.
+    """
     if name == "source":
-        where.add("r.source = ANY(%s)", list(values))
+        where.add(f"{table}.source = ANY(%s)", list(values))
     elif name == "verdict":
-        where.add("r.acceleration = ANY(%s)", list(values))
-    elif name == "host":
-        where.add("r.host_id IN (SELECT id FROM runs_host WHERE slug = ANY(%s))", list(values))
+        run = "r.acceleration = ANY(%s)"
+        of_result = f"EXISTS (SELECT FROM runs_run r WHERE r.id = l.run_id AND {run})"
+        where.add(run if table == "r" else of_result, list(values))
     elif name == "tag":
         pairs = [value.partition(":") for value in values]
-        tests = " OR ".join("r.tags ->> %s = %s" for _ in pairs)
+        tests = " OR ".join(f"{table}.tags ->> %s = %s" for _ in pairs)
         where.add(f"({tests})", *(part for key, _, value in pairs for part in (key, value)))
     else:
-        where.add(
-            f"e.{_column(name)} IN (SELECT id FROM runs_dimensionvalue"  # noqa: S608 - closed list
-            " WHERE dimension = %s AND key = ANY(%s))",
-            name,
-            list(values),
-        )
+        # Found before, because the database plans by the values: of a rare one it takes the index.
+        column = f"{table}.host_id" if name == "host" else f"e.{_column(name)}"
+        where.add(f"{column} = ANY(%s)", _ids(name, values))
 
 
-def run_conditions(query: ComparisonQuery, *, without: str | None = None) -> Where:
-    """Conditions on runs (r), environments (e) and measurements (m), but for filter `without`."""
-    where = Where([COUNTED, "s.tool = %s"], [query.tool])
+def _ids(name: str, keys: tuple[str, ...]) -> list[int]:
+    """The ids of the hosts or of the dimension's values that have these keys."""
+    found = (
+        Host.objects.filter(slug__in=keys)
+        if name == "host"
+        else DimensionValue.objects.filter(dimension=name, key__in=keys)
+    )
+    return list(found.values_list("pk", flat=True))
+
+
+def machine_conditions(query: ComparisonQuery, *, without: Iterable[str] = ()) -> Where:
+    """The query's filters as conditions on machines (k) and environments (e), but the verdict."""
+    where = Where(["true"], [])
     for name, values in query.filters.items():
-        if name != without and values:
+        if name not in (*OF_RESULTS, *without) and values:
             add_filter(where, name, values)
-    if query.since is not None:
-        where.add("r.started_at >= %s", query.since)
-    if query.until is not None:
-        where.add("r.started_at <= %s", query.until)
     return where
 
 
-def series_conditions(query: ComparisonQuery, *, without: str | None = None) -> Where:
-    """`run_conditions` and those on the series, but for ciphers and block size."""
-    where = run_conditions(query, without=without)
-    where.add("s.acceleration = %s", query.acceleration)
+def class_conditions(query: ComparisonQuery) -> Where:
+    """Conditions on series (s): all that the query asks for, but for ciphers and block size."""
+    where = Where(["s.tool = %s", "s.acceleration = %s"], [query.tool, query.acceleration])
     if query.tool == "openssl":
         where.add("s.operation = %s", query.operation)
         where.add("s.threads = %s", query.threads)
@@ -141,45 +153,60 @@ def series_conditions(query: ComparisonQuery, *, without: str | None = None) -> 
     where.add("s.target_kind = %s", query.target_kind)
     if query.mac is None:
         where.add("s.mac = ''")
-    else:
+    return where
+
+
+def result_conditions(query: ComparisonQuery) -> Where:
+    """Conditions on results (l) and their series (s): the date, the MAC, the run's verdict.
+
+    `until` is none of them: which result is the latest depends on it (`machine_results`).
+    """
+    where = Where(["true"], [])
+    if query.since is not None:
+        where.add("l.started_at >= %s", query.since)
+    for name in OF_RESULTS:
+        if query.filters.get(name):
+            add_filter(where, name, query.filters[name])
+    if query.tool == "ssh" and query.mac is not None:
         where.add(
-            "(s.mac = %s OR m.negotiated_id IN (SELECT id FROM runs_negotiated WHERE mac = %s))",
-            query.mac,
+            "(s.asked OR l.negotiated_id = ANY(ARRAY("
+            "SELECT id FROM runs_negotiated WHERE mac = %s)))",
             query.mac,
         )
     return where
 
 
-def measurement_conditions(query: ComparisonQuery) -> Where:
-    """`series_conditions` with the query's ciphers and, for openssl, the block size it names."""
-    where = series_conditions(query)
-    if query.ciphers:
-        where.add("s.cipher = ANY(%s)", list(query.ciphers))
-    if query.tool == "openssl" and query.block_size is not None:
-        where.add("s.block_size = %s", query.block_size)
-    return where
-
-
 @dataclass(frozen=True)
 class Grouping:
-    """How rows get their group: SQL for key and label, the join it needs, its parameters."""
+    """How results get their group.
+
+    `key` is SQL for what they are grouped by, `parameters` its parameters; `names` SELECTs id,
+    key and label of those groups that are rows of a table, and is empty where they are texts.
+    `of_run`: the group is that of the latest run, of which one machine may have several.
+    `reads_run`: `key` needs the result's run (r).
+    """
 
     key: str
-    label: str
-    join: str
+    names: str = ""
     parameters: tuple[Any, ...] = ()
+    of_run: bool = False
+    reads_run: bool = False
+
+    def name_of(self, text: str) -> tuple[str, str]:
+        """Key and label of a group that is a text."""
+        if self.reads_run:
+            return text, text.title()
+        return text, "Not tagged" if text == UNKNOWN_KEY else text
 
 
 def grouping(group_by: str) -> Grouping:
     """The grouping of a validated `group_by`."""
     if group_by.startswith(TAG_PREFIX):
         tag = group_by.removeprefix(TAG_PREFIX)
-        value = "coalesce(r.tags ->> %s, 'unknown')"
-        label = "coalesce(r.tags ->> %s, 'Not tagged')"
-        return Grouping(value, label, "", (tag, tag))
-    if group_by == "host":
-        return Grouping("h.slug", "h.name", "JOIN runs_host h ON h.id = r.host_id")
+        key = f"coalesce(k.tags ->> %s, '{UNKNOWN_KEY}')"
+        return Grouping(key, parameters=(tag,), of_run=True)
     if group_by == "acceleration":
-        return Grouping("r.acceleration", "initcap(r.acceleration)", "")
-    join = f"JOIN runs_dimensionvalue d ON d.id = e.{_column(group_by)}"
-    return Grouping("d.key", "d.label", join)
+        return Grouping("r.acceleration", of_run=True, reads_run=True)
+    if group_by == "host":
+        return Grouping("k.host_id", "SELECT id, slug, name FROM runs_host")
+    return Grouping(f"e.{_column(group_by)}", "SELECT id, key, label FROM runs_dimensionvalue")

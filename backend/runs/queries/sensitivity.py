@@ -31,7 +31,7 @@ def query_sensitivity(query: ComparisonQuery) -> QuerySensitivity:
     """
     query = resolve_block_size(replace(query, metric="normalised"))
     profile = profile_of(query)
-    rows = vote_rows(query, "m.median, r.id", only="m.median IS NOT NULL")
+    rows = vote_rows(query, "v.median, v.run_id")
     levels = _levels({row[-1] for row in rows}, query.tool)
     of_cipher: defaultdict[str, list[RankedRun]] = defaultdict(list)
     for group, _, _, _, cipher, median, run in rows:

@@ -7,9 +7,9 @@ from analysis.percentile import Standing, standing_of_counts
 from analysis.tool_changes import tool_changes
 from runs.models import DimensionValue
 from runs.queries.latest import LatestResult
+from runs.queries.machine_results import LATEST_FIRST
 from runs.queries.runs import MeasurementDetail
-from runs.queries.selection import COUNTED
-from runs.queries.statements import FROM, LATEST_FIRST, fetch_rows
+from runs.queries.statements import fetch_rows
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,18 @@ SELECT mine.position, count(*) FILTER (WHERE other.value < mine.value),
 FROM unnest(%s::int[], %s::text[], %s::text[], %s::text[], %s::int[], %s::float8[])
     AS mine (position, tool, method, cipher, block_size, value)
 CROSS JOIN LATERAL (
-    SELECT DISTINCT ON (r.host_id) m.median AS value
-    {FROM}
+    SELECT DISTINCT ON (k.host_id) l.median AS value
+    FROM runs_series s
+    JOIN runs_latest l ON l.series_id = s.id
+    JOIN runs_machine k ON k.id = l.machine_id
+    JOIN runs_environment e ON e.id = k.environment_id
     WHERE s.tool = mine.tool AND s.method = mine.method AND s.cipher = mine.cipher
         AND coalesce(s.block_size, 0) = mine.block_size
         AND s.operation = 'encrypt' AND s.threads = 1 AND s.acceleration = 'default'
         AND s.mac = '' AND NOT s.compression AND s.target_kind <> 'remote'
-        AND {COUNTED} AND m.median IS NOT NULL AND r.host_id <> %s
+        AND k.host_id <> %s
         AND (%s::int[] IS NULL OR e.openssl_id = ANY(%s::int[]))
-    ORDER BY r.host_id, {LATEST_FIRST}, s.pinned, m.series_id
+    ORDER BY k.host_id, {LATEST_FIRST}, s.pinned, l.series_id
 ) other
 GROUP BY mine.position
 """  # noqa: S608 - closed lists

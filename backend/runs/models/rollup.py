@@ -1,0 +1,30 @@
+"""Answers to the questions that are asked most, made from all machines' latest results."""
+
+from django.db import models
+
+
+class Rollup(models.Model):
+    """One answer, as of the moment its data were read (`runs.rollups`).
+
+    `version` is that of the data it was made from: while that is the present one, it is exact.
+    """
+
+    key = models.CharField(max_length=400, unique=True, help_text="The question, as JSON.")
+    version = models.UUIDField()
+    as_of = models.DateTimeField()
+    seconds = models.FloatField(help_text="How long it took to make.")
+    body = models.JSONField()
+
+
+class RollupSlot(models.Model):
+    """What the groups of a rollup measured of one cipher and block size."""
+
+    rollup = models.ForeignKey(Rollup, models.CASCADE, related_name="slots", db_index=False)
+    version = models.UUIDField(help_text="As the rollup's, when it was made with it.")
+    slot = models.SmallIntegerField(help_text="Its place in the rollup's list of slots.")
+    body = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["rollup", "slot"], name="one_row_per_slot"),
+        ]

@@ -1,0 +1,47 @@
+"""Which block size a comparison of openssl is made at."""
+
+from runs.queries.machine_results import SeriesTable, machine_results
+from runs.queries.selection import (
+    ComparisonQuery,
+    grouping,
+    machine_conditions,
+    result_conditions,
+)
+from runs.queries.statements import fetch_rows
+
+
+def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None:
+    """The largest block size that all groups have; failing that, the one that most have."""
+    blocks = [series.slots[slot].block_size for slot in series.slot_of]
+    if not blocks:
+        return None
+    group, machines = grouping(query.group_by), machine_conditions(query)
+    results, dates = machine_results(series.array, query.until), result_conditions(query)
+    run, one = ("JOIN runs_run r ON r.id = x.run_id", "") if group.reads_run else ("", "LIMIT 1")
+    # By machine and block size one result is looked up, instead of reading all of them.
+    statement = f"""
+        SELECT x.block FROM runs_machine k
+        JOIN runs_environment e ON e.id = k.environment_id
+        CROSS JOIN (
+            SELECT block, array_agg(id) AS ids FROM unnest(%s::int[], %s::int[]) AS b (id, block)
+            GROUP BY block
+        ) blocks
+        CROSS JOIN LATERAL (
+            SELECT blocks.block, l.run_id FROM {results.sql}
+            WHERE l.machine_id = k.id AND l.series_id = ANY(blocks.ids) AND {dates.text} {one}
+        ) x {run}
+        WHERE {machines.text}
+        GROUP BY x.block ORDER BY count(DISTINCT {group.key}) DESC, x.block DESC LIMIT 1
+    """  # noqa: S608 - closed lists
+    rows = fetch_rows(
+        statement,
+        [
+            list(series.ids),
+            blocks,
+            *results.parameters,
+            *dates.parameters,
+            *machines.parameters,
+            *group.parameters,
+        ],
+    )
+    return rows[0][0] if rows else None

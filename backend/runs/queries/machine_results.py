@@ -1,0 +1,141 @@
+"""What machines measured last, now or up to a moment: the rows that comparisons are made of.
+
+No statement here reads all measurements: now is `runs_latest`; up to a moment is that too where
+a machine has measured nothing since, and else a look back by the index of its host's runs.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from runs.queries.selection import (
+    COUNTED,
+    ComparisonQuery,
+    class_conditions,
+)
+from runs.queries.statements import fetch_rows
+
+LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"
+"""A run of unknown date is never the latest; of one moment the one stored later counts."""
+
+_PAST = f"""(
+    SELECT machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,
+        cpu_bound_throughput
+    FROM runs_latest WHERE series_id = ANY({{series}}) AND started_at <= %s
+    UNION ALL
+    SELECT now.machine_id, now.series_id, past.* FROM runs_latest now
+    JOIN runs_machine k ON k.id = now.machine_id
+    CROSS JOIN LATERAL (
+        SELECT r.id, r.started_at, m.negotiated_id, m.median, m.cpu_seconds_per_gb,
+            m.cpu_bound_throughput
+        FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id AND m.series_id = now.series_id
+        WHERE r.host_id = k.host_id AND r.environment_id = k.environment_id
+            AND r.source = k.source AND r.tags = k.tags
+            AND {COUNTED} AND r.started_at <= %s AND m.median IS NOT NULL
+        ORDER BY r.started_at DESC, r.id DESC LIMIT 1
+    ) past
+    WHERE now.series_id = ANY({{series}}) AND now.started_at > %s
+)"""  # noqa: S608 - constants
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A piece of SQL with its parameters."""
+
+    sql: str
+    parameters: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What one machine has one vote on: a cipher and, of openssl, a block size."""
+
+    cipher: str
+    block_size: int | None
+
+    def is_in(self, query: ComparisonQuery) -> bool:
+        """Whether the query asks for this cipher and, of openssl, for this block size."""
+        return (not query.ciphers or self.cipher in query.ciphers) and (
+            query.tool != "openssl" or query.block_size in (None, self.block_size)
+        )
+
+
+@dataclass(frozen=True)
+class SeriesTable:
+    """The stored series that a query asks for, the one that votes first where there are several.
+
+    `slot_of` gives for each of `ids` the place of its slot in `slots`; `asked` whether the
+    query's MAC is the one that was asked for.
+    """
+
+    ids: tuple[int, ...]
+    slot_of: tuple[int, ...]
+    asked: tuple[bool, ...]
+    slots: tuple[Slot, ...]
+
+    @property
+    def table(self) -> Relation:
+        """A table s (id, slot, asked, place)."""
+        return Relation(
+            "unnest(%s::int[], %s::int[], %s::bool[])"
+            " WITH ORDINALITY AS s (id, slot, asked, place)",
+            (list(self.ids), list(self.slot_of), list(self.asked)),
+        )
+
+    @property
+    def array(self) -> Relation:
+        """The ids as an array."""
+        return Relation("%s::int[]", (list(self.ids),))
+
+    def choice(self, query: ComparisonQuery) -> "SeriesTable":
+        """Only the series of the query's ciphers and block size, in the same slots."""
+        return self._of(
+            [place for place, slot in enumerate(self.slot_of) if self.slots[slot].is_in(query)]
+        )
+
+    def without(self, other: "SeriesTable") -> "SeriesTable":
+        """The series that are not in `other`, in the same slots."""
+        left = frozenset(other.ids)
+        return self._of([place for place, pk in enumerate(self.ids) if pk not in left])
+
+    def _of(self, places: list[int]) -> "SeriesTable":
+        return replace(
+            self,
+            ids=tuple(self.ids[place] for place in places),
+            slot_of=tuple(self.slot_of[place] for place in places),
+            asked=tuple(self.asked[place] for place in places),
+        )
+
+    @property
+    def used_slots(self) -> list[int]:
+        """The places of the slots that these series are of."""
+        return sorted(set(self.slot_of))
+
+
+def class_series(query: ComparisonQuery) -> SeriesTable:
+    """All series that the query asks for whatever their ciphers and block sizes."""
+    where = class_conditions(query)
+    rows = fetch_rows(
+        f"SELECT s.id, s.cipher, s.block_size, s.mac FROM runs_series s WHERE {where.text}"  # noqa: S608
+        " ORDER BY s.cipher, s.block_size, s.pinned, s.target_name, s.id",
+        where.parameters,
+    )
+    slots = [Slot(cipher, block_size) for _, cipher, block_size, _ in rows]
+    places = {slot: place for place, slot in enumerate(dict.fromkeys(slots))}
+    return SeriesTable(
+        ids=tuple(row[0] for row in rows),
+        slot_of=tuple(places[slot] for slot in slots),
+        asked=tuple(row[3] == (query.mac or "") for row in rows),
+        slots=tuple(places),
+    )
+
+
+def machine_results(series: Relation, until: datetime | None) -> Relation:
+    """A table l like `runs_latest`: what was the latest at the moment `until`, or is it now.
+
+    `series` is an array of their ids; the caller still has to ask for them.
+    """
+    if until is None:
+        return Relation("runs_latest l")
+    parameters = (*series.parameters, until, until, *series.parameters, until)
+    return Relation(f"{_PAST.format(series=series.sql)} l", parameters)

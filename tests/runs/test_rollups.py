@@ -1,0 +1,298 @@
+"""One comparison in three ways: by rollups, by one statement, and in plain Python."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from unittest import mock
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analysis.comparison import UNITS, Comparison, build_comparison
+from runs import rollups
+from runs.derived import delete_runs, refresh_hosts, set_hidden
+from runs.models import Rollup, Run
+from runs.queries.block_size import common_block_size
+from runs.queries.comparison import (
+    compare,
+    compare_directly,
+    machines,
+    profile_of,
+    resolve_block_size,
+    votes,
+)
+from runs.queries.facets import (
+    block_sizes,
+    facets,
+    facets_directly,
+    machine_count,
+    measured_ciphers,
+)
+from runs.queries.machine_results import class_series
+from runs.queries.selection import GROUPINGS, ComparisonQuery
+from runs.rollups import allowing_lag
+from tests.conftest import StoreRun
+from tests.sample_documents import (
+    environment,
+    openssl_measurement,
+    run_document,
+    ssh_measurement,
+)
+
+SSH = ("aes128-ctr", "chacha20-poly1305@openssh.com", "3des-cbc", "arcfour")
+OPENSSL = ("aes-128-gcm", "des-ede3-cbc")
+START = datetime(2025, 11, 1, tzinfo=UTC)
+MIDDLE = START + timedelta(days=5)
+
+rates = st.integers(1, 40).map(lambda number: number * 2.5e7)
+
+
+@st.composite
+def ssh_series(draw: st.DrawFn) -> dict[str, Any]:
+    """A series of ssh: of plain ones mostly, with CPU time or without."""
+    made = ssh_measurement(
+        draw(st.sampled_from(SSH)),
+        draw(rates),
+        pinned=draw(st.booleans()),
+        mac=draw(st.sampled_from((None, None, None, "hmac-sha1"))),
+    )
+    if draw(st.booleans()):
+        seconds = draw(st.integers(1, 9)) / 10
+        for sample in made["samples"]:
+            sample.update(client_cpu_seconds=seconds, server_cpu_seconds=1.0)
+    return made
+
+
+openssl_series = st.builds(
+    lambda cipher, rate, block: openssl_measurement(cipher, rate, block_size=block),
+    st.sampled_from(OPENSSL),
+    rates,
+    st.sampled_from((1024, 16384)),
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    """A run of one of few hosts and environments, at one of few moments."""
+    series = draw(st.lists(st.one_of(ssh_series(), openssl_series), min_size=1, max_size=5))
+    once = {repr({**one, "samples": None}): one for one in series}
+    started = START + timedelta(days=draw(st.integers(0, 9)))
+    stated = environment(model=draw(st.sampled_from(("AMD EPYC 9R14", "Intel Xeon E5-2680"))))
+    return run_document(
+        *once.values(),
+        host={"name": draw(st.sampled_from("abc"))},
+        tags=draw(st.sampled_from(({}, {"rack": "1"}, {"rack": "2"}))),
+        environment=stated,
+        started_at=started.isoformat(),
+        finished_at=(started + timedelta(minutes=5)).isoformat(),
+    )
+
+
+fleets = st.lists(
+    st.tuples(documents(), st.sampled_from(("agent", "agent", "import"))), min_size=1, max_size=7
+)
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> ComparisonQuery:
+    """A question of either tool, of any metric, grouping and subset of ciphers, filtered or not."""
+    tool = draw(st.sampled_from(("ssh", "openssl")))
+    filters = {
+        "source": ("agent",),
+        "cpu": ("amd-epyc-9r14",),
+        "tag": ("rack:1",),
+        "host": ("a", "b"),
+        "verdict": ("unknown",),
+    }
+    chosen = draw(st.lists(st.sampled_from(sorted(filters)), max_size=2, unique=True))
+    return ComparisonQuery(
+        tool=tool,
+        group_by=draw(st.sampled_from((*GROUPINGS, "tag:rack"))),
+        metric=draw(st.sampled_from(sorted(UNITS))),
+        ciphers=tuple(
+            draw(st.lists(st.sampled_from(SSH if tool == "ssh" else OPENSSL), unique=True))
+        ),
+        mac=draw(st.sampled_from((None, None, "hmac-sha1"))) if tool == "ssh" else None,
+        filters={name: filters[name] for name in chosen},
+        since=draw(st.sampled_from((None, None, MIDDLE))),
+        until=draw(st.sampled_from((None, None, MIDDLE))),
+    )
+
+
+def in_python(query: ComparisonQuery) -> Comparison:
+    """The reference: each vote brought, and compared by `analysis`."""
+    query = replace(query, block_size=by_statement(query))
+    profile = profile_of(query)
+    return build_comparison(
+        votes(query, profile),
+        machines(query),
+        tool=query.tool,
+        group_by=query.group_by,
+        metric=query.metric,
+        profile=profile.name if profile else None,
+    )
+
+
+def by_statement(query: ComparisonQuery) -> int | None:
+    if query.tool != "openssl":
+        return None
+    return common_block_size(query, class_series(query).choice(query))
+
+
+def reference_votes(query: ComparisonQuery) -> set[tuple[Any, ...]]:
+    """Host, environment, cipher and median of each vote, by the definition over all runs."""
+    best: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    runs = Run.objects.filter(status="ready", hidden=False).select_related("environment__cpu")
+    for run in runs:
+        if query.since and (not run.started_at or run.started_at < query.since):
+            continue
+        if query.until and (not run.started_at or run.started_at > query.until):
+            continue
+        if "source" in query.filters and run.source not in query.filters["source"]:
+            continue
+        assert run.environment is not None
+        if "cpu" in query.filters and run.environment.cpu.key not in query.filters["cpu"]:
+            continue
+        if "tag" in query.filters and run.tags.get("rack") != "1":
+            continue
+        for row in run.measurements.select_related("series"):
+            series = row.series
+            wanted = (series.tool, series.mac) == (query.tool, query.mac or "")
+            if not wanted or row.median is None or series.method not in ("pipeline", ""):
+                continue
+            if query.ciphers and series.cipher not in query.ciphers:
+                continue
+            if query.block_size is not None and series.block_size != query.block_size:
+                continue
+            key = (run.host_id, run.environment_id, series.cipher)
+            order = (run.started_at, run.pk, not series.pinned, -series.pk, row.median)
+            best[key] = max(best.get(key, order), order)
+    return {(*key, order[-1]) for key, order in best.items()}
+
+
+@pytest.mark.django_db
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(fleet=fleets, asked=st.lists(queries(), min_size=4, max_size=10), data=st.data())
+def test_rollups_equal_the_statement_and_plain_python(
+    store_run: StoreRun, fleet: list[Any], asked: list[ComparisonQuery], data: st.DataObject
+) -> None:
+    with transaction.atomic():
+        runs = [store_run(document, source) for document, source in fleet]
+        agree(asked)
+        change = data.draw(st.sampled_from(("hide", "delete", "refresh", "add")))
+        run = data.draw(st.sampled_from(runs))
+        if change == "hide":
+            set_hidden(run, True)
+        elif change == "delete":
+            delete_runs([run])
+        elif change == "refresh":
+            refresh_hosts([one.host_id for one in runs if one.host_id])
+        else:
+            store_run(data.draw(documents()))
+        agree(asked)
+        transaction.set_rollback(True)
+
+
+def agree(asked: list[ComparisonQuery]) -> None:
+    """All ways of answering say the same, to the last bit."""
+    for query in asked:
+        direct = compare_directly(query)
+        assert compare(query) == direct
+        assert direct == in_python(query)
+        assert resolve_block_size(query).block_size == by_statement(query)
+        at_block = replace(query, metric="throughput", block_size=by_statement(query))
+        if "verdict" not in query.filters and "host" not in query.filters:
+            found = votes(at_block, None)
+            said = {(one.host_id, one.environment_id, one.cipher, one.value) for one in found}
+            assert said == reference_votes(at_block)
+        assert facets(query) == facets_directly(query)
+        counts_agree(at_block)
+
+
+def counts_agree(query: ComparisonQuery) -> None:
+    """What the page says of machines is what their votes say."""
+    every = votes(replace(query, ciphers=(), metric="throughput"), None)
+    if query.tool == "ssh":
+        counted = {one.cipher: one.machines for one in measured_ciphers(query)}
+        for cipher in SSH:
+            assert counted.get(cipher, 0) == sum(one.cipher == cipher for one in every)
+    pairs = {(one.host_id, one.environment_id) for one in votes(query, None)}
+    assert machine_count(query) == len(pairs)
+    if query.block_size is not None:
+        assert query.block_size in block_sizes(query)
+
+
+def gcm(rate: float, name: str = "a") -> dict[str, Any]:
+    return run_document(ssh_measurement("aes128-ctr", rate), host={"name": name})
+
+
+def made_slowly() -> datetime:
+    """As if the rollups had taken long, a while ago; returns when."""
+    before = timezone.now() - timedelta(hours=1)
+    Rollup.objects.update(seconds=10, as_of=before)
+    return before
+
+
+def median(query: ComparisonQuery) -> float:
+    (group,) = compare(query).groups
+    return group.values["aes128-ctr"].median
+
+
+@pytest.mark.django_db
+def test_a_slow_rollup_lags_only_where_that_is_allowed_and_says_since_when(
+    store_run: StoreRun,
+) -> None:
+    query = ComparisonQuery()
+    store_run(gcm(1e8))
+    assert median(query) == 1e8
+    before = made_slowly()
+    store_run(gcm(3e8, "b"))
+    with mock.patch("celery.app.base.Celery.send_task") as asked:
+        for _ in range(3):
+            with allowing_lag() as lag:
+                assert median(query) == 1e8
+            assert lag.as_of == before
+        (task,) = asked.call_args_list
+    rollups.make_rollup(*task.args[1])
+    with allowing_lag() as lag:
+        assert median(query) == 2e8
+    assert lag.as_of is None
+
+
+@pytest.mark.django_db
+def test_without_leave_to_lag_a_rollup_is_exact(store_run: StoreRun) -> None:
+    store_run(gcm(1e8))
+    assert median(ComparisonQuery()) == 1e8
+    made_slowly()
+    store_run(gcm(3e8, "b"))
+    assert median(ComparisonQuery()) == 2e8
+
+
+@pytest.mark.django_db
+def test_where_no_worker_can_be_asked_the_reader_makes_it(store_run: StoreRun) -> None:
+    store_run(gcm(1e8))
+    assert median(ComparisonQuery()) == 1e8
+    made_slowly()
+    store_run(gcm(3e8, "b"))
+    failing = mock.patch("celery.app.base.Celery.send_task", side_effect=OSError("gone"))
+    with failing, allowing_lag() as lag:
+        assert median(ComparisonQuery()) == 2e8
+    assert lag.as_of is None
+
+
+@pytest.mark.django_db
+def test_rollups_of_long_ago_are_forgotten(store_run: StoreRun) -> None:
+    store_run(gcm(1e8))
+    compare(ComparisonQuery())
+    rollups.forget_rollups()
+    assert Rollup.objects.count() == 1
+    Rollup.objects.update(as_of=START)
+    rollups.forget_rollups()
+    assert Rollup.objects.count() == 0
