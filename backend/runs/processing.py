@@ -4,7 +4,8 @@ Five round trips to the database a run: begun, transaction, locked, stored, comm
 document says is worked out in between, while nothing is locked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -39,12 +40,12 @@ def _describe(run: Run, document: RunDocument) -> None:
     run.status, run.rejection, run.derived_version = Run.Status.READY, "", DERIVED_VERSION
 
 
-def derive(begun: Begun) -> DerivedRun:
+def derive(begun: Begun, raw: Mapping[str, Any]) -> DerivedRun:
     """All that follows from a document alone; its series and environment are stored when new.
 
     `DocumentRejected` where the document cannot be true.
     """
-    document = parse_run_document(read_again(begun.text), received_at=begun.run.received_at)
+    document = parse_run_document(raw, received_at=begun.run.received_at)
     _describe(begun.run, document)
     key = HostKey.of(document.host, published=begun.run.source == Run.Source.PUBLISHED)
     made = derive_rows(begun, key, document)
@@ -73,7 +74,7 @@ def store(made: Sequence[DerivedRun]) -> bool:
 def _end(begun: Begun) -> bool:
     """Derive and store, or reject; False when the document was replaced meanwhile."""
     try:
-        made = derive(begun)
+        made = derive(begun, read_again(begun.text))
     except DocumentRejected as reason:
         with transaction.atomic():
             return reject(begun, str(reason))

@@ -4,6 +4,8 @@ import logging
 from datetime import timedelta
 
 from celery import Task, shared_task
+from celery.utils import uuid
+from django.conf import settings
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
@@ -16,6 +18,8 @@ logger = logging.getLogger(__name__)
 
 ROLLUPS = (facets, rolled_up)
 """The modules that declare how rollups are made: a worker has to know them all."""
+QUEUE = "celery"
+"""Of all tasks: Celery's default."""
 
 SWEEP_AFTER = timedelta(seconds=30)
 """A run still accepted after this long has lost its task (a broker or worker that died)."""
@@ -40,11 +44,31 @@ def enqueue(run: Run) -> None:
 
     def publish() -> None:
         try:
-            process_run.delay(run.pk)
+            _publish(process_run, run.pk)
         except BrokerError as error:
             logger.warning("run %s waits for the sweeper: %s", run.run_id, error)
 
     transaction.on_commit(publish)
+
+
+def _publish(task: Task[..., None], *arguments: int) -> None:
+    """What `task.delay` does, without weighing its options anew: a quarter of the time.
+
+    An upload would spend a third of its time in that.
+    """
+    app = task.app
+    message = app.amqp.as_task_v2(uuid(), task.name, args=arguments, kwargs={})
+    with app.producer_pool.acquire(block=True) as producer:
+        producer.publish(
+            message.body,
+            exchange="",  # the queue itself
+            routing_key=QUEUE,
+            serializer="json",
+            headers=message.headers,
+            retry=True,
+            retry_policy=settings.CELERY_TASK_PUBLISH_RETRY_POLICY,
+            **message.properties,
+        )
 
 
 @shared_task
