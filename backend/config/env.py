@@ -8,6 +8,9 @@ from django.core.exceptions import ImproperlyConfigured
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"", "0", "false", "no", "off"})
 
+MOST_DAYS = 100_000
+"""Three centuries: dates end somewhere."""
+
 
 class Env:
     """Typed reading of environment variables.
@@ -32,6 +35,17 @@ class Env:
         if value.strip().lower() in FALSE:
             return False
         raise ImproperlyConfigured(f"{name} is {value!r}; it must be 1 or 0.")
+
+    def days(self, name: str) -> int | None:
+        """A number of days of at least 1; None where the variable is unset or empty."""
+        value = self.text(name)
+        if not value:
+            return None
+        if not (
+            value.isascii() and value.isdigit() and len(value) < 10 and 0 < int(value) <= MOST_DAYS
+        ):
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be 1 to {MOST_DAYS} days.")
+        return int(value)
 
     def names(self, name: str) -> list[str]:
         """A comma-separated list, empty entries dropped."""

@@ -19,6 +19,7 @@ DATA_DIR = Path(env.text("CIPHERMARK_DATA_DIR") or PROJECT_DIR / ".data").absolu
 PRODUCTION = env.choice("CIPHERMARK_ENV", ("development", "production")) == "production"
 DEBUG = env.flag("CIPHERMARK_DEBUG")
 CIPHERMARK_PUBLIC = env.flag("CIPHERMARK_PUBLIC")
+CIPHERMARK_KEEP_DAYS = env.days("CIPHERMARK_KEEP_DAYS")
 ALLOWED_HOSTS = env.names("CIPHERMARK_ALLOWED_HOSTS")
 SECRET_KEY = env.text("CIPHERMARK_SECRET_KEY")
 DATABASE_URL = env.text("DATABASE_URL")
@@ -118,6 +119,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout"
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_max": 0.2}
 CELERY_BEAT_SCHEDULE = {
     "sweep-accepted-runs": {"task": "runs.tasks.sweep_accepted_runs", "schedule": 60.0},
+    "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
     "sweep-profiles": {"task": "runs.tasks.sweep_profiles", "schedule": 60.0},
     "sweep-exports": {"task": "runs.tasks.sweep_exports", "schedule": 60.0},
     "forget-rollups": {"task": "runs.tasks.forget_rollups", "schedule": 86_400.0},

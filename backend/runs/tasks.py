@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from itertools import islice
 
 from celery import Task, shared_task
 from celery.utils import uuid
@@ -12,6 +13,7 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from runs import export_jobs, processing, rollups, speed_indices
 from runs.models import ExportJob, ReferenceProfile, Run
+from runs.pruning import Old, prune
 from runs.queries import facets, rolled_up
 
 logger = logging.getLogger(__name__)
@@ -28,6 +30,9 @@ MAX_ATTEMPTS = 5
 """Begun this often without an end, it is the document that kills workers: it ends rejected."""
 
 SWEEP_BATCH = 500
+
+PRUNED_BATCHES = 50
+"""Of one task: ten thousand runs, so that it never nears the time limit."""
 
 
 @shared_task(autoretry_for=(OperationalError, IntegrityError), retry_backoff=True, max_retries=5)
@@ -167,3 +172,14 @@ def make_rollup(key: str) -> None:
 def forget_rollups() -> None:
     """Remove rollups that nobody has asked for since their data changed, for a week."""
     rollups.forget_rollups()
+
+
+@shared_task
+def prune_old_runs() -> None:
+    """Delete what is older than CIPHERMARK_KEEP_DAYS; an hour later the rest of a great many."""
+    if settings.CIPHERMARK_KEEP_DAYS is None:
+        return
+    old = Old(timezone.now() - timedelta(days=settings.CIPHERMARK_KEEP_DAYS))
+    deleted = sum(islice(prune(old), PRUNED_BATCHES))
+    if deleted:
+        logger.info("%s runs older than CIPHERMARK_KEEP_DAYS were deleted", deleted)

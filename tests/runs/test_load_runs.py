@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import OperationalError
 
-from runs import loading
+from runs import loading, processing
 from runs.models import Host, Latest, Measurement, Run, RunSpeedIndex
 from tests.conftest import StoreRun
 from tests.histories import run_of_day
@@ -123,13 +123,12 @@ def test_one_document_that_breaks_the_batch_is_refused_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     good, bad = run_document(), run_document(host={"name": "bad", "machine_id": None})
-    store = loading.store
 
     def refuse(made: Any) -> bool:
         if any(one.host.name == "bad" for one in made):
             Host.objects.create(name="a", slug="same")
             Host.objects.create(name="b", slug="same")
-        return store(made)
+        return processing.store(made)
 
     monkeypatch.setattr(loading, "store", refuse)
     loaded = loading.load_lines(lines(bad, good))
