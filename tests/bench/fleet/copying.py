@@ -15,9 +15,9 @@ Row = Mapping[str, Any]
 
 
 def dsn() -> str:
-    """Where the database is, in libpq's words."""
+    """Where the database is, in libpq's words, with the program's own settings of a session."""
     parameters = connection.get_connection_params()
-    wanted = ("dbname", "user", "password", "host", "port")
+    wanted = ("dbname", "user", "password", "host", "port", "options")
     found = {name: str(parameters[name]) for name in wanted if parameters.get(name)}
     return psycopg.conninfo.make_conninfo("", **found)
 
