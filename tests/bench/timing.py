@@ -41,13 +41,17 @@ def p50_ms(
     *,
     before: Callable[[], object] = lambda: None,
     clock: Clock = time.perf_counter,
+    rounds: int = FULL.rounds,
 ) -> Pair:
-    """Milliseconds of one call of each; `before` is done before each call, untimed."""
+    """Milliseconds of one call of each; `before` is done before each call, untimed.
+
+    `rounds` are the most that are made.
+    """
     for side in (program, floor):  # whatever is made once is not measured
         before()
         side()
     values, floors = [], []
-    for _ in range(chosen.effort.rounds):
+    for _ in range(min(rounds, chosen.effort.rounds)):
         values.append(round_ms(program, before, clock))
         floors.append(round_ms(floor, before, clock))
     return Pair.of(values, floors)
