@@ -206,6 +206,8 @@ SPECTACULAR_SETTINGS = {
         # What can be wrong with a required choice, whatever the field is called.
         "ChoiceErrorCodeEnum": ["invalid_choice", "null", "required"],
         "ToolEnum": ["ssh", "openssl"],
+        "ExportFormatEnum": ["csv", "xlsx"],
+        "TextFormatEnum": ["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"],
     },
 }
 

@@ -139,10 +139,10 @@ def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
 
 
 def comparison_lines(export: Export) -> Iterator[str]:
-    """A comparison as CSV, line by line."""
+    """A comparison as CSV, line by line; compared before the first is asked for."""
     export = decided(export)
     comparison = compare(export.query)
-    yield from comparison_csv(asked(export, comparison), comparison, export.dialect)
+    return comparison_csv(asked(export, comparison), comparison, export.dialect)
 
 
 def write_xlsx(export: Export, out: BinaryIO) -> Generator[int]:

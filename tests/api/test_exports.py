@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ApiClient, StoreRun
-from tests.sample_documents import run_document, ssh_measurement
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 URL = "/api/v1/exports/comparison.csv"
 
@@ -80,6 +80,29 @@ def test_commas_quotes_and_umlauts_survive(reader: ApiClient, store_run: StoreRu
     store_run(run_document(host={"name": name}))
     (row,) = rows(reader, group_by="host")
     assert row["group"] == name
+
+
+def test_the_file_says_what_was_asked(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(
+        run_document(
+            openssl_measurement("aes-128-gcm", 1e9),
+            openssl_measurement("aes-128-gcm", 5e8, block_size=16),
+        )
+    )
+    (row,) = rows(reader, tool="openssl", group_by="os")
+    assert (row["block_size_bytes"], row["operation"], row["threads"]) == ("16384", "encrypt", "1")
+    assert (row["tool"], row["group_by"], row["method"]) == ("openssl", "os", "")
+    assert row["acceleration"] == "default"
+
+
+@pytest.mark.usefixtures("published")
+def test_the_comparison_itself_is_also_had_as_csv(reader: ApiClient) -> None:
+    query = {"group_by": "os", "excel": "1"}
+    written = reader.get("/api/v1/comparison/", {**query, "format": "csv"}).getvalue()
+    assert written == reader.get(URL, query).getvalue()
+    assert written.decode().startswith("\ufeffgroup;")
+    assert reader.get("/api/v1/comparison/", {"format": "json"}).json()["tool"] == "ssh"
+    assert reader.get("/api/v1/comparison/", {"format": "pdf"}).status_code == 400
 
 
 def test_a_bad_parameter_is_a_400(reader: ApiClient) -> None:

@@ -37,9 +37,9 @@ class ExportJobSerializer(serializers.Serializer[Any]):
 
     job_id = serializers.UUIDField()
     kind = serializers.ChoiceField(choices=KINDS)
-    format = serializers.ChoiceField(choices=ExportJob.Format.choices)
+    format = serializers.ChoiceField(choices=ExportJob.Format.values)
     query = serializers.CharField()
-    status = serializers.ChoiceField(choices=ExportJob.Status.choices)
+    status = serializers.ChoiceField(choices=ExportJob.Status.values)
     failure = serializers.CharField()
     rows_total = serializers.IntegerField(allow_null=True)
     rows_done = serializers.IntegerField()

@@ -1,0 +1,272 @@
+"""/api/v1/exports/jobs/: large files made in the background, fetched in parts, and no remains."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+from openpyxl import load_workbook
+from pytest_django.fixtures import Settings
+
+from runs import export_jobs
+from runs.export_jobs import MOST_ATTEMPTS, MOST_UNFINISHED, make
+from runs.models import ExportJob
+from runs.queries import exports as queries
+from runs.tasks import sweep_exports
+from runs.tokens import create_token
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import run_document, ssh_measurement
+
+URL = "/api/v1/exports/jobs/"
+
+
+@pytest.fixture(autouse=True)
+def folder(db: None, tmp_path: Path, settings: Settings) -> Iterator[Path]:
+    """Where the files are."""
+    settings.EXPORTS_DIR = tmp_path / "exports"
+    yield settings.EXPORTS_DIR
+    for job in ExportJob.objects.all():
+        cache.delete_many([job.pulse_key, job.stop_key])
+
+
+@pytest.fixture
+def stored(store_run: StoreRun) -> None:
+    """Two runs of three measurements."""
+    ciphers = ("aes128-ctr", "aes256-ctr", "3des-cbc")
+    for host in ("a", "b"):
+        measured = [ssh_measurement(cipher, 1e8, 2e8) for cipher in ciphers]
+        store_run(run_document(*measured, host={"name": host}))
+
+
+def asked(client: Client, query: str = "kind=measurements&format=csv") -> dict[str, Any]:
+    response = client.post(f"{URL}?{query}")
+    assert response.status_code == 202, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def made(client: Client, query: str = "kind=measurements&format=csv") -> dict[str, Any]:
+    """A job after its task has run."""
+    answer = asked(client, query)
+    make(ExportJob.objects.get(job_id=answer["job_id"]).pk)
+    state: dict[str, Any] = client.get(answer["url"]).json()
+    return state
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_file_is_asked_for_made_and_fetched(reader: ApiClient, folder: Path) -> None:
+    waiting = asked(reader, "kind=measurements&format=csv&host=a")
+    assert (waiting["status"], waiting["file_url"]) == ("waiting", None)
+    assert reader.get(f"{waiting['url']}file").status_code == 409
+    make(ExportJob.objects.get().pk)
+    ready = reader.get(waiting["url"]).json()
+    assert (ready["status"], ready["rows_total"], ready["rows_done"]) == ("ready", 3, 3)
+    response = reader.get(ready["file_url"])
+    content = response.getvalue()
+    assert len(content) == ready["size_bytes"] == int(response["Content-Length"])
+    assert 'filename="ciphermark-measurements.csv"' in response["Content-Disposition"]
+    direct = reader.get("/api/v1/exports/measurements.csv", {"host": "a"}).getvalue()
+    assert content == direct
+    assert files(folder) == [f"{ready['job_id']}.csv"]
+
+
+@pytest.mark.usefixtures("stored")
+def test_workbooks_and_tries_are_made_too(reader: ApiClient) -> None:
+    for query, sheets in (
+        ("kind=measurements&format=xlsx", "Measurements"),
+        ("kind=comparison&format=xlsx&group_by=host", "Comparison"),
+    ):
+        state = made(reader, query)
+        content = reader.get(state["file_url"]).getvalue()
+        assert sheets in load_workbook(io.BytesIO(content)).sheetnames
+    tries = reader.get(made(reader, "kind=samples")["file_url"]).getvalue().decode()
+    assert len(list(csv.DictReader(io.StringIO(tries, newline="")))) == 12
+
+
+@pytest.mark.usefixtures("stored")
+def test_an_interrupted_download_goes_on_where_it_stopped(reader: ApiClient) -> None:
+    state = made(reader)
+    whole = reader.get(state["file_url"])
+    content = whole.getvalue()
+    assert whole["Accept-Ranges"] == "bytes"
+    rest = reader.get(state["file_url"], headers={"range": "bytes=100-", "if-range": whole["ETag"]})
+    assert rest.status_code == 206
+    assert rest["Content-Range"] == f"bytes 100-{len(content) - 1}/{len(content)}"
+    assert rest.getvalue() == content[100:]
+    other = reader.get(state["file_url"], headers={"range": "bytes=100-", "if-range": '"other"'})
+    assert (other.status_code, other.getvalue()) == (200, content)
+    beyond = reader.get(state["file_url"], headers={"range": f"bytes={len(content)}-"})
+    assert beyond.status_code == 416
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize("form", ("csv", "xlsx"))
+def test_cancelled_while_it_is_made_leaves_nothing(
+    reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    answer = asked(reader, f"kind=measurements&format={form}")
+    monkeypatch.setattr(queries, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(export_jobs, "PULSE_SECONDS", 0)
+    show_life = export_jobs._show_life
+    seen: list[int] = []
+
+    def stop_in_between(job: ExportJob, done: int) -> None:
+        if not seen:
+            assert files(folder) == [f"{answer['job_id']}.part"]
+            # What DELETE leaves for the maker, which is another process with its own connection.
+            cache.set(job.stop_key, 1, 60)
+        seen.append(done)
+        show_life(job, done)
+
+    monkeypatch.setattr(export_jobs, "_show_life", stop_in_between)
+    make(ExportJob.objects.get().pk)
+    assert len(seen) == 1
+    assert files(folder) == []
+    assert reader.delete(answer["url"]).status_code == 204
+    monkeypatch.setattr(export_jobs, "_show_life", show_life)
+    # The connection, whose COPY was broken off, serves the next one.
+    assert made(reader)["status"] == "ready"
+
+
+@pytest.mark.usefixtures("stored")
+def test_deleted_when_all_but_its_name_was_done_leaves_nothing(
+    reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = asked(reader)
+    write = export_jobs._write
+
+    def write_and_delete(job: ExportJob) -> None:
+        write(job)
+        reader.delete(answer["url"])
+
+    monkeypatch.setattr(export_jobs, "_write", write_and_delete)
+    make(ExportJob.objects.get().pk)
+    assert (files(folder), ExportJob.objects.count()) == ([], 0)
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_failure_is_told_and_leaves_no_file(
+    reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(job: ExportJob, done: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(export_jobs, "_show_life", full)
+    state = made(reader)
+    assert state["status"] == "failed"
+    assert state["failure"] == "The file could not be written: No space left on device."
+    assert files(folder) == []
+    assert "No space left" in reader.get(f"{state['url']}file").json()["errors"][0]["detail"]
+
+
+@pytest.mark.usefixtures("stored")
+def test_what_expires_goes_with_its_file(reader: ApiClient, folder: Path) -> None:
+    state = made(reader)
+    stranger = folder / "left-by-a-worker-that-died.part"
+    stranger.write_bytes(b"x")
+    sweep_exports()
+    assert files(folder) == [f"{state['job_id']}.csv"]
+    ExportJob.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    sweep_exports()
+    assert (files(folder), ExportJob.objects.count()) == ([], 0)
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_job_whose_worker_died_is_begun_again_but_not_for_ever(reader: ApiClient) -> None:
+    asked(reader)
+    early = timezone.now() - timedelta(minutes=5)
+    running = {"status": ExportJob.Status.RUNNING, "begun_at": early, "created_at": early}
+    ExportJob.objects.update(**running, attempts=1)
+    job = ExportJob.objects.get()
+    cache.set(job.pulse_key, 1, 60)
+    sweep_exports()
+    assert ExportJob.objects.get().status == ExportJob.Status.RUNNING
+    cache.delete(job.pulse_key)
+    sweep_exports()
+    assert ExportJob.objects.get().status == ExportJob.Status.WAITING
+    ExportJob.objects.update(**running, attempts=MOST_ATTEMPTS)
+    sweep_exports()
+    job = ExportJob.objects.get()
+    assert (job.status, "never ended" in job.failure) == (ExportJob.Status.FAILED, True)
+
+
+@pytest.mark.usefixtures("stored")
+def test_the_same_task_twice_makes_one_file(reader: ApiClient) -> None:
+    state = made(reader)
+    job = ExportJob.objects.get()
+    make(job.pk)
+    job.refresh_from_db()
+    assert (job.attempts, job.status) == (1, "ready")
+    assert len(reader.get(state["file_url"]).getvalue()) == job.size_bytes
+
+
+def test_the_same_question_under_way_is_one_job_and_their_number_is_limited(
+    reader: ApiClient,
+) -> None:
+    assert asked(reader)["job_id"] == asked(reader)["job_id"]
+    for host in range(MOST_UNFINISHED - 1):
+        asked(reader, f"kind=measurements&host={host}")
+    refused = reader.post(f"{URL}?kind=measurements&host=one-more")
+    assert refused.status_code == 429
+    assert int(refused["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    (
+        ("kind=everything", "kind"),
+        ("kind=samples&format=xlsx", "format"),
+        ("kind=comparison&format=csv", "format"),
+        ("kind=measurements&format=pdf", "format"),
+        ("kind=measurements&columns=none", "columns"),
+        ("kind=measurements&tool=gpg", "tool"),
+    ),
+)
+def test_what_cannot_be_made_is_refused_at_once(reader: ApiClient, query: str, attr: str) -> None:
+    response = reader.post(f"{URL}?{query}")
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["attr"] == attr
+    assert ExportJob.objects.count() == 0
+
+
+def test_others_see_no_list_of_mine_and_delete_nothing(
+    reader: ApiClient, settings: Settings
+) -> None:
+    answer = asked(reader)
+    other = ApiClient(create_token("other", "read"))
+    assert [one["job_id"] for one in reader.get(URL).json()["results"]] == [answer["job_id"]]
+    assert other.get(URL).json()["results"] == []
+    assert other.delete(answer["url"]).status_code == 403
+    assert Client().get(answer["url"]).status_code == 401
+    assert ApiClient(create_token("agent", "upload")).post(URL).status_code == 403
+    settings.CIPHERMARK_PUBLIC = True
+    assert Client().get(URL).json()["results"] == []
+    assert Client().delete(answer["url"]).status_code in (401, 403)
+    person = User.objects.create_user("eve")
+    client = Client()
+    client.force_login(person)
+    assert client.delete(answer["url"]).status_code == 403
+    assert ExportJob.objects.count() == 1
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_workbook_too_large_to_wait_for_leads_here(
+    reader: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runs.api.exports.AT_ONCE_ROWS", 5)
+    response = reader.get("/api/v1/exports/measurements.xlsx")
+    assert response.status_code == 400
+    (error,) = response.json()["errors"]
+    assert (error["code"], URL in error["detail"]) == ("too_many_rows", True)
+    assert reader.get("/api/v1/exports/measurements.csv").status_code == 200

@@ -1,0 +1,259 @@
+"""GET /api/v1/exports/measurements.csv, samples.csv: what the database writes, programs read."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.http import QueryDict
+
+from exports.columns import MEASUREMENTS, SAMPLES
+from runs.api.export_parameters import export_of
+from runs.api.parameters import MAX_LENGTH
+from runs.derived import set_hidden
+from runs.exporting import csv_chunks
+from runs.models import ExportJob, Measurement, Run
+from runs.queries import exports as queries
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
+
+MEASUREMENTS_URL = "/api/v1/exports/measurements.csv"
+SAMPLES_URL = "/api/v1/exports/samples.csv"
+
+HOSTILE = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '=HYPERLINK("http://x","y")')
+AWKWARD = 'Büro, "oben"; links\r\nunten \\N \\. 日本 🔐'
+
+
+def text(reader: ApiClient, url: str, **query: Any) -> str:
+    response = reader.get(url, query)
+    assert response.status_code == 200
+    written: str = response.getvalue().decode("utf-8")
+    return written
+
+
+def rows(reader: ApiClient, url: str = MEASUREMENTS_URL, **query: Any) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text(reader, url, **query), newline="")))
+
+
+def test_a_row_says_what_the_run_says(reader: ApiClient, store_run: StoreRun) -> None:
+    measured = ssh_measurement(
+        "aes128-ctr",
+        1e8,
+        1.1e8,
+        1.3e8,
+        mac="hmac-sha2-256",
+        negotiated={"cipher": "aes128-ctr", "mac": "hmac-sha2-256", "kex": "curve25519-sha256"},
+    )
+    run = store_run(run_document(measured))
+    (row,) = rows(reader)
+    (stored,) = run.measurements.all()
+    assert row["run_id"] == str(run.run_id)
+    assert row["run_url"] == f"http://testserver/runs/{run.run_id}/"
+    assert (row["host"], row["host_key"]) == ("nas", "nas")
+    assert (row["cpu"], row["openssl_series"]) == ("AMD EPYC 9R14", "3.0")
+    assert row["started_at"] == "2025-11-21T06:48:10Z"
+    assert (row["tool"], row["cipher"], row["method"]) == ("ssh", "aes128-ctr", "pipeline")
+    assert (row["mac"], row["negotiated_kex"]) == ("hmac-sha2-256", "curve25519-sha256")
+    assert (row["n"], row["pinned"], row["noisy"]) == ("3", "false", "true")
+    assert json.loads(row["tags"]) == {"rack": "b2"}
+    assert row["block_size_bytes"] == row["target"] == row["cpu_seconds_per_gb"] == ""
+    figures = ("throughput", "minimum", "maximum")
+    assert [float(row[f"{name}_bytes_per_second"]) for name in figures] == [1.1e8, 1e8, 1.3e8]
+    assert float(row["spread"]) == stored.spread
+
+
+@pytest.mark.usefixtures("published")
+def test_the_figures_are_those_of_the_api_to_the_last_digit(reader: ApiClient) -> None:
+    for row in rows(reader, tool="ssh"):
+        run = reader.get(f"/api/v1/runs/{row['run_id']}/").json()
+        same = [
+            one
+            for one in run["measurements"]
+            if (one["tool"], one["cipher"], one["method"], one["mac"] or "")
+            == (row["tool"], row["cipher"], row["method"], row["mac"])
+        ]
+        for column, name in (
+            ("throughput_bytes_per_second", "median"),
+            ("normalised_bytes_per_second", "normalised"),
+        ):
+            found = float(row[column]) if row[column] else None
+            assert found in [one[name] for one in same], (row["run_id"], row["cipher"], column)
+
+
+def test_a_try_is_a_row_as_it_was_uploaded(reader: ApiClient, store_run: StoreRun) -> None:
+    tries = [
+        {"bytes": 1073741824, "seconds": 2.31, "setup_seconds": 0.31, "foreign_cpu": 0.02},
+        {"bytes": 1073741825, "seconds": 2.29, "client_cpu_seconds": 1.7},
+    ]
+    store_run(run_document(ssh_measurement("aes128-ctr", samples=tries, method="steady")))
+    first, second = rows(reader, SAMPLES_URL)
+    assert (first["try"], second["try"]) == ("1", "2")
+    assert (first["bytes"], second["bytes"]) == ("1073741824", "1073741825")
+    assert float(first["bytes_per_second"]) == 1073741824 / 2.31
+    assert (first["setup_seconds"], first["client_cpu_seconds"]) == ("0.31", "")
+    assert (second["foreign_cpu"], second["client_cpu_seconds"]) == ("", "1.7")
+
+
+@pytest.mark.usefixtures("published")
+def test_there_are_as_many_rows_as_measurements_and_tries(reader: ApiClient) -> None:
+    assert len(rows(reader)) == Measurement.objects.count()
+    tries = sum(
+        len(one["samples"])
+        for run in Run.objects.select_related("document")
+        for one in json.loads(bytes(run.document.body))["measurements"]
+    )
+    assert len(rows(reader, SAMPLES_URL)) == tries
+
+
+@pytest.mark.parametrize("url", (MEASUREMENTS_URL, SAMPLES_URL))
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_text_from_outside_never_becomes_a_formula(
+    reader: ApiClient, store_run: StoreRun, url: str, hostile: str
+) -> None:
+    document = run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": hostile + "x"})
+    document["agent"]["version"] = hostile
+    store_run(document)
+    for query in ({}, {"excel": "1"}):
+        # A cell is what stands between separators, as a spreadsheet program takes it.
+        delimiter = ";" if query else ","
+        written = io.StringIO(text(reader, url, **query).removeprefix("\ufeff"), newline="")
+        for line in csv.reader(written, delimiter=delimiter):
+            assert not [cell for cell in line if cell.startswith(tuple("=+-@\t\r\n"))]
+    (row,) = rows(reader, url)
+    assert row["agent_version"] == f"'{hostile}"
+
+
+def test_awkward_text_and_any_number_come_back_as_they_were(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    rate = 123456789.123456
+    sample = [{"bytes": 123456789, "seconds": 123456789 / rate}]
+    store_run(run_document(ssh_measurement("aes128-ctr", samples=sample), host={"name": AWKWARD}))
+    (stored,) = Measurement.objects.all()
+    (row,) = rows(reader)
+    assert row["host"] == AWKWARD
+    assert float(row["throughput_bytes_per_second"]) == stored.median
+    (excel,) = csv.DictReader(
+        io.StringIO(text(reader, MEASUREMENTS_URL, excel="1"), newline=""), delimiter=";"
+    )
+    assert excel["host"] == AWKWARD
+    number = excel["throughput_bytes_per_second"]
+    assert float(number.replace(",", ".")) == stored.median
+    assert "," in number
+
+
+def test_the_mark_for_excel_comes_only_when_it_is_asked_for(reader: ApiClient) -> None:
+    assert text(reader, MEASUREMENTS_URL, bom="1").startswith("\ufeffrun_id,")
+    assert text(reader, MEASUREMENTS_URL, excel="1").startswith("\ufeffrun_id;")
+    assert text(reader, MEASUREMENTS_URL).startswith("run_id,")
+
+
+def test_every_line_ends_as_the_standard_says(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(run_document())
+    written = text(reader, MEASUREMENTS_URL)
+    assert written.count("\r\n") == 2
+    assert written.endswith("\r\n")
+    assert "\n" not in written.replace("\r\n", "")
+
+
+def test_filters_choose_as_they_do_elsewhere(reader: ApiClient, store_run: StoreRun) -> None:
+    mine = store_run(
+        run_document(
+            ssh_measurement("aes128-ctr", 1e8),
+            openssl_measurement("aes-128-gcm", 1e9),
+            openssl_measurement("aes-128-gcm", 5e8, block_size=16),
+            host={"name": "100% mine"},
+            tags={"rack": "c3"},
+        )
+    )
+    other = store_run(run_document(ssh_measurement("3des-cbc", 2e7), host={"name": "other"}))
+    for query, expected in (
+        ({"host": "other"}, 1),
+        ({"run": str(mine.run_id)}, 3),
+        ({"tag": "rack:c3", "tool": "openssl"}, 2),
+        ({"block_size": "16"}, 1),
+        ({"cipher": ["3des-cbc", "aes128-ctr"]}, 2),
+        ({"q": "100%"}, 3),
+        ({"q": "%"}, 3),
+        ({"q": str(other.run_id)[:8]}, 1),
+        ({"since": "2030-01-01"}, 0),
+        ({"status": "rejected"}, 0),
+        ({"mac": "hmac-sha1"}, 0),
+    ):
+        assert len(rows(reader, **query)) == expected, query
+    set_hidden(other, True)
+    assert len(rows(reader)) == 3
+
+
+def test_latest_leaves_what_votes_in_comparisons(reader: ApiClient, store_run: StoreRun) -> None:
+    for rate, day in ((1e8, "2025-11-20"), (2e8, "2025-11-21")):
+        store_run(run_document(ssh_measurement("aes128-ctr", rate), started_at=f"{day}T06:00:00Z"))
+    assert len(rows(reader)) == 2
+    (row,) = rows(reader, latest="1")
+    assert float(row["throughput_bytes_per_second"]) == 2e8
+
+
+def test_columns_can_be_chosen(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(run_document())
+    (row,) = rows(reader, columns="cipher,n,host")
+    assert list(row) == ["cipher", "n", "host"]
+    assert list(row.values()) == ["aes128-gcm@openssh.com", "3", "nas"]
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    (
+        ({"columns": "host,password"}, "columns"),
+        ({"run": "1"}, "run"),
+        ({"excel": "perhaps"}, "excel"),
+        ({"latest": "x"}, "latest"),
+        ({"profile": "none"}, "profile"),
+        ({"tool": "gpg"}, "tool"),
+        ({"q": "x" * (MAX_LENGTH + 1)}, "q"),
+    ),
+)
+def test_what_cannot_be_is_a_400_that_names_it(
+    reader: ApiClient, query: dict[str, str], attr: str
+) -> None:
+    for url in (MEASUREMENTS_URL, SAMPLES_URL, "/api/v1/exports/measurements.xlsx"):
+        response = reader.get(url, query)
+        assert response.status_code == 400
+        assert response.json()["errors"][0]["attr"] == attr
+
+
+def test_the_first_line_is_there_before_the_database_is_asked(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        store_run(run_document(host={"name": f"host-{number}"}))
+    monkeypatch.setattr(queries, "CHUNK_BYTES", 1)
+    chunks: Iterator[tuple[bytes, int]] = csv_chunks(
+        export_of("measurements", QueryDict(), "http://testserver")
+    )
+    assert next(chunks)[0].startswith(b"run_id,")
+    # The first row is here while the others are still to be read.
+    first, number = next(chunks)
+    assert (number, first.count(b"\r\n")) == (1, 1)
+    assert sum(rows for _, rows in chunks) == 2
+
+
+def test_a_reader_who_leaves_leaves_the_connection_usable(store_run: StoreRun) -> None:
+    store_run(run_document())
+    store_run(run_document(host={"name": "b"}))
+    chunks = csv_chunks(export_of("measurements", QueryDict(), "http://testserver"))
+    next(chunks)
+    next(chunks)
+    chunks.close()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    assert ExportJob.objects.count() == 0
+
+
+def test_column_names_are_plain_and_met_once() -> None:
+    for columns in (MEASUREMENTS, SAMPLES):
+        names = [column.name for column in columns]
+        assert len(set(names)) == len(names)
+        assert all(name.replace("_", "").isalnum() and name == name.lower() for name in names)

@@ -1,0 +1,229 @@
+"""GET /api/v1/exports/*.xlsx: what openpyxl reads back, and what no cell may be."""
+
+import csv
+import io
+import re
+import zipfile
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from openpyxl import Workbook, load_workbook
+from openpyxl.chart import BarChart
+
+from exports import workbook
+from exports.text import CELL_CHARACTERS, for_cell
+from runs import exporting
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import run_document, ssh_measurement
+
+HOSTILE = '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org'
+READ_BACK = HOSTILE.translate(dict.fromkeys(map(ord, "\x01\x0b\x1f\ufffe"), "\ufffd"))
+
+
+def body(reader: ApiClient, name: str, **query: Any) -> bytes:
+    response = reader.get(f"/api/v1/exports/{name}", query)
+    assert response.status_code == 200, response.content
+    written: bytes = response.getvalue()
+    return written
+
+
+def opened(content: bytes) -> Workbook:
+    return load_workbook(io.BytesIO(content))
+
+
+def table(book: Workbook, sheet: str) -> list[dict[str, Any]]:
+    """A sheet's rows by the names over them, without their units."""
+    names, *values = book[sheet].iter_rows(values_only=True)
+    keys = [re.sub(r" \(.*\)$", "", str(name)) for name in names]
+    return [dict(zip(keys, map(unescaped, row), strict=True)) for row in values]
+
+
+def unescaped(value: Any) -> Any:
+    """The value as spreadsheets show it; openpyxl leaves this escape as it is."""
+    return value.replace("_x005F_", "_") if isinstance(value, str) else value
+
+
+@pytest.mark.usefixtures("published")
+def test_a_workbook_has_its_sheets_ready_to_be_read(reader: ApiClient) -> None:
+    book = opened(body(reader, "comparison.xlsx", group_by="os_version"))
+    assert book.sheetnames == [
+        "Comparison",
+        "Pivot",
+        "Measurements",
+        "Machines",
+        "Method",
+        "Chart data",
+    ]
+    for name in ("Comparison", "Pivot", "Measurements", "Machines"):
+        sheet = book[name]
+        assert sheet.freeze_panes
+        assert sheet.auto_filter.ref == sheet.dimensions
+        assert sheet.print_title_rows == "$1:$1"
+
+
+@pytest.mark.usefixtures("published")
+def test_its_comparison_is_that_of_the_csv(reader: ApiClient) -> None:
+    query = {"group_by": "os_version", "metric": "normalised"}
+    written = body(reader, "comparison.csv", **query).decode()
+    expected = list(csv.DictReader(io.StringIO(written, newline="")))
+    found = table(opened(body(reader, "comparison.xlsx", **query)), "Comparison")
+    assert len(found) == len(expected) > 0
+    for row, line in zip(found, expected, strict=True):
+        for name, value in row.items():
+            if isinstance(value, bool):
+                assert line[name] == str(value).lower()
+            elif isinstance(value, int | float):
+                # XlsxWriter writes 16 digits, the last of which may be rounded.
+                assert value == pytest.approx(float(line[name]), rel=1e-15)
+            else:
+                assert line[name] == (value or "")
+
+
+@pytest.mark.usefixtures("published")
+def test_its_measurements_are_those_of_the_csv(reader: ApiClient) -> None:
+    written = body(reader, "measurements.csv").decode()
+    expected = list(csv.DictReader(io.StringIO(written, newline="")))
+    found = table(opened(body(reader, "measurements.xlsx")), "Measurements")
+    assert len(found) == len(expected) > 0
+    for row, line in zip(found, expected, strict=True):
+        for name, value in row.items():
+            if isinstance(value, datetime):
+                assert value.replace(tzinfo=UTC) == datetime.fromisoformat(line[name])
+            elif isinstance(value, bool):
+                assert line[name] == str(value).lower()
+            elif isinstance(value, int | float):
+                assert float(line[name]) == value
+            else:
+                assert line[name] == (value or "")
+
+
+def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run: StoreRun) -> None:
+    for host, rate, day in (("a", 1e8, 20), ("a", 2e8, 21), ("b", 4e8, 19)):
+        store_run(
+            run_document(
+                ssh_measurement("aes128-ctr", rate),
+                ssh_measurement("aes128-ctr", 9e8, method="steady"),
+                host={"name": host},
+                started_at=f"2025-11-{day}T06:00:00Z",
+            )
+        )
+    book = opened(body(reader, "comparison.xlsx"))
+    votes = [row["throughput_bytes_per_second"] for row in table(book, "Measurements")]
+    assert sorted(votes) == [2e8, 4e8]
+    assert [(row["host"], row["aes128-ctr"]) for row in table(book, "Pivot")] == [
+        ("a", 2e8),
+        ("b", 4e8),
+    ]
+    (group,) = table(book, "Comparison")
+    assert group["throughput_bytes_per_second"] == 3e8
+    assert [(row["host"], row["runs"]) for row in table(book, "Machines")] == [("a", 1), ("b", 1)]
+
+
+@pytest.mark.usefixtures("published")
+def test_its_chart_has_the_medians_and_quartiles_of_the_comparison(reader: ApiClient) -> None:
+    content = body(reader, "comparison.xlsx", group_by="os", cipher=["aes128-ctr", "3des-cbc"])
+    book = opened(content)
+    (chart,) = getattr(book["Comparison"], "_charts")  # noqa: B009 - openpyxl has no other name
+    assert isinstance(chart, BarChart)
+    assert len(chart.series) == 2
+    assert all(series.errBars is not None for series in chart.series)
+    compared = {(row["group"], row["cipher"]): row for row in table(book, "Comparison")}
+    for row in table(book, "Chart data"):
+        for cipher in ("aes128-ctr", "3des-cbc"):
+            if row[f"{cipher} median"] is not None:
+                known = compared[row["group"], cipher]
+                assert row[f"{cipher} median"] == known["throughput_bytes_per_second"]
+
+
+@pytest.mark.usefixtures("published")
+def test_it_says_what_was_asked(reader: ApiClient) -> None:
+    query = {"metric": "normalised", "source": "published", "group_by": "os"}
+    lines = opened(body(reader, "comparison.xlsx", **query))["Method"].iter_rows(values_only=True)
+    said = {str(row[0]): row[1] for row in lines if row[0]}
+    assert said["Metric"] == "normalised"
+    assert said["Filter: source"] == "published"
+    assert said["Reference profile"] == "2015"
+    assert isinstance(said["ssh: arcfour, bytes per second"], int | float)
+    assert isinstance(said["Asked on (UTC)"], datetime)
+    link = str(said["The same question today"])
+    assert link.startswith("http://testserver/?")
+    assert "metric=normalised" in link
+    assert "How to read it" in said
+    assert "throughput_bytes_per_second" in said
+
+
+def test_hostile_text_is_text(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(
+        run_document(
+            ssh_measurement("aes128-ctr", 1e8),
+            host={"name": HOSTILE},
+            tags={"x": "=1+1"},
+        )
+    )
+    content = body(reader, "comparison.xlsx", group_by="host", tag="x:=1+1")
+    book = opened(content)
+    for sheet in book:
+        for row in sheet.iter_rows():
+            for cell in row:
+                assert cell.data_type != "f"
+                assert cell.hyperlink is None
+    assert table(book, "Comparison")[0]["group"] == READ_BACK
+    (machine,) = table(book, "Machines")
+    assert machine["host"] == READ_BACK
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        for name in parts.namelist():
+            if name.endswith((".xml", ".rels")):
+                ElementTree.fromstring(parts.read(name))  # noqa: S314 - our own file
+                assert b"<f>" not in parts.read(name) or "chart" in name
+                assert b"<hyperlink" not in parts.read(name)
+        measurements = parts.read("xl/worksheets/sheet3.xml").decode()
+    # Written so that a spreadsheet shows the text itself, and not the letter that it stands for.
+    assert "_x005F_x0041_" in measurements
+
+
+def test_text_longer_than_a_cell_is_cut_where_it_must_be(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    tags = {f"tag-{number}": "🔐" * 200 for number in range(50)}
+    store_run(run_document(ssh_measurement("aes128-ctr", 1e8), tags=tags))
+    (row,) = table(opened(body(reader, "measurements.xlsx")), "Measurements")
+    assert len(row["tags"].encode("utf-16-le")) // 2 <= CELL_CHARACTERS
+    assert row["tags"].startswith('{"tag-')
+
+
+def test_more_rows_than_a_sheet_has_go_on_in_the_next(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ciphers = [f"cipher-{number}" for number in range(5)]
+    store_run(run_document(*(ssh_measurement(cipher, 1e8) for cipher in ciphers)))
+    monkeypatch.setattr(workbook, "SHEET_ROWS", 3)
+    monkeypatch.setattr(exporting, "SHEET_ROWS", 3)
+    book = opened(body(reader, "measurements.xlsx"))
+    names = [name for name in book.sheetnames if name.startswith("Measurements")]
+    assert names == ["Measurements", "Measurements 2", "Measurements 3"]
+    found = [[row["cipher"] for row in table(book, name)] for name in names]
+    assert [len(part) for part in found] == [2, 2, 1]
+    assert sorted(cipher for part in found for cipher in part) == ciphers
+
+
+def test_nothing_measured_is_a_workbook_too(reader: ApiClient) -> None:
+    for name in ("comparison.xlsx", "measurements.xlsx"):
+        book = opened(body(reader, name))
+        assert table(book, "Measurements") == []
+        assert table(book, "Comparison") == []
+
+
+def test_a_run_without_a_date_and_one_of_long_ago_have_no_wrong_date(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document(started_at="1899-06-01T00:00:00Z", finished_at="1899-06-01T00:00:01Z"))
+    (row,) = table(opened(body(reader, "measurements.xlsx")), "Measurements")
+    assert row["started_at"] is None
+
+
+def test_text_for_cells() -> None:
+    assert for_cell("a\x00b\x1fc\nd") == "a\ufffdb\ufffdc\nd"
+    assert for_cell("x" * CELL_CHARACTERS) == "x" * CELL_CHARACTERS
+    assert len(for_cell("🔐" * 20_000).encode("utf-16-le")) // 2 <= CELL_CHARACTERS
