@@ -6,11 +6,12 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from pages.page_query import api_params
+from runs.api.export_parameters import OWN_MAC
 from runs.queries.selection import ComparisonQuery
 
 SERIES_OF_TOOL = {
     "openssl": ("operation", "threads", "block_size"),
-    "ssh": ("method", "compression", "target_kind", "mac"),
+    "ssh": ("method", "compression", "target_kind"),
 }
 
 
@@ -104,5 +105,7 @@ def _behind(asked: QueryDict, query: ComparisonQuery) -> QueryDict:
         value = getattr(query, name)
         if value is not None:
             behind[name] = str(int(value) if isinstance(value, bool) else value)
+    if query.tool == "ssh":
+        behind["mac"] = query.mac or OWN_MAC
     behind["latest"] = "1"
     return behind

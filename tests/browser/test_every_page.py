@@ -42,6 +42,9 @@ STATES = {
     "runs found": "/runs/?q=fleet+0",
     "saved views": "/views/",
     "no runs": "/runs/?source=import",
+    "files": "/exports/",
+    "no such file": "/exports/download/?kind=none",
+    "report": "/report.html?metric=normalised&group_by=os&source=published",
     "method": "/method/",
     "sign in": "/accounts/login/?next=/runs/",
     "not found": "/nowhere/",
@@ -61,7 +64,7 @@ STATES = {
     "overfull sensitivity": "/method/sensitivity/?tool=openssl&tag=fleet:big&top=all",
 }
 SIGNED_IN = ("compare", "saved views", "tokens", "upload", "managed profiles")
-REFUSED = ("refused", "not found", "recommend refused", "no such profile")
+REFUSED = ("refused", "no such file", "not found", "recommend refused", "no such profile")
 
 
 def address(state: str, site: LiveSite, run_id: str) -> str:

@@ -21,6 +21,9 @@ from runs.queries.selection import ComparisonQuery
 
 STATUSES = tuple(Run.Status.values)
 
+OWN_MAC = "default"
+"""As a MAC: those series alone in which the client chose its own."""
+
 LAYOUT = ("bom", "excel", "columns", "format")
 """Parameters that change how a file is written, and none of its figures."""
 
@@ -81,6 +84,8 @@ def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
         for name in SERIES_FIELDS
         if name not in ("cipher", "mac") and any(params.getlist(name))
     }
+    own = query.mac == OWN_MAC
+    series |= {"cipher": query.ciphers, "mac": ("",) if own else ()}
     return Selection(
         filters=query.filters,
         since=query.since,
@@ -88,8 +93,8 @@ def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
         runs=_runs(params),
         statuses=_statuses(params),
         text=_text(params),
-        series={**series, "cipher": query.ciphers},
-        mac=query.mac,
+        series=series,
+        mac=None if own else query.mac,
         votes=_flag(params, "latest"),
     )
 

@@ -1,0 +1,200 @@
+"""Downloads of every view, the list of files, the report."""
+
+import csv
+import io
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from pages.formatting import exact
+from runs.export_jobs import make
+from runs.models import ExportJob, Run
+from tests.conftest import StoreRun
+from tests.pages.conftest import page, table_values, text_of
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
+
+HOSTILE = '"><script>alert(1)</script><img src=//x onerror=alert(1)>&lt;b&gt;'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, settings: Settings) -> None:
+    """Files go where nobody else's are."""
+    settings.EXPORTS_DIR = tmp_path / "exports"
+
+
+def downloads(html: str) -> dict[str, str]:
+    """Label -> address of the menu's entries."""
+    menu = re.search(
+        r'<details class="menu no-print" id="downloads-menu">.*?</details>', html, re.S
+    )
+    assert menu
+    return {
+        label: unescape(address)
+        for address, label in re.findall(r'<li><a href="([^"]+)">([^<]+)</a>', menu[0])
+    }
+
+
+def rows(client: Client, address: str) -> list[dict[str, str]]:
+    response = client.get(address, follow=True)
+    assert response.status_code == 200
+    text = response.getvalue().decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize("query", ({}, {"metric": "normalised", "group_by": "os", "sort": "best"}))
+def test_the_files_of_a_comparison_have_the_numbers_of_its_table(
+    member: Client, query: dict[str, Any]
+) -> None:
+    html = page(member, "/", **query, top="all")
+    files = downloads(html)
+    value = "normalised_bytes_per_second" if query else "throughput_bytes_per_second"
+    found: dict[str, dict[str, float]] = {}
+    for row in rows(member, files["These numbers"]):
+        found.setdefault(row["group_key"], {})[row["cipher"]] = float(row[value])
+    assert found == table_values(html)
+
+
+def test_behind_a_comparison_are_its_votes_and_their_tries(
+    member: Client, store_run: StoreRun
+) -> None:
+    for rate, day in ((1e8, 20), (2e8, 21)):
+        store_run(
+            run_document(
+                ssh_measurement("aes128-ctr", rate, rate, rate),
+                ssh_measurement("aes128-ctr", 9e8, method="steady"),
+                ssh_measurement("aes128-ctr", 8e8, mac="hmac-sha1"),
+                openssl_measurement("aes-128-gcm", 1e9),
+                openssl_measurement("aes-128-gcm", 5e8, block_size=16),
+                started_at=f"2025-11-{day}T06:00:00Z",
+            )
+        )
+    for tool, expected, tries in (("ssh", 2e8, 3), ("openssl", 1e9, 1)):
+        files = downloads(page(member, "/", tool=tool))
+        (row,) = rows(member, files["Measurements behind them"])
+        assert float(row["throughput_bytes_per_second"]) == expected
+        assert len(rows(member, files["Single tries behind them"])) == tries
+
+
+def test_lists_hosts_and_runs_have_their_measurements(member: Client, store_run: StoreRun) -> None:
+    run = store_run(run_document(host={"name": "a & b"}))
+    store_run(run_document(host={"name": "other"}))
+    assert run.host is not None
+    views: tuple[tuple[str, dict[str, Any]], ...] = (
+        (f"/runs/{run.run_id}/", {}),
+        (f"/hosts/{run.host.pk}/", {}),
+        ("/runs/", {"q": "a & b"}),
+        ("/runs/", {"host": run.host.slug, "source": "agent"}),
+    )
+    for address, query in views:
+        files = downloads(page(member, address, **query))
+        (row,) = rows(member, files["Measurements"])
+        assert row["host"] == "a & b"
+        assert len(rows(member, files["Single tries"])) == 3
+        workbook = member.get(files["Workbook"], follow=True)
+        assert workbook.getvalue().startswith(b"PK")
+
+
+@pytest.fixture
+def large(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of two rows is a large one."""
+    store_run(run_document(ssh_measurement("a", 1e8), ssh_measurement("b", 1e8)))
+    monkeypatch.setattr("pages.views.exports.AT_ONCE_ROWS", 1)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_file_is_offered_made_shown_and_deleted(member: Client) -> None:
+    query: dict[str, Any] = {"kind": "measurements", "format": "xlsx", "tool": "ssh"}
+    offer = page(member, "/exports/download/", **query)
+    assert "This is a large file" in offer
+    assert ExportJob.objects.count() == 0
+    (question,) = re.findall(r'name="question" value="([^"]*)"', offer)
+    member.post("/exports/", {"question": unescape(question)})
+    job = ExportJob.objects.get()
+    waiting = page(member, "/exports/")
+    assert "data-pending" in waiting
+    assert "Cancel" in waiting
+    make(job.pk)
+    ready = page(member, "/exports/")
+    assert f"/api/v1/exports/jobs/{job.job_id}/file" in ready
+    assert "data-pending" not in ready
+    assert member.get(f"/api/v1/exports/jobs/{job.job_id}/file").getvalue().startswith(b"PK")
+    member.post(f"/exports/{job.job_id}/delete/")
+    assert "There is none" in text_of(page(member, "/exports/"))
+
+
+@pytest.mark.usefixtures("large")
+def test_a_visitor_of_a_public_site_finds_their_own_files(settings: Settings) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    visitor, other = Client(), Client()
+    visitor.post("/exports/", {"question": "kind=measurements&format=csv"})
+    assert str(ExportJob.objects.get().job_id) in page(visitor, "/exports/")
+    assert str(ExportJob.objects.get().job_id) not in page(other, "/exports/")
+
+
+@pytest.mark.parametrize("query", ({"kind": "x"}, {"kind": "samples", "format": "xlsx"}, {}))
+def test_a_file_that_is_none_is_refused_in_words(member: Client, query: dict[str, Any]) -> None:
+    assert "There is no such file" in page(member, "/exports/download/", expect=400, **query)
+
+
+def test_too_many_files_at_once_are_refused_in_words(member: Client) -> None:
+    for number in range(4):
+        answer = member.post("/exports/", {"question": f"kind=measurements&host=h{number}"})
+    assert answer.status_code == 400
+    assert "wait for one, or cancel one" in answer.content.decode()
+    refused = member.post("/exports/", {"question": "kind=measurements&tool=gpg"})
+    assert refused.status_code == 400
+
+
+@pytest.mark.usefixtures("published")
+def test_a_report_has_the_numbers_of_the_view_and_says_what_was_asked(member: Client) -> None:
+    query: dict[str, Any] = {"metric": "normalised", "group_by": "os", "source": "published"}
+    shown = table_values(page(member, "/", **query, top="all"))
+    html = page(member, "/report.html", **query, top="all")
+    said = text_of(html)
+    for values in shown.values():
+        for value in values.values():
+            assert exact(value, "B/s") in said
+    for text in (
+        "Normalised throughput by operating system",
+        "2015",
+        "How to read it",
+        "normalised",
+    ):
+        assert text.lower() in said.lower()
+    assert "http://testserver/?" in unescape(html)
+    assert html.count("<rect") == sum(len(values) for values in shown.values())
+
+
+def test_a_report_needs_nothing_else_and_does_nothing(member: Client, store_run: StoreRun) -> None:
+    store_run(run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": HOSTILE}))
+    response = member.get("/report.html", {"group_by": "host", "download": "1"})
+    html = response.content.decode()
+    assert response["Content-Disposition"] == 'attachment; filename="ciphermark-report.html"'
+    assert "script" not in re.findall(r"<(\w+)", html)
+    assert "img" not in re.findall(r"<(\w+)", html)
+    assert not re.findall(
+        r"\b(?:src|href|srcset|action|data)=|url\(|@import|\bstyle=",
+        re.sub(r"&[a-z0-9#]+;[^<]*", "", html),
+    )
+    assert "alert(1)" in unescape(html)
+    policy = response["Content-Security-Policy"]
+    (style,) = re.findall(r"style-src ('sha256-[^']+')", policy)
+    assert style in unescape(html)
+
+
+def test_a_report_of_nothing_and_one_that_cannot_be(member: Client) -> None:
+    assert "Nothing has been measured" in page(member, "/report.html")
+    assert "tool" in page(member, "/report.html", expect=400, tool="gpg")
+    assert "profile" in page(member, "/report.html", expect=400, metric="normalised", profile="x")
+
+
+def test_files_are_for_readers_only(client: Client, db: None) -> None:
+    for address in ("/exports/", "/report.html", "/exports/download/?kind=samples&format=csv"):
+        assert client.get(address)["Location"].startswith("/accounts/login/")
+    assert Run.objects.count() == 0
