@@ -1,18 +1,19 @@
 """manage.py load_runs FILE... [--jobs N] [--refused FILE]"""
 
 import os
+import re
 import sys
 import time
 from argparse import ArgumentParser
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -30,6 +31,8 @@ WAITING = 3
 
 TELL_SECONDS = {True: 0.2, False: 10.0}
 """How often progress is told, on a terminal and elsewhere."""
+
+HOST = re.compile(rb'"host"\s*:\s*\{[^}]*\}')
 
 BAR = 30
 
@@ -66,8 +69,8 @@ class Command(BaseCommand):
         telling = Telling(positions(files), Path(refused))
         said = "Done"
         try:
-            with _workers(jobs) as pool:
-                _load(files, pool, jobs * WAITING, telling)
+            with _workers(jobs) as pools:
+                _load(files, pools, telling)
         except KeyboardInterrupt:
             said = f"Interrupted, {GO_ON}"
         except BrokenProcessPool:
@@ -83,38 +86,44 @@ class Command(BaseCommand):
 
 
 @contextmanager
-def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
+def _workers(jobs: int) -> Iterator[list[ProcessPoolExecutor]]:
     """Processes on this process's database; batches that they have begun are ended."""
     name = {"NAME": connection.settings_dict["NAME"]}
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), start, (name,))
+    context = get_context("spawn")
+    pools = [ProcessPoolExecutor(1, context, start, (name,)) for _ in range(jobs)]
     try:
-        yield pool
+        yield pools
     finally:
-        pool.shutdown(cancel_futures=True)
+        for pool in pools:
+            pool.shutdown(wait=False, cancel_futures=True)
+        for pool in pools:
+            pool.shutdown()
 
 
-def _load(files: list[str], pool: ProcessPoolExecutor, ahead: int, telling: "Telling") -> None:
+def _load(files: list[str], pools: list[ProcessPoolExecutor], telling: "Telling") -> None:
+    """Runs of one host go to one process: two would wait for each other's latest results."""
+    gathered: list[list[Line]] = [[] for _ in pools]
     begun: deque[Future[Loaded]] = deque()
-    found = document_lines(files, settings.RUN_DOCUMENT_MAX_BYTES, telling.position)
-    for batch in _batches(_without_refusals(found, telling)):
-        begun.append(pool.submit(load_lines, batch))
-        if len(begun) >= ahead:
-            telling.add(begun.popleft().result())
-    while begun:
-        telling.add(begun.popleft().result())
-
-
-def _without_refusals(found: Iterable[Line | Refusal], telling: "Telling") -> Iterator[Line]:
-    for one in found:
+    for one in document_lines(files, settings.RUN_DOCUMENT_MAX_BYTES, telling.position):
         if isinstance(one, Refusal):
             telling.add(Loaded(refused=[one]))
-        else:
-            yield one
+            continue
+        number = _host_digest(one) % len(pools)
+        gathered[number].append(one)
+        if len(gathered[number]) == BATCH:
+            begun.append(pools[number].submit(load_lines, gathered[number]))
+            gathered[number] = []
+        if len(begun) >= WAITING * len(pools):
+            telling.add(begun.popleft().result())
+    begun += [pool.submit(load_lines, rest) for pool, rest in zip(pools, gathered, strict=True)]
+    for ending in begun:
+        telling.add(ending.result())
 
 
-def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
-    while batch := list(islice(lines, BATCH)):
-        yield batch
+def _host_digest(line: Line) -> int:
+    """Equal for lines of one host, as far as can be told without reading the document."""
+    found = HOST.search(line.body or b"")
+    return crc32(found[0]) if found else 0
 
 
 class Telling:
