@@ -17,7 +17,7 @@ class Effort:
 
     rounds: int = 5
     calls: int = 11
-    seconds: float = 1.0
+    seconds: float = 0.7
 
 
 FULL, QUICK = Effort(), Effort(rounds=1, calls=1)

@@ -24,6 +24,7 @@ from tests.bench.fleet.prototypes import DERIVED
 from tests.bench.fleet.size import SIZES, Size
 from tests.bench.timing import chosen
 
+ROUNDS = 3
 SHARE = 0.3
 HOSTS = 40
 """Of a round, one run each."""
@@ -49,7 +50,7 @@ def figures(size: Size) -> list[Figure]:
     values, floors = [], []
     with scratch_runs() as accept, _floor_tables() as raw:
         _rate(process_run, accept(of_a_round))
-        for _ in range(chosen.effort.rounds):
+        for _ in range(min(ROUNDS, chosen.effort.rounds)):
             keys = accept(of_a_round)
             values.append(_rate(process_run, keys))
             rows = [_rows(raw, key) for key in keys]
