@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.made_profile import MadeProfile, profile_of_fleet, profile_of_run, tool_fit_json
+from runs.audit import COMMAND, Actor, Subject, record
 from runs.models import ReferenceProfile, Run
 from runs.queries.fleet import FleetMachine, fleet_machines, latest_of_host
 from runs.queries.profiles import ready_runs, wait_for_processing
@@ -53,7 +54,7 @@ class _Making:
     run: Run | None = None
 
 
-def make_profile(request: ProfileRequest) -> ReferenceProfile:
+def make_profile(request: ProfileRequest, by: Actor = COMMAND) -> ReferenceProfile:
     """Make a profile and freeze it; the caller has its speed indices computed.
 
     `ProfileRefused` names what cannot be. No other run is processed while it is stored: those
@@ -71,7 +72,14 @@ def make_profile(request: ProfileRequest) -> ReferenceProfile:
         wait_for_processing()
         if ReferenceProfile.objects.filter(name=request.name).exists():
             raise ProfileRefused(f"There is a profile “{request.name}” already.", "name")
-        return _store(request, making)
+        profile = _store(request, making)
+        made = {"origin": request.origin, "made_from": making.words}
+        record(by, "profile.make", _subject(profile), after=made)
+        return profile
+
+
+def _subject(profile: ReferenceProfile) -> Subject:
+    return Subject("profile", profile.pk, profile.name)
 
 
 def _check_name(name: str) -> None:
@@ -145,7 +153,7 @@ def _references(machines: dict[str, list[FleetMachine]], host: str) -> dict[str,
 
 
 @transaction.atomic
-def activate(profile_pk: int) -> ReferenceProfile:
+def activate(profile_pk: int, by: Actor = COMMAND) -> ReferenceProfile:
     """Make this profile the active one; the one before stays, ready to be activated again.
 
     `ProfileConflict` while its indices are not all there, or when it is retired. Of several
@@ -163,6 +171,10 @@ def activate(profile_pk: int) -> ReferenceProfile:
             f"The profile “{profile.name}” is still being computed: {profile.runs_done} of "
             f"{profile.runs_total} runs are done."
         )
+    active = next((one.name for one in profiles.values() if one.active), None)
+    if active != profile.name:
+        before, after = {"active": active}, {"active": profile.name}
+        record(by, "profile.activate", _subject(profile), before, after)
     ReferenceProfile.objects.filter(active=True).exclude(pk=profile_pk).update(active=False)
     ReferenceProfile.objects.filter(pk=profile_pk).update(active=True)
     profile.active = True
@@ -170,7 +182,7 @@ def activate(profile_pk: int) -> ReferenceProfile:
 
 
 @transaction.atomic
-def retire(profile_pk: int) -> ReferenceProfile:
+def retire(profile_pk: int, by: Actor = COMMAND) -> ReferenceProfile:
     """Offer this profile no more; its figures stay where an address names it.
 
     `ProfileConflict` for the active one. Retiring it again changes nothing.
@@ -183,4 +195,6 @@ def retire(profile_pk: int) -> ReferenceProfile:
     if profile.retired_at is None:
         profile.retired_at = timezone.now()
         profile.save(update_fields=["retired_at"])
+        retired = {"retired_at": profile.retired_at}
+        record(by, "profile.retire", _subject(profile), {"retired_at": None}, retired)
     return profile

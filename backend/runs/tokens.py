@@ -1,4 +1,4 @@
-"""Making and recognising API tokens.
+"""Making, recognising and revoking API tokens.
 
 A token is 256 random bits, so a plain SHA-256 protects it as well as a password hash would,
 at no cost to each request.
@@ -9,9 +9,11 @@ import secrets
 from datetime import timedelta
 from functools import cache
 
-from django.db import connection
+from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.utils import timezone
 
+from runs.audit import COMMAND, Actor, Subject, record
 from runs.models import ApiToken
 
 PREFIX = "cmk_"
@@ -21,21 +23,83 @@ LAST_USED_RESOLUTION = timedelta(minutes=1)
 """`last_used_at` is written at most this often: an upload must not wait for it."""
 
 
-def _digest(secret: str) -> str:
+class OtherHost(Exception):
+    """A token bound to one host brought a run of another."""
+
+    def __init__(self, token: ApiToken, host_name: str) -> None:
+        super().__init__(host_name)
+        self.sentence = (
+            f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone; "
+            f"this one is of “{host_name}”."
+        )
+
+
+class NameTaken(ValueError):
+    """There is a valid token of this name: which one to revoke would not be clear."""
+
+
+def digest_of(secret: str) -> str:
+    """What is stored of a secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def create_token(name: str, scope: str, expires_days: int | None = None) -> str:
-    """Store a new token and return its secret, which nothing can show again."""
+def _subject(token: ApiToken) -> Subject:
+    return Subject("token", token.pk, token.name)
+
+
+@transaction.atomic
+def create_token(
+    name: str,
+    scope: str,
+    expires_days: int | None = None,
+    *,
+    host_name: str = "",
+    made_by: User | None = None,
+    by: Actor = COMMAND,
+) -> str:
+    """Store a new token and return its secret, which nothing can show again.
+
+    With a `host_name` it uploads runs of that host alone. `NameTaken` names a valid namesake.
+    """
+    if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
+        raise NameTaken(
+            "There is a valid token of this name. Revoke it first, or take another name."
+        )
     secret = PREFIX + secrets.token_urlsafe(32)
-    expires_at = timezone.now() + timedelta(days=expires_days) if expires_days else None
-    ApiToken.objects.create(name=name, scope=scope, digest=_digest(secret), expires_at=expires_at)
+    token = ApiToken.objects.create(
+        name=name,
+        scope=scope,
+        digest=digest_of(secret),
+        host_name=host_name,
+        made_by=made_by,
+        expires_at=timezone.now() + timedelta(days=expires_days) if expires_days else None,
+    )
+    made = {"scope": scope, "host_name": host_name, "expires_at": token.expires_at}
+    record(by, "token.create", _subject(token), after=made)
     return secret
+
+
+@transaction.atomic
+def revoke_token(token_pk: int, by: Actor) -> None:
+    """End a token now; the runs that it uploaded stay. Revoking it again changes nothing."""
+    token = ApiToken.objects.select_for_update(of=("self",)).get(pk=token_pk)
+    if token.revoked_at is not None:
+        return
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    revoked = {"revoked_at": token.revoked_at}
+    record(by, "token.revoke", _subject(token), before={"revoked_at": None}, after=revoked)
+
+
+def check_host(token: ApiToken | None, host_name: str) -> None:
+    """Raise `OtherHost` unless the token may bring runs of this host."""
+    if token is not None and token.host_name and token.host_name != host_name.strip():
+        raise OtherHost(token, host_name.strip())
 
 
 def find_token(secret: str) -> ApiToken | None:
     """The valid token with this secret, marked as used; None for any other text."""
-    token = _stored_token(_digest(secret))
+    token = _stored_token(digest_of(secret))
     if token is None or not token.is_valid:
         return None
     now = timezone.now()

@@ -21,6 +21,7 @@ from pages.profile_forms import FORMS, TOOL_CHOICES, ProfileForm
 from pages.profile_views import paired_groups, ranked_ciphers, usual_ciphers
 from runs import profiles
 from runs.api.parameters import comparison_query
+from runs.audit import Actor, actor_of
 from runs.models import ReferenceProfile
 from runs.profiles import ProfileConflict, ProfileRefused
 from runs.queries.fleet import hosts_with_baselines
@@ -60,7 +61,7 @@ def _make(request: HttpRequest) -> HttpResponse:
     form = FORMS.get(origin, FORMS["fleet"])(request.POST)
     if form.is_valid():
         try:
-            profile = profiles.make_profile(form.request())
+            profile = profiles.make_profile(form.request(), actor_of(request))
         except ProfileRefused as refusal:
             form.add_error(refusal.attr, refusal.sentence)
         else:
@@ -95,11 +96,11 @@ def _page(
 
 
 def _change(
-    request: HttpRequest, profile_id: int, change: Callable[[int], ReferenceProfile]
+    request: HttpRequest, profile_id: int, change: Callable[[int, Actor], ReferenceProfile]
 ) -> HttpResponse:
     get_object_or_404(ReferenceProfile, pk=profile_id)
     try:
-        change(profile_id)
+        change(profile_id, actor_of(request))
     except ProfileConflict as refusal:
         return _page(request, {}, status=409, refusal=refusal.sentence)
     return redirect("profiles")

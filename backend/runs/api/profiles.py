@@ -23,6 +23,7 @@ from runs.api.profile_serializers import (
     SensitivitySerializer,
 )
 from runs.api.schema import COMPARISON_PARAMETERS
+from runs.audit import Actor, actor_of
 from runs.models import ReferenceProfile
 from runs.profiles import ProfileConflict, ProfileRefused, ProfileRequest
 from runs.queries.profile_comparison import compare_profiles
@@ -81,7 +82,7 @@ class ReferenceProfileList(APIView):
         if fields["from"] == "run" and not fields.get("run_id"):
             raise ValidationError({"run_id": "A profile from a run needs its run_id."})
         try:
-            profile = profiles.make_profile(_request(fields))
+            profile = profiles.make_profile(_request(fields), actor_of(request))
         except ProfileRefused as refusal:
             said = refusal.sentence
             raise ValidationError({refusal.attr: said} if refusal.attr else said) from None
@@ -108,9 +109,11 @@ class ReferenceProfileView(APIView):
         return answer(found(profile))
 
 
-def _changed(profile: str, change: Callable[[int], ReferenceProfile]) -> Response:
+def _changed(
+    request: Request, profile: str, change: Callable[[int, Actor], ReferenceProfile]
+) -> Response:
     try:
-        return answer(change(found(profile).pk))
+        return answer(change(found(profile).pk, actor_of(request)))
     except ProfileConflict as refusal:
         raise Conflict(refusal.sentence) from None
 
@@ -130,7 +133,7 @@ class ActivateProfile(APIView):
     )
     def post(self, request: Request, profile: str) -> Response:
         """Make it the active one; 409 while it is computed or when it is retired."""
-        return _changed(profile, profiles.activate)
+        return _changed(request, profile, profiles.activate)
 
 
 class RetireProfile(APIView):
@@ -145,7 +148,7 @@ class RetireProfile(APIView):
     )
     def post(self, request: Request, profile: str) -> Response:
         """Offer it no more; its figures stay for addresses that name it. 409 for the active one."""
-        return _changed(profile, profiles.retire)
+        return _changed(request, profile, profiles.retire)
 
 
 class CompareProfiles(APIView):

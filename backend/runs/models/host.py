@@ -15,6 +15,9 @@ class Host(models.Model):
     slug = models.CharField(max_length=220, unique=True, help_text="Its key in URLs and filters.")
     machine_id = models.CharField(max_length=64, null=True, blank=True, unique=True)
     published = models.BooleanField(default=False)
+    approved = models.BooleanField(
+        default=True, help_text="Its runs count; off until an editor has approved a new host."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -29,3 +32,29 @@ class Host(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class HostAlias(models.Model):
+    """Another machine id or name of a host: of one that was merged into it, or its former name.
+
+    Uploads that come with it go to the host.
+    """
+
+    host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
+    machine_id = models.CharField(max_length=64, null=True, blank=True, unique=True)
+    name = models.CharField(max_length=200)
+    published = models.BooleanField(default=False)
+    slug = models.CharField(max_length=220, blank=True, help_text="Of the merged host.")
+    former_key = models.BigIntegerField(
+        null=True, blank=True, help_text="Primary key of the merged host: old addresses lead on."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name", "published"],
+                condition=Q(machine_id__isnull=True),
+                name="one_alias_per_name_without_machine_id",
+            ),
+        ]

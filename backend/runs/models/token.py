@@ -1,5 +1,6 @@
 """Keys for programs."""
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -13,6 +14,12 @@ class ApiToken(models.Model):
 
     name = models.CharField(max_length=100)
     scope = models.CharField(max_length=10, choices=Scope)
+    host_name = models.CharField(
+        max_length=200, blank=True, help_text="Uploads of any other host are refused."
+    )
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)

@@ -1,0 +1,35 @@
+"""Who changed what."""
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+
+
+class AuditEntry(models.Model):
+    """One change by a person, a token or a command; the database refuses to alter or delete it.
+
+    Names and keys are copied, not referred to: an entry outlives what it is about.
+    """
+
+    class ActorKind(models.TextChoices):
+        PERSON = "person"
+        TOKEN = "token"  # noqa: S105 - a kind of actor
+        COMMAND = "command"
+        NOBODY = "nobody"
+
+    at = models.DateTimeField(auto_now_add=True)
+    actor_kind = models.CharField(max_length=10, choices=ActorKind)
+    actor = models.CharField(max_length=200, help_text="Name of the person, token or command.")
+    actor_key = models.BigIntegerField(null=True, blank=True)
+    action = models.CharField(max_length=40, help_text='Such as "run.hide".')
+    object_kind = models.CharField(max_length=40)
+    object_key = models.CharField(max_length=100)
+    object_name = models.CharField(max_length=300)
+    before = models.JSONField(null=True, blank=True, encoder=DjangoJSONEncoder)
+    after = models.JSONField(null=True, blank=True, encoder=DjangoJSONEncoder)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "audit entries"
+
+    def __str__(self) -> str:
+        return f"{self.actor}: {self.action} {self.object_name}"

@@ -1,0 +1,64 @@
+"""What people may do: three groups, each with all that the one before it has.
+
+Whoever has an account reads; it is deactivated to end that. Groups decide about changes.
+"""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.contrib.auth.models import Group, Permission
+
+VIEWER, EDITOR, ADMINISTRATOR = "viewer", "editor", "administrator"
+
+_VIEWS = frozenset(
+    f"runs.view_{model}" for model in ("run", "host", "environment", "referenceprofile")
+)
+_EDITS = frozenset(
+    {
+        "runs.add_run",
+        "runs.change_run",
+        "runs.delete_run",
+        "runs.change_host",
+        "runs.add_referenceprofile",
+        "runs.change_referenceprofile",
+        "runs.add_share",
+        "runs.change_share",
+        "runs.view_share",
+        "runs.add_apitoken",
+    }
+)
+_ADMINISTERS = frozenset(
+    {
+        "runs.view_apitoken",
+        "runs.view_auditentry",
+        "auth.view_group",
+        "auth.view_user",
+        "auth.add_user",
+        "auth.change_user",
+        "auth.delete_user",
+    }
+)
+
+ROLES: dict[str, frozenset[str]] = {
+    VIEWER: _VIEWS,
+    EDITOR: _VIEWS | _EDITS,
+    ADMINISTRATOR: _VIEWS | _EDITS | _ADMINISTERS,
+}
+"""Group -> its permissions, as `app.codename`."""
+
+ADMIN_SITE = "auth.change_user"
+"""The permission that opens /admin/."""
+
+
+def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
+    """Bring the groups up to this program's version; called after every `migrate`.
+
+    Their members stay, and so does every other group.
+    """
+    known = {
+        f"{permission.content_type.app_label}.{permission.codename}": permission
+        for permission in Permission.objects.using(using).select_related("content_type")
+    }
+    for name, permissions in ROLES.items():
+        group, _created = Group.objects.using(using).get_or_create(name=name)
+        group.permissions.set([known[one] for one in sorted(permissions)])
