@@ -18,11 +18,15 @@ from runs.queries.profiles import KEEP_PROFILES
 
 @dataclass(frozen=True)
 class Begun:
-    """An accepted run whose processing has begun, and its document as it was then."""
+    """An accepted run whose processing has begun, and its document as it was then.
+
+    `by_token`: a program brought it, not a person.
+    """
 
     run: Run
     text: str
     digest: str
+    by_token: bool
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ _NO_WAIT = """set_config('synchronous_commit',
 _BEGIN = f"""
 UPDATE runs_run r SET attempts = attempts + 1 FROM runs_rundocument d
 WHERE r.id = %(run)s AND r.status = 'accepted' AND d.run_id = r.id AND {_NO_WAIT} IS NOT NULL
-RETURNING r.run_id, r.source, r.received_at, convert_from(d.body, 'UTF8'), d.content_digest
+RETURNING r.run_id, r.source, r.received_at, convert_from(d.body, 'UTF8'), d.content_digest,
+    r.token_id IS NOT NULL
 """  # noqa: S608 - constants
 
 _LOCK = f"""
@@ -70,9 +75,9 @@ def begin(run_pk: int) -> Begun | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    run_id, source, received_at, text, digest = row
+    run_id, source, received_at, text, digest, by_token = row
     run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at)
-    return Begun(run, text, digest)
+    return Begun(run, text, digest, by_token)
 
 
 def lock_and_look_up(begun: Sequence[Begun], hosts: Sequence[HostKey]) -> Found:

@@ -19,7 +19,7 @@ _COLUMNS = (
 ADD = f"""
 INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)
 SELECT DISTINCT host_id, environment_id, source, tags, md5(tags::text) FROM runs_run
-WHERE id = ANY(%(runs)s) ORDER BY 1, 2, 3, 5
+WHERE id = ANY(%(runs)s) AND NOT hidden ORDER BY 1, 2, 3, 5
 ON CONFLICT (host_id, environment_id, source, tags_digest) DO UPDATE SET tags = EXCLUDED.tags;
 
 INSERT INTO runs_latest ({_COLUMNS})
@@ -29,7 +29,7 @@ FROM runs_run r
 JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
     = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
 JOIN runs_measurement m ON m.run_id = r.id
-WHERE r.id = ANY(%(runs)s) AND m.median IS NOT NULL
+WHERE r.id = ANY(%(runs)s) AND NOT r.hidden AND m.median IS NOT NULL
 ORDER BY k.id, m.series_id, r.started_at DESC NULLS LAST, r.id DESC
 ON CONFLICT (machine_id, series_id) DO UPDATE SET run_id = EXCLUDED.run_id,
     started_at = EXCLUDED.started_at, negotiated_id = EXCLUDED.negotiated_id,

@@ -7,8 +7,12 @@ one environment are then judged together: the order in which they arrive changes
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from django.db.models import QuerySet
+
 from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
 from analysis.baselines import MEMBERS, MeasuredSeries
+from documents.json_text import read_again
+from documents.run_document import parse_run_document
 from documents.types import Series
 from runs.models import Measurement, Run
 from runs.series import series_of
@@ -50,6 +54,23 @@ def judge_together(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[
         one.save(update_fields=FIELDS)
 
 
+def judge_again(host_pk: int, environment_pk: int) -> None:
+    """Store the verdicts of a host's latest runs in one environment anew.
+
+    After one of them was hidden, shown, removed or moved: others may have been judged with it.
+    """
+    parts = sorted(_measured(_counted(host_pk, environment_pk)), key=_moment, reverse=True)
+    together = _united(part for _, part in parts)
+    for run, own in parts:
+        judge(run, own if is_complete(own) else together, _facts(run))
+        run.save(update_fields=FIELDS)
+
+
+def _facts(run: Run) -> Mapping[str, Any]:
+    raw = read_again(bytes(run.document.body).decode())
+    return parse_run_document(raw, received_at=run.received_at).environment
+
+
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
     """Whether a telling cipher was measured with its AES instructions and without."""
     modes: dict[str, set[str]] = {}
@@ -76,13 +97,21 @@ def _moment(part: tuple[Run, object]) -> tuple[str, str]:
 
 def _measured_beside(run: Run) -> list[tuple[Run, list[MeasuredSeries]]]:
     """Runs of the same host in the same environment, with what tells of acceleration."""
+    if run.host_id is None or run.environment_id is None:
+        return []
+    return _measured(_counted(run.host_id, run.environment_id).exclude(pk=run.pk))
+
+
+def _counted(host_pk: int, environment_pk: int) -> QuerySet[Run]:
     counted = Run.objects.filter(status=Run.Status.READY, hidden=False)
-    siblings = (
-        counted.filter(host=run.host, environment=run.environment)
-        .exclude(pk=run.pk)
-        .order_by("-id")[:SIBLINGS]
-    )
-    parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {one.pk: (one, []) for one in siblings}
+    return counted.filter(host_id=host_pk, environment_id=environment_pk).order_by("-id")
+
+
+def _measured(runs: QuerySet[Run]) -> list[tuple[Run, list[MeasuredSeries]]]:
+    """The latest of these runs, with what tells of acceleration."""
+    parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {
+        one.pk: (one, []) for one in runs[:SIBLINGS]
+    }
     rows = Measurement.objects.filter(
         run_id__in=parts, series__cipher__in=(*TELLING, *BASELINES), median__isnull=False
     )

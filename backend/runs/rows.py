@@ -20,7 +20,7 @@ from documents.types import Measurement, RunDocument, Series
 from runs.claiming import Begun, lock_and_look_up
 from runs.data_version import CHANGE
 from runs.derived import ADD
-from runs.hosts import HostKey
+from runs.hosts import HOLD, HostKey
 from runs.models import Run
 from runs.series import agreed_on, negotiated_ids, series_ids
 from runs.speed_indices import TOOLS, StoredIndex
@@ -164,6 +164,7 @@ UPDATE runs_run r SET {", ".join(f"{name} = n.{name}" for name in _RUN_FIELDS)}
 FROM jsonb_to_recordset(%(described)s::jsonb)
 AS n (id bigint, {", ".join(f"{name} {kind}" for name, kind in _RUN_FIELDS.items())})
 WHERE r.id = n.id;
+{HOLD};
 {ADD};
 {CHANGE}
 """  # noqa: S608 - constants

@@ -36,11 +36,52 @@ class MayUpload(BasePermission):
         return _scope(request) == ApiToken.Scope.UPLOAD
 
 
-class MayManageProfiles(BasePermission):
-    """Signed-in people with the permission; a token, whatever its scope, only reads profiles."""
+class _PeopleWith(BasePermission):
+    """Signed-in people with a permission; a token, whatever its scope, has none."""
 
-    message = "Reference profiles are managed by signed-in people with that permission."
+    needed = ""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Whether this request may make, activate and retire reference profiles."""
-        return _scope(request) is None and request.user.has_perm("runs.add_referenceprofile")
+        """Whether a person of that permission asks."""
+        return _scope(request) is None and request.user.has_perm(self.needed)
+
+
+class MayManageProfiles(_PeopleWith):
+    """Editors: they make, activate and retire reference profiles."""
+
+    needed = "runs.add_referenceprofile"
+    message = "Reference profiles are managed by signed-in people with that permission."
+
+
+class MayChangeRuns(_PeopleWith):
+    """Editors: they hide runs and show them again."""
+
+    needed = "runs.change_run"
+    message = "Runs are hidden by signed-in editors."
+
+
+class MayRemoveRuns(_PeopleWith):
+    """Editors: they remove runs."""
+
+    needed = "runs.delete_run"
+    message = "Runs are removed by signed-in editors."
+
+
+class MayChangeHosts(_PeopleWith):
+    """Editors: they rename, merge and approve hosts."""
+
+    needed = "runs.change_host"
+    message = "Hosts are changed by signed-in editors."
+
+
+class MayShare(_PeopleWith):
+    """Editors: they make unlisted links."""
+
+    needed = "runs.add_share"
+    message = "Links are shared by signed-in editors."
+
+
+def allowed(request: Request, reading: type[BasePermission], **others: Any) -> list[BasePermission]:
+    """The permission of the request's method: `others` by method, all else is reading."""
+    chosen: type[BasePermission] = others.get(str(request.method), reading)
+    return [chosen()]

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from analysis.comparison import Comparison
 from documents.validation import run_schema
+from runs.api.editing import HostEditing, RunEditing
 from runs.api.exports import asked_export, comparison_csv_response
 from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query, run_ids
@@ -76,7 +77,7 @@ class RunList(APIView):
         return upload_run(request)
 
 
-class RunView(APIView):
+class RunView(RunEditing):
     """One run."""
 
     @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
@@ -138,7 +139,7 @@ class HostList(APIView):
         )
 
 
-class HostView(APIView):
+class HostView(HostEditing):
     """One host."""
 
     @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)

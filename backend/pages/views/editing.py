@@ -1,0 +1,230 @@
+"""What editors do to runs and hosts: each on a page that says what will happen, then by POST."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from pages.paging import page_of
+from runs import editing
+from runs.audit import actor_of
+from runs.editing import EditConflict, EditRefused
+from runs.models import Host, Run
+from runs.queries.hidden import hidden_runs, waiting_hosts
+from runs.queries.hosts import host_summaries, select_hosts
+from runs.queries.sides import CHOICES, hosts_beside
+
+P = ParamSpec("P")
+Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
+
+LONGEST_SEARCH = 200
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What a page asks: its heading, what would happen, the button, and where "no" leads."""
+
+    heading: str
+    about: str
+    sentences: tuple[str, ...]
+    button: str
+    back: str
+    name: str | None = None
+    """The present name, where a new one is to be given."""
+
+
+def editors(permission: str) -> Callable[[Page[P]], Page[P]]:
+    """A page for signed-in people with a permission; kept by no cache."""
+
+    def decorate(view: Page[P]) -> Page[P]:
+        guarded = login_required(permission_required(permission, raise_exception=True)(view))
+
+        @wraps(view)
+        @never_cache
+        def page(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            return guarded(request, *args, **kwargs)
+
+        return page
+
+    return decorate
+
+
+def _confirm(
+    request: HttpRequest, asked: Confirmation, change: Callable[[], Any], done: str
+) -> HttpResponse:
+    """The question on GET; on POST the change, and the address of what it led to."""
+    refusal, status = "", 200
+    if request.method == "POST":
+        try:
+            change()
+            return redirect(done)
+        except EditConflict as conflict:
+            refusal, status = conflict.sentence, 409
+        except EditRefused as refused:
+            refusal, status = refused.sentence, 400
+    context = {"asked": asked, "refusal": refusal, "given": request.POST.get("name", asked.name)}
+    return render(request, "pages/confirm.html", context, status=status)
+
+
+def _about(run: Run) -> str:
+    return f"{run.host_name}, run {run.run_id}"
+
+
+@editors("runs.change_run")
+@require_http_methods(["GET", "HEAD", "POST"])
+def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Take a run out of everything."""
+    run = get_object_or_404(Run, run_id=run_id)
+    asked = Confirmation(
+        "Hide this run",
+        _about(run),
+        (
+            "It leaves every list, chart, comparison and export at once.",
+            "Nothing of it is lost: it can be shown again from the list of hidden runs.",
+        ),
+        "Hide it",
+        reverse("run-page", args=[run_id]),
+    )
+    done = reverse("hidden-runs")
+    return _confirm(
+        request, asked, lambda: editing.set_hidden(run.pk, True, actor_of(request)), done
+    )
+
+
+@editors("runs.change_run")
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Bring a hidden run back."""
+    run = get_object_or_404(Run, run_id=run_id)
+    asked = Confirmation(
+        "Show this run again",
+        _about(run),
+        ("It counts again wherever it belongs.",),
+        "Show it",
+        reverse("hidden-runs"),
+    )
+    done = reverse("run-page", args=[run_id])
+    return _confirm(
+        request, asked, lambda: editing.set_hidden(run.pk, False, actor_of(request)), done
+    )
+
+
+@editors("runs.delete_run")
+@require_http_methods(["GET", "HEAD", "POST"])
+def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Delete a run for good."""
+    run = get_object_or_404(Run, run_id=run_id)
+    asked = Confirmation(
+        "Remove this run for good",
+        _about(run),
+        (
+            "The run, its figures and its document as received are deleted. This cannot be undone.",
+            "To take it out of the charts alone, hide it instead.",
+            "The audit log keeps who removed it, its host and its time, and none of its figures.",
+        ),
+        "Remove it for good",
+        reverse("hidden-runs" if run.hidden else "run-page", args=[] if run.hidden else [run_id]),
+    )
+    done = reverse("run-pages")
+    return _confirm(request, asked, lambda: editing.remove_run(run.pk, actor_of(request)), done)
+
+
+@require_safe
+@editors("runs.change_run")
+def hidden_run_list(request: HttpRequest) -> HttpResponse:
+    """Runs that an editor has hidden."""
+    page = page_of(hidden_runs(), request.GET)
+    return render(request, "pages/hidden_runs.html", {"page": page, "runs": page.rows})
+
+
+@editors("runs.change_host")
+@require_http_methods(["GET", "HEAD", "POST"])
+def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Give a host another name."""
+    host = get_object_or_404(Host, pk=host_id)
+    said = (
+        "Uploads that come under its present name still reach it."
+        if host.machine_id is None
+        else "Its uploads are recognised by the machine's id, whatever it is called."
+    )
+    back = reverse("host-page", args=[host_id])
+    asked = Confirmation(
+        "Rename this host",
+        host.name,
+        (said, "Addresses and filters keep its key, so that old links hold."),
+        "Rename it",
+        back,
+        name=host.name,
+    )
+    name = request.POST.get("name", "")
+    return _confirm(
+        request, asked, lambda: editing.rename_host(host.pk, name, actor_of(request)), back
+    )
+
+
+@require_safe
+@editors("runs.change_host")
+def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Hosts that may be the same machine."""
+    host = next(iter(host_summaries(select_hosts().filter(pk=host_id))), None)
+    if host is None:
+        return render(request, "404.html", status=404)
+    named = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
+    context = {
+        "host": host,
+        "named": named,
+        "most": CHOICES,
+        "hosts": [one for one in hosts_beside(host_id, named) if not one.published],
+    }
+    return render(request, "pages/merge_choice.html", context)
+
+
+@editors("runs.change_host")
+@require_http_methods(["GET", "HEAD", "POST"])
+def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
+    """Make two hosts one."""
+    host, other = get_object_or_404(Host, pk=host_id), get_object_or_404(Host, pk=other_id)
+    moved = Run.objects.filter(host=other).count()
+    asked = Confirmation(
+        f"Merge “{other.name}” into “{host.name}”",
+        f"{other.name} ({other.slug}) becomes part of {host.name} ({host.slug})",
+        (
+            f"All its runs move ({moved}); none of their figures change.",
+            "Later uploads under its name or machine id go to the merged host.",
+            "This cannot be undone by a click; the audit log keeps which runs were moved.",
+        ),
+        "Merge them",
+        reverse("merge-host-choice", args=[host_id]),
+    )
+    done = reverse("host-page", args=[host_id])
+    return _confirm(
+        request,
+        asked,
+        lambda: editing.merge_hosts(host.pk, other.pk, actor_of(request)),
+        done,
+    )
+
+
+@require_safe
+@editors("runs.change_host")
+def waiting_host_list(request: HttpRequest) -> HttpResponse:
+    """New hosts whose runs do not count yet."""
+    page = page_of(waiting_hosts(), request.GET)
+    return render(request, "pages/waiting_hosts.html", {"page": page, "hosts": page.rows})
+
+
+@editors("runs.change_host")
+@require_POST
+def approve_host(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Let a new host's runs count."""
+    host = get_object_or_404(Host, pk=host_id)
+    editing.approve_host(host.pk, actor_of(request))
+    return redirect("waiting-hosts")

@@ -1,0 +1,163 @@
+"""HTTP of what editors change: hide, show and remove runs; rename, approve and merge hosts."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from runs import editing
+from runs.api.errors import Conflict
+from runs.api.permissions import MayChangeHosts, MayChangeRuns, MayRead, MayRemoveRuns, allowed
+from runs.audit import actor_of
+from runs.editing import EditConflict, EditRefused
+from runs.models import Host, Run
+
+T = TypeVar("T")
+
+CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "The state of the run or host forbids it.")}
+
+
+class RunChangeSerializer(serializers.Serializer[Any]):
+    """What can be changed of a run."""
+
+    hidden = serializers.BooleanField(help_text="A hidden run counts nowhere; it can be undone.")
+
+
+class ChangedRunSerializer(RunChangeSerializer):
+    """A run after a change."""
+
+    run_id = serializers.UUIDField()
+
+
+class HostChangeSerializer(serializers.Serializer[Any]):
+    """What can be changed of a host; at least one of them."""
+
+    name = serializers.CharField(max_length=editing.LONGEST_NAME, required=False)
+    approved = serializers.ChoiceField(
+        [True], required=False, help_text="Lets a new host's runs count; it cannot be undone."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Nothing to do is a mistake of the caller."""
+        if not attrs:
+            raise serializers.ValidationError("Say what to change: name, approved.")
+        return attrs
+
+
+class ChangedHostSerializer(serializers.Serializer[Any]):
+    """A host after a change."""
+
+    id = serializers.IntegerField()
+    host = serializers.CharField(source="slug", help_text="Its key in filters.")
+    name = serializers.CharField()
+    approved = serializers.BooleanField()
+
+
+class MergeSerializer(serializers.Serializer[Any]):
+    """What is merged into the host."""
+
+    other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="Its id.")
+
+
+def _changed(change: Callable[[], T]) -> T:
+    try:
+        return change()
+    except EditConflict as refusal:
+        raise Conflict(refusal.sentence) from None
+    except EditRefused as refusal:
+        said = refusal.sentence
+        raise ValidationError({refusal.attr: said} if refusal.attr else said) from None
+
+
+def _run_key(run_id: UUID) -> int:
+    key = Run.objects.filter(run_id=run_id).values_list("pk", flat=True).first()
+    if key is None:
+        raise NotFound(f"There is no run {run_id}.")
+    return key
+
+
+def _host_key(host_id: int) -> int:
+    if not Host.objects.filter(pk=host_id).exists():
+        raise NotFound(f"There is no host {host_id}.")
+    return host_id
+
+
+class RunEditing(APIView):
+    """The methods of one run that change it; hidden runs are reached too."""
+
+    def get_permissions(self) -> list[Any]:
+        """Reading, hiding and removing need different rights."""
+        return allowed(self.request, MayRead, PATCH=MayChangeRuns, DELETE=MayRemoveRuns)
+
+    @extend_schema(
+        operation_id="runs_change",
+        request=RunChangeSerializer,
+        responses={200: ChangedRunSerializer},
+    )
+    def patch(self, request: Request, run_id: UUID) -> Response:
+        """Hide the run from every list and figure, or show it again. For signed-in editors."""
+        key = _run_key(run_id)
+        asked = RunChangeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        hidden = asked.validated_data["hidden"]
+        run = _changed(lambda: editing.set_hidden(key, hidden, actor_of(request)))
+        return Response(ChangedRunSerializer(run).data)
+
+    @extend_schema(operation_id="runs_remove", responses={204: None, **CONFLICT})
+    def delete(self, request: Request, run_id: UUID) -> Response:
+        """Remove the run and its document for good. For signed-in editors."""
+        key = _run_key(run_id)
+        _changed(lambda: editing.remove_run(key, actor_of(request)))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class HostEditing(APIView):
+    """The method of one host that changes it."""
+
+    def get_permissions(self) -> list[Any]:
+        """Reading and changing need different rights."""
+        return allowed(self.request, MayRead, PATCH=MayChangeHosts)
+
+    @extend_schema(
+        operation_id="hosts_change",
+        request=HostChangeSerializer,
+        responses={200: ChangedHostSerializer, **CONFLICT},
+    )
+    def patch(self, request: Request, host_id: int) -> Response:
+        """Rename the host, or approve a new one. For signed-in editors."""
+        key = _host_key(host_id)
+        asked = HostChangeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        name, by = asked.validated_data.get("name"), actor_of(request)
+        if name is not None:
+            _changed(lambda: editing.rename_host(key, name, by))
+        if asked.validated_data.get("approved"):
+            _changed(lambda: editing.approve_host(key, by))
+        return Response(ChangedHostSerializer(Host.objects.get(pk=key)).data)
+
+
+class HostMerge(APIView):
+    """Two hosts that are one."""
+
+    permission_classes = (MayChangeHosts,)
+
+    @extend_schema(
+        operation_id="hosts_merge",
+        request=MergeSerializer,
+        responses={200: ChangedHostSerializer, **CONFLICT},
+    )
+    def post(self, request: Request, host_id: int) -> Response:
+        """All runs of the other host move to this one, and later uploads under its identity."""
+        key = _host_key(host_id)
+        asked = MergeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        other = asked.validated_data["other"]
+        kept = _changed(lambda: editing.merge_hosts(key, other, actor_of(request)))
+        return Response(ChangedHostSerializer(kept).data)

@@ -1,0 +1,231 @@
+"""What editors change in stored runs and hosts: each change whole, and in the audit log.
+
+The documents of runs stay as they were received. Whatever is derived from the changed runs
+follows in the same transaction, through `_follow` alone.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+
+from runs.audit import Actor, Subject, record
+from runs.judging import judge_again
+from runs.models import (
+    BaselineLevel,
+    Host,
+    HostAlias,
+    ImportedText,
+    Measurement,
+    Run,
+    RunDocument,
+    RunSpeedIndex,
+)
+
+LONGEST_NAME = 200
+
+ROWS_OF_A_RUN = (Measurement, BaselineLevel, RunSpeedIndex, RunDocument)
+"""Tables whose rows go with their run: deleted by name, because not each has a foreign key."""
+
+Pair = tuple[int, int]
+"""Primary keys of a host and of an environment."""
+
+
+class EditRefused(Exception):
+    """What was asked for cannot be; `attr` is the field that the sentence is about, if any."""
+
+    def __init__(self, sentence: str, attr: str | None = None) -> None:
+        super().__init__(sentence)
+        self.sentence, self.attr = sentence, attr
+
+
+class EditConflict(EditRefused):
+    """The state of the run or host forbids it."""
+
+
+def _follow(changed: Iterable[Pair]) -> None:
+    """Bring what is derived from the runs of these hosts up to date."""
+    for host_pk, environment_pk in sorted(set(changed)):
+        judge_again(host_pk, environment_pk)
+
+
+def _pair(run: Run) -> list[Pair]:
+    if run.host_id is None or run.environment_id is None:
+        return []
+    return [(run.host_id, run.environment_id)]
+
+
+def _pairs(host: Host) -> list[Pair]:
+    found = Run.objects.filter(host=host, environment__isnull=False).order_by()
+    return [(host.pk, one) for one in found.values_list("environment_id", flat=True).distinct()]
+
+
+def _run_subject(run: Run) -> Subject:
+    return Subject("run", run.run_id, f"{run.host_name}, run {run.run_id}")
+
+
+def _host_subject(host: Host) -> Subject:
+    return Subject("host", host.pk, host.name)
+
+
+@transaction.atomic
+def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
+    """Take a run out of every list and figure, or bring it back; nothing else of it changes."""
+    run = Run.objects.select_for_update(of=("self",)).get(pk=run_pk)
+    before = {"hidden": run.hidden, "held": run.held}
+    after = {"hidden": hidden, "held": False}
+    if before == after:
+        return run
+    run.hidden, run.held = hidden, False
+    run.save(update_fields=["hidden", "held"])
+    record(by, "run.hide" if hidden else "run.show", _run_subject(run), before, after)
+    _follow(_pair(run))
+    return run
+
+
+@transaction.atomic
+def remove_run(run_pk: int, by: Actor) -> None:
+    """Delete a run with its document for good, and the text it came from with its last run.
+
+    `EditConflict` for published runs: the next start of the site would load them again.
+    """
+    run = Run.objects.select_for_update(of=("self",)).get(pk=run_pk)
+    if run.source == Run.Source.PUBLISHED:
+        raise EditConflict("A published run comes with the program: hide it, do not remove it.")
+    record(by, "run.remove", _run_subject(run), before=_facts(run))
+    changed, text_pk = _pair(run), run.imported_text_id
+    delete_rows(run)
+    run.delete()
+    if text_pk and not Run.objects.filter(imported_text_id=text_pk).exists():
+        ImportedText.objects.filter(pk=text_pk).delete()
+    _follow(changed)
+
+
+def delete_rows(run: Run) -> None:
+    """Delete what hangs on a run, its document included."""
+    for model in ROWS_OF_A_RUN:
+        model.objects.filter(run_id=run.pk).delete()
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    document = RunDocument.objects.filter(run=run).only("content_digest").first()
+    return {
+        "host_name": run.host_name,
+        "host_key": run.host_id,
+        "source": run.source,
+        "status": run.status,
+        "started_at": run.started_at,
+        "received_at": run.received_at,
+        "content_digest": document.content_digest if document else None,
+    }
+
+
+@transaction.atomic
+def rename_host(host_pk: int, name: str, by: Actor) -> Host:
+    """Give a host another name; its key in addresses stays, uploads of the old name reach it.
+
+    `EditRefused` for what is no name, `EditConflict` where another host goes by it.
+    """
+    host = Host.objects.select_for_update().get(pk=host_pk)
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise EditRefused(f"A name has 1 to {LONGEST_NAME} printable characters.", "name")
+    if name == host.name:
+        return host
+    before = host.name
+    if host.machine_id is None:
+        _free_name(host, name)
+        HostAlias.objects.create(host=host, name=before, published=host.published)
+    host.name = name
+    host.save(update_fields=["name"])
+    record(by, "host.rename", _host_subject(host), {"name": before}, {"name": name})
+    return host
+
+
+def _free_name(host: Host, name: str) -> None:
+    """Make sure that uploads of this name will reach the host, which has no machine id."""
+    known = {"machine_id": None, "name": name, "published": host.published}
+    HostAlias.objects.filter(host=host, **known).delete()
+    alias = HostAlias.objects.filter(**known).select_related("host").first()
+    other = alias.host if alias else Host.objects.filter(**known).exclude(pk=host.pk).first()
+    if other is not None:
+        raise EditConflict(
+            f"The name “{name}” leads to the host {other.name} ({other.slug}): if they are one "
+            "machine, merge them.",
+            "name",
+        )
+
+
+@transaction.atomic
+def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
+    """Make two hosts one: all runs of `other` move, and so do uploads that come under its identity.
+
+    The runs' documents still say which machine they came from, and the audit log what was merged.
+    """
+    # Locked, so that a run being processed is either there already or finds the alias.
+    hosts = {
+        host.pk: host
+        for host in Host.objects.select_for_update()
+        .filter(pk__in=(kept_pk, other_pk))
+        .order_by("pk")
+    }
+    if kept_pk == other_pk:
+        raise EditRefused("A host cannot be merged with itself.", "other")
+    for wanted in (kept_pk, other_pk):
+        if wanted not in hosts:
+            raise EditRefused(f"There is no host {wanted}.", "other")
+    kept, other = hosts[kept_pk], hosts[other_pk]
+    if kept.published or other.published:
+        raise EditConflict(
+            "A published machine stays apart: its figures are somebody else's.", "other"
+        )
+    changed = [(kept.pk, environment) for _, environment in _pairs(other)]
+    _record_merge(kept, other, by)
+    Run.objects.filter(host=other).update(host=kept)
+    other.aliases.update(host=kept)
+    _alias_of(other, kept)
+    other.delete()
+    if kept.approved or other.approved:
+        _approve(kept)
+    _follow(changed)
+    return kept
+
+
+def _record_merge(kept: Host, other: Host, by: Actor) -> None:
+    moved = [str(one) for one in other.runs.order_by("id").values_list("run_id", flat=True)]
+    before = {
+        "merged": {"key": other.pk, "name": other.name, "machine_id": other.machine_id,
+                   "slug": other.slug, "runs": moved},
+        "kept": {"key": kept.pk, "name": kept.name, "machine_id": kept.machine_id,
+                 "runs": kept.runs.count()},
+    }  # fmt: skip
+    after = {"runs": kept.runs.count() + len(moved)}
+    record(by, "host.merge", _host_subject(kept), before, after)
+
+
+def _alias_of(other: Host, kept: Host) -> None:
+    HostAlias.objects.create(
+        host=kept,
+        machine_id=other.machine_id,
+        name=other.name,
+        slug=other.slug,
+        former_key=other.pk,
+    )
+
+
+@transaction.atomic
+def approve_host(host_pk: int, by: Actor) -> Host:
+    """Let a new host's runs count. Approving it again changes nothing."""
+    host = Host.objects.select_for_update().get(pk=host_pk)
+    if host.approved:
+        return host
+    record(by, "host.approve", _host_subject(host), {"approved": False}, {"approved": True})
+    _approve(host)
+    _follow(_pairs(host))
+    return host
+
+
+def _approve(host: Host) -> None:
+    host.approved = True
+    host.save(update_fields=["approved"])
+    Run.objects.filter(host=host, held=True).update(hidden=False, held=False)

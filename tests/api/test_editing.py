@@ -1,0 +1,208 @@
+"""Editors change runs and hosts: PATCH and DELETE runs/, PATCH hosts/, POST hosts/merge/."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from runs.models import AuditEntry, Host, HostAlias, ImportedText, Run, RunDocument
+from runs.processing import process_run
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import run_document, ssh_measurement
+
+
+class Editor(Client):
+    """The browser of an editor."""
+
+    def change(self, method: str, path: str, **body: Any) -> Any:
+        """A JSON request to the API."""
+        call = getattr(self, method)
+        return call(f"/api/v1/{path}", body, content_type="application/json")
+
+
+@pytest.fixture
+def editor(db: None) -> Editor:
+    person = User.objects.create_user("erin")
+    person.groups.add(Group.objects.get(name="editor"))
+    client = Editor()
+    client.force_login(person)
+    return client
+
+
+def last_entry() -> AuditEntry:
+    entry = AuditEntry.objects.order_by("-id").first()
+    assert entry is not None
+    return entry
+
+
+def groups(client: Client) -> list[str]:
+    found = client.get("/api/v1/comparison/?group_by=host").json()["groups"]
+    return [group["key"] for group in found]
+
+
+def test_a_hidden_run_counts_nowhere_and_comes_back(editor: Editor, store_run: StoreRun) -> None:
+    run = store_run(run_document())
+    answer = editor.change("patch", f"runs/{run.run_id}/", hidden=True)
+    assert (answer.status_code, answer.json()) == (200, {"hidden": True, "run_id": str(run.run_id)})
+    assert editor.get(f"/api/v1/runs/{run.run_id}/").status_code == 404
+    assert groups(editor) == []
+    entry = last_entry()
+    assert (entry.actor_kind, entry.actor, entry.action) == ("person", "erin", "run.hide")
+    assert entry.before == {"hidden": False, "held": False}
+    assert str(run.run_id) in entry.object_name
+    editor.change("patch", f"runs/{run.run_id}/", hidden=False)
+    assert groups(editor) == ["nas"]
+    assert last_entry().action == "run.show"
+
+
+def test_a_removed_run_leaves_nothing_but_the_entry_of_who_removed_it(
+    editor: Editor, store_run: StoreRun
+) -> None:
+    run, kept = store_run(run_document()), store_run(run_document())
+    assert editor.change("delete", f"runs/{run.run_id}/").status_code == 204
+    assert list(Run.objects.all()) == [kept]
+    assert [document.run for document in RunDocument.objects.all()] == [kept]
+    assert editor.change("delete", f"runs/{run.run_id}/").status_code == 404
+    entry = last_entry()
+    assert entry.action == "run.remove"
+    assert entry.before is not None
+    assert entry.before["host_name"] == "nas"
+
+
+def test_the_text_of_an_import_goes_with_its_last_run(editor: Editor, uploader: ApiClient) -> None:
+    text = "aes128-ctr: 104.167 MB/s\n"
+    answer = uploader.post("/api/v1/imports/?host=nas", text, content_type="text/plain")
+    run_id = answer.json()["run_id"]
+    assert editor.change("delete", f"runs/{run_id}/").status_code == 204
+    assert not ImportedText.objects.exists()
+
+
+@pytest.mark.usefixtures("published")
+def test_a_published_run_is_hidden_not_removed(editor: Editor) -> None:
+    run = Run.objects.first()
+    assert run is not None
+    answer = editor.change("delete", f"runs/{run.run_id}/")
+    assert answer.status_code == 409
+    assert "hide it" in answer.json()["errors"][0]["detail"]
+
+
+def test_the_verdict_of_other_runs_forgets_a_hidden_witness(
+    editor: Editor, store_run: StoreRun
+) -> None:
+    plain = store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 900e6)))
+    masked = store_run(
+        run_document(ssh_measurement("aes128-gcm@openssh.com", 100e6, acceleration="masked"))
+    )
+    plain.refresh_from_db()
+    together = plain.acceleration
+    editor.change("patch", f"runs/{masked.run_id}/", hidden=True)
+    plain.refresh_from_db()
+    assert (together, plain.acceleration) == ("hardware", "unknown")
+
+
+def test_a_renamed_host_keeps_its_key_and_gets_uploads_of_its_old_name(
+    editor: Editor, store_run: StoreRun
+) -> None:
+    host = store_run(run_document()).host
+    assert host is not None
+    answer = editor.change("patch", f"hosts/{host.pk}/", name=" Cellar ")
+    assert answer.json() == {"id": host.pk, "host": "nas", "name": "Cellar", "approved": True}
+    assert store_run(run_document()).host == host
+    assert store_run(run_document(host={"name": "Cellar"})).host == host
+    assert (last_entry().before, last_entry().after) == ({"name": "nas"}, {"name": "Cellar"})
+    editor.change("patch", f"hosts/{host.pk}/", name="nas")
+    assert store_run(run_document(host={"name": "Cellar"})).host == host
+
+
+def test_a_name_that_another_host_goes_by_is_refused(editor: Editor, store_run: StoreRun) -> None:
+    first, second = (
+        store_run(run_document(host={"name": name})).host for name in ("nas", "router")
+    )
+    assert first is not None
+    assert second is not None
+    answer = editor.change("patch", f"hosts/{first.pk}/", name="router")
+    assert answer.status_code == 409
+    assert "merge them" in answer.json()["errors"][0]["detail"]
+    editor.change("patch", f"hosts/{second.pk}/", name="gate")
+    assert editor.change("patch", f"hosts/{first.pk}/", name="router").status_code == 409
+
+
+@pytest.mark.parametrize("name", ("", "   ", "x" * 201, "a\nb", None))
+def test_what_is_no_name_is_a_400(editor: Editor, store_run: StoreRun, name: str | None) -> None:
+    host = store_run(run_document()).host
+    assert host is not None
+    assert editor.change("patch", f"hosts/{host.pk}/", name=name).status_code == 400
+
+
+def test_two_hosts_become_one_and_later_uploads_follow(editor: Editor, store_run: StoreRun) -> None:
+    ids = {"machine_id": "a" * 64}
+    old = store_run(run_document(host={"name": "nas-old", **ids}))
+    new = store_run(run_document(host={"name": "nas"}))
+    assert old.host is not None
+    assert new.host is not None
+    answer = editor.change("post", f"hosts/{new.host.pk}/merge/", other=old.host.pk)
+    assert answer.json()["host"] == "nas"
+    assert set(Run.objects.values_list("host__slug", flat=True)) == {"nas"}
+    assert groups(editor) == ["nas"]
+    assert store_run(run_document(host={"name": "whatever", **ids})).host == new.host
+    entry = last_entry()
+    assert entry.before is not None
+    assert entry.before["merged"]["runs"] == [str(old.run_id)]
+    assert entry.before["merged"]["machine_id"] == "a" * 64
+    assert editor.get(f"/api/v1/runs/{old.run_id}/document/").json()["host"]["name"] == "nas-old"
+
+
+def test_what_was_merged_before_moves_on(editor: Editor, store_run: StoreRun) -> None:
+    hosts = [store_run(run_document(host={"name": name})).host for name in ("a", "b", "c")]
+    first, second, third = (host.pk for host in hosts if host)
+    editor.change("post", f"hosts/{second}/merge/", other=first)
+    editor.change("post", f"hosts/{third}/merge/", other=second)
+    assert store_run(run_document(host={"name": "a"})).host_id == third
+    assert set(HostAlias.objects.values_list("name", "host")) == {("a", third), ("b", third)}
+
+
+@pytest.mark.usefixtures("published")
+def test_a_merge_that_cannot_be_changes_nothing(editor: Editor, store_run: StoreRun) -> None:
+    host = store_run(run_document()).host
+    published = Host.objects.filter(published=True).first()
+    assert host is not None
+    assert published is not None
+    for other, status in ((host.pk, 400), (10**9, 400), (published.pk, 409), ("x", 400)):
+        answer = editor.change("post", f"hosts/{host.pk}/merge/", other=other)
+        assert answer.status_code == status
+        assert answer.json()["errors"][0]["attr"] in ("other", None)
+    assert editor.change("post", f"hosts/{10**9}/merge/", other=host.pk).status_code == 404
+
+
+def test_a_new_host_counts_once_an_editor_approves_it(
+    editor: Editor, uploader: ApiClient, store_run: StoreRun, settings: Settings
+) -> None:
+    store_run(run_document(host={"name": "known"}))
+    settings.CIPHERMARK_APPROVE_HOSTS = True
+    for name in ("stranger", "stranger", "known"):
+        run_id = uploader.upload(run_document(host={"name": name})).json()["run_id"]
+        process_run(Run.objects.get(run_id=run_id).pk)
+    assert groups(editor) == ["known"]
+    (host,) = Host.objects.filter(approved=False)
+    assert "stranger" in editor.get("/hosts/waiting/").content.decode()
+    by_hand = Run.objects.filter(host=host).order_by("id").first()
+    assert by_hand is not None
+    editor.change("patch", f"runs/{by_hand.run_id}/", hidden=True)
+    answer = editor.change("patch", f"hosts/{host.pk}/", approved=True)
+    assert answer.json()["approved"] is True
+    assert groups(editor) == ["known", "stranger"]
+    by_hand.refresh_from_db()
+    assert by_hand.hidden, "what an editor hid stays hidden"
+    assert last_entry().action == "host.approve"
+
+
+def test_a_change_needs_the_csrf_token_of_the_session(store_run: StoreRun) -> None:
+    run = store_run(run_document())
+    person = User.objects.create_user("erin")
+    person.groups.add(Group.objects.get(name="editor"))
+    strict = Editor(enforce_csrf_checks=True)
+    strict.force_login(person)
+    assert strict.change("patch", f"runs/{run.run_id}/", hidden=True).status_code == 403
+    assert not Run.objects.get().hidden
