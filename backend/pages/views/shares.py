@@ -1,0 +1,137 @@
+"""Unlisted links: made, listed and revoked by editors; read by whoever has one."""
+
+from typing import cast
+
+from django import forms
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from rest_framework.exceptions import ValidationError
+
+from exports.comparison_csv import comparison_csv
+from pages.paging import page_of
+from pages.share_page import share_context, shared_comparison
+from pages.views.editing import editors
+from runs.api.shares import checked_view
+from runs.audit import actor_of
+from runs.models import Share
+from runs.shares import find_share, make_share, revoke_share
+
+EXPIRIES = {
+    "7": "After a week",
+    "30": "After 30 days",
+    "90": "After 90 days",
+    "365": "After a year",
+}
+
+
+class ShareForm(forms.Form):
+    """What is shared, with whom, for how long."""
+
+    name = forms.CharField(max_length=100)
+    view = forms.CharField(max_length=4000, required=False)
+    expires_days = forms.TypedChoiceField(choices=list(EXPIRIES.items()), coerce=int)
+
+    def clean_view(self) -> str:
+        """The query string of a view that can be shown."""
+        try:
+            return checked_view(self.cleaned_data["view"])
+        except ValidationError as error:
+            detail = error.detail
+            said = detail if isinstance(detail, list) else [detail]
+            raise forms.ValidationError([str(one) for one in said]) from None
+
+
+@editors("runs.add_share")
+@require_http_methods(["GET", "HEAD", "POST"])
+def share_list(request: HttpRequest) -> HttpResponse:
+    """The links; a POST makes one and answers with its address, which nothing shows again."""
+    if request.method != "POST":
+        asked = {"view": request.GET.get("view", "")[:4000], "expires_days": "30"}
+        return _list(request, ShareForm(initial=asked))
+    form = ShareForm(request.POST)
+    if not form.is_valid():
+        return _list(request, form, status=400)
+    fields = form.cleaned_data
+    share, secret = make_share(
+        fields["name"],
+        fields["view"],
+        fields["expires_days"],
+        made_by=cast(User, request.user),
+        by=actor_of(request),
+    )
+    address = request.build_absolute_uri(reverse("share", args=[secret]))
+    return _list(request, ShareForm(initial={"expires_days": "30"}), made=share, address=address)
+
+
+def _list(
+    request: HttpRequest,
+    form: ShareForm,
+    status: int = 200,
+    made: Share | None = None,
+    address: str = "",
+) -> HttpResponse:
+    page = page_of(Share.objects.select_related("made_by"), request.GET)
+    context = {
+        "form": form,
+        "expiries": EXPIRIES,
+        "page": page,
+        "shares": page.rows,
+        "made": made,
+        "address": address,
+    }
+    return render(request, "pages/shares.html", context, status=status)
+
+
+@editors("runs.change_share")
+@require_POST
+def revoke(request: HttpRequest, share_id: int) -> HttpResponse:
+    """End a link now."""
+    share = get_object_or_404(Share, pk=share_id)
+    revoke_share(share.pk, actor_of(request))
+    return redirect("shares")
+
+
+def _closed(response: HttpResponseBase) -> HttpResponseBase:
+    # The address is the secret: no other site, no search engine is told.
+    response["Referrer-Policy"] = "no-referrer"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    return response
+
+
+@never_cache
+@require_safe
+def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
+    """One comparison view as chart and table, and nothing else; on a private site too."""
+    share = find_share(secret)
+    if share is None:
+        return _closed(render(request, "pages/share_ended.html", status=404))
+    context = {
+        **share_context(share.query),
+        "share": share,
+        "csv_address": reverse("share-csv", args=[secret]),
+        "runs_filter": None,
+    }
+    return _closed(render(request, "pages/share.html", context))
+
+
+@never_cache
+@require_safe
+def share_csv(request: HttpRequest, secret: str) -> HttpResponseBase:
+    """The same figures as a file."""
+    share = find_share(secret)
+    if share is None:
+        raise Http404("This link does not exist, or has ended.")
+    comparison = shared_comparison(share.query)
+    name = f"ciphermark-{comparison.tool}-{comparison.metric}.csv"
+    return _closed(
+        StreamingHttpResponse(
+            comparison_csv(comparison),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+    )
