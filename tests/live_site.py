@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 from django.conf import settings
@@ -55,7 +56,7 @@ class LiveSite:
 
     def token(self, scope: str) -> str:
         """A new API token."""
-        return self.manage("create_token", f"test-{scope}", "--scope", scope).strip()
+        return self.manage("create_token", f"test-{scope}-{uuid4()}", "--scope", scope).strip()
 
     def session_key(self) -> str:
         """The session cookie of an administrator who has signed in."""
@@ -173,6 +174,8 @@ def live_site(name: str) -> Iterator[LiveSite]:
             "REDIS_URL": settings.REDIS_URL.replace("db=0", f"db={REDIS_DATABASES[name]}"),
             "CIPHERMARK_DATA_DIR": str(folder),
             "CIPHERMARK_PUBLIC": "1",
+            # Tests ask faster than people.
+            "CIPHERMARK_ADDRESS_RATE": "0",
         }
         for command in (("migrate",), ("collectstatic", "--noinput"), ("load_published",)):
             _manage(environment, *command)

@@ -47,6 +47,13 @@ class Env:
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be 1 to {MOST_DAYS} days.")
         return int(value)
 
+    def number(self, name: str, default: int) -> int:
+        """A whole number, 0 or more."""
+        value = self.text(name) or str(default)
+        if not (value.isascii() and value.isdigit() and len(value) < 10):
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be a whole number from 0.")
+        return int(value)
+
     def names(self, name: str) -> list[str]:
         """A comma-separated list, empty entries dropped."""
         return [part.strip() for part in self.text(name).split(",") if part.strip()]

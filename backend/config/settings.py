@@ -1,5 +1,6 @@
 """Django's settings, all from the environment (`.env.example` explains each)."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,13 @@ PRODUCTION = env.choice("CIPHERMARK_ENV", ("development", "production")) == "pro
 DEBUG = env.flag("CIPHERMARK_DEBUG")
 CIPHERMARK_PUBLIC = env.flag("CIPHERMARK_PUBLIC")
 CIPHERMARK_KEEP_DAYS = env.days("CIPHERMARK_KEEP_DAYS")
+CIPHERMARK_APPROVE_HOSTS = env.flag("CIPHERMARK_APPROVE_HOSTS")
+# Our own reverse proxies in front: so many entries of X-Forwarded-For are theirs.
+CIPHERMARK_PROXIES = env.number("CIPHERMARK_PROXIES", default=1 if PRODUCTION else 0)
+# Requests a minute, 0 for no limit: one token may bring the uploads of a whole site (100/s).
+CIPHERMARK_TOKEN_RATE = env.number("CIPHERMARK_TOKEN_RATE", default=6000)
+CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
+CIPHERMARK_SIGN_IN_RATE = env.number("CIPHERMARK_SIGN_IN_RATE", default=20)
 ALLOWED_HOSTS = env.names("CIPHERMARK_ALLOWED_HOSTS")
 SECRET_KEY = env.text("CIPHERMARK_SECRET_KEY")
 DATABASE_URL = env.text("DATABASE_URL")
@@ -42,7 +50,7 @@ else:
         REDIS_URL = REDIS_URL or services.redis_url
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "runs.admin_config.SiteAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -53,6 +61,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "csp",
+    "axes",
     "runs",
     "pages",
 ]
@@ -61,6 +70,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "pages.slow_down.ThrottleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -68,7 +78,27 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "runs.unavailable.DatabaseUnavailableMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Five wrong passwords for one name from one address shut that pair out for a quarter of an hour:
+# a stranger elsewhere cannot shut out the owner of a name. Counted in the database, not in the
+# cache: a Redis that is down or restarted forgets nobody.
+AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "pages.slow_down.locked_out"
+AXES_CLIENT_IP_CALLABLE = "runs.addresses.client_address"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
+AXES_ENABLE_ADMIN = False
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -164,6 +194,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["runs.api.permissions.MayRead"],
+    "DEFAULT_THROTTLE_CLASSES": ["runs.api.throttles.PerCaller"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_standardized_errors.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",
@@ -208,6 +239,19 @@ SPECTACULAR_SETTINGS = {
         "ToolEnum": ["ssh", "openssl"],
         "ExportFormatEnum": ["csv", "xlsx"],
         "TextFormatEnum": ["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"],
+        # The same of fields that several requests have.
+        "NameAttrEnum": ["name"],
+        "NonFieldErrorsAttrEnum": ["non_field_errors"],
+        "NonFieldErrorsCodeEnum": ["invalid", "null"],
+        "TextErrorCodeEnum": [
+            "blank",
+            "invalid",
+            "max_length",
+            "null",
+            "null_characters_not_allowed",
+            "required",
+            "surrogate_characters_not_allowed",
+        ],
     },
 }
 
@@ -235,7 +279,9 @@ if PRODUCTION:
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-    SECURE_HSTS_PRELOAD = True
+    # The browsers' preload list is for whole domains and hard to leave: only when asked for.
+    SECURE_HSTS_PRELOAD = env.flag("CIPHERMARK_HSTS_PRELOAD")
+    SILENCED_SYSTEM_CHECKS = [] if SECURE_HSTS_PRELOAD else ["security.W021"]
     # The reverse proxy in front ends TLS and says so in this header.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS]
@@ -244,6 +290,15 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"redact": {"()": "runs.redaction.RedactSecrets"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "plain",
+            "filters": ["redact"],
+        }
+    },
+    # Each sign-in in four lines; wrong passwords are warnings.
+    "loggers": {"axes": {"level": "WARNING"}},
     "root": {"handlers": ["console"], "level": "INFO" if not DEBUG else "DEBUG"},
 }

@@ -6,8 +6,6 @@ from django.urls import include, path
 from runs.api import operations
 from runs.api.agent import agent_checksum, agent_script
 
-admin.site.site_header = admin.site.site_title = "Ciphermark"
-
 urlpatterns = [
     path("healthz", operations.healthz, name="healthz"),
     path("readyz", operations.readyz, name="readyz"),

@@ -8,6 +8,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,8 @@ def _upload_token(data_dir: Path, watch: Watch) -> Iterator[Path]:
     path, log = data_dir / "upload-token", data_dir / "log" / "token.log"
     path.unlink(missing_ok=True)
     command: list[str | Path] = [sys.executable, places.PROJECT / "manage.py", "create_token"]
-    command += ["make run", "--scope", "upload", "--expires-days", "1"]
+    name = f"make run {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+    command += [name, "--scope", "upload", "--expires-days", "1"]
     with open(path, "x", opener=_private) as stream:
         status = processes.run("create_token", command, output=stream, log=log, watch=watch)
     try:

@@ -3,9 +3,12 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
+from pages.sign_in import SignInForm
 from pages.views import (
+    audit,
     compare,
     diff,
+    editing,
     exports,
     hosts,
     plain,
@@ -14,6 +17,7 @@ from pages.views import (
     report,
     runs,
     saved_views,
+    shares,
     tokens,
     upload,
 )
@@ -28,6 +32,20 @@ urlpatterns = [
     path("runs/<uuid:run_id>/diff/<uuid:other_id>/", diff.run_diff, name="run-page-diff"),
     path("hosts/<int:host_id>/diff/", diff.host_diff_choice, name="host-page-diff-choice"),
     path("hosts/<int:host_id>/diff/<int:other_id>/", diff.host_diff, name="host-page-diff"),
+    path("runs/hidden/", editing.hidden_run_list, name="hidden-runs"),
+    path("runs/<uuid:run_id>/hide/", editing.hide_run, name="hide-run"),
+    path("runs/<uuid:run_id>/show/", editing.show_run, name="show-run"),
+    path("runs/<uuid:run_id>/remove/", editing.remove_run, name="remove-run"),
+    path("hosts/waiting/", editing.waiting_host_list, name="waiting-hosts"),
+    path("hosts/<int:host_id>/approve/", editing.approve_host, name="approve-host"),
+    path("hosts/<int:host_id>/rename/", editing.rename_host, name="rename-host"),
+    path("hosts/<int:host_id>/merge/", editing.merge_choice, name="merge-host-choice"),
+    path("hosts/<int:host_id>/merge/<int:other_id>/", editing.merge_hosts, name="merge-host"),
+    path("shares/", shares.share_list, name="shares"),
+    path("shares/<int:share_id>/revoke/", shares.revoke, name="revoke-share"),
+    path("shares/<str:secret>/", shares.share_page, name="share"),
+    path("shares/<str:secret>/comparison.csv", shares.share_csv, name="share-csv"),
+    path("audit/", audit.audit_page, name="audit"),
     path("recommend/", recommend.recommend_page, name="recommend"),
     path("report.html", report.report_page, name="report"),
     path("exports/", exports.export_list, name="export-pages"),
@@ -36,7 +54,7 @@ urlpatterns = [
     path("upload/", upload.upload_page, name="upload"),
     path("upload/save/", upload.save_upload, name="save-upload"),
     path("tokens/", tokens.token_page, name="tokens"),
-    path("tokens/<int:token_id>/revoke/", tokens.revoke_token, name="revoke-token"),
+    path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke-token"),
     path("views/", saved_views.view_list, name="saved-views"),
     path("views/<int:view_id>/rename/", saved_views.rename_view, name="rename-view"),
     path("views/<int:view_id>/delete/", saved_views.delete_view, name="delete-view"),
@@ -55,7 +73,9 @@ urlpatterns = [
     path(
         "accounts/login/",
         auth_views.LoginView.as_view(
-            template_name="pages/login.html", redirect_authenticated_user=True
+            template_name="pages/login.html",
+            authentication_form=SignInForm,
+            redirect_authenticated_user=True,
         ),
         name="login",
     ),

@@ -21,6 +21,7 @@ from runs.acceptance import accept_run, content_digest
 from runs.derived import delete_runs, refresh_hosts
 from runs.models import ApiToken, ImportedText, Run
 from runs.renewing import forget_derived
+from runs.tokens import check_host
 
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
@@ -120,13 +121,16 @@ def store_import(
 ) -> Imported:
     """Store the text and a run for each of its sections, all or nothing.
 
-    A text whose runs have all been deleted can be imported again. Raises `NoFigures`, and
-    `NotAText` when the bytes are no text. The caller enqueues new runs.
+    A text whose runs have all been deleted can be imported again. Raises `NoFigures`, `NotAText`
+    when the bytes are no text, and `OtherHost` when the token is bound to another host. The caller
+    enqueues new runs.
     """
     now = timezone.now()
     understood = understand(request, now, seen)
     if not understood.documents:
         raise NoFigures("There is no figure of a cipher in this text.")
+    for document in understood.documents:
+        check_host(token, document["host"]["name"])
     with transaction.atomic():
         stored, created = ImportedText.objects.get_or_create(
             import_id=request.import_id,

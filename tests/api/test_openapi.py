@@ -29,6 +29,7 @@ def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) 
         "/api/v1/exports/samples.csv",
         "/api/v1/hosts/",
         "/api/v1/hosts/{host_id}/",
+        "/api/v1/hosts/{host_id}/merge/",
         "/api/v1/imports/",
         "/api/v1/recommendation/",
         "/api/v1/reference-profiles/",
@@ -42,6 +43,7 @@ def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) 
         "/api/v1/runs/{run_id}/text/",
         "/api/v1/schema/run",
         "/api/v1/sensitivity/",
+        "/api/v1/shares/",
         "/api/v1/trends/",
     }
 

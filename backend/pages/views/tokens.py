@@ -1,19 +1,22 @@
 """Tokens: what programs sign in with. Made here, shown once, revoked here."""
 
 from datetime import timedelta
+from typing import Any, cast
 
 from django import forms
-from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from pages.first_steps import schedule_commands, set_up_command
+from pages.views.editing import editors
 from runs.api.agent import agent_release
+from runs.audit import actor_of
 from runs.models import ApiToken
-from runs.tokens import create_token
+from runs.tokens import NameTaken, create_token, revoke_token
 
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}
 SCOPES = {
@@ -31,30 +34,48 @@ class TokenForm(forms.Form):
         choices=list(EXPIRIES.items()), coerce=int, empty_value=None, required=False
     )
 
-    def clean_name(self) -> str:
-        """A name says which token to revoke, so no two valid ones share one."""
-        name: str = self.cleaned_data["name"]
-        if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
-            raise forms.ValidationError(
-                "There is a valid token of this name. Revoke it first, or take another name."
-            )
-        return name
+    host_name = forms.CharField(max_length=200, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Only uploads are of a host."""
+        made = super().clean() or {}
+        if made.get("host_name") and made.get("scope") != ApiToken.Scope.UPLOAD:
+            self.add_error("host_name", "Only an upload token is bound to a host.")
+        return made
 
 
-@login_required
-@permission_required("runs.view_apitoken", raise_exception=True)
-@never_cache
+@editors("runs.add_apitoken")
 @require_http_methods(["GET", "HEAD", "POST"])
 def token_page(request: HttpRequest) -> HttpResponse:
-    """The tokens; a POST makes one and answers with its secret, which nothing shows again."""
+    """The tokens; a POST makes one and answers with its secret, which nothing shows again.
+
+    Editors see and revoke their own, administrators everybody's.
+    """
     form = TokenForm(request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
         return _page(request, form, status=400 if form.is_bound else 200)
-    if not request.user.has_perm("runs.add_apitoken"):
-        return render(request, "403.html", status=403)
     made = form.cleaned_data
-    secret = create_token(made["name"], made["scope"], made["expires_days"])
+    try:
+        secret = create_token(
+            made["name"],
+            made["scope"],
+            made["expires_days"],
+            host_name=made["host_name"],
+            made_by=cast(User, request.user),
+            by=actor_of(request),
+        )
+    except NameTaken as refusal:
+        form.add_error("name", str(refusal))
+        return _page(request, form, status=400)
     return _page(request, TokenForm(), secret=secret, made=made)
+
+
+def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
+    """The tokens that this person may see: an editor's own, or everybody's."""
+    tokens = ApiToken.objects.select_related("made_by").order_by("-id")
+    if request.user.has_perm("runs.view_apitoken"):
+        return tokens
+    return tokens.filter(made_by=cast(User, request.user))
 
 
 def _page(
@@ -71,7 +92,7 @@ def _page(
         "expiries": EXPIRIES,
         "tokens": [
             (token, token.expires_at is not None and token.expires_at < soon)
-            for token in ApiToken.objects.order_by("-id")
+            for token in _seen(request)
         ],
         "made": made,
         "secret": secret,
@@ -82,13 +103,10 @@ def _page(
     return render(request, "pages/tokens.html", context, status=status)
 
 
-@login_required
-@permission_required("runs.change_apitoken", raise_exception=True)
+@editors("runs.add_apitoken")
 @require_POST
-def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """End a token now; uploads that it made stay."""
-    token = get_object_or_404(ApiToken, pk=token_id)
-    if token.revoked_at is None:
-        token.revoked_at = timezone.now()
-        token.save(update_fields=["revoked_at"])
+    token = get_object_or_404(_seen(request), pk=token_id)
+    revoke_token(token.pk, actor_of(request))
     return redirect("tokens")

@@ -1,11 +1,14 @@
 """`Authorization: Bearer TOKEN`."""
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
+from runs.addresses import client_address, network_of
 from runs.models import ApiToken
+from runs.throttling import seconds_to_wait
 from runs.tokens import find_token
 
 
@@ -26,8 +29,17 @@ class BearerTokenAuthentication(BaseAuthentication):
         except UnicodeDecodeError:
             token = None
         if token is None:
+            self._slow_down(request)
             raise AuthenticationFailed("This token is unknown, expired or revoked.")
         return AnonymousUser(), token
+
+    @staticmethod
+    def _slow_down(request: Request) -> None:
+        """Wrong tokens count against their address: each costs a look into the database."""
+        who = network_of(client_address(request))
+        wait = seconds_to_wait("wrong-token", who, settings.CIPHERMARK_ADDRESS_RATE)
+        if wait is not None:
+            raise Throttled(wait)
 
     def authenticate_header(self, request: Request) -> str:
         """What a 401 asks for."""

@@ -6,9 +6,10 @@ from drf_standardized_errors.formatter import ExceptionFormatter
 from drf_standardized_errors.handler import ExceptionHandler
 from drf_standardized_errors.types import ErrorResponse
 from rest_framework import status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, PermissionDenied
 
 from documents.validation import Fault
+from runs.tokens import OtherHost
 from runs.unavailable import RETRY_AFTER, UNREACHABLE
 
 
@@ -48,12 +49,14 @@ class Unavailable(APIException):
 
 
 class Handler(ExceptionHandler):
-    """The library's handler, which takes a database that is away for a server's fault."""
+    """The library's handler, which knows nothing of our own exceptions."""
 
     def convert_known_exceptions(self, exc: Exception) -> Exception:
-        """A lost database as 503."""
+        """A lost database as 503; a host that the token is not for as 403."""
         if isinstance(exc, UNREACHABLE):
             return Unavailable()
+        if isinstance(exc, OtherHost):
+            return PermissionDenied(exc.sentence)
         converted: Exception = super().convert_known_exceptions(exc)
         return converted
 

@@ -12,13 +12,14 @@ from runs.api.errors import Conflict, InvalidDocument
 from runs.api.request_body import read_json_body
 from runs.models import ApiToken, Run
 from runs.tasks import enqueue
+from runs.tokens import check_host
 
 
 def upload_run(request: Request) -> Response:
     """Validate, store and queue one run document.
 
     202 once it is committed, 200 when it was stored before, 409 when its run_id is taken by
-    other content, 400 naming every fault.
+    other content, 400 naming every fault; 403 when the token is bound to another host.
     """
     body = read_json_body(request)
     try:
@@ -29,6 +30,7 @@ def upload_run(request: Request) -> Response:
     if faults:
         raise InvalidDocument(faults)
     token = request.auth if isinstance(request.auth, ApiToken) else None
+    check_host(token, document["host"]["name"])
     try:
         accepted = accept_run(body, document, source=Run.Source.AGENT, token=token)
     except RunConflict:

@@ -3,7 +3,17 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from runs.api import export_jobs, exports, imports, profiles, recommendation, trends, views
+from runs.api import (
+    editing,
+    export_jobs,
+    exports,
+    imports,
+    profiles,
+    recommendation,
+    shares,
+    trends,
+    views,
+)
 
 app_name = "api"
 
@@ -15,6 +25,8 @@ urlpatterns = [
     path("v1/imports/", imports.ImportList.as_view(), name="imports"),
     path("v1/hosts/", views.HostList.as_view(), name="hosts"),
     path("v1/hosts/<int:host_id>/", views.HostView.as_view(), name="host"),
+    path("v1/hosts/<int:host_id>/merge/", editing.HostMerge.as_view(), name="merge-hosts"),
+    path("v1/shares/", shares.ShareList.as_view(), name="shares"),
     path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
     path("v1/exports/comparison.csv", exports.ComparisonCsv.as_view(), name="comparison-csv"),
     path("v1/exports/comparison.xlsx", exports.ComparisonXlsx.as_view(), name="comparison-xlsx"),

@@ -1,4 +1,4 @@
-"""manage.py create_token NAME --scope upload|read [--expires-days N]"""
+"""manage.py create_token NAME --scope upload|read [--expires-days N] [--host NAME]"""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from runs.models import ApiToken
-from runs.tokens import create_token
+from runs.tokens import NameTaken, create_token
 
 
 class Command(BaseCommand):
@@ -22,10 +22,21 @@ class Command(BaseCommand):
             "--expires-days", type=int, help="Days until it expires; default never."
         )
 
-    def handle(self, *, name: str, scope: str, expires_days: int | None, **_: Any) -> None:
+        parser.add_argument(
+            "--host", default="", metavar="NAME", help="Uploads of any other host are refused."
+        )
+
+    def handle(
+        self, *, name: str, scope: str, expires_days: int | None, host: str, **_: Any
+    ) -> None:
         """Create and print."""
         if expires_days is not None and expires_days < 1:
             raise CommandError("--expires-days must be at least 1.")
         if not 0 < len(name) <= 100:
             raise CommandError("NAME must have 1 to 100 characters.")
-        self.stdout.write(create_token(name, scope, expires_days))
+        if len(host) > 200 or (host and scope != ApiToken.Scope.UPLOAD):
+            raise CommandError("--host NAME is for upload tokens; at most 200 characters.")
+        try:
+            self.stdout.write(create_token(name, scope, expires_days, host_name=host.strip()))
+        except NameTaken as refusal:
+            raise CommandError(str(refusal)) from None

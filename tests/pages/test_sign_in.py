@@ -1,0 +1,127 @@
+"""Signing in: lock-out after wrong passwords, one rate for each address, where secrets end up."""
+
+import json
+import logging
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from runs import throttling
+from runs.models import AuditEntry
+from runs.redaction import RedactSecrets
+from runs.tokens import create_token
+from tests.conftest import ApiClient
+from tests.pages.conftest import text_of
+from tests.sample_documents import run_document
+
+PASSWORD = "correct-horse-battery"
+
+
+@pytest.fixture
+def ada(db: None) -> User:
+    return User.objects.create_user("ada", password=PASSWORD)
+
+
+def sign_in(password: str, name: str = "ada", address: str = "192.0.2.1") -> tuple[int, str]:
+    fields = {"username": name, "password": password}
+    response = Client(REMOTE_ADDR=address).post("/accounts/login/", fields)
+    return response.status_code, response.content.decode()
+
+
+@pytest.mark.usefixtures("ada")
+def test_five_wrong_passwords_shut_the_door_for_that_name_and_address_alone() -> None:
+    assert [sign_in("wrong")[0] for _ in range(5)] == [200, 200, 200, 200, 429]
+    status, page = sign_in(PASSWORD)
+    assert status == 429
+    assert "15 minutes" in text_of(page)
+    assert sign_in(PASSWORD, address="192.0.2.2")[0] == 302
+    (entry,) = AuditEntry.objects.all()
+    assert (entry.action, entry.object_name) == ("sign-in.lock-out", "ada")
+    assert entry.after == {"address": "192.0.2.1"}
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_right_password_forgets_the_wrong_ones() -> None:
+    for _ in range(2):
+        for _ in range(4):
+            sign_in("wrong")
+        assert sign_in(PASSWORD)[0] == 302
+
+
+@pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize("name", ("a" * 151, "x" * 5000, "nul\x00", "<b>", "ünï", "\ud800"))
+def test_no_name_breaks_the_form(name: str) -> None:
+    for _ in range(6):
+        assert sign_in("wrong", name=name.encode("utf-8", "replace").decode())[0] in (200, 429)
+
+
+@pytest.mark.usefixtures("ada")
+def test_an_address_signs_in_only_so_often(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttling.time, "time", lambda: 1_900_000_030.0)
+    settings.CIPHERMARK_SIGN_IN_RATE = 2
+    answers = [sign_in("wrong", name=f"nobody {n}", address="192.0.2.44")[0] for n in range(3)]
+    assert answers == [200, 200, 429]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("password", ("short", "12345678901", "password", "ada-ada-ada"))
+def test_weak_passwords_are_refused(password: str) -> None:
+    root = Client()
+    root.force_login(User.objects.create_superuser("root"))
+    fields = {"username": "ada-ada-ada", "password1": password, "password2": password}
+    root.post("/admin/auth/user/add/", {**fields, "usable_password": "true"})
+    assert not User.objects.filter(username="ada-ada-ada").exists()
+
+
+@pytest.mark.django_db
+def test_the_administration_has_the_same_door(client: Client) -> None:
+    response = client.get("/admin/")
+    assert response.status_code == 302
+    response = client.get(response["Location"])
+    assert response["Location"] == "/accounts/login/?next=/admin/"
+
+
+def test_no_secret_is_in_any_log(ada: User) -> None:
+    ada.groups.add(Group.objects.get(name="editor"))
+    written = StringIO()
+    handler = logging.StreamHandler(written)
+    handler.addFilter(RedactSecrets())
+    root = logging.getLogger()
+    root.addHandler(handler)
+    level = root.level
+    root.setLevel(logging.DEBUG)
+    try:
+        secrets = _everything_with_a_secret()
+    finally:
+        root.setLevel(level)
+        root.removeHandler(handler)
+    log = written.getvalue()
+    assert "/shares/[secret]/" in log
+    assert [secret for secret in secrets if secret in log] == []
+
+
+def _everything_with_a_secret() -> list[str]:
+    """Wrong and right passwords, tokens that are refused and taken, shares that open and end."""
+    token, revoked = create_token("nas", "upload"), "cmk_" + "r" * 43
+    browser = Client()
+    wrong = {"username": "ada", "password": "wrong-password-of-ada"}
+    browser.post("/accounts/login/", wrong)
+    browser.post("/accounts/login/", {**wrong, "password": PASSWORD})
+    ApiClient(token).upload(run_document())
+    ApiClient(token).upload({"schema": "x"})
+    ApiClient(token).get(f"/api/v1/nothing/{token}/")
+    ApiClient(revoked).upload(run_document())
+    body = json.dumps({"name": "report", "query": ""})
+    made = browser.post("/api/v1/shares/", body, content_type="application/json").json()
+    secret = made["url"].rstrip("/").rsplit("/", 1)[1]
+    browser.get(f"/shares/{secret}/")
+    browser.post(f"/shares/{secret}/")
+    browser.post(f"/shares/{made['id']}/revoke/")
+    browser.get(f"/shares/{secret}/")
+    cookie = browser.cookies["sessionid"].value
+    return [token, revoked, PASSWORD, "wrong-password-of-ada", secret, cookie]
