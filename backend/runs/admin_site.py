@@ -6,6 +6,7 @@ from django.contrib.admin import AdminSite
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from runs.roles import ADMIN_SITE
 
@@ -21,6 +22,8 @@ class CiphermarkAdminSite(AdminSite):
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """One sign-in for the whole site, with one lock-out; who is signed in may not be here."""
+        if self.has_permission(request):
+            return redirect("admin:index")
         if request.user.is_authenticated:
             raise PermissionDenied
         wanted = request.GET.get("next") or "/admin/"

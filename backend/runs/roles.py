@@ -31,6 +31,7 @@ _ADMINISTERS = frozenset(
     {
         "runs.view_apitoken",
         "runs.view_auditentry",
+        "runs.view_hostalias",
         "auth.view_group",
         "auth.view_user",
         "auth.add_user",

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
 
 VERSION = re.compile(rb'^VERSION = "([^"]+)"', re.M)
 
@@ -29,6 +30,7 @@ def agent_release() -> AgentRelease:
     return AgentRelease(script, found[1].decode(), hashlib.sha256(script).hexdigest())
 
 
+@require_safe
 def agent_script(request: HttpRequest) -> HttpResponse:
     """`curl -fsO https://SERVER/agent.py`: the file as it is, needing no sign-in."""
     release = agent_release()
@@ -43,6 +45,7 @@ def agent_script(request: HttpRequest) -> HttpResponse:
     )
 
 
+@require_safe
 def agent_checksum(request: HttpRequest) -> HttpResponse:
     """`/agent.py.sha256`: the line that `sha256sum -c` and `shasum -c` read."""
     line = f"{agent_release().sha256}  agent.py\n"

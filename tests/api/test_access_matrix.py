@@ -1,0 +1,375 @@
+"""Who may do what, at every address: generated from the URL configuration.
+
+Each route must stand in `DECISIONS` with the methods that are open and to whom. A route that
+somebody adds and nobody decided about fails; so does one that is more open, or less, than here.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from runs.api import operations
+from runs.audit import COMMAND
+from runs.models import ApiToken, AuditEntry, HostAlias, ReferenceProfile, Run
+from runs.shares import make_share
+from runs.tokens import create_token
+from tests.conftest import StoreRun
+from tests.sample_documents import run_document
+
+PEOPLE = ("viewer", "editor", "administrator")
+ACTORS = (
+    "anonymous",
+    "share link",
+    "upload token",
+    "read token",
+    "expired token",
+    "revoked token",
+    "deactivated editor",
+    *PEOPLE,
+)
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+FORM_METHODS = ("GET", "POST", "DELETE")
+"""Pages and administration tell no other methods apart: one stands for all that are not theirs."""
+
+SIGN_IN = ("/accounts/login/", "/admin/login/")
+
+EVERYBODY = frozenset(ACTORS)
+UPLOADERS = frozenset({"upload token"})
+API_READERS = frozenset({"read token", *PEOPLE})
+PAGE_READERS = frozenset(PEOPLE)
+EDITORS = frozenset({"editor", "administrator"})
+ADMINISTRATORS = frozenset({"administrator"})
+NOBODY: frozenset[str] = frozenset()
+
+WRONG_TOKENS = frozenset({"expired token", "revoked token"})
+"""The API answers them 401 even where no token is needed: their owner should know."""
+
+Rights = dict[str, frozenset[str]]
+
+OPEN: Rights = {"GET": EVERYBODY}
+# Django's own functions here take every method alike, and change nothing.
+OPEN_ANY: Rights = dict.fromkeys(METHODS, EVERYBODY)
+READ: Rights = {"GET": API_READERS}
+PAGE: Rights = {"GET": PAGE_READERS}
+EDITORS_POST: Rights = {"POST": EDITORS}
+EDITORS_FORM: Rights = {"GET": EDITORS, "POST": EDITORS}
+
+DECISIONS: dict[str, Rights] = {
+    "healthz": OPEN_ANY,
+    "readyz": OPEN_ANY,
+    "agent-script": OPEN,
+    "agent-checksum": OPEN,
+    # Whoever is signed in is led on, whatever the method.
+    "login": {"GET": EVERYBODY, "POST": EVERYBODY, "DELETE": PAGE_READERS},
+    "logout": {"POST": EVERYBODY},
+    "share": OPEN,
+    "share-csv": OPEN,
+    # Pages
+    "compare": PAGE,
+    "host-pages": PAGE,
+    "host-page": PAGE,
+    "host-page-diff": PAGE,
+    "host-page-diff-choice": PAGE,
+    "run-pages": PAGE,
+    "run-page": PAGE,
+    "run-page-diff": PAGE,
+    "run-page-diff-choice": PAGE,
+    "recommend": PAGE,
+    "method": PAGE,
+    "profile-comparison": PAGE,
+    "sensitivity": PAGE,
+    "profiles": {"GET": PAGE_READERS, "POST": EDITORS},
+    "activate-profile": EDITORS_POST,
+    "retire-profile": EDITORS_POST,
+    "hidden-runs": {"GET": EDITORS},
+    "hide-run": EDITORS_FORM,
+    "show-run": EDITORS_FORM,
+    "remove-run": EDITORS_FORM,
+    "waiting-hosts": {"GET": EDITORS},
+    "approve-host": EDITORS_POST,
+    "rename-host": EDITORS_FORM,
+    "merge-host-choice": {"GET": EDITORS},
+    "merge-host": EDITORS_FORM,
+    "shares": EDITORS_FORM,
+    "revoke-share": EDITORS_POST,
+    "tokens": EDITORS_FORM,
+    # An editor finds (404) only the tokens that he made: tests/pages/test_tokens_page.py
+    "revoke-token": EDITORS_POST,
+    "upload": EDITORS_FORM,
+    "save-upload": EDITORS_POST,
+    "audit": {"GET": ADMINISTRATORS},
+    # API
+    "api:runs": {"GET": API_READERS, "POST": UPLOADERS},
+    "api:run": {"GET": API_READERS, "PATCH": EDITORS, "DELETE": EDITORS},
+    "api:run-document": READ,
+    "api:run-text": READ,
+    "api:imports": {"POST": UPLOADERS},
+    "api:hosts": READ,
+    "api:host": {"GET": API_READERS, "PATCH": EDITORS},
+    "api:merge-hosts": EDITORS_POST,
+    "api:comparison": READ,
+    "api:comparison-csv": READ,
+    "api:profiles": {"GET": API_READERS, "POST": EDITORS},
+    "api:profile": READ,
+    "api:activate-profile": EDITORS_POST,
+    "api:retire-profile": EDITORS_POST,
+    "api:compare-profiles": READ,
+    "api:sensitivity": READ,
+    "api:trends": READ,
+    "api:ciphers": READ,
+    "api:recommendation": READ,
+    "api:shares": EDITORS_POST,
+    "api:run-schema": OPEN,
+    "api:openapi": READ,
+    "api:docs": READ,
+    "api:no-such-address": OPEN_ANY,
+}
+
+LOOK: Rights = {"GET": ADMINISTRATORS}
+LOOKED_AT = (
+    "auth_group",
+    "runs_apitoken",
+    "runs_auditentry",
+    "runs_environment",
+    "runs_host",
+    "runs_hostalias",
+    "runs_referenceprofile",
+    "runs_run",
+    "runs_share",
+)
+ADMIN_ANY: Rights = dict.fromkeys(METHODS, ADMINISTRATORS)
+ADMIN_FORM: Rights = {"GET": ADMINISTRATORS, "POST": ADMINISTRATORS}
+
+ADMIN_DECISIONS: dict[str, Rights] = {
+    "index": ADMIN_ANY,
+    "app_list": ADMIN_ANY,
+    "login": ADMIN_ANY,
+    # Whoever may not be there is led away.
+    "logout": {**dict.fromkeys(METHODS, EVERYBODY - ADMINISTRATORS), "POST": EVERYBODY},
+    "password_change": ADMIN_FORM,
+    "password_change_done": LOOK,
+    "autocomplete": {},
+    "jsi18n": LOOK,
+    "view_on_site": ADMIN_ANY,
+    "auth_user_changelist": ADMIN_ANY,
+    "auth_user_add": ADMIN_ANY,
+    "auth_user_change": ADMIN_ANY,
+    "auth_user_delete": ADMIN_ANY,
+    "auth_user_history": ADMIN_ANY,
+    "auth_user_password_change": ADMIN_ANY,
+    # Unnamed: what leads from an old form of address to a new one, and what is nowhere.
+    "/": ADMIN_ANY,
+    "*": ADMIN_ANY,
+    **{f"{model}_changelist": ADMIN_ANY for model in LOOKED_AT},
+    **{f"{model}_history": ADMIN_ANY for model in LOOKED_AT},
+    # Without a POST the form is only shown, whatever the method.
+    **{f"{model}_change": {**LOOK, "DELETE": ADMINISTRATORS} for model in LOOKED_AT},
+    **{f"{model}_add": {} for model in LOOKED_AT},
+    **{f"{model}_delete": {} for model in LOOKED_AT},
+}
+"""In the administration nothing but people is changed: all else has its own page."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One address of the site: its name, and its pattern with parameters as `<kind:name>`."""
+
+    name: str
+    pattern: str
+
+    @property
+    def rights(self) -> Rights | None:
+        """What was decided about it."""
+        if self.name.startswith("admin:"):
+            return ADMIN_DECISIONS.get(self.name.removeprefix("admin:"))
+        return DECISIONS.get(self.name)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Those that are tried."""
+        return METHODS if self.name.startswith("api:") else FORM_METHODS
+
+
+def routes(
+    patterns: list[URLPattern | URLResolver], prefix: str = "/", space: str = ""
+) -> Iterator[Route]:
+    """Every address that the URL configuration knows."""
+    for one in patterns:
+        text = str(one.pattern)
+        if isinstance(one, URLResolver):
+            inner = f"{one.namespace}:" if one.namespace else space
+            yield from routes(one.url_patterns, prefix + text, inner)
+        else:
+            name = one.name or ("*" if "(?P<url>" in text else "/")
+            yield Route(f"{space}{name}", prefix + text)
+
+
+ROUTES = list(routes(get_resolver().url_patterns))
+
+
+def test_every_address_has_a_decision_and_every_decision_an_address() -> None:
+    undecided = [f"{route.name} {route.pattern}" for route in ROUTES if route.rights is None]
+    assert undecided == [], "decide who may use these, in DECISIONS"
+    names = {route.name for route in ROUTES}
+    assert set(DECISIONS) | {f"admin:{name}" for name in ADMIN_DECISIONS} == names
+
+
+@dataclass
+class Site:
+    """What the addresses are about, and who comes."""
+
+    values: dict[str, Any]
+    clients: dict[str, Client]
+
+    def path(self, route: Route) -> str:
+        """A real address of the route: everything that it names exists."""
+        if route.name == "admin:app_list":
+            return "/admin/runs/"
+        if route.name == "admin:*":
+            return "/admin/nowhere"
+        values = self.values
+        if route.name.startswith("admin:"):
+            values = {**values, "object_id": self._row(route), "id": self._row(route)}
+        return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(values[found[1]]), route.pattern)
+
+    def _row(self, route: Route) -> Any:
+        model = (*route.pattern.removeprefix("/admin/").split("/"), "")[1]
+        return self.values["rows"].get(model)
+
+
+@pytest.fixture
+def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
+    # No worker runs here, and a ping would wait a second for one.
+    monkeypatch.setitem(operations.PARTS, "worker", lambda: True)
+    run, other = store_run(run_document()), store_run(run_document(host={"name": "other"}))
+    share, secret = make_share("report", "", 30, made_by=None, by=COMMAND)
+    clients = {"anonymous": Client(), "share link": Client()}
+    clients["share link"].get(f"/shares/{secret}/")
+    for name in ("upload", "read", "expired", "revoked"):
+        token = create_token(name, "upload" if name == "upload" else "read")
+        clients[f"{name} token"] = Client(headers={"authorization": f"Bearer {token}"})
+    now = timezone.now()
+    ApiToken.objects.filter(name="expired").update(expires_at=now - timedelta(seconds=1))
+    ApiToken.objects.filter(name="revoked").update(revoked_at=now)
+    for name in (*PEOPLE, "deactivated editor"):
+        clients[name] = _person(name)
+    User.objects.filter(username="deactivated editor").update(is_active=False)
+    profile = ReferenceProfile.objects.get()
+    someone = User.objects.create_user("someone")
+    values: dict[str, Any] = {
+        "run_id": run.run_id,
+        "other_id": other.host_id,
+        "host_id": run.host_id,
+        "profile": profile.name,
+        "profile_id": profile.pk,
+        "token_id": ApiToken.objects.get(name="upload").pk,
+        "share_id": share.pk,
+        "secret": secret,
+        "rest": "nowhere",
+        "content_type_id": 1,
+        "rows": {
+            "user": someone.pk,
+            "group": Group.objects.get(name="viewer").pk,
+            "run": run.pk,
+            "host": run.host_id,
+            "environment": run.environment_id,
+            "apitoken": ApiToken.objects.get(name="upload").pk,
+            "share": share.pk,
+            "auditentry": AuditEntry.objects.values_list("pk", flat=True)[0],
+            "hostalias": HostAlias.objects.create(host=other.host, name="former").pk,
+            "referenceprofile": profile.pk,
+        },
+    }
+    return Site(values, clients)
+
+
+def _person(name: str) -> Client:
+    person = User.objects.create_user(name)
+    person.groups.add(Group.objects.get(name=name.removeprefix("deactivated ")))
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def let_in(site: Site, actor: str, method: str, path: str) -> bool | None:
+    """Whether the request got past the door; None where there is no such method.
+
+    Whatever it does is undone, so that every request finds the same site.
+    """
+    client = site.clients[actor]
+    cookies = {name: morsel.value for name, morsel in client.cookies.items()}
+    with transaction.atomic():
+        response = client.generic(method, path, b"{}", content_type="application/json")
+        transaction.set_rollback(True)
+    client.cookies.clear()
+    client.cookies.load(cookies)
+    assert response.status_code < 500, f"{method} {path} as {actor}: {response.status_code}"
+    if response.status_code == 405:
+        return None
+    location = response.headers.get("Location", "")
+    to_sign_in = response.status_code == 302 and location.startswith(SIGN_IN)
+    return not (response.status_code in (401, 403) or to_sign_in)
+
+
+def path_of(site: Site, route: Route) -> str:
+    if route.name == "run-page-diff":
+        other = Run.objects.exclude(run_id=site.values["run_id"]).values_list("run_id", flat=True)
+        site = Site({**site.values, "other_id": other[0]}, site.clients)
+    return site.path(route)
+
+
+def test_on_a_private_site_each_comes_in_where_it_was_decided_and_nowhere_else(
+    site: Site,
+) -> None:
+    wrong = []
+    for route in ROUTES:
+        path = path_of(site, route)
+        for actor, method in product(ACTORS, route.methods):
+            decided = actor in (route.rights or {}).get(method, NOBODY)
+            wrong += _disagreement(site, actor, method, route, path, decided)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_on_a_public_site_everybody_reads_and_nobody_does_more(
+    site: Site, settings: Settings
+) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    wrong = []
+    for route in ROUTES:
+        if route.name.startswith("admin:") and route.name != "admin:index":
+            continue
+        rights = route.rights or {}
+        is_read = rights.get("GET") in (API_READERS, PAGE_READERS)
+        path = path_of(site, route)
+        for actor, method in product(ACTORS, ("GET", "POST")):
+            decided = actor in rights.get(method, NOBODY) or (is_read and method == "GET")
+            wrong += _disagreement(site, actor, method, route, path, decided)
+    assert not wrong, "\n".join(wrong)
+
+
+def _disagreement(
+    site: Site, actor: str, method: str, route: Route, path: str, decided: bool
+) -> list[str]:
+    """A line where the site and the decision differ."""
+    decided = decided and not _refuses_wrong_tokens(route, actor)
+    found = let_in(site, actor, method, path)
+    if bool(found) == decided:
+        return []
+    return [f"{actor}: {method} {path} ({route.name}): let in {found}, decided {decided}"]
+
+
+def _refuses_wrong_tokens(route: Route, actor: str) -> bool:
+    """Whether the API looks at the token of this request before anything else."""
+    open_to_all = ("api:run-schema", "api:no-such-address")
+    return actor in WRONG_TOKENS and route.name.startswith("api:") and route.name not in open_to_all
