@@ -1,11 +1,12 @@
 """What a production site refuses to start with."""
 
 from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-MINIMUM_SECRET_LENGTH = 32
-"""Characters; shorter keys can be guessed offline from one signed cookie."""
+MINIMUM_SECRET_LENGTH = 50
+"""Characters, as `check --deploy` wants them; short keys can be guessed offline from one signed cookie."""
 
 KNOWN_SECRETS = frozenset({"changeme", "change-me", "secret", "django-insecure", "please-change"})
 
@@ -17,6 +18,24 @@ def _is_weak(secret_key: str) -> bool:
         or len(set(secret_key)) < 8
         or any(known in lowered for known in KNOWN_SECRETS)
     )
+
+
+WELL_KNOWN_PASSWORDS = KNOWN_SECRETS | {
+    "password",
+    "postgres",
+    "ciphermark",
+    "redis",
+    "root",
+    "admin",
+}
+"""Of examples and default installations."""
+
+
+def _weak_password(url: str) -> bool:
+    """Whether the URL has a password that anybody would try; none at all is the server's rule."""
+    parts = urlsplit(url)
+    password = unquote(parts.password or "").lower()
+    return bool(password) and password in WELL_KNOWN_PASSWORDS | {(parts.username or "").lower()}
 
 
 def refuse_weak_configuration(
@@ -39,11 +58,17 @@ def refuse_weak_configuration(
         faults.append("CIPHERMARK_DEBUG is on")
     if not allowed_hosts:
         faults.append("CIPHERMARK_ALLOWED_HOSTS is empty")
-    elif "*" in allowed_hosts:
-        faults.append("CIPHERMARK_ALLOWED_HOSTS allows every host (*)")
+    elif any(
+        host.strip(".") in ("*", "") or (host.startswith(".") and host.count(".") < 2)
+        for host in allowed_hosts
+    ):
+        faults.append("CIPHERMARK_ALLOWED_HOSTS allows every host (*) or a whole top-level domain")
     if not database_url:
         faults.append("DATABASE_URL is missing (the embedded PostgreSQL is for development)")
     if not redis_url:
         faults.append("REDIS_URL is missing (the embedded Redis is for development)")
+    for name, url in (("DATABASE_URL", database_url), ("REDIS_URL", redis_url)):
+        if _weak_password(url):
+            faults.append(f"{name} has a password that is well known")
     if faults:
         raise ImproperlyConfigured("Production refuses to start: " + "; ".join(faults) + ".")

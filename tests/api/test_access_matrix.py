@@ -287,11 +287,16 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
             "apitoken": ApiToken.objects.get(name="upload").pk,
             "share": share.pk,
             "auditentry": AuditEntry.objects.values_list("pk", flat=True)[0],
-            "hostalias": HostAlias.objects.create(host=other.host, name="former").pk,
+            "hostalias": _alias(other).pk,
             "referenceprofile": profile.pk,
         },
     }
     return Site(values, clients)
+
+
+def _alias(run: Run) -> HostAlias:
+    assert run.host is not None
+    return HostAlias.objects.create(host=run.host, name="former")
 
 
 def _person(name: str) -> Client:

@@ -147,6 +147,7 @@ def test_two_hosts_become_one_and_later_uploads_follow(editor: Editor, store_run
     assert set(Run.objects.values_list("host__slug", flat=True)) == {"nas"}
     assert groups(editor) == ["nas"]
     assert store_run(run_document(host={"name": "whatever", **ids})).host == new.host
+    assert editor.get(f"/hosts/{old.host.pk}/")["Location"] == f"/hosts/{new.host.pk}/"
     entry = last_entry()
     assert entry.before is not None
     assert entry.before["merged"]["runs"] == [str(old.run_id)]

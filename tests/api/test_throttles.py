@@ -26,7 +26,7 @@ def nobody_counted(settings: Settings) -> None:
 @pytest.fixture
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock stands in the middle of a minute."""
-    monkeypatch.setattr(throttling.time, "time", lambda: 1_800_000_030.0)
+    monkeypatch.setattr("runs.throttling.time.time", lambda: 1_800_000_030.0)
 
 
 @pytest.mark.usefixtures("still")

@@ -1,5 +1,8 @@
 """What a production site refuses to start with; and settings read from the environment."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,8 +12,10 @@ from config.env import Env
 from config.production import refuse_weak_configuration
 from config.secret_key import development_secret_key
 
+PROJECT = Path(__file__).parent.parent.parent
+
 SAFE = {
-    "secret_key": "k7Jq2mZr9vX4bN8wTfL1cHs6dGy3pQe5uRaVoKi0",
+    "secret_key": "k7Jq2mZr9vX4bN8wTfL1cHs6dGy3pQe5uRaVoKi0Yt2Wz8Nj5B",
     "debug": False,
     "allowed_hosts": ["ciphers.example.org"],
     "database_url": "postgresql://db/ciphermark",
@@ -34,11 +39,40 @@ def test_a_safe_configuration_starts() -> None:
         ({"allowed_hosts": ["*"]}, "allows every host"),
         ({"database_url": ""}, "DATABASE_URL is missing"),
         ({"redis_url": ""}, "REDIS_URL is missing"),
+        ({"allowed_hosts": [".com"]}, "a whole top-level domain"),
+        ({"database_url": "postgresql://bench:bench@db/x"}, "DATABASE_URL has a password"),
+        ({"database_url": "postgresql://bench:postgres@db/x"}, "DATABASE_URL has a password"),
+        ({"redis_url": "redis://:Password@redis/0"}, "REDIS_URL has a password"),
     ),
 )
 def test_each_weakness_is_named(change: dict[str, object], said: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=said):
         refuse_weak_configuration(**{**SAFE, **change})  # type: ignore[arg-type]
+
+
+def checked(**variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "CIPHERMARK_ENV": "production",
+        "CIPHERMARK_SECRET_KEY": str(SAFE["secret_key"]),
+        "CIPHERMARK_ALLOWED_HOSTS": "ciphers.example.org",
+        "DATABASE_URL": "postgresql://db/ciphermark",
+        "REDIS_URL": "redis://redis/0",
+        **variables,
+    }
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    return subprocess.run(
+        command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_djangos_own_check_of_a_deployment_is_clean() -> None:
+    done = checked()
+    assert (done.returncode, "0 silenced" in done.stdout) == (0, False), done.stderr
+    preloaded = checked(CIPHERMARK_HSTS_PRELOAD="1")
+    assert preloaded.returncode == 0, preloaded.stderr
+    assert "0 silenced" in preloaded.stdout
 
 
 def test_a_flag_that_is_neither_on_nor_off_is_refused() -> None:

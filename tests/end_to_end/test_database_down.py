@@ -12,6 +12,8 @@ from django.conf import settings
 from tests.live_site import web_server
 from tests.sample_documents import run_document
 
+NAME = "web-without-database"
+
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
@@ -19,8 +21,9 @@ def url() -> Iterator[str]:
         **settings_environment(),
         "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
         "CIPHERMARK_PUBLIC": "1",
+        "GUNICORN_CMD_ARGS": "--access-logfile -",
     }
-    with web_server("web-without-database", environment) as running:
+    with web_server(NAME, environment) as running:
         yield running
 
 
@@ -56,3 +59,11 @@ def test_readers_are_told_to_come_back(url: str, path: str) -> None:
     status, retry_after, body = refused(urllib.request.Request(url + path))
     assert (status, retry_after) == (503, "10")
     assert "cannot be reached" in body
+
+
+def test_no_log_of_the_server_has_the_secret_of_a_share(url: str) -> None:
+    secret = "s" * 43
+    refused(urllib.request.Request(f"{url}/shares/{secret}/"))
+    log = (settings.DATA_DIR / f"live-{NAME}.log").read_text()
+    assert '"GET /shares/[secret]/ HTTP/1.1" 503' in log
+    assert secret not in log

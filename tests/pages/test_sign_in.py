@@ -9,7 +9,6 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from runs import throttling
 from runs.models import AuditEntry
 from runs.redaction import RedactSecrets
 from runs.tokens import create_token
@@ -62,7 +61,7 @@ def test_no_name_breaks_the_form(name: str) -> None:
 def test_an_address_signs_in_only_so_often(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(throttling.time, "time", lambda: 1_900_000_030.0)
+    monkeypatch.setattr("runs.throttling.time.time", lambda: 1_900_000_030.0)
     settings.CIPHERMARK_SIGN_IN_RATE = 2
     answers = [sign_in("wrong", name=f"nobody {n}", address="192.0.2.44")[0] for n in range(3)]
     assert answers == [200, 200, 429]

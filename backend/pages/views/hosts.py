@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -18,6 +18,7 @@ from pages.host_list import host_list_context
 from pages.recommend_page import headline
 from pages.series import chart_views, sections, series_page
 from pages.standing_view import standing_tables
+from runs.models import HostAlias
 from runs.queries.delivery import latest_delivery
 from runs.queries.hosts import HostDetail, host_detail
 from runs.queries.standing import standings
@@ -39,7 +40,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     """One host: environment, latest results and their standing, history, recent runs."""
     host = host_detail(host_id)
     if host is None:
-        raise Http404("There is no such host, or it has no run that counts.")
+        return _where_it_went(host_id)
     past, faults = _history(host, request)
     context = {
         "host": host.summary,
@@ -54,6 +55,14 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         **past,
     }
     return render(request, "pages/host.html", context, status=400 if faults else 200)
+
+
+def _where_it_went(host_id: int) -> HttpResponse:
+    """The host that this one was merged into."""
+    alias = HostAlias.objects.filter(former_key=host_id).first()
+    if alias is None:
+        raise Http404("There is no such host, or it has no run that counts.")
+    return redirect("host-page", alias.host_id)
 
 
 def _history(
