@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 MINIMUM_SECRET_LENGTH = 50
-"""Characters, as `check --deploy` wants them; short keys can be guessed offline from one signed cookie."""
+"""Characters, as `check --deploy` asks; short keys can be guessed from one signed cookie."""
 
 KNOWN_SECRETS = frozenset({"changeme", "change-me", "secret", "django-insecure", "please-change"})
 

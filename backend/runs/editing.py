@@ -4,28 +4,23 @@ The documents of runs stay as they were received. Whatever is derived from the c
 follows in the same transaction, through `_follow` alone.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
-from django.db import transaction
+from django.db import OperationalError, transaction
+from psycopg.errors import DeadlockDetected
 
 from runs.audit import Actor, Subject, record
+from runs.derived import delete_runs, refresh_hosts
 from runs.judging import judge_again
-from runs.models import (
-    BaselineLevel,
-    Host,
-    HostAlias,
-    ImportedText,
-    Measurement,
-    Run,
-    RunDocument,
-    RunSpeedIndex,
-)
+from runs.models import Host, HostAlias, ImportedText, Run, RunDocument
+from runs.queries.profiles import wait_for_processing
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 LONGEST_NAME = 200
-
-ROWS_OF_A_RUN = (Measurement, BaselineLevel, RunSpeedIndex, RunDocument)
-"""Tables whose rows go with their run: deleted by name, because not each has a foreign key."""
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""
@@ -43,10 +38,33 @@ class EditConflict(EditRefused):
     """The state of the run or host forbids it."""
 
 
+def _edit(change: Callable[P, T]) -> Callable[P, T]:
+    """A change in a transaction of its own, while no run is turned into rows.
+
+    Processing a run writes to the runs beside it. A run that is just being begun may still wait
+    for us while we want it: then the database ends one of the two, and this one says so.
+    """
+
+    @wraps(change)
+    def whole(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            with transaction.atomic():
+                wait_for_processing()
+                return change(*args, **kwargs)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, DeadlockDetected):
+                raise
+            raise EditConflict("It is being processed just now: try again in a moment.") from None
+
+    return whole
+
+
 def _follow(changed: Iterable[Pair]) -> None:
     """Bring what is derived from the runs of these hosts up to date."""
-    for host_pk, environment_pk in sorted(set(changed)):
+    pairs = sorted(set(changed))
+    for host_pk, environment_pk in pairs:
         judge_again(host_pk, environment_pk)
+    refresh_hosts({host_pk for host_pk, _ in pairs})
 
 
 def _pair(run: Run) -> list[Pair]:
@@ -68,7 +86,7 @@ def _host_subject(host: Host) -> Subject:
     return Subject("host", host.pk, host.name)
 
 
-@transaction.atomic
+@_edit
 def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
     """Take a run out of every list and figure, or bring it back; nothing else of it changes."""
     run = Run.objects.select_for_update(of=("self",)).get(pk=run_pk)
@@ -83,7 +101,7 @@ def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
     return run
 
 
-@transaction.atomic
+@_edit
 def remove_run(run_pk: int, by: Actor) -> None:
     """Delete a run with its document for good, and the text it came from with its last run.
 
@@ -94,17 +112,10 @@ def remove_run(run_pk: int, by: Actor) -> None:
         raise EditConflict("A published run comes with the program: hide it, do not remove it.")
     record(by, "run.remove", _run_subject(run), before=_facts(run))
     changed, text_pk = _pair(run), run.imported_text_id
-    delete_rows(run)
-    run.delete()
+    delete_runs([run])
     if text_pk and not Run.objects.filter(imported_text_id=text_pk).exists():
         ImportedText.objects.filter(pk=text_pk).delete()
     _follow(changed)
-
-
-def delete_rows(run: Run) -> None:
-    """Delete what hangs on a run, its document included."""
-    for model in ROWS_OF_A_RUN:
-        model.objects.filter(run_id=run.pk).delete()
 
 
 def _facts(run: Run) -> dict[str, Any]:
@@ -120,7 +131,7 @@ def _facts(run: Run) -> dict[str, Any]:
     }
 
 
-@transaction.atomic
+@_edit
 def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     """Give a host another name; its key in addresses stays, uploads of the old name reach it.
 
@@ -156,7 +167,7 @@ def _free_name(host: Host, name: str) -> None:
         )
 
 
-@transaction.atomic
+@_edit
 def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     """Make two hosts one: all runs of `other` move, and so do uploads that come under its identity.
 
@@ -184,6 +195,7 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     Run.objects.filter(host=other).update(host=kept)
     other.aliases.update(host=kept)
     _alias_of(other, kept)
+    refresh_hosts([other.pk])
     other.delete()
     if kept.approved or other.approved:
         _approve(kept)
@@ -213,7 +225,7 @@ def _alias_of(other: Host, kept: Host) -> None:
     )
 
 
-@transaction.atomic
+@_edit
 def approve_host(host_pk: int, by: Actor) -> Host:
     """Let a new host's runs count. Approving it again changes nothing."""
     host = Host.objects.select_for_update().get(pk=host_pk)

@@ -64,6 +64,6 @@ def test_readers_are_told_to_come_back(url: str, path: str) -> None:
 def test_no_log_of_the_server_has_the_secret_of_a_share(url: str) -> None:
     secret = "s" * 43
     refused(urllib.request.Request(f"{url}/shares/{secret}/"))
-    log = (settings.DATA_DIR / f"live-{NAME}.log").read_text()
+    log = (settings.DATA_DIR / f"{NAME}.log").read_text()
     assert '"GET /shares/[secret]/ HTTP/1.1" 503' in log
     assert secret not in log
