@@ -160,3 +160,22 @@ def test_using_a_token_is_noted_and_only_its_hash_is_stored(db: None) -> None:
     assert token.last_used_at is not None
     assert secret not in str(list(ApiToken.objects.values()))
     assert Run.objects.get().token == token
+
+
+@pytest.mark.django_db
+def test_a_token_of_one_host_brings_no_other() -> None:
+    bound = ApiClient(create_token("nas only", "upload", host_name="nas"))
+    assert bound.upload(run_document(host={"name": "nas"})).status_code == 202
+    refused = bound.upload(run_document(host={"name": "router"}))
+    assert refused.status_code == 403
+    said = refused.json()["errors"][0]["detail"]
+    assert "“nas” alone" in said
+    assert "“router”" in said
+    text = "aes128-ctr: 104.167 MB/s\n"
+    import_of = "/api/v1/imports/?host={}"
+    answers = [
+        bound.post(import_of.format(name), text, content_type="text/plain").status_code
+        for name in ("router", "nas")
+    ]
+    assert answers == [403, 202]
+    assert set(Run.objects.values_list("host_name", flat=True)) == {"nas"}

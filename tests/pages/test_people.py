@@ -1,0 +1,101 @@
+"""What administrators do with people and tokens, and what stays shut to each role."""
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from runs.models import ApiToken
+from runs.tokens import create_token
+from tests.pages.conftest import page, text_of
+
+
+def signed_in(role: str) -> Client:
+    person = User.objects.create_user(role)
+    person.groups.add(Group.objects.get(name=role))
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def form_of(person: User, **fields: object) -> dict[str, object]:
+    dates = {"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+    return {"username": person.username, "is_active": "on", **dates, **fields}
+
+
+@pytest.mark.django_db
+def test_an_administrator_gives_roles_and_no_more() -> None:
+    administrator = signed_in("administrator")
+    bob = User.objects.create_user("bob")
+    address = f"/admin/auth/user/{bob.pk}/change/"
+    editor = Group.objects.get(name="editor")
+    fields = form_of(bob, groups=[editor.pk], is_superuser="on", user_permissions=[1])
+    assert administrator.post(address, fields).status_code == 302
+    bob.refresh_from_db()
+    assert [group.name for group in bob.groups.all()] == ["editor"]
+    assert (bob.is_superuser, bob.user_permissions.exists()) == (False, False)
+
+
+@pytest.mark.django_db
+def test_a_superuser_is_out_of_an_administrators_reach() -> None:
+    administrator = signed_in("administrator")
+    root = User.objects.create_superuser("root", password="correct-horse-battery")
+    for path in ("change", "password", "delete"):
+        response = administrator.get(f"/admin/auth/user/{root.pk}/{path}/")
+        assert response.status_code in (302, 403, 404), path
+        assert response.headers.get("Location", "/admin/") == "/admin/"
+    assert "root" not in text_of(page(administrator, "/admin/auth/user/"))
+    chosen = {"action": "delete_selected", "_selected_action": [root.pk], "post": "yes"}
+    administrator.post("/admin/auth/user/", chosen)
+    root.refresh_from_db()
+    assert root.check_password("correct-horse-battery")
+
+
+@pytest.mark.django_db
+def test_an_editor_sees_and_revokes_his_own_tokens_alone() -> None:
+    editor = signed_in("editor")
+    create_token("somebody else's", "read")
+    editor.post("/tokens/", {"name": "mine", "scope": "upload", "host_name": "nas"})
+    said = text_of(page(editor, "/tokens/"))
+    assert "mine" in said
+    assert "of nas alone" in said
+    assert "somebody else's" not in said
+    other, mine = ApiToken.objects.order_by("id")
+    assert editor.post(f"/tokens/{other.pk}/revoke/").status_code == 404
+    assert editor.post(f"/tokens/{mine.pk}/revoke/").status_code == 302
+    assert [one.is_valid for one in ApiToken.objects.order_by("id")] == [True, False]
+    assert "somebody else's" in text_of(page(signed_in("administrator"), "/tokens/"))
+
+
+@pytest.mark.django_db
+def test_a_read_token_is_bound_to_no_host() -> None:
+    fields = {"name": "report", "scope": "read", "host_name": "nas"}
+    response = signed_in("editor").post("/tokens/", fields)
+    assert response.status_code == 400
+    assert "Only an upload token is bound to a host" in text_of(response.content.decode())
+
+
+@pytest.mark.django_db
+def test_each_role_finds_its_own_pages_in_the_header() -> None:
+    links = {
+        role: [
+            name for name in ("Upload", "Tokens", "Shares", "Audit", "Admin") if f">{name}<" in html
+        ]
+        for role in ("viewer", "editor", "administrator")
+        for html in [page(signed_in(role), "/runs/")]
+    }
+    assert links == {
+        "viewer": [],
+        "editor": ["Upload", "Tokens", "Shares"],
+        "administrator": ["Upload", "Tokens", "Shares", "Audit", "Admin"],
+    }
+
+
+@pytest.mark.django_db
+def test_signing_in_leads_to_no_other_site() -> None:
+    User.objects.create_user("ada", password="correct-horse-battery")
+    fields = {
+        "username": "ada",
+        "password": "correct-horse-battery",
+        "next": "https://evil.example/",
+    }
+    assert Client().post("/accounts/login/", fields)["Location"] == "/"
