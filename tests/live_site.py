@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -41,8 +42,15 @@ session.create()
 print(session.session_key)
 """
 
+SHARE = """
+from runs.audit import COMMAND
+from runs.shares import make_share
+query = "group_by=os&source=published"
+print(make_share("report", query, 30, made_by=None, by=COMMAND)[1])
+"""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class LiveSite:
     """A running site: its URL, its processes' environment, and the worker's process."""
 
@@ -61,6 +69,12 @@ class LiveSite:
     def session_key(self) -> str:
         """The session cookie of an administrator who has signed in."""
         return self.manage("shell", "--no-imports", "-c", SIGN_IN).strip()
+
+    @cache  # noqa: B019 - a session's few sites
+    def share(self) -> str:
+        """The path of an unlisted link to a view of the published figures."""
+        secret = self.manage("shell", "--no-imports", "-c", SHARE).strip()
+        return f"/shares/{secret}/"
 
     def get(self, path: str) -> Any:
         """The JSON at a path of the site, read without a token: the site is public."""

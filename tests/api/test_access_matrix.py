@@ -109,6 +109,10 @@ DECISIONS: dict[str, Rights] = {
     "upload": EDITORS_FORM,
     "save-upload": EDITORS_POST,
     "audit": {"GET": ADMINISTRATORS},
+    # Everybody's own.
+    "saved-views": {"GET": PAGE_READERS, "POST": PAGE_READERS},
+    "rename-view": {"POST": PAGE_READERS},
+    "delete-view": {"POST": PAGE_READERS},
     # API
     "api:runs": {"GET": API_READERS, "POST": UPLOADERS},
     "api:run": {"GET": API_READERS, "PATCH": EDITORS, "DELETE": EDITORS},
@@ -135,6 +139,9 @@ DECISIONS: dict[str, Rights] = {
     "api:docs": READ,
     "api:no-such-address": OPEN_ANY,
 }
+
+PERSONAL = frozenset({"saved-views"})
+"""Pages of one person: on a public site too they are for people with an account."""
 
 LOOK: Rights = {"GET": ADMINISTRATORS}
 LOOKED_AT = (
@@ -275,6 +282,7 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
         "profile_id": profile.pk,
         "token_id": ApiToken.objects.get(name="upload").pk,
         "share_id": share.pk,
+        "view_id": 1,
         "secret": secret,
         "rest": "nowhere",
         "content_type_id": 1,
@@ -355,7 +363,7 @@ def test_on_a_public_site_everybody_reads_and_nobody_does_more(
         if route.name.startswith("admin:") and route.name != "admin:index":
             continue
         rights = route.rights or {}
-        is_read = rights.get("GET") in (API_READERS, PAGE_READERS)
+        is_read = route.name not in PERSONAL and rights.get("GET") in (API_READERS, PAGE_READERS)
         path = path_of(site, route)
         for actor, method in product(ACTORS, ("GET", "POST")):
             decided = actor in rights.get(method, NOBODY) or (is_read and method == "GET")

@@ -55,6 +55,11 @@ STATES = {
     "recommend to nobody": "/recommend/?for=group&tag=no:where",
     "recommend refused": "/recommend/?client=bench-under-test",
     "tokens": "/tokens/",
+    "shares": "/shares/?view=tool%3Dssh%26group_by%3Dos",
+    "share ended": "/shares/no-such-secret/",
+    "audit": "/audit/",
+    "hidden runs": "/runs/hidden/",
+    "waiting hosts": "/hosts/waiting/",
     "upload": "/upload/",
     "profiles": "/method/profiles/",
     "managed profiles": "/method/profiles/?run=0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e",
@@ -63,8 +68,28 @@ STATES = {
     "sensitivity": "/method/sensitivity/?group_by=os&source=published",
     "overfull sensitivity": "/method/sensitivity/?tool=openssl&tag=fleet:big&top=all",
 }
-SIGNED_IN = ("compare", "saved views", "tokens", "upload", "managed profiles")
-REFUSED = ("refused", "no such file", "not found", "recommend refused", "no such profile")
+EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts")
+"""Pages that ask before something is changed."""
+SIGNED_IN = (
+    "compare",
+    "saved views",
+    "tokens",
+    "upload",
+    "managed profiles",
+    "shares",
+    "audit",
+    "hidden runs",
+    "waiting hosts",
+    *EDITED,
+)
+REFUSED = (
+    "refused",
+    "no such file",
+    "not found",
+    "recommend refused",
+    "no such profile",
+    "share ended",
+)
 
 
 def address(state: str, site: LiveSite, run_id: str) -> str:
@@ -75,11 +100,16 @@ def address(state: str, site: LiveSite, run_id: str) -> str:
         "run": f"/runs/{run_id}/",
         "host": f"/hosts/{run['host_id']}/",
         "published run": f"/runs/{published['run_id']}/",
+        "share": site.share(),
+        "hide a run": f"/runs/{run_id}/hide/",
+        "rename a host": f"/hosts/{run['host_id']}/rename/",
+        "merge a host": f"/hosts/{run['host_id']}/merge/",
+        "merge two hosts": f"/hosts/{run['host_id']}/merge/{published['host_id']}/",
     }
     return found.get(state) or STATES[state]
 
 
-ALL = (*STATES, "run", "host", "published run")
+ALL = (*STATES, "run", "host", "published run", "share", *EDITED)
 
 
 def unfold(page: Page) -> None:

@@ -24,7 +24,7 @@ DROP FUNCTION runs_auditentry_append_only();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0006_narrow_measurements'),
+        ('runs', '0007_saved_views'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
