@@ -31,6 +31,8 @@ def main() -> None:
 
 def make_administrator(folder: Path) -> None:
     """An administrator for this machine, with a password that only its owner can read."""
+    from django.contrib.auth.models import Group
+
     if get_user_model().objects.filter(is_superuser=True).exists():
         return
     path = administrator.password_file(folder)
@@ -43,6 +45,8 @@ def make_administrator(folder: Path) -> None:
     call_command(
         "createsuperuser", interactive=False, username=administrator.NAME, email="admin@localhost"
     )
+    made = get_user_model().objects.get(username=administrator.NAME)
+    made.groups.add(Group.objects.get(name="administrator"))
 
 
 def collect_static(folder: Path) -> None:

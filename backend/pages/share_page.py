@@ -9,7 +9,7 @@ from analysis.comparison import Comparison
 from pages.cipher_choice import default_ciphers
 from pages.compare_page import DATES, QUIET, result_context
 from pages.metrics import METRICS, choice
-from pages.page_query import api_params, display
+from pages.page_query import Display, api_params, display
 from runs.api.parameters import comparison_query
 from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.facets import FACETS, measured_ciphers
@@ -25,8 +25,11 @@ def shared_query(text: str) -> ComparisonQuery:
 
 
 def shared_comparison(text: str) -> Comparison:
-    """The figures of a share."""
-    return compare(shared_query(text))
+    """The figures of a share: where its view searched among the groups, those it found."""
+    comparison = compare(shared_query(text))
+    search = display(QueryDict(text)).search.casefold()
+    found = tuple(group for group in comparison.groups if search in group.label.casefold())
+    return replace(comparison, groups=found)
 
 
 def share_context(text: str) -> dict[str, Any]:
@@ -38,23 +41,28 @@ def share_context(text: str) -> dict[str, Any]:
         "query": query,
         "display": shown,
         "metric": choice(METRICS, query.metric),
-        "narrowed": _narrowed(params, query),
-        **result_context(compare(query), params, shown),
+        "narrowed": _narrowed(params, query, shown),
+        **result_context(shared_comparison(text), params, shown),
     }
 
 
-def _narrowed(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str]]:
+def _narrowed(params: QueryDict, query: ComparisonQuery, shown: Display) -> list[tuple[str, str]]:
     """What the view is narrowed to, in words: title and value."""
+    searched = [("Groups with", shown.search)] if shown.search else []
     filters = [
         (FACETS.get(name, name), value)
         for name, values in query.filters.items()
         for value in values
     ]
     others = {**DATES, **QUIET}
-    return filters + [
-        (others[name], value)
-        for name in others
-        if name not in query.filters and name != "profile"
-        for value in params.getlist(name)
-        if value
+    return [
+        *searched,
+        *filters,
+        *(
+            (others[name], value)
+            for name in others
+            if name not in query.filters and name != "profile"
+            for value in params.getlist(name)
+            if value
+        ),
     ]

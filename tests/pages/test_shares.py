@@ -43,6 +43,7 @@ def test_a_share_shows_its_view_and_leads_nowhere_else(editor: Client, store_run
     html = page(stranger, path)
     assert table_values(html) == {"debian-gnu-linux": {"aes128-gcm@openssh.com": 400e6}}
     assert 'id="chart-view"' in html
+    assert "1 group, 1 system, method pipeline" in text_of(html)
     links = set(re.findall(r'(?:href|action)="([^"#]*)"', html))
     assert {one for one in links if not one.startswith("/static/")} <= {"", f"{path}comparison.csv"}
     csv = b"".join(stranger.get(f"{path}comparison.csv").streaming_content)  # type: ignore[attr-defined]
@@ -55,6 +56,16 @@ def test_the_query_of_the_visitor_changes_nothing(editor: Client, store_run: Sto
     store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 400e6)))
     path = path_of(made(editor))
     assert set(table_values(page(Client(), path, group_by="host"))) == {"debian-gnu-linux"}
+
+
+def test_a_share_of_a_search_has_what_was_found_alone(editor: Client, store_run: StoreRun) -> None:
+    for name in ("nas", "router"):
+        store_run(run_document(host={"name": name}))
+    path = path_of(made(editor, query="group_by=host&q=NAS"))
+    assert set(table_values(page(Client(), path))) == {"nas"}
+    csv = b"".join(Client().get(f"{path}comparison.csv").streaming_content)  # type: ignore[attr-defined]
+    assert b"nas" in csv
+    assert b"router" not in csv
 
 
 def test_the_secret_travels_no_further(editor: Client) -> None:
