@@ -1,48 +1,77 @@
 """One comparison view for whoever has its link: no filters, no links into the site."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from django.http import QueryDict
 
 from analysis.comparison import Comparison
-from pages.cipher_choice import default_ciphers
-from pages.compare_page import DATES, QUIET, result_context
+from exports.comparison_columns import comparison_csv
+from pages.charts.figure import Asked
+from pages.compare_page import (
+    DATES,
+    FILTER_TITLES,
+    QUIET,
+    heading,
+    result_context,
+    shown_query,
+)
+from pages.downloads import spelled_out
+from pages.group_list import group_page
 from pages.metrics import METRICS, choice
 from pages.page_query import Display, api_params, display
+from runs.api.export_parameters import export_of
 from runs.api.parameters import comparison_query
-from runs.queries.comparison import compare, resolve_block_size
-from runs.queries.facets import FACETS, measured_ciphers
+from runs.exporting import COMPARISON, asked
+from runs.queries.comparison import compare
+from runs.queries.facets import block_sizes
 from runs.queries.selection import ComparisonQuery
 
 
-def shared_query(text: str) -> ComparisonQuery:
+def shared_query(params: QueryDict) -> ComparisonQuery:
     """The comparison that a share's query string asks for, complete."""
-    query = comparison_query(api_params(QueryDict(text)))
-    if not query.ciphers:
-        query = replace(query, ciphers=default_ciphers(query.tool, measured_ciphers(query)))
-    return resolve_block_size(query)
+    return shown_query(comparison_query(api_params(params)))
 
 
-def shared_comparison(text: str) -> Comparison:
+def _shared_comparison(params: QueryDict, query: ComparisonQuery) -> Comparison:
     """The figures of a share: where its view searched among the groups, those it found."""
-    comparison = compare(shared_query(text))
-    search = display(QueryDict(text)).search.casefold()
+    comparison = compare(query)
+    search = display(params).search.casefold()
     found = tuple(group for group in comparison.groups if search in group.label.casefold())
     return replace(comparison, groups=found)
 
 
-def share_context(text: str) -> dict[str, Any]:
+def share_csv(params: QueryDict, site: str) -> Iterator[str]:
+    """The figures of a share as CSV, line by line, for the site of this address."""
+    query = shared_query(params)
+    comparison = _shared_comparison(params, query)
+    export = export_of(COMPARISON, spelled_out(params, query), site)
+    return comparison_csv(asked(export, comparison), comparison, export.dialect)
+
+
+def share_context(params: QueryDict) -> dict[str, Any]:
     """What the page of a share shows."""
-    params = QueryDict(text)
-    query = shared_query(text)
-    shown = display(params)
+    query, shown = shared_query(params), display(params)
+    comparison = _shared_comparison(params, query)
+    part = group_page(comparison, shown, params)
+    narrowed = _narrowed(params, query, shown)
+    question = Asked(
+        query,
+        comparison,
+        part.comparison,
+        shown,
+        block_sizes(query),
+        heading(comparison),
+        [f"{title} {value}" for title, value in narrowed],
+    )
     return {
         "query": query,
         "display": shown,
         "metric": choice(METRICS, query.metric),
-        "narrowed": _narrowed(params, query, shown),
-        **result_context(shared_comparison(text), params, shown),
+        "narrowed": narrowed,
+        "part": part,
+        **result_context(question, params),
     }
 
 
@@ -50,19 +79,16 @@ def _narrowed(params: QueryDict, query: ComparisonQuery, shown: Display) -> list
     """What the view is narrowed to, in words: title and value."""
     searched = [("Groups with", shown.search)] if shown.search else []
     filters = [
-        (FACETS.get(name, name), value)
+        (FILTER_TITLES.get(name, name), value)
         for name, values in query.filters.items()
         for value in values
     ]
     others = {**DATES, **QUIET}
-    return [
-        *searched,
-        *filters,
-        *(
-            (others[name], value)
-            for name in others
-            if name not in query.filters and name != "profile"
-            for value in params.getlist(name)
-            if value
-        ),
+    quiet = [
+        (others[name], value)
+        for name in others
+        if name != "profile"
+        for value in params.getlist(name)
+        if value
     ]
+    return [*searched, *filters, *quiet]

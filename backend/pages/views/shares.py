@@ -4,7 +4,7 @@ from typing import cast
 
 from django import forms
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,10 +12,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
-from exports.comparison_csv import comparison_csv
 from pages.paging import page_of
-from pages.share_page import share_context, shared_comparison
+from pages.share_page import share_context, share_csv
 from pages.views.editing import editors
+from runs.api.exports import CSV_TYPE
 from runs.api.shares import checked_view
 from runs.audit import actor_of
 from runs.models import Share
@@ -111,7 +111,7 @@ def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
     if share is None:
         return _closed(render(request, "pages/share_ended.html", status=404))
     context = {
-        **share_context(share.query),
+        **share_context(QueryDict(share.query)),
         "share": share,
         "csv_address": reverse("share-csv", args=[secret]),
         "runs_filter": None,
@@ -121,17 +121,16 @@ def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
 
 @never_cache
 @require_safe
-def share_csv(request: HttpRequest, secret: str) -> HttpResponseBase:
+def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """The same figures as a file."""
     share = find_share(secret)
     if share is None:
         raise Http404("This link does not exist, or has ended.")
-    comparison = shared_comparison(share.query)
-    name = f"ciphermark-{comparison.tool}-{comparison.metric}.csv"
+    site = request.build_absolute_uri("/").rstrip("/")
     return _closed(
         StreamingHttpResponse(
-            comparison_csv(comparison),
-            content_type="text/csv; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+            share_csv(QueryDict(share.query), site),
+            content_type=CSV_TYPE,
+            headers={"Content-Disposition": 'attachment; filename="ciphermark-comparison.csv"'},
         )
     )

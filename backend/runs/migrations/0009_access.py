@@ -24,7 +24,7 @@ DROP FUNCTION runs_auditentry_append_only();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0007_saved_views'),
+        ('runs', '0008_export_jobs'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
