@@ -26,7 +26,7 @@ class Begun:
     run: Run
     text: str
     digest: str
-    by_token: bool
+    by_token: bool = False
 
 
 @dataclass(frozen=True)

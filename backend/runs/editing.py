@@ -12,6 +12,7 @@ from django.db import OperationalError, transaction
 from psycopg.errors import DeadlockDetected
 
 from runs.audit import Actor, Subject, record
+from runs.data_version import data_changed
 from runs.derived import delete_runs, refresh_hosts
 from runs.judging import judge_again
 from runs.models import Host, HostAlias, ImportedText, Run, RunDocument
@@ -150,6 +151,7 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     host.name = name
     host.save(update_fields=["name"])
     record(by, "host.rename", _host_subject(host), {"name": before}, {"name": name})
+    data_changed()
     return host
 
 

@@ -107,7 +107,10 @@ def test_a_renamed_host_keeps_its_key_and_gets_uploads_of_its_old_name(
 ) -> None:
     host = store_run(run_document()).host
     assert host is not None
+    assert groups(editor) == ["nas"]
     answer = editor.change("patch", f"hosts/{host.pk}/", name=" Cellar ")
+    shown = editor.get("/api/v1/comparison/?group_by=host").json()["groups"][0]
+    assert (shown["key"], shown["label"]) == ("nas", "Cellar")
     assert answer.json() == {"id": host.pk, "host": "nas", "name": "Cellar", "approved": True}
     assert store_run(run_document()).host == host
     assert store_run(run_document(host={"name": "Cellar"})).host == host

@@ -24,7 +24,7 @@ DROP FUNCTION runs_auditentry_append_only();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0008_export_jobs'),
+        ('runs', '0009_rollups'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
