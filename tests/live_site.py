@@ -22,7 +22,7 @@ from django.conf import settings
 from psycopg import sql
 
 PROJECT = Path(__file__).parent.parent
-REDIS_DATABASES = {"browser": 1, "profiles": 2, "upload": 3}
+REDIS_DATABASES = {"browser": 1, "profiles": 2, "upload": 3, "soak": 4}
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 
 READY_WITHIN = 60

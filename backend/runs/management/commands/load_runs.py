@@ -67,11 +67,14 @@ class Command(BaseCommand):
         if jobs < 1:
             raise CommandError("--jobs must be at least 1.")
         telling = Telling(positions(files), Path(refused))
+        begun: deque[Future[Loaded]] = deque()
         said = "Done"
         try:
             with _workers(jobs) as pools:
-                _load(files, pools, telling)
+                _load(files, pools, begun, telling)
         except KeyboardInterrupt:
+            for ended in (one for one in begun if not one.cancelled()):
+                telling.add(ended.result())
             said = f"Interrupted, {GO_ON}"
         except BrokenProcessPool:
             raise CommandError(f"A process was killed; {GO_ON}.") from None
@@ -93,6 +96,9 @@ def _workers(jobs: int) -> Iterator[list[ProcessPoolExecutor]]:
     pools = [ProcessPoolExecutor(1, context, start, (name,)) for _ in range(jobs)]
     try:
         yield pools
+    except KeyboardInterrupt:
+        print("\nEnding the batches that are begun ...", file=sys.stderr, flush=True)
+        raise
     finally:
         for pool in pools:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -100,10 +106,17 @@ def _workers(jobs: int) -> Iterator[list[ProcessPoolExecutor]]:
             pool.shutdown()
 
 
-def _load(files: list[str], pools: list[ProcessPoolExecutor], telling: "Telling") -> None:
-    """Runs of one host go to one process: two would wait for each other's latest results."""
+def _load(
+    files: list[str],
+    pools: list[ProcessPoolExecutor],
+    begun: deque[Future[Loaded]],
+    telling: "Telling",
+) -> None:
+    """Runs of one host go to one process: two would wait for each other's latest results.
+
+    `begun`: the batches that have not been told of.
+    """
     gathered: list[list[Line]] = [[] for _ in pools]
-    begun: deque[Future[Loaded]] = deque()
     for one in document_lines(files, settings.RUN_DOCUMENT_MAX_BYTES, telling.position):
         if isinstance(one, Refusal):
             telling.add(Loaded(refused=[one]))
@@ -114,10 +127,12 @@ def _load(files: list[str], pools: list[ProcessPoolExecutor], telling: "Telling"
             begun.append(pools[number].submit(load_lines, gathered[number]))
             gathered[number] = []
         if len(begun) >= WAITING * len(pools):
-            telling.add(begun.popleft().result())
+            telling.add(begun[0].result())
+            begun.popleft()
     begun += [pool.submit(load_lines, rest) for pool, rest in zip(pools, gathered, strict=True)]
-    for ending in begun:
-        telling.add(ending.result())
+    while begun:
+        telling.add(begun[0].result())
+        begun.popleft()
 
 
 def _host_digest(line: Line) -> int:
