@@ -5,13 +5,16 @@ import { Chart, LinearScale, LogarithmicScale, Tooltip } from "chart.js";
 import type { AnyView } from "../comparison";
 import { configurationOf, shownRows, type AnyChart, type BuiltChart, type Room } from "./built";
 import { pixelRatio } from "./fit";
+import { Pace } from "./pace";
 import { nextIndex } from "./selection";
 import { readTheme, type Theme } from "./theme";
 
 Chart.register(LinearScale, LogarithmicScale, Tooltip);
 
-/** A drawn chart; `destroy` frees its canvas and its listeners. */
+/** A chart in its figure; `destroy` frees its canvas and its listeners. */
 export interface DrawnChart {
+  /** Does the next piece of the first drawing; false when nothing is left to do. */
+  step: () => boolean;
   redraw: () => void;
   destroy: () => void;
 }
@@ -28,7 +31,10 @@ export interface Later {
   svg: () => Promise<typeof import("./svgContext")>;
 }
 
-/** Draws the view into the figure; `data-drawn` on the figure says how many marks it has. */
+/**
+ * A chart of the view in the figure, drawn by its steps; `data-drawn` on the figure says in the end
+ * how many marks it has.
+ */
 export function drawFigure(
   figure: HTMLElement,
   view: AnyView,
@@ -45,8 +51,11 @@ export function drawFigure(
 class Figure implements DrawnChart {
   private chart!: AnyChart;
   private built!: BuiltChart;
+  /** What is left to do of a drawing. */
+  private drawing: Iterator<void> | null;
   private zoom: Zoom | null = null;
   private width = 0;
+  private height = 0;
   private readonly listening = new AbortController();
   private readonly resizing = new ResizeObserver(() => this.fit());
 
@@ -59,31 +68,62 @@ class Figure implements DrawnChart {
     private readonly build: Build,
     private readonly later: Later,
   ) {
-    this.draw();
-    this.listen();
-    this.resizing.observe(box);
+    this.drawing = this.begin();
+  }
+
+  step(): boolean {
+    if (this.drawing?.next().done) this.drawing = null;
+    return this.drawing !== null;
   }
 
   /** What was selected stays so: zooming may arrive while a reader walks over the marks. */
   redraw(): void {
+    this.finish();
     const selected = this.selected();
     this.chart.destroy();
-    this.draw();
+    this.drawing = this.draw();
+    this.finish();
     if (selected >= 0) this.select(selected);
   }
 
   destroy(): void {
+    this.drawing = null;
     this.resizing.disconnect();
     this.listening.abort();
-    this.chart.destroy();
+    this.chart?.destroy();
   }
 
-  private draw(): void {
-    // Shown before it is measured: a hidden box has no width.
-    this.figure.dataset["drawn"] = "";
+  private finish(): void {
+    while (this.step());
+  }
+
+  private *begin(): Generator<void, void> {
+    yield* this.draw();
+    this.listen();
+    this.resizing.observe(this.box);
+  }
+
+  /** In pieces, between which a slow machine can do what its reader wants. */
+  private *draw(): Generator<void, void> {
     const theme = readTheme(this.figure);
-    const printing = document.documentElement.classList.contains("printing");
     this.width = this.box.clientWidth;
+    yield;
+    const hidden = this.layOut(theme);
+    yield;
+    const pace = new Pace();
+    this.chart = new Chart(this.canvas, this.configuration(theme, pace));
+    yield;
+    pace.layOut(this.chart);
+    yield;
+    pace.paint(this.chart);
+    if (hidden) this.scrollRows();
+    this.figure.dataset["drawn"] = String(this.built.marks.length);
+    this.showZoom();
+  }
+
+  /** Builds the chart and gives the box the height of what is seen of it; how much is not. */
+  private layOut(theme: Theme): number {
+    const printing = document.documentElement.classList.contains("printing");
     const room = { width: this.width, rows: Number.POSITIVE_INFINITY };
     let built = this.build(this.view, theme, room);
     const all = built.rowsHeight;
@@ -94,24 +134,20 @@ class Figure implements DrawnChart {
     this.built = built;
     const hidden = all === null || shown === null ? 0 : all - shown;
     const height = built.height - hidden;
-    this.layOut(height, hidden);
-    this.chart = new Chart(this.canvas, this.configuration(theme, height));
-    if (hidden) this.scrollRows();
-    this.figure.dataset["drawn"] = String(built.marks.length);
-    this.showZoom();
-  }
-
-  /** The box as high as what is seen; what is hidden hangs below the stage, which sticks. */
-  private layOut(height: number, hidden: number): void {
+    this.height = height;
     this.stage.style.height = `${height}px`;
+    // What is hidden hangs below the stage, which sticks.
     this.stage.style.marginBottom = `${hidden}px`;
     this.box.style.height = `${height}px`;
     this.box.classList.toggle("scrolls", hidden > 0);
+    // Now the stage takes the strut's place, at the same height.
+    this.figure.dataset["drawn"] = "";
+    return hidden;
   }
 
-  private configuration(theme: Theme, height: number): BuiltChart["configuration"] {
+  private configuration(theme: Theme, pace: Pace): BuiltChart["configuration"] {
     const { configuration, zoom } = this.built;
-    const ratio = pixelRatio(window.devicePixelRatio, this.width, height);
+    const ratio = pixelRatio(window.devicePixelRatio, this.width, this.height);
     const plugins = {
       ...configuration.options?.plugins,
       ...(this.zoom && zoom
@@ -121,6 +157,7 @@ class Figure implements DrawnChart {
     return configurationOf({
       ...configuration,
       options: { ...configuration.options, plugins, devicePixelRatio: ratio },
+      plugins: [...(configuration.plugins ?? []), pace.plugin],
     });
   }
 

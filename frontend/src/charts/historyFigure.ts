@@ -27,6 +27,8 @@ export function drawHistory(figure: HTMLElement): DrawnChart | null {
   };
   canvas.addEventListener("keydown", steer);
   return {
+    // A short line is drawn at once.
+    step: () => false,
     redraw: () => {
       chart.destroy();
       chart = draw(figure, canvas, view);

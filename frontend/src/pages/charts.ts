@@ -2,6 +2,7 @@
 
 import type { Build, DrawnChart, Later } from "../charts/chartFigure";
 import type { AnyView } from "../comparison";
+import { idle, isNear, turn, whenNear } from "./patience";
 
 /** What only pages with charts need, each kind by itself. */
 const KINDS = {
@@ -28,20 +29,40 @@ export function drawCharts(): void {
     chart.destroy();
     drawn.delete(figure);
   }
-  const figures = "figure[data-chart], figure[data-history]";
-  for (const figure of document.querySelectorAll<HTMLElement>(figures)) {
-    if (!drawn.has(figure)) void arrive(figure);
+  for (const figure of figures()) {
+    if (drawn.has(figure)) continue;
+    // What takes the place of a chart in sight does so in one go: it must not flicker.
+    if (isNear(figure)) void arrive(figure, null);
+    else void arriveLater(figure);
   }
 }
 
-/** Loads what the figure needs and draws it; a failure is said where the chart would be. */
-async function arrive(figure: HTMLElement): Promise<void> {
+function figures(): Iterable<HTMLElement> {
+  return document.querySelectorAll<HTMLElement>("figure[data-chart], figure[data-history]");
+}
+
+/** A chart out of sight waits until the reader comes near or the browser has nothing to do. */
+async function arriveLater(figure: HTMLElement): Promise<void> {
+  const near = await whenNear(figure);
+  if (figure.isConnected) await arrive(figure, near ? turn : idle);
+}
+
+type Wait = () => Promise<void>;
+
+/**
+ * Loads what the figure needs and draws it, with a wait between the pieces or all at once; a
+ * failure is said where the chart would be.
+ */
+async function arrive(figure: HTMLElement, wait: Wait | null): Promise<void> {
   try {
     const draw = "history" in figure.dataset ? await loadHistory() : await loadChart(figure);
+    if (wait) await wait();
     // Meanwhile the page may have gone on, or have asked twice.
     if (!figure.isConnected || drawn.has(figure)) return;
     const chart = draw(figure);
-    if (chart) drawn.set(figure, chart);
+    if (!chart) return;
+    drawn.set(figure, chart);
+    while (chart.step()) if (wait) await wait();
   } catch (error) {
     const fault = figure.querySelector<HTMLElement>(".chart-fault");
     if (fault) fault.hidden = false;
@@ -70,7 +91,8 @@ async function loadChart(figure: HTMLElement): Promise<Draw> {
 }
 
 export function initCharts(): void {
-  drawCharts();
+  // The page's words are painted first.
+  for (const figure of figures()) void arriveLater(figure);
   const redraw = (): void => {
     for (const chart of drawn.values()) chart.redraw();
   };
