@@ -1,11 +1,45 @@
 """The Celery application: `celery -A config.celery worker`."""
 
+import contextlib
 import os
+from typing import Any
 
-from celery import Celery
+from celery import Celery, bootsteps
+from kombu.exceptions import OperationalError as BrokerError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("ciphermark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["runs"])
+
+SWEEP_SECONDS = 5.0
+
+
+class Sweeping(bootsteps.StartStopStep):
+    """Each worker has what was lost looked for, so that it does not depend on beat."""
+
+    requires = ("celery.worker.components:Timer",)
+
+    def __init__(self, parent: Any, **options: Any) -> None:
+        super().__init__(parent, **options)
+        self._timer: Any = None
+
+    def start(self, parent: Any) -> None:
+        """Begin with the worker."""
+        self._timer = parent.timer.call_repeatedly(SWEEP_SECONDS, _ask_for_a_sweep)
+
+    def stop(self, parent: Any) -> None:
+        """End with it."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _ask_for_a_sweep() -> None:
+    """Through the queue, for this process has no part in the work; several workers do no harm."""
+    with contextlib.suppress(BrokerError):
+        app.send_task("runs.tasks.sweep", expires=SWEEP_SECONDS, retry=False)
+
+
+app.steps["worker"].add(Sweeping)

@@ -125,12 +125,15 @@ DATABASES = {
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
     "options", "-c jit=off -c work_mem=32MB -c random_page_cost=1.1"
 )
+# Seconds: nobody waits longer for a server that takes a connection and says nothing.
+DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
 }
 
@@ -144,13 +147,14 @@ CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_SOFT_TIME_LIMIT = 90
 CELERY_TIMEZONE = "UTC"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# A web request waits at most about a second for a broker that is down; the run is stored by then.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 5}
-CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_max": 0.2}
+# However long a broker is away, a worker goes on looking for it.
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+# An upload waits at most this long (seconds) for a broker; the run is stored by then.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 2}
+# KiB: a process that has grown beyond this is replaced after its task.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_BEAT_SCHEDULE = {
-    "sweep-accepted-runs": {"task": "runs.tasks.sweep_accepted_runs", "schedule": 60.0},
     "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
-    "sweep-profiles": {"task": "runs.tasks.sweep_profiles", "schedule": 60.0},
     "sweep-exports": {"task": "runs.tasks.sweep_exports", "schedule": 60.0},
     "forget-rollups": {"task": "runs.tasks.forget_rollups", "schedule": 86_400.0},
 }

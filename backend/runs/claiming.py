@@ -42,11 +42,14 @@ _NO_WAIT = """set_config('synchronous_commit',
     coalesce(%(commit)s, current_setting('synchronous_commit')), true)"""
 
 _BEGIN = f"""
-UPDATE runs_run r SET attempts = attempts + 1 FROM runs_rundocument d
-WHERE r.id = %(run)s AND r.status = 'accepted' AND d.run_id = r.id AND {_NO_WAIT} IS NOT NULL
-RETURNING r.run_id, r.source, r.received_at, convert_from(d.body, 'UTF8'), d.content_digest,
-    r.token_id IS NOT NULL
+UPDATE runs_run r SET attempts = attempts + %(attempts)s FROM runs_rundocument d
+WHERE r.id = (SELECT id FROM runs_run WHERE id = %(run)s AND status = 'accepted'
+    FOR UPDATE SKIP LOCKED)
+AND d.run_id = r.id AND {_NO_WAIT} IS NOT NULL
+RETURNING r.run_id, r.source, r.received_at, r.attempts, convert_from(d.body, 'UTF8'),
+    d.content_digest, r.token_id IS NOT NULL
 """  # noqa: S608 - constants
+"""A run that another worker is storing at this moment is left to it: nobody waits for it."""
 
 _LOCK = f"""
 SELECT id FROM runs_run WHERE id = ANY(%(runs)s) AND status = 'accepted' ORDER BY id FOR UPDATE;
@@ -65,18 +68,26 @@ def _unless(part_of_another_transaction: object) -> str | None:
     return None if part_of_another_transaction else "off"
 
 
-def begin(run_pk: int) -> Begun | None:
+def begin(run_pk: int, *, count: bool = True) -> Begun | None:
     """Note one more attempt at an accepted run, in a transaction of its own; None for others.
 
-    A document that ends its worker must leave a trace of that.
+    A document that ends its worker must leave a trace of that. `count` False: what broke the
+    attempt before off was the database, and this one goes on with it.
     """
+    parameters = {
+        "run": run_pk,
+        "attempts": int(count),
+        "commit": _unless(connection.in_atomic_block),
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_BEGIN, {"run": run_pk, "commit": _unless(connection.in_atomic_block)})
+        cursor.execute(_BEGIN, parameters)
         row = cursor.fetchone()
     if row is None:
         return None
-    run_id, source, received_at, text, digest, by_token = row
-    run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at)
+    run_id, source, received_at, attempts, text, digest, by_token = row
+    run = Run(
+        pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts
+    )
     return Begun(run, text, digest, by_token)
 
 

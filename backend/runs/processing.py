@@ -71,9 +71,13 @@ def store(made: Sequence[DerivedRun]) -> bool:
     return True
 
 
-def _end(begun: Begun) -> bool:
+def _end(begun: Begun, at_most: int | None) -> bool:
     """Derive and store, or reject; False when the document was replaced meanwhile."""
     try:
+        if at_most is not None and begun.run.attempts > at_most:
+            raise DocumentRejected(
+                f"processing failed {at_most} times; the server's log has the reason"
+            )
         made = derive(begun, read_again(begun.text))
     except DocumentRejected as reason:
         with transaction.atomic():
@@ -82,16 +86,19 @@ def _end(begun: Begun) -> bool:
         return store([made])
 
 
-def process_run(run_pk: int) -> Run.Status:
+def process_run(run_pk: int, *, at_most: int | None = None, count: bool = True) -> Run.Status:
     """Derive every row of one accepted run; safe to repeat.
+
+    A run that has been begun `at_most` times before without an end is rejected: it is the
+    document that ends its workers. `count` as in `runs.claiming.begin`.
 
     What is stored is stored in one transaction. A document that contradicts itself ends
     `rejected` with the reason; its bytes stay. Any other failure is raised with nothing stored:
     the run stays accepted and will be tried again.
     """
-    while begun := begin(run_pk):
+    while begun := begin(run_pk, count=count):
         try:
-            if _end(begun):
+            if _end(begun, at_most):
                 return Run.Status(begun.run.status)
         except IntegrityError:
             forget_everything()  # a remembered row may have been deleted

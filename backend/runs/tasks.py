@@ -3,28 +3,29 @@
 import logging
 from datetime import timedelta
 from itertools import islice
+from typing import Any
 
 from celery import Task, shared_task
-from celery.utils import uuid
 from django.conf import settings
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError as BrokerError
 
 from runs import export_jobs, processing, rollups, speed_indices
+from runs.broker import send, waiting_tasks
 from runs.models import ExportJob, ReferenceProfile, Run
 from runs.pruning import Old, prune
 from runs.queries import facets, rolled_up
+from runs.unavailable import UNREACHABLE
 
 logger = logging.getLogger(__name__)
 
 ROLLUPS = (facets, rolled_up)
 """The modules that declare how rollups are made: a worker has to know them all."""
-QUEUE = "celery"
-"""Of all tasks: Celery's default."""
-
-SWEEP_AFTER = timedelta(seconds=30)
+SWEEP_AFTER = timedelta(seconds=5)
 """A run still accepted after this long has lost its task (a broker or worker that died)."""
+
+SWEEP_AT_MOST = 20
+"""With more tasks than this in the queue nothing is swept: what waits its turn is not lost."""
 
 MAX_ATTEMPTS = 5
 """Begun this often without an end, it is the document that kills workers: it ends rejected."""
@@ -35,10 +36,26 @@ PRUNED_BATCHES = 50
 """Of one task: ten thousand runs, so that it never nears the time limit."""
 
 
-@shared_task(autoretry_for=(OperationalError, IntegrityError), retry_backoff=True, max_retries=5)
-def process_run(run_pk: int) -> None:
-    """Turn one accepted document into rows."""
-    processing.process_run(run_pk)
+BROKEN_OFF = (*UNREACHABLE, IntegrityError)
+"""What a database that is away, or another worker, does to a task: it is tried again."""
+
+
+@shared_task(
+    bind=True,
+    soft_time_limit=30,
+    time_limit=45,
+    autoretry_for=BROKEN_OFF,
+    retry_backoff=True,
+    max_retries=5,
+)
+def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
+    """Turn one accepted document into rows.
+
+    The largest document takes two seconds; one that takes thirty is given up and tried again.
+    """
+    # A retry is no new attempt: the database broke the first off, not the document.
+    first = self.request.retries == 0
+    processing.process_run(run_pk, at_most=MAX_ATTEMPTS, count=first)
 
 
 def enqueue(run: Run) -> None:
@@ -47,50 +64,27 @@ def enqueue(run: Run) -> None:
     When the broker cannot be reached the run is safe all the same: the sweeper will find it.
     """
 
-    def publish() -> None:
-        try:
-            _publish(process_run, run.pk)
-        except BrokerError as error:
-            logger.warning("run %s waits for the sweeper: %s", run.run_id, error)
-
-    transaction.on_commit(publish)
-
-
-def _publish(task: Task[..., None], *arguments: int) -> None:
-    """What `task.delay` does, without weighing its options anew: a quarter of the time.
-
-    An upload would spend a third of its time in that.
-    """
-    app = task.app
-    message = app.amqp.as_task_v2(uuid(), task.name, args=arguments, kwargs={})
-    with app.producer_pool.acquire(block=True) as producer:
-        producer.publish(
-            message.body,
-            exchange="",  # the queue itself
-            routing_key=QUEUE,
-            serializer="json",
-            headers=message.headers,
-            retry=True,
-            retry_policy=settings.CELERY_TASK_PUBLISH_RETRY_POLICY,
-            **message.properties,
-        )
+    transaction.on_commit(lambda: send(process_run, run.pk))
 
 
 @shared_task
+def sweep() -> None:
+    """Say again what was lost with a broker or a worker; every worker asks for it, see `celery`."""
+    if waiting_tasks() <= SWEEP_AT_MOST:
+        sweep_accepted_runs()
+        sweep_profiles()
+
+
 def sweep_accepted_runs() -> None:
-    """Enqueue accepted runs whose task was lost; reject those that fail again and again."""
-    waiting = Run.objects.filter(
+    """Enqueue accepted runs whose task was lost."""
+    lost = Run.objects.filter(
         status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - SWEEP_AFTER
     )
-    waiting.filter(attempts__gte=MAX_ATTEMPTS).update(
-        status=Run.Status.REJECTED,
-        rejection=f"processing failed {MAX_ATTEMPTS} times; the server's log has the reason",
-    )
-    for run in waiting.order_by("id")[:SWEEP_BATCH]:
+    for run in lost.order_by("id")[:SWEEP_BATCH]:
         enqueue(run)
 
 
-@shared_task(autoretry_for=(OperationalError, IntegrityError), retry_backoff=True, max_retries=5)
+@shared_task(autoretry_for=BROKEN_OFF, retry_backoff=True, max_retries=5)
 def index_profile(profile_pk: int, after: int) -> None:
     """Compute the speed indices of the next runs under a new profile, then ask for more.
 
@@ -104,16 +98,9 @@ def index_profile(profile_pk: int, after: int) -> None:
 def enqueue_profile(profile_pk: int, after: int = 0) -> None:
     """Go on with a profile's indices once the surrounding transaction is committed."""
 
-    def publish() -> None:
-        try:
-            index_profile.delay(profile_pk, after)
-        except BrokerError as error:
-            logger.warning("profile %s waits for the sweeper: %s", profile_pk, error)
-
-    transaction.on_commit(publish)
+    transaction.on_commit(lambda: send(index_profile, profile_pk, after))
 
 
-@shared_task
 def sweep_profiles() -> None:
     """Go on with profiles whose task was lost, from where it had come to."""
     waiting = ReferenceProfile.objects.filter(
@@ -145,13 +132,7 @@ def make_export(self: "Task[[int], None]", job_pk: int) -> None:
 def enqueue_export(job: ExportJob) -> None:
     """Have the file made once the surrounding transaction is committed."""
 
-    def publish() -> None:
-        try:
-            make_export.delay(job.pk)
-        except BrokerError as error:
-            logger.warning("export %s waits for the sweeper: %s", job.job_id, error)
-
-    transaction.on_commit(publish)
+    transaction.on_commit(lambda: send(make_export, job.pk))
 
 
 @shared_task

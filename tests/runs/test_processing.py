@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection
 
-from runs import tasks
 from runs.acceptance import RunConflict, accept_run
 from runs.models import DimensionValue, Environment, Host, Measurement, Run, RunSpeedIndex
 from runs.processing import process_run
@@ -94,14 +93,3 @@ def test_a_conflicting_document_leaves_the_first_one_alone() -> None:
     with pytest.raises(RunConflict):
         accepted({**document, "skipped": [{"tool": "ssh", "cipher": None, "reason": "x"}]})
     assert Run.objects.count() == 1
-
-
-@pytest.mark.django_db
-def test_a_run_that_is_tried_again_and_again_ends_rejected() -> None:
-    run = accepted(run_document())
-    Run.objects.update(attempts=tasks.MAX_ATTEMPTS, received_at="2026-01-01T00:00:00Z")
-    tasks.sweep_accepted_runs()
-    run.refresh_from_db()
-    assert run.status == Run.Status.REJECTED
-    assert "failed 5 times" in run.rejection
-    assert bytes(run.document.body)

@@ -307,7 +307,7 @@ def test_a_killed_worker_loses_its_chunk_and_the_next_one_resumes(
     assert (profile.indexed_to, profile.runs_done) == (reached, 2)
     assert set(figures(profile)) == {"h0", "h1"}
     wanted: list[tuple[int, int]] = []
-    monkeypatch.setattr(tasks.index_profile, "delay", lambda *asked: wanted.append(asked))
+    monkeypatch.setattr(tasks, "send", lambda task, *asked: wanted.append(asked))
     tasks.sweep_profiles()
     assert wanted == []  # it may still be at work
     ReferenceProfile.objects.filter(pk=profile.pk).update(

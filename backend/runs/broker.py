@@ -1,0 +1,76 @@
+"""Sending tasks: nobody waits long for a broker that is away, and nothing depends on it.
+
+What is to be done stands in PostgreSQL (accepted runs, profiles to complete); a task is only the
+word that there is something. A word that is lost is said again by the sweep (`runs.tasks`).
+"""
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from celery import Task, current_app
+from celery.utils import uuid
+from kombu.exceptions import OperationalError as BrokerError
+
+logger = logging.getLogger(__name__)
+
+RETRY_BROKER = 5.0
+"""Seconds without another try after the broker could not be reached: no upload waits meanwhile."""
+
+
+@dataclass
+class _Outage:
+    """Until when (monotonic seconds) this process leaves the broker alone."""
+
+    until: float = 0.0
+
+
+_outage = _Outage()
+
+
+def send(task: "Task[Any, Any]", *arguments: int) -> bool:
+    """Send a task; False, with a line in the log, when the broker cannot be reached now.
+
+    Waits at most for the connection's own timeouts, and of many callers only one every few seconds.
+    """
+    if time.monotonic() < _outage.until:
+        return False
+    if _outage.until:
+        # One caller finds out whether it is back; the others need not wait for the answer.
+        _outage.until = time.monotonic() + RETRY_BROKER
+    try:
+        _publish(task, *arguments)
+    except BrokerError as error:
+        _outage.until = time.monotonic() + RETRY_BROKER
+        logger.warning("tasks wait for the sweep, the broker cannot be reached: %s", error)
+        return False
+    _outage.until = 0.0
+    return True
+
+
+def _publish(task: "Task[Any, Any]", *arguments: int) -> None:
+    """What `task.delay` does, without weighing its options anew: a quarter of the time.
+
+    An upload would spend a third of its time in that.
+    """
+    app = task.app
+    message = app.amqp.as_task_v2(uuid(), task.name, args=arguments, kwargs={})
+    with app.producer_pool.acquire(block=True) as producer:
+        producer.publish(
+            message.body,
+            exchange="",  # the queue itself
+            routing_key=app.conf.task_default_queue,
+            serializer="json",
+            headers=message.headers,
+            retry=False,
+            **message.properties,
+        )
+
+
+def waiting_tasks() -> int:
+    """Tasks in the queue that no worker has taken yet."""
+    with current_app.connection_for_read() as connection:
+        queue = current_app.conf.task_default_queue
+        channel: Any = connection.default_channel  # as every transport makes it
+        return int(channel.queue_declare(queue).message_count)

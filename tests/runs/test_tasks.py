@@ -1,0 +1,125 @@
+"""Tasks are words that may be lost, said twice, or kill who hears them."""
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from kombu.exceptions import OperationalError as BrokerError
+
+from runs import broker, processing, tasks
+from runs.acceptance import accept_run
+from runs.models import Run
+from tests.sample_documents import run_document
+
+
+@pytest.fixture
+def run(db: None) -> Run:
+    """A run that has just been accepted."""
+    document = run_document()
+    return accept_run(json.dumps(document).encode(), document, source="agent").run
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Keys of the runs that tasks were sent for."""
+    keys: list[int] = []
+    monkeypatch.setattr(tasks, "send", lambda task, *asked: keys.append(asked[0]))
+    return keys
+
+
+def late(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(received_at="2026-01-01T00:00:00Z")
+
+
+def test_a_document_that_kills_its_worker_ends_rejected_without_anybody_sweeping(run: Run) -> None:
+    Run.objects.update(attempts=tasks.MAX_ATTEMPTS)
+    tasks.process_run(run.pk)
+    run.refresh_from_db()
+    assert run.status == Run.Status.REJECTED
+    assert "failed 5 times" in run.rejection
+    assert bytes(run.document.body)
+
+
+def test_a_database_that_went_away_is_not_the_documents_fault(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def broken_off(run_pk: int) -> None:
+        tries.append(run_pk)
+        raise OperationalError("terminating connection due to administrator command")
+
+    monkeypatch.setattr(processing, "process_run", broken_off)
+    tasks.process_run.apply((run.pk,))
+    run.refresh_from_db()
+    assert (len(tries), run.attempts, run.status) == (6, 1, Run.Status.ACCEPTED)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_a_worker_has_in_hand_holds_no_other_worker_up(run: Run) -> None:
+    done: list[Any] = []
+
+    def other_worker() -> None:
+        tasks.process_run(run.pk)
+        connection.close()
+        done.append(True)
+
+    with transaction.atomic():
+        Run.objects.select_for_update().get(pk=run.pk)
+        other = threading.Thread(target=other_worker)
+        other.start()
+        other.join(10)
+        assert done == [True]
+    run.refresh_from_db()
+    assert (run.status, run.attempts) == (Run.Status.ACCEPTED, 0)
+
+
+def test_a_sweep_finds_what_was_lost_and_leaves_what_may_wait_its_turn(
+    run: Run,
+    sent: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    monkeypatch.setattr(tasks, "waiting_tasks", lambda: 0)
+    with django_capture_on_commit_callbacks(execute=True):
+        tasks.sweep()
+    assert sent == []
+    late(run)
+    with django_capture_on_commit_callbacks(execute=True):
+        tasks.sweep()
+    assert sent == [run.pk]
+    monkeypatch.setattr(tasks, "waiting_tasks", lambda: tasks.SWEEP_AT_MOST + 1)
+    with django_capture_on_commit_callbacks(execute=True):
+        tasks.sweep()
+    assert sent == [run.pk]
+
+
+def test_of_many_uploads_only_one_waits_for_a_broker_that_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, asked = [1000.0], []
+
+    class Task:
+        away = True
+
+        def apply_async(self, arguments: tuple[int, ...], retry: bool) -> None:
+            asked.append(arguments)
+            if self.away:
+                raise BrokerError("connection refused")
+
+    task: Any = Task()
+    monkeypatch.setattr("runs.broker.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(broker, "_outage", broker._Outage())
+    assert [broker.send(task, number) for number in range(3)] == [False] * 3
+    now[0] += broker.RETRY_BROKER
+    assert [broker.send(task, number) for number in range(3, 6)] == [False] * 3
+    assert asked == [(0,), (3,)]
+    now[0] += broker.RETRY_BROKER
+    task.away = False
+    assert [broker.send(task, number) for number in range(6, 8)] == [True, True]
+
+
+def test_the_length_of_the_queue_is_read_from_the_real_broker() -> None:
+    assert broker.waiting_tasks() >= 0
