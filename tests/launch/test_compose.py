@@ -14,34 +14,19 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 import redis
-import yaml
 
 from config.embedded import Services, start_services
 from config.embedded.redis_server import RedisServer
 from tests.launch.tools import PROJECT, free_port, private_folder, within
+from tests.production_shape import command_of, dockerfile, services
 
 SECRETS = ("CIPHERMARK_SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
 OURS = ("migrate", "web", "worker", "beat")
 HOST = "bench.example.org"
-
-
-def compose() -> dict[str, Any]:
-    parsed: dict[str, Any] = yaml.safe_load((PROJECT / "docker-compose.yml").read_text())
-    return parsed
-
-
-def services() -> dict[str, Any]:
-    parsed: dict[str, Any] = compose()["services"]
-    return parsed
-
-
-def dockerfile() -> str:
-    return (PROJECT / "Dockerfile").read_text()
 
 
 def test_the_whole_system_is_there() -> None:
@@ -124,15 +109,6 @@ def production(embedded: tuple[Path, Services]) -> dict[str, str]:
         "DATABASE_URL": servers.database_url,
         "REDIS_URL": servers.redis_url,
     }
-
-
-def command_of(service: str, folder: Path) -> list[str]:
-    """A service's command line; only its folder is ours instead of the container's."""
-    command = services()[service].get("command")
-    if command is None:
-        found = re.findall(r"^CMD (\[.*\])$", dockerfile(), re.MULTILINE)
-        command = yaml.safe_load(found[-1])
-    return [str(word).replace("/var/lib/ciphermark", str(folder)) for word in command]
 
 
 @pytest.fixture(scope="module")
