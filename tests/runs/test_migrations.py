@@ -1,0 +1,68 @@
+"""A site with data goes back a version and forward again and answers what it answered before."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from runs import derived
+from runs.acceptance import accept_run
+from runs.models import Run, RunDocument
+from tests.chaos.answers import MEASUREMENTS, VERDICTS, comparisons, rows
+from tests.chaos.documents import documents
+from tests.conftest import StoreRun
+from tests.sample_documents import run_document
+
+FIRST = "0006_narrow_measurements"
+"""Versions before it have never been anybody's."""
+
+
+def versions() -> list[tuple[str, str]]:
+    """Each migration of `runs` since then, with the one before it."""
+    plan = MigrationLoader(None).graph.forwards_plan(leaf())
+    names = [name for app, name in plan if app == "runs"]
+    pairs = list(zip(names[1:], names, strict=False))
+    return pairs[[name for name, _ in pairs].index(FIRST) :]
+
+
+def leaf() -> tuple[str, str]:
+    ((app, name),) = MigrationLoader(None).graph.leaf_nodes("runs")
+    return app, name
+
+
+@pytest.fixture
+def site(transactional_db: None, store_run: StoreRun) -> Iterator[None]:
+    """Runs that are ready, hidden, rejected and waiting; brought up to date at the end."""
+    stored = [store_run(document) for document in documents(12, seed=5)]
+    derived.set_hidden(stored[0], True)
+    store_run(run_document(finished_at="2020-01-01T00:00:00Z"))
+    waiting = run_document()
+    accept_run(json.dumps(waiting).encode(), waiting, source="agent")
+    yield
+    call_command("migrate", verbosity=0, interactive=False)
+
+
+def everything() -> tuple[object, ...]:
+    kept = sorted(
+        (str(document.run_id), bytes(document.body)) for document in RunDocument.objects.all()
+    )
+    statuses = sorted(Run.objects.values_list("run_id", "status", "hidden"))
+    return rows(MEASUREMENTS), rows(VERDICTS), comparisons(), kept, statuses
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(("name", "before"), versions())
+def test_one_version_back_and_forward_again(name: str, before: str, settings: Any) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    known = everything()
+    call_command("migrate", "runs", before, verbosity=0, interactive=False)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM django_migrations WHERE name = %s", [name])
+        assert cursor.fetchone() == (0,)
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("renew_runs", verbosity=0)
+    assert everything() == known
