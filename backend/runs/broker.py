@@ -11,12 +11,19 @@ from typing import Any
 
 from celery import Task, current_app
 from celery.utils import uuid
+from django.conf import settings
 from kombu.exceptions import OperationalError as BrokerError
+from redis import Redis
+from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 
 RETRY_BROKER = 5.0
 """Seconds without another try after the broker could not be reached: no upload waits meanwhile."""
+
+
+PATIENCE = 0.25
+"""Seconds that a caller waits to learn whether a broker that was away is back."""
 
 
 @dataclass
@@ -36,17 +43,29 @@ def send(task: "Task[Any, Any]", *arguments: int) -> bool:
     """
     if time.monotonic() < _outage.until:
         return False
-    if _outage.until:
-        # One caller finds out whether it is back; the others need not wait for the answer.
-        _outage.until = time.monotonic() + RETRY_BROKER
+    if _outage.until and not _is_back():
+        return False
     try:
         _publish(task, *arguments)
-    except BrokerError as error:
+    except (BrokerError, RedisError, OSError) as error:
         _outage.until = time.monotonic() + RETRY_BROKER
         logger.warning("tasks wait for the sweep, the broker cannot be reached: %s", error)
         return False
     _outage.until = 0.0
     return True
+
+
+def _is_back() -> bool:
+    """Asked with little patience, by one caller: the others need not wait for the answer."""
+    _outage.until = time.monotonic() + RETRY_BROKER
+    probe = Redis.from_url(
+        settings.REDIS_URL, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE
+    )
+    try:
+        with probe:
+            return bool(probe.ping())
+    except RedisError:
+        return False
 
 
 def _publish(task: "Task[Any, Any]", *arguments: int) -> None:

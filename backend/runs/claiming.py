@@ -85,9 +85,7 @@ def begin(run_pk: int, *, count: bool = True) -> Begun | None:
     if row is None:
         return None
     run_id, source, received_at, attempts, text, digest, by_token = row
-    run = Run(
-        pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts
-    )
+    run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts)
     return Begun(run, text, digest, by_token)
 
 

@@ -52,6 +52,7 @@ class Client:
                 time.sleep(0.2)
                 continue
             share.answers[status] += 1
+            self.close()  # as an agent, which has one run to send
             if status in (200, 202):
                 share.slowest = max(share.slowest, time.monotonic() - begun)
                 share.acknowledged.append(document["run_id"])
