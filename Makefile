@@ -4,10 +4,10 @@
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint types clean
+.PHONY: help run test bench lint types chaos load fuzz audit requirements clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-12s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
 
 run: ## Start the site on PORT (8000), measure this machine once (MEASURE=0: not, 1: again)
 	$(LAUNCH) run
@@ -23,6 +23,21 @@ lint: ## ruff: rules and format
 
 types: ## mypy and tsc
 	$(LAUNCH) types
+
+chaos: ## Uploads while every part is killed, paused, restarted (SEED=, UPLOADS=2000, CLIENTS=8)
+	$(LAUNCH) chaos
+
+load: ## 50 uploads a second beside browsing (RATE=50, DURATION=300 s)
+	$(LAUNCH) load
+
+fuzz: ## The API against its description and mutated documents (CASES=20000, DOCUMENTS=50000)
+	$(LAUNCH) fuzz
+
+audit: ## Dangerous code, secrets, known holes of the packages
+	$(LAUNCH) audit
+
+requirements: ## requirements*.txt, with hashes, from the requirements*.in
+	$(LAUNCH) requirements
 
 clean: ## Remove what can be built again: .venv, node_modules, dist, caches (DATA=1: the data too)
 	$(LAUNCH) clean

@@ -1,4 +1,4 @@
-"""Every dependency is pinned and says why it is there."""
+"""Every dependency is pinned, says why it is there, and is installed by the hash of its file."""
 
 import re
 from pathlib import Path
@@ -7,10 +7,38 @@ import pytest
 
 PROJECT = Path(__file__).parent.parent
 
+CHOSEN = ("requirements.in", "requirements-dev.in", "requirements-fuzz.in")
 
-@pytest.mark.parametrize(
-    "name", ("requirements.txt", "requirements-dev.txt", "requirements-fuzz.txt")
-)
+
+def chosen(name: str) -> dict[str, str]:
+    """Version by package of what a file names, with what it includes."""
+    found: dict[str, str] = {}
+    for line in (PROJECT / name).read_text().splitlines():
+        if line.startswith("-r "):
+            found |= chosen(line.removeprefix("-r "))
+        elif pinned := re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?==([\w.]+)", line):
+            found[normal(pinned[1])] = pinned[2]
+    return found
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def made(name: str) -> dict[str, str]:
+    """Version by package of a made file; every one of them has a hash."""
+    text = (PROJECT / name).read_text().replace("\\\n", " ")
+    entries = [line for line in text.splitlines() if line and not line.startswith("#")]
+    found = {}
+    for entry in entries:
+        pinned = re.match(r"([\w.-]+)(?:\[[\w,]+\])?==([\w.]+)[ ;]", entry)
+        assert pinned, f"{name}: {entry[:80]} is not pinned"
+        assert re.search(r" --hash=sha256:[0-9a-f]{64}", entry), f"{name}: {entry[:80]}: no hash"
+        found[normal(pinned[1])] = pinned[2]
+    return found
+
+
+@pytest.mark.parametrize("name", CHOSEN)
 def test_every_requirement_is_pinned_and_has_its_reason(name: str) -> None:
     reasoned = False
     for number, line in enumerate((PROJECT / name).read_text().splitlines(), start=1):
@@ -22,3 +50,18 @@ def test_every_requirement_is_pinned_and_has_its_reason(name: str) -> None:
             place = f"{name}:{number}: {line}"
             assert re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.]+", line), f"{place} is not pinned"
             assert reasoned, f"{place} has no reason above it"
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_what_is_installed_is_what_was_chosen_by_the_hashes_of_its_files(name: str) -> None:
+    installed = made(name.replace(".in", ".txt"))
+    for package, version in chosen(name).items():
+        assert installed.get(package) == version, f"{package}: run `make requirements`"
+
+
+def test_the_three_files_agree_and_name_no_index() -> None:
+    run, dev, fuzz = (made(name.replace(".in", ".txt")) for name in CHOSEN)
+    assert dev | run == dev
+    assert fuzz | dev == fuzz
+    for name in CHOSEN:
+        assert "://" not in (PROJECT / name.replace(".in", ".txt")).read_text()

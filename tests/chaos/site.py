@@ -18,6 +18,7 @@ from psycopg import sql
 
 from config.embedded.postgres import Postgres
 from config.embedded.redis_server import RedisServer
+from launch.processes import MARK
 from tests.chaos.parts import Part, Program, Server, wait_until
 from tests.launch.tools import free_port
 from tests.production_shape import PROJECT, command_of
@@ -82,7 +83,7 @@ class Site:
 
 def _environment(folder: Path, servers: tuple[Postgres, RedisServer]) -> dict[str, str]:
     postgres, redis_server = servers
-    kept = ("HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")
+    kept = (MARK, "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {
         **{name: os.environ[name] for name in kept if name in os.environ},
