@@ -1801,7 +1801,7 @@ class FileSource:
     """
 
     def __init__(self) -> None:
-        shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
+        shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache  # nosec B108
         folder = shared if os.access(shared, os.W_OK) else None
         try:
             self.read_end, path = tempfile.mkstemp(prefix=WORK_PREFIX, dir=folder)

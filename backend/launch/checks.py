@@ -103,6 +103,7 @@ def _lint() -> list[Check]:
     return [
         Check("ruff check", _tool("ruff", "check", *not_ours, ".")),
         Check("ruff format", _tool("ruff", "format", "--check", *not_ours, ".")),
+        Check("code and secrets", _tool("tests.audit", "code", "secrets")),
     ]
 
 
@@ -199,7 +200,7 @@ def _judged(status: int, report: Path | None) -> tuple[bool, str]:
         return False, f"exit code {status}"
     if report is None:
         return True, ""
-    suites = ElementTree.parse(report).getroot().iter("testsuite")  # noqa: S314 (pytest's own)
+    suites = ElementTree.parse(report).getroot().iter("testsuite")  # noqa: S314  # nosec B314 (pytest's own)
     counts = [(int(suite.get("tests", 0)), int(suite.get("skipped", 0))) for suite in suites]
     tests, skipped = (sum(column) for column in zip(*counts, strict=True))
     if skipped:
