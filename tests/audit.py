@@ -26,6 +26,11 @@ PLACEHOLDER = "PASSWORD@"
 """What .env.example has where a password belongs."""
 
 
+INVENTED = "Secret Keyword"
+"""Passwords that tests make up for people who do not exist; keys of real services are found there
+too."""
+
+
 class Outcome(NamedTuple):
     """How a part ended. `passed` None: nobody answered."""
 
@@ -61,7 +66,10 @@ def secrets() -> Outcome:
         return Outcome(False, found.stderr.strip()[-300:])
     results = json.loads(found.stdout)["results"]
     lines = [
-        f"{name}:{one['line_number']}: {one['type']}" for name in results for one in results[name]
+        f"{name}:{one['line_number']}: {one['type']}"
+        for name, of_file in results.items()
+        for one in of_file
+        if not (name.startswith("tests/") and one["type"] == INVENTED)
     ]
     return _judged(lines, len(lines))
 

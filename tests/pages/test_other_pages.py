@@ -27,12 +27,11 @@ def test_readers_must_sign_in_and_come_back(client: Client, address: str) -> Non
 
 @pytest.mark.django_db
 def test_signing_in_leads_back_and_signing_out_leads_out(client: Client) -> None:
-    words = "correct horse battery"
-    User.objects.create_user("alice", password=words)
+    User.objects.create_user("alice", password="correct horse battery")
     assert "for people with an account" in text_of(page(client, "/accounts/login/", next="/runs/"))
     response = client.post(
         "/accounts/login/",
-        {"username": "alice", "password": words, "next": "/runs/"},
+        {"username": "alice", "password": "correct horse battery", "next": "/runs/"},
     )
     assert response["Location"] == "/runs/"
     assert "Sign out alice" in text_of(page(client, "/runs/"))
@@ -48,8 +47,7 @@ def test_a_wrong_password_is_answered_in_words(client: Client) -> None:
 
 @pytest.mark.django_db
 def test_nobody_is_sent_to_another_site_after_signing_in(client: Client) -> None:
-    words = "correct horse battery"
-    User.objects.create_user("alice", password=words)
+    User.objects.create_user("alice", password="correct horse battery")
     response = client.post(
         "/accounts/login/",
         {"username": "alice", "password": "correct horse battery", "next": "https://evil.example/"},
