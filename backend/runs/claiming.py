@@ -5,7 +5,8 @@ again, for the run is then what it was, accepted with its document, and the swee
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,32 @@ from django.db import connection
 from runs.hosts import HOSTS, HostKey, host_parameters
 from runs.models import ReferenceProfile, Run
 from runs.queries.profiles import KEEP_PROFILES
+from runs.unavailable import UNREACHABLE
+
+CLAIM = 7101
+"""First half of the advisory locks' key; the other is the run's."""
+
+_CLAIM = "SELECT pg_try_advisory_lock(%s, (%s %% 2147483647)::int)"
+_RELEASE = "SELECT pg_advisory_unlock(%s, (%s %% 2147483647)::int)"
+
+
+@contextmanager
+def claimed(run_pk: int) -> Iterator[bool]:
+    """Whether no other worker is at this run; then it is this one's until the context ends.
+
+    The claim is the connection's: that of a worker that is killed ends with it, and one that
+    merely takes long keeps it, so that being asked twice is never taken for failing twice.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, [CLAIM, run_pk])
+        mine = bool(cursor.fetchone()[0])
+    try:
+        yield mine
+    finally:
+        # A connection that broke has given its claims up already.
+        if mine and not connection.needs_rollback:
+            with suppress(*UNREACHABLE), connection.cursor() as cursor:
+                cursor.execute(_RELEASE, [CLAIM, run_pk])
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from runs import export_jobs, processing, rollups, speed_indices
 from runs.broker import send, waiting_tasks
+from runs.claiming import claimed
 from runs.models import ExportJob, ReferenceProfile, Run
 from runs.pruning import Old, prune
 from runs.queries import facets, rolled_up
@@ -55,7 +56,9 @@ def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
     """
     # A retry is no new attempt: the database broke the first off, not the document.
     first = self.request.retries == 0
-    processing.process_run(run_pk, at_most=MAX_ATTEMPTS, count=first)
+    with claimed(run_pk) as mine:
+        if mine:
+            processing.process_run(run_pk, at_most=MAX_ATTEMPTS, count=first)
 
 
 def enqueue(run: Run) -> None:
