@@ -22,7 +22,7 @@ from django.conf import settings
 from psycopg import sql
 
 PROJECT = Path(__file__).parent.parent
-REDIS_DATABASES = {"browser": 1, "profiles": 2, "upload": 3, "soak": 4}
+REDIS_DATABASES = {"browser": 1, "profiles": 2, "upload": 3, "soak": 4, "slow": 5}
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 
 READY_WITHIN = 60
@@ -150,12 +150,13 @@ def _process(name: str, environment: dict[str, str], *command: str) -> Iterator[
 
 
 @contextmanager
-def web_server(name: str, environment: dict[str, str]) -> Iterator[str]:
+def web_server(name: str, environment: dict[str, str], *options: str) -> Iterator[str]:
     """A gunicorn with this environment; its URL, once it answers."""
     port = _free_port()
     # Its control socket would lie in the home folder, one for all gunicorns of the account.
     bind = ("--bind", f"127.0.0.1:{port}", "--threads", "4", "--no-control-socket")
-    with _process(name, environment, "gunicorn", *bind, "config.wsgi:application"):
+    kind = ("--worker-class", "config.gunicorn_worker.BoundedWorker", *options)
+    with _process(name, environment, "gunicorn", *bind, *kind, "config.wsgi:application"):
         url = f"http://127.0.0.1:{port}"
         _wait_for(f"{url}/healthz")
         yield url

@@ -195,7 +195,8 @@ def _start_web(site: Site) -> None:
 def web_server(port: int, workers: int = 2) -> tuple[str, ...]:
     """The arguments of Python that start the web server; `make bench` measures the same one."""
     return (
-        *("-m", "gunicorn", "config.wsgi:application", "--worker-class", "gthread"),
+        *("-m", "gunicorn", "config.wsgi:application"),
+        *("--worker-class", "config.gunicorn_worker.BoundedWorker"),
         *("--bind", f"{preconditions.HOST}:{port}", "--workers", str(workers), "--threads", "4"),
         *("--graceful-timeout", "5", "--no-control-socket"),
     )

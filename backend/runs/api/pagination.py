@@ -1,6 +1,10 @@
 """Lists by cursor: stable while rows arrive, and as fast on the last page as on the first."""
 
+from typing import Any
+
+from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
 
 
 class ByCursor(CursorPagination):
@@ -10,3 +14,18 @@ class ByCursor(CursorPagination):
     max_page_size = 200
     page_size_query_param = "page_size"
     ordering = "-id"
+
+    def get_page_size(self, request: Request) -> int | None:
+        """As asked for, at most `max_page_size`; a fault is named, not passed over."""
+        text = request.query_params.get(self.page_size_query_param) or str(self.page_size)
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
+            raise ValidationError({"page_size": f"{text[:50]!r} is no whole number above 0."})
+        return min(int(text), self.max_page_size)
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """With the bounds of the size."""
+        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        for parameter in parameters:
+            if parameter["name"] == self.page_size_query_param:
+                parameter["schema"] = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+        return parameters

@@ -8,6 +8,7 @@ from typing import IO
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http.request import UnreadablePostError
+from gunicorn.http.errors import NoMoreData, ParseException
 from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 
@@ -71,10 +72,12 @@ def _read_body(request: Request, media_types: Sequence[str], limit: int) -> byte
         raise _too_large(limit)
     try:
         body = _stream(request).read(limit + 1)
-    except (RequestDataTooBig, UnreadablePostError) as error:
+    except (RequestDataTooBig, UnreadablePostError, ParseException, NoMoreData) as error:
         raise ParseError(f"The body could not be read: {error}") from None
     if len(body) > limit:
         raise _too_large(limit)
+    if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
+        raise ParseError("The body ends before its Content-Length.")
     encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if encoding == "gzip":
         return _gunzip(body, limit)

@@ -20,6 +20,8 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
         return {"type": "http", "scheme": "bearer"}
 
 
+COUNT = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+
 _FILTER_HELP = "Key of a value; may be repeated, any of them matches."
 
 FILTER_PARAMETERS = [
@@ -48,10 +50,10 @@ COMPARISON_PARAMETERS = [
     OpenApiParameter("cipher", OpenApiTypes.STR, many=True, description="Default: all."),
     OpenApiParameter(
         "block_size",
-        OpenApiTypes.INT,
+        COUNT,
         description="openssl, in bytes; default: the largest that all groups have.",
     ),
-    OpenApiParameter("threads", OpenApiTypes.INT, description="openssl; default 1."),
+    OpenApiParameter("threads", COUNT, description="openssl; default 1."),
     OpenApiParameter("mac", OpenApiTypes.STR, description="ssh; asked for or negotiated."),
     OpenApiParameter("compression", OpenApiTypes.BOOL, description="ssh; default off."),
     OpenApiParameter("profile", OpenApiTypes.STR, description="Reference profile by name."),

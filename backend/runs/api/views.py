@@ -185,7 +185,10 @@ class RunSchemaView(APIView):
     permission_classes = ()
     authentication_classes = ()
 
-    @extend_schema(operation_id="run_schema", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="run_schema",
+        responses={(200, "application/schema+json"): OpenApiTypes.OBJECT},
+    )
     def get(self, request: Request) -> Response:
         """The JSON Schema of a run document."""
         return Response(run_schema(), content_type="application/schema+json")

@@ -1,0 +1,107 @@
+"""What the generated OpenAPI document lacks: the one format of errors, whole schemas, links."""
+
+from typing import Any
+
+Described = dict[str, Any]
+
+ERROR: Described = {
+    "type": "object",
+    "description": "The one format of every error: what is wrong, and where.",
+    "required": ["type", "errors"],
+    "properties": {
+        "type": {"enum": ["validation_error", "client_error", "server_error"]},
+        "errors": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["code", "detail", "attr"],
+                "properties": {
+                    "code": {"type": "string"},
+                    "detail": {"type": "string"},
+                    "attr": {"type": ["string", "null"], "description": "Dotted path."},
+                },
+            },
+        },
+    },
+}
+
+ANSWERS = {
+    "400": "Something asked or sent is wrong; every fault is named.",
+    "401": "Who asks is not known: no token, or none that is valid.",
+    "403": "Who asks may not do this.",
+    "404": "There is no such thing.",
+    "405": "This address does not know the method.",
+    "406": "Only JSON (or the file's own type) is to be had.",
+    "429": "Too many requests; Retry-After says when to come back.",
+    "503": "The database cannot be reached; Retry-After says when to come back.",
+}
+
+ANSWERS_TO_WRITING = {
+    **ANSWERS,
+    "409": "The state of things, or other content with the same name, forbids it.",
+    "413": "More than is taken.",
+    "415": "Not a type of content that is taken.",
+}
+
+WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
+
+RUN_LINKS = {
+    name: {"operationId": name, "parameters": {"run_id": "$response.body#/run_id"}}
+    for name in ("runs_read", "runs_document")
+}
+
+
+def complete(result: Described, **_: Any) -> Described:
+    """drf-spectacular's hook: the document with what follows from the rules of the whole API."""
+    schemas = result["components"]["schemas"]
+    schemas["Error"] = ERROR
+    for methods in result["paths"].values():
+        for method, operation in methods.items():
+            _describe_errors(operation, ANSWERS if method == "get" else ANSWERS_TO_WRITING)
+            _move_definitions(operation, schemas)
+            _link(operation)
+    return result
+
+
+def _describe_errors(operation: Described, answers: dict[str, str]) -> None:
+    described = operation["responses"]
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    for status, meaning in answers.items():
+        known = described.get(status, {})
+        described[status] = {
+            "description": known.get("description") or meaning,
+            "content": content,
+            **({"headers": WAIT} if status in ("429", "503") else {}),
+        }
+
+
+def _move_definitions(operation: Described, schemas: Described) -> None:
+    """The run document's `$defs` to where references of an OpenAPI document can lead."""
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        definitions = content["schema"].get("$defs")
+        if definitions is not None:
+            rest = {name: part for name, part in content["schema"].items() if name not in OWN}
+            content["schema"] = _redirected(rest)
+            schemas |= {f"Run.{name}": _redirected(part) for name, part in definitions.items()}
+
+
+OWN = ("$defs", "$id", "$schema")
+"""What makes a schema a document of its own."""
+
+
+def _redirected(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_redirected(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    moved = {name: _redirected(inner) for name, inner in part.items()}
+    reference = moved.get("$ref")
+    if isinstance(reference, str):
+        moved["$ref"] = reference.replace("#/$defs/", "#/components/schemas/Run.")
+    return moved
+
+
+def _link(operation: Described) -> None:
+    if operation["operationId"] in ("runs_upload", "imports_create"):
+        operation["responses"]["202"]["links"] = RUN_LINKS
