@@ -94,7 +94,6 @@ def _environment(folder: Path, servers: tuple[Postgres, RedisServer]) -> dict[st
         "CIPHERMARK_SECRET_KEY": secrets.token_urlsafe(48),
         "CIPHERMARK_ALLOWED_HOSTS": "127.0.0.1,testserver",
         "CIPHERMARK_SSL_REDIRECT": "0",
-        "CIPHERMARK_PUBLIC": "1",
         # One client stands for a whole fleet here.
         "CIPHERMARK_TOKEN_RATE": "0",
         "CIPHERMARK_ADDRESS_RATE": "0",
@@ -105,7 +104,7 @@ def _environment(folder: Path, servers: tuple[Postgres, RedisServer]) -> dict[st
 
 
 @contextmanager
-def running_site(folder: Path, *, with_pages: bool) -> Iterator[Site]:
+def running_site(folder: Path, *, with_pages: bool, public: bool = True) -> Iterator[Site]:
     """Start everything in `folder`; everything ends with the context, by process."""
     (folder / "log").mkdir(parents=True, exist_ok=True)
     servers = Postgres(folder), RedisServer(folder)
@@ -117,6 +116,7 @@ def running_site(folder: Path, *, with_pages: bool) -> Iterator[Site]:
         for part in parts.values():
             stack.callback(part.stop)
         site = Site(folder, free_port(), _environment(folder, servers), parts)
+        site.environment["CIPHERMARK_PUBLIC"] = str(int(public))
         site.manage("migrate")
         if with_pages:
             site.manage("collectstatic", "--no-input")

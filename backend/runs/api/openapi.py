@@ -59,6 +59,8 @@ def complete(result: Described, **_: Any) -> Described:
     for methods in result["paths"].values():
         for method, operation in methods.items():
             _describe_errors(operation, ANSWERS if method == "get" else ANSWERS_TO_WRITING)
+            if method == "get":
+                _let_be_empty(operation)
             _move_definitions(operation, schemas)
             _link(operation)
     return result
@@ -74,6 +76,16 @@ def _describe_errors(operation: Described, answers: dict[str, str]) -> None:
             "content": content,
             **({"headers": WAIT} if status in ("429", "503") else {}),
         }
+
+
+def _let_be_empty(operation: Described) -> None:
+    """An empty parameter counts as absent, so that a form can be sent as it is."""
+    for parameter in operation.get("parameters", []):
+        if parameter["in"] == "query":
+            parameter["allowEmptyValue"] = True
+            schema = parameter["schema"]
+            if "enum" in schema and "" not in schema["enum"]:
+                schema["enum"] = [*schema["enum"], ""]
 
 
 def _move_definitions(operation: Described, schemas: Described) -> None:

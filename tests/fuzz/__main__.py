@@ -1,0 +1,48 @@
+"""`make fuzz`: CASES=20000 requests a role, DOCUMENTS=50000 mutated documents, SEED=1."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from launch.telling import say
+from tests.chaos.__main__ import number, remove_leftovers
+from tests.chaos.site import Site, running_site
+from tests.fuzz.described import Outcome, ask, roles
+
+
+def documents(site: Site, count: int, seed: int) -> int:
+    """The mutated documents, in a process and a database of their own; its exit code."""
+    environment = {**site.environment, "DATABASE_URL": site.new_database("mutated")}
+    command = [sys.executable, "-m", "tests.fuzz.documents", str(count), str(seed)]
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """The roles in columns."""
+    lines = [f"{'as':<16} {'cases':>7} {'failures':>9}"]
+    lines += [f"{one.role:<16} {one.cases:>7} {one.failures:>9}" for one in outcomes]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Everything, one after the other; 0 when nothing was found."""
+    folder = Path(os.environ["CIPHERMARK_DATA_DIR"]) / "site"
+    remove_leftovers(folder)
+    seed = number("SEED", 1)
+    with running_site(folder, with_pages=False, public=False) as site:
+        site.manage("load_published")
+        status = documents(site, number("DOCUMENTS", 50_000), seed)
+        outcomes = []
+        for role, headers in roles(site).items():
+            outcomes.append(ask(site, role, headers, number("CASES", 20_000), seed))
+            say(f"  {role}: {outcomes[-1].cases} cases, {outcomes[-1].failures} failures")
+    say(f"\n{table(outcomes)}")
+    for one in outcomes:
+        if one.failures:
+            say(f"what failed as {one.role}: {one.log}")
+    return 1 if status or any(one.failures for one in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
