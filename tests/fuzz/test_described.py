@@ -1,0 +1,56 @@
+"""The short form of schemathesis: every operation a few times, in one process."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.checks import CHECKS
+
+from config.wsgi import application
+from runs.tokens import create_token
+from tests.fuzz.described import NOT_APPLICABLE
+from tests.fuzz.documents import process_at_once
+
+SCOPES = ("upload", "read")
+
+
+@pytest.fixture
+def described(db: None, published: None) -> Iterator[Any]:
+    """The API by its OpenAPI document, on a site with the published runs."""
+    process_at_once()
+    # The test's transaction is open as long as its connection.
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    reader = {"Authorization": f"Bearer {create_token('read', 'read')}"}
+    yield schemathesis.openapi.from_wsgi(
+        "/api/v1/openapi.json", application, headers={**reader, "Host": "localhost"}
+    )
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+    process_at_once(False)
+
+
+def test_every_operation_answers_as_described(described: Any) -> None:
+    tokens = {scope: create_token(scope, scope) for scope in SCOPES}
+    excluded: Any = [check for check in CHECKS.get_all() if check.__name__ == NOT_APPLICABLE]
+    for found in described.get_all_operations():
+        operation = found.ok()
+
+        @settings(
+            max_examples=4,
+            deadline=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy())
+        def ask(case: Any) -> None:
+            for token in tokens.values():
+                headers = {"Authorization": f"Bearer {token}", "Host": "localhost"}
+                case.call_and_validate(headers=headers, excluded_checks=excluded)
+
+        ask()
