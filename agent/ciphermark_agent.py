@@ -2602,7 +2602,7 @@ _verbose = False
 def verbose(text: str) -> None:
     """A line for -v, on standard error."""
     if _verbose:
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) -> str:
@@ -3399,7 +3399,7 @@ def result_lines(document: Json) -> List[str]:
     """A run as tables, conditions and reasons below."""
     host = printable(str(document["host"]["name"]))
     cpu = printable(str(document["environment"]["cpu"].get("model")))
-    lines = ["%s, %s, %s" % (host, cpu, document["started_at"]), ""]
+    lines = ["%s, %s, %s" % (host, cpu, printable(str(document["started_at"]))), ""]
     for part in (ssh_table(document["measurements"]), openssl_table(document["measurements"])):
         lines += part + [""] if part else []
     for entry in document.get("conditions", []):
@@ -3814,7 +3814,7 @@ def command_upload(arguments: argparse.Namespace) -> int:
     failed = malformed = False
     for path in paths:
         try:
-            print("%s: %s" % (path, upload(site, load_document(path))))
+            print(printable("%s: %s" % (path, upload(site, load_document(path)))))
             if os.path.dirname(os.path.abspath(path)) == os.path.abspath(spool_folder()):
                 os.unlink(path)
         except UsageError as error:  # it does not hold back the others
@@ -4095,7 +4095,7 @@ def document_shape(options: RunOptions) -> Json:
 
 
 def complain(text: str) -> None:
-    print("ciphermark_agent: " + text, file=sys.stderr)
+    print("ciphermark_agent: " + printable(text), file=sys.stderr)
 
 
 def tag_pair(text: str) -> Tuple[str, str]:

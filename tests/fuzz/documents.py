@@ -8,13 +8,15 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import django
 import psutil
 
 from launch.telling import say
-from tests.fuzz.mutations import Case, cases
+
+if TYPE_CHECKING:
+    from tests.fuzz.mutations import Case
 
 WARM_UP = 500
 """Cases until caches are filled: memory is measured from there."""
@@ -39,7 +41,7 @@ class Report:
     findings: list[str] = field(default_factory=list)
 
 
-def fuzz(wanted: Iterable[Callable[[], Case]], token: str) -> Report:
+def fuzz(wanted: "Iterable[Callable[[], Case]]", token: str) -> Report:
     """Send every case; stop for nothing."""
     from django.test import Client
 
@@ -55,7 +57,7 @@ def fuzz(wanted: Iterable[Callable[[], Case]], token: str) -> Report:
     return report
 
 
-def _send(client: Any, case: Case, report: Report) -> str | None:
+def _send(client: Any, case: "Case", report: Report) -> str | None:
     answer = client.post(case.path, case.body, content_type=case.content_type, **case.headers)
     report.answers[answer.status_code] += 1
     if answer.status_code not in ALLOWED:
@@ -101,6 +103,7 @@ def main() -> int:
     from django.core.management import call_command
 
     from runs.tokens import create_token
+    from tests.fuzz.mutations import cases
 
     call_command("migrate", verbosity=0)
     process_at_once()
