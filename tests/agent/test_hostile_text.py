@@ -100,10 +100,7 @@ def test_upload_prints_none_of_what_a_server_answers(answer: bytes, tmp_path: Pa
 def test_what_cannot_be_read_is_named_harmlessly(tmp_path: Path) -> None:
     path = tmp_path / "\x1b[2Jrun.json"
     path.write_text("{" + HOSTILE)
-    for words in (("show", path), ("show", path.with_name("\x1bnone")), ("upload", path)):
-        told = (
-            agent(*words, "--server", "http://127.0.0.1:1", home=tmp_path)
-            if (words[0] == "upload")
-            else agent(*words, home=tmp_path)
-        )
+    nowhere = ("--server", "http://127.0.0.1:1")
+    for words in (("show", path), ("show", path.with_name("\x1bx")), ("upload", path, *nowhere)):
+        told = agent(*words, home=tmp_path)
         assert_harmless(told.stdout + told.stderr)

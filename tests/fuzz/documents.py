@@ -4,6 +4,7 @@
 """
 
 import json
+import logging
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -100,6 +101,7 @@ def process_at_once(wanted: bool = True) -> None:
 def main() -> int:
     """Print one line of figures, and every finding."""
     django.setup()
+    logging.disable(logging.WARNING)  # each refusal is one
     from django.core.management import call_command
 
     from runs.tokens import create_token
