@@ -74,7 +74,7 @@ def rehearse(folder: Path, plan: Plan, tell: Callable[[str], None]) -> Report:
     with running_site(folder, with_pages=False) as site:
         shares = _upload_under_faults(site, plan, everything, tell)
         begun = time.monotonic()
-        wait_until(lambda: _waiting(site) == 0, SETTLE_SECONDS, "runs are still accepted")
+        wait_until(lambda: waiting_runs(site) == 0, SETTLE_SECONDS, "runs are still accepted")
         settled = time.monotonic() - begun
         tell("comparing with a site that was left in peace ...")
         compared, differences = _differences(site, everything)
@@ -120,7 +120,8 @@ def _one_fault(
         thread.join()
 
 
-def _waiting(site: Site) -> int:
+def waiting_runs(site: Site) -> int:
+    """Runs that are accepted and not processed."""
     with site.database() as connection:
         found = connection.execute("SELECT count(*) FROM runs_run WHERE status = 'accepted'")
         return int(found.fetchone()[0])  # type: ignore[index]

@@ -31,38 +31,11 @@ HOSTILE = (
 FORMULAS = (f'=HYPERLINK("http://{MARK}/")', f"+{MARK}", f"-{MARK}", f"@{MARK}", f"\t={MARK}")
 NAMES = (HOSTILE, *FORMULAS, f"javascript:alert('{MARK}')", f"{MARK}\u202e\u2066")
 
-PARAMETERS = [
-    "q",
-    "host",
-    "cpu",
-    "os",
-    "openssl",
-    "openssh",
-    "cipher",
-    "group_by",
-    "metric",
-    "tool",
-    "mac",
-    "profile",
-    "with",
-    "tag",
-    "client",
-    "server",
-    "policy",
-    "link",
-    "next",
-    "sort",
-    "since",
-    "cursor",
-    "page",
-    "run",
-    "name",
-    "find-cpu",
-    "more",
-    "chart",
-    "scale",
-    "view",
-]
+PARAMETERS = re.findall(
+    r"\S+",
+    "q host cpu os openssl openssh cipher group_by metric tool mac profile with tag client server"
+    " policy link next sort since cursor page run name find-cpu more chart scale view",
+)
 EVERYTHING = dict.fromkeys(PARAMETERS, HOSTILE)
 FOUND = {"q": MARK, "host": HOSTILE, "tag": f"rack:{HOSTILE}"}
 
