@@ -39,6 +39,7 @@ class Skeleton:
     styles: tuple[str, ...]
 
 
+_ROW_END = b"</row>"
 _ROW = re.compile(rb'<row r="2".*?</row>', re.DOTALL)
 _STYLE = re.compile(rb'<c r="[A-Z]+2" s="(\d+)"')
 _SHEET = re.compile(rb'<sheet name="([^"]+)" sheetId="(\d+)"')
@@ -66,26 +67,32 @@ def skeleton(path: Path, contents: Contents) -> Skeleton:
 def assemble(
     parts: Skeleton, rows: Rows, sheet_rows: Sequence[int], out: BinaryIO
 ) -> Iterator[int]:
-    """Write the whole workbook; yields how many rows are in it so far.
-
-    A chunk of `rows` never reaches over the end of a sheet.
-    """
+    """Write the whole workbook; yields how many rows are in it so far."""
     ours = {frame.member for frame in parts.frames}
     with ZipFile(parts.path) as source, ZipFile(out, "w", ZIP_DEFLATED, True, COMPRESSION) as book:
         for member in source.infolist():
             if member.filename not in ours:
                 with source.open(member) as read, book.open(member.filename, "w") as written:
                     shutil.copyfileobj(read, written)
-        done = 0
+        done, rest = 0, (b"", 0)
         for frame, expected in zip(parts.frames, sheet_rows, strict=True):
             with closing(book.open(frame.member, "w")) as sheet:
                 sheet.write(frame.before)
-                end = done + expected
-                while done < end:
-                    chunk, number = next(rows, (b"", 0))
-                    if not number:
-                        break
-                    sheet.write(chunk)
-                    done += number
+                left = expected
+                while left and (chunk := rest if rest[1] else next(rows, None)):
+                    fitting, rest = _divided(chunk, left)
+                    sheet.write(fitting[0])
+                    left -= fitting[1]
+                    done += fitting[1]
                     yield done
                 sheet.write(frame.after)
+
+
+def _divided(chunk: tuple[bytes, int], most: int) -> tuple[tuple[bytes, int], tuple[bytes, int]]:
+    """The first `most` rows of a chunk, and the others."""
+    text, number = chunk
+    if number <= most:
+        return chunk, (b"", 0)
+    # No text of a cell has this end, whose first character it cannot have unescaped.
+    *first, after = text.split(_ROW_END, most)
+    return (b"".join(one + _ROW_END for one in first), most), (after, number - most)

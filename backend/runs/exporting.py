@@ -15,7 +15,7 @@ from exports.columns import MACHINES, StoredColumn
 from exports.comparison_columns import comparison_csv
 from exports.csv_dialect import CsvDialect
 from exports.sheet_parts import assemble, skeleton
-from exports.workbook import PIVOT_TEXTS, SHEET_ROWS, Contents, Pivot, write_workbook
+from exports.workbook import PIVOT_TEXTS, Contents, Pivot, write_workbook
 from runs.models import ReferenceProfile
 from runs.queries.comparison import compare, profile_of, resolve_block_size, votes
 from runs.queries.export_formats import CsvRows, SheetRows
@@ -133,7 +133,11 @@ def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
     """A file of measurements or tries, chunk by chunk, each with its number of rows."""
     yield export.dialect.header(column.name for column in export.columns).encode(), 0
     statement = rows_statement(
-        export.selection, export.origin, export.columns, CsvRows(export.dialect)
+        export.selection,
+        export.origin,
+        export.columns,
+        CsvRows(export.dialect),
+        tries=export.kind == SAMPLES,
     )
     yield from copy_out(statement)
 
@@ -157,7 +161,7 @@ def write_xlsx(export: Export, out: BinaryIO) -> Generator[int]:
             export.selection, export.origin, export.columns, SheetRows(parts.styles)
         )
         # Closed before the transaction that it reads in, also when nobody wants the rest.
-        with closing(copy_out(statement, end_at=SHEET_ROWS - 1)) as rows:
+        with closing(copy_out(statement)) as rows:
             yield from assemble(parts, rows, contents.sheets, out)
 
 

@@ -201,6 +201,8 @@ def test_columns_can_be_chosen(reader: ApiClient, store_run: StoreRun) -> None:
     (row,) = rows(reader, columns="cipher,n,host")
     assert list(row) == ["cipher", "n", "host"]
     assert list(row.values()) == ["aes128-gcm@openssh.com", "3", "nas"]
+    assert rows(reader, columns="host") == [{"host": "nas"}]
+    assert rows(reader, SAMPLES_URL, columns="host") == [{"host": "nas"}] * 3
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from openpyxl.chart import BarChart
 
 from exports import workbook
 from exports.text import CELL_CHARACTERS, for_cell
-from runs import exporting
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -199,7 +198,6 @@ def test_more_rows_than_a_sheet_has_go_on_in_the_next(
     ciphers = [f"cipher-{number}" for number in range(5)]
     store_run(run_document(*(ssh_measurement(cipher, 1e8) for cipher in ciphers)))
     monkeypatch.setattr(workbook, "SHEET_ROWS", 3)
-    monkeypatch.setattr(exporting, "SHEET_ROWS", 3)
     book = opened(body(reader, "measurements.xlsx"))
     names = [name for name in book.sheetnames if name.startswith("Measurements")]
     assert names == ["Measurements", "Measurements 2", "Measurements 3"]

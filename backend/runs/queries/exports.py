@@ -25,8 +25,8 @@ CHUNK_BYTES = 64 * 1024
 _HEADER = 19
 """Bytes before the first row of a binary COPY: signature, flags, length of the extension."""
 
-_ROW_HEAD = 6
-"""Bytes before the text of a row of one field: number of fields, length of the text."""
+_NUMBER, _TEXT = 6, 14
+"""Where, in a message, the number of rows and their text begin."""
 
 SERIES_FIELDS = (
     "tool",
@@ -214,14 +214,25 @@ def _votes(selection: Selection) -> Statement:
     return Statement(text, [*run.parameters, *series.parameters, *mac.parameters])
 
 
-_RESULTS = """
-CROSS JOIN LATERAL (
-    SELECT * FROM runs_measurement WHERE run_id = r.id ORDER BY series_id
-) m
+_SERIES = """
+JOIN chosen_series s ON s.id = m.series_id
+LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
 """
-"""Each run's rows by the key's index, one run after the other: the first come at once."""
 
-_TRIES = """
+_OF_RUNS = """
+SELECT g.rows, g.text FROM chosen_runs r CROSS JOIN LATERAL (
+    SELECT count(*)::int AS rows, string_agg({row}, '' ORDER BY m.series_id) AS text
+    FROM runs_measurement m {series}
+    WHERE m.run_id = r.id AND {where}
+) g WHERE g.rows > 0
+"""
+"""Rows of measurements, those of one run as one text: by the key's index, the first at once.
+
+In single rows PostgreSQL and Python would spend most of the time on handing them over.
+"""
+
+_OF_TRIES = """
+SELECT g.rows, g.text FROM chosen_runs r
 CROSS JOIN LATERAL (
     SELECT m.*, one.body
     FROM runs_rundocument d
@@ -231,12 +242,13 @@ CROSS JOIN LATERAL (
     JOIN runs_measurement m ON m.run_id = d.run_id AND m.position = one.place - 1
     WHERE d.run_id = r.id ORDER BY m.series_id
 ) m
+{series}
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS rows, string_agg({row}, '' ORDER BY t.number) AS text
+    FROM json_array_elements(m.body -> 'samples') WITH ORDINALITY t(body, number)
+) g WHERE {where} AND g.rows > 0
 """
-"""The same with each one's part of the document, which is read once a run."""
-
-_EACH_TRY = """
-CROSS JOIN LATERAL json_array_elements(m.body -> 'samples') WITH ORDINALITY t(body, number)
-"""
+"""Rows of tries, those of one measurement as one text; each document is read once."""
 
 
 def _runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> Statement:
@@ -265,9 +277,17 @@ def _series(selection: Selection, expressions: Sequence[str]) -> Statement:
 
 
 def rows_statement(
-    selection: Selection, origin: Origin, columns: Sequence[StoredColumn], form: RowFormat
+    selection: Selection,
+    origin: Origin,
+    columns: Sequence[StoredColumn],
+    form: RowFormat,
+    *,
+    tries: bool = False,
 ) -> Statement:
-    """The SELECT of a file's rows: facts of runs and of series are made once for each of them."""
+    """Rows of measurements (or tries) as texts of several, each with their number.
+
+    What depends on the run or the series alone is made once for each of them.
+    """
     made: dict[str, list[str]] = {"run": [], "series": []}
     values = []
     for level, expression in form.groups(columns):
@@ -276,20 +296,14 @@ def rows_statement(
             made[level].append(expression)
         else:
             values.append(expression)
-    every_try = any(column.level == "try" for column in columns)
     parts = _parts(selection, origin, made)
     where = _result_conditions(selection)
-    text = f"""
-        WITH {", ".join(f"{name} AS MATERIALIZED ({part.text})" for name, part in parts)}
-        SELECT {form.row(values)}
-        FROM chosen_runs r {_TRIES if every_try else _RESULTS}
-        JOIN chosen_series s ON s.id = m.series_id
-        LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
-        {_EACH_TRY if every_try else ""}
-        WHERE {where.text}
-    """  # noqa: S608 - closed lists
+    rows = (_OF_TRIES if tries else _OF_RUNS).format(
+        row=form.row(values), series=_SERIES, where=where.text
+    )
+    named = ", ".join(f"{name} AS MATERIALIZED ({part.text})" for name, part in parts)
     parameters = [one for _, part in parts for one in part.parameters]
-    return Statement(text, parameters + where.parameters)
+    return Statement(f"WITH {named} {rows}", parameters + where.parameters)
 
 
 def _parts(
@@ -323,28 +337,28 @@ def count_rows(selection: Selection, *, tries: bool = False, most: int | None = 
     return int(fetch_rows(text, parameters + where.parameters)[0][0])
 
 
-def copy_out(statement: Statement, *, end_at: int | None = None) -> Generator[tuple[bytes, int]]:
-    """The rows in chunks of about 64 kB, each with the number of rows in it.
+def copy_out(statement: Statement) -> Generator[tuple[bytes, int]]:
+    """The rows in chunks of about 64 kB or one run, each with the number of rows in it.
 
-    A chunk also ends after every `end_at` rows. Binary, because only that leaves text as it is:
-    each message is a row, of one field after `_ROW_HEAD`; the last one says that no more come.
+    Binary, because only that leaves text as it is. The server sends a message for each row of
+    the statement: two fields, the number of rows of the file and their text, each after its
+    length; the last message says that no more come.
     """
     command = f"COPY ({statement.text}) TO STDOUT WITH (FORMAT binary)"
-    buffer, rows, left, start = bytearray(), 0, end_at or -1, _HEADER + _ROW_HEAD
+    buffer, rows, start = bytearray(), 0, _HEADER
     with (
         connection.wrap_database_errors,
         connection.cursor() as cursor,
         cursor.copy(command, statement.parameters) as copy,
     ):
         for message in copy:
-            if len(message) < _ROW_HEAD:  # the end; what follows it ends the command
+            if len(message) < _TEXT:  # the end; what follows it ends the command
                 continue
-            buffer += message[start:]
-            rows += 1
-            start = _ROW_HEAD
-            if len(buffer) >= CHUNK_BYTES or rows == left:
+            rows += int.from_bytes(message[start + _NUMBER : start + _NUMBER + 4])
+            buffer += message[start + _TEXT :]
+            start = 0
+            if len(buffer) >= CHUNK_BYTES:
                 yield bytes(buffer), rows
-                left = left - rows if left > rows else end_at or -1
                 buffer, rows = bytearray(), 0
     if rows:
         yield bytes(buffer), rows
