@@ -7,9 +7,11 @@ import json
 import logging
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import django
 import psutil
@@ -91,11 +93,17 @@ def _unfinished(content: dict[str, Any], report: Report) -> str | None:
     return None
 
 
-def process_at_once(wanted: bool = True) -> None:
-    """Have uploads processed within their request, where a failure is one of the request."""
-    from config.celery import app
+@contextmanager
+def processed_at_once() -> Iterator[None]:
+    """Uploads are processed within their request, where a failure is one of the request."""
+    from runs import tasks
 
-    app.conf.update(task_always_eager=wanted, task_eager_propagates=wanted)
+    def send(task: Any, *arguments: int) -> bool:
+        task.apply(arguments, throw=True)
+        return True
+
+    with mock.patch.object(tasks, "send", send):
+        yield
 
 
 def main() -> int:
@@ -108,9 +116,9 @@ def main() -> int:
     from tests.fuzz.mutations import cases
 
     call_command("migrate", verbosity=0)
-    process_at_once()
     count, seed = int(sys.argv[1]), int(sys.argv[2])
-    report = fuzz(cases(count, seed), create_token("fuzz", "upload"))
+    with processed_at_once():
+        report = fuzz(cases(count, seed), create_token("fuzz", "upload"))
     answers = ", ".join(f"{status}: {times}" for status, times in sorted(report.answers.items()))
     say(
         f"{sum(report.answers.values())} mutated documents and imports ({answers}),"
