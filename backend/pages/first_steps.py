@@ -3,7 +3,6 @@
 from django.http import HttpRequest
 
 from runs.models import Run
-from runs.queries.runs import select_runs
 
 
 def set_up_command(request: HttpRequest, token: str) -> str:
@@ -36,5 +35,5 @@ def _server(request: HttpRequest) -> str:
 
 def nobody_measured_yet() -> bool:
     """Whether no agent has uploaded a run that counts."""
-    filters = {"source": (Run.Source.AGENT.value,), "status": (Run.Status.READY.value,)}
-    return not select_runs(filters).exists()
+    counted = Run.objects.filter(source=Run.Source.AGENT, status=Run.Status.READY, hidden=False)
+    return not counted.exists()

@@ -9,7 +9,7 @@ that it may lag (`allowing_lag`), the old one answers with its moment and a work
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -48,6 +48,11 @@ class Lag:
     """What a page or answer was made of: the moment of its oldest figures, None: all are exact."""
 
     as_of: datetime | None = None
+
+    @property
+    def seconds(self) -> int:
+        """How long ago that was; 0 where all are exact."""
+        return round((timezone.now() - self.as_of).total_seconds()) if self.as_of else 0
 
     def note(self, as_of: datetime) -> None:
         """Figures of this moment were used."""
@@ -88,10 +93,14 @@ def in_use() -> bool:
 
 @dataclass(frozen=True)
 class Made:
-    """A rollup that has just been made: values of JSON, and by slot what is read by slots."""
+    """A rollup that has just been made: values of JSON, and by slot what is read by slots.
+
+    `ranks` of a slot are sorted numbers, to be counted in by the database.
+    """
 
     body: Mapping[str, Any]
     slots: Mapping[int, Any] = field(default_factory=dict)
+    ranks: Mapping[int, Sequence[float]] = field(default_factory=dict)
 
 
 Question = Mapping[str, Any]
@@ -157,7 +166,7 @@ def make_rollup(key: str) -> Rollup:
     stored, _ = Rollup.objects.update_or_create(key=key, defaults=facts)
     stored.slots.all().delete()
     RollupSlot.objects.bulk_create(
-        RollupSlot(rollup=stored, version=version, slot=slot, body=body)
+        RollupSlot(rollup=stored, version=version, slot=slot, body=body, ranks=made.ranks.get(slot))
         for slot, body in made.slots.items()
     )
     return stored

@@ -15,12 +15,12 @@ from runs.broker import send, waiting_tasks
 from runs.claiming import claimed
 from runs.models import ExportJob, ReferenceProfile, Run
 from runs.pruning import Old, prune
-from runs.queries import facets, rolled_up
+from runs.queries import facets, ranks, rolled_up
 from runs.unavailable import UNREACHABLE
 
 logger = logging.getLogger(__name__)
 
-ROLLUPS = (facets, rolled_up)
+ROLLUPS = (facets, ranks, rolled_up)
 """The modules that declare how rollups are made: a worker has to know them all."""
 SWEEP_AFTER = timedelta(seconds=5)
 """A run still accepted after this long has lost its task (a broker or worker that died)."""

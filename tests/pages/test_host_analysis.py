@@ -233,11 +233,12 @@ def test_a_long_history_and_a_large_fleet_need_no_more_queries(
     series = [ssh_measurement(GCM, 1e8), openssl_measurement("aes-128-gcm", 1e9)]
     run = store_run(run_of_day(0, *series))
     store_run(run_of_day(0, *series, host={"name": "other"}))
+    page(member, address(run))  # Rollups are made.
     few = queries(member, address(run))
     more = [ssh_measurement("aes256-ctr", 1e8), openssl_measurement("aes-256-gcm", 1e9)]
     for day in range(1, 8):
         store_run(run_of_day(day, *series, *more))
         store_run(run_of_day(day, *series, *more, host={"name": f"other {day}"}))
     # A history with a change reads the documents of the two runs: one query more.
+    page(member, address(run))
     assert queries(member, address(run)) <= few + 1
-    assert few <= 26

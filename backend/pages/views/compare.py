@@ -8,9 +8,10 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
-from pages.compare_page import compare_context, form_context, query_faults
+from pages.compare_page import form_context, query_faults
+from pages.compare_parts import compare_parts
 from pages.first_steps import agent_command, nobody_measured_yet
-from pages.page_query import api_params, display
+from pages.page_query import MOST_GROUPS, TOPS, api_params, display
 from pages.saved_views import view_menu
 from runs.api.parameters import comparison_query
 from runs.models import Run
@@ -30,9 +31,15 @@ def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
     try:
         query = comparison_query(api_params(request.GET))
+        steps = _first_steps(request)
         context = {
-            **compare_context(request.GET, query),
-            **_first_steps(request),
+            "parts": compare_parts(
+                request.GET, query, nothing_stored=steps.get("nothing_stored", False)
+            ),
+            "display": display(request.GET),
+            "tops": TOPS,
+            "most_groups": MOST_GROUPS,
+            **steps,
             "view_menu": view_menu(request.user, request.GET),
             "address": request.build_absolute_uri(),
         }

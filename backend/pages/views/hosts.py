@@ -24,6 +24,7 @@ from runs.queries.hosts import HostDetail, host_detail
 from runs.queries.standing import standings
 from runs.recommendation_question import of_host
 from runs.recommendations import advise
+from runs.rollups import allowing_lag
 
 
 @require_safe
@@ -42,13 +43,16 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     if host is None:
         return _where_it_went(host_id)
     past, faults = _history(host, request)
+    with allowing_lag() as lag:
+        stood = standing_tables(standings(host_id, host.latest))
     context = {
         "host": host.summary,
         "facts": environment_facts(host.environment),
         "part": series_page(host.results, request.GET),
         "charts": chart_views(sections(host.results)),
         "runs": host.recent_runs,
-        "standings": standing_tables(standings(host_id, host.latest)),
+        "standings": stood,
+        "lag": lag,
         "delivery": latest_delivery(host_id),
         "recommendation": recommendation_line(host.summary.host),
         "history_faults": faults,

@@ -28,7 +28,7 @@ from runs.queries.fleet import hosts_with_baselines
 from runs.queries.profile_comparison import compare_profiles
 from runs.queries.profile_details import profile_detail
 from runs.queries.profiles import UnknownProfile, find_profile, offered_profiles, select_profiles
-from runs.queries.sensitivity import query_sensitivity
+from runs.queries.sensitivity import TooManyVotes, query_sensitivity
 from runs.tasks import enqueue_profile
 
 MANAGE = "runs.add_referenceprofile"
@@ -170,6 +170,8 @@ def sensitivity_page(request: HttpRequest) -> HttpResponse:
         return _refused(request, query_faults(error))
     except UnknownProfile as error:
         return _refused(request, [("profile", error.sentence)])
+    except TooManyVotes as error:
+        return _refused(request, [("cipher", str(error))])
     shown = display(request.GET)
     asked = api_params(request.GET)
     asked["metric"] = "normalised"

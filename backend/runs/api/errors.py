@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
 from drf_standardized_errors.formatter import ExceptionFormatter
 from drf_standardized_errors.handler import ExceptionHandler
 from drf_standardized_errors.types import ErrorResponse
 from rest_framework import status
-from rest_framework.exceptions import APIException, PermissionDenied
+from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 
 from documents.validation import Fault
 from runs.tokens import OtherHost
@@ -52,11 +54,14 @@ class Handler(ExceptionHandler):
     """The library's handler, which knows nothing of our own exceptions."""
 
     def convert_known_exceptions(self, exc: Exception) -> Exception:
-        """A lost database as 503; a host that the token is not for as 403."""
+        """A lost database as 503, another host than the token's as 403, a flood as 400."""
         if isinstance(exc, UNREACHABLE):
             return Unavailable()
         if isinstance(exc, OtherHost):
             return PermissionDenied(exc.sentence)
+        if isinstance(exc, TooManyFieldsSent):
+            most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+            return ValidationError(f"A request has at most {most} parameters.")
         converted: Exception = super().convert_known_exceptions(exc)
         return converted
 

@@ -29,7 +29,7 @@ from runs.profiles import ProfileConflict, ProfileRefused, ProfileRequest
 from runs.queries.profile_comparison import compare_profiles
 from runs.queries.profile_details import profile_detail
 from runs.queries.profiles import UnknownProfile, find_profile, select_profiles
-from runs.queries.sensitivity import query_sensitivity
+from runs.queries.sensitivity import TooManyVotes, query_sensitivity
 from runs.tasks import enqueue_profile
 
 QUERY_PARAMETERS = [
@@ -190,4 +190,6 @@ class SensitivityView(APIView):
             found = query_sensitivity(comparison_query(request.query_params))
         except UnknownProfile as error:
             raise ValidationError({"profile": error.sentence}) from None
+        except TooManyVotes as error:
+            raise ValidationError({"cipher": str(error)}) from None
         return Response(SensitivitySerializer(found).data)

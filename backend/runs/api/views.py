@@ -11,8 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.comparison import Comparison
 from documents.validation import run_schema
+from runs.answer_cache import cached_answer
+from runs.api.comparison_json import comparison_json
 from runs.api.editing import HostEditing, RunEditing
 from runs.api.exports import asked_export, comparison_csv_response
 from runs.api.pagination import ByCursor
@@ -151,13 +152,6 @@ class HostView(HostEditing):
         return Response(HostDetailSerializer(detail).data)
 
 
-def _comparison(request: Request) -> Comparison:
-    try:
-        return compare(comparison_query(request.query_params))
-    except UnknownProfile as error:
-        raise ValidationError({"profile": error.sentence}) from None
-
-
 FORMAT = OpenApiParameter("format", OpenApiTypes.STR, enum=("json", "csv"))
 
 
@@ -176,7 +170,14 @@ class ComparisonView(APIView):
             return comparison_csv_response(asked_export(request, COMPARISON))
         if asked not in ("", "json"):
             raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
-        return Response(ComparisonSerializer(_comparison(request)).data)
+        query = comparison_query(request.query_params)
+        try:
+            answer = cached_answer(
+                "comparison", query, lambda lag: comparison_json(compare(query), lag)
+            )
+        except UnknownProfile as error:
+            raise ValidationError({"profile": error.sentence}) from None
+        return HttpResponse(answer, content_type="application/json")
 
 
 class RunSchemaView(APIView):

@@ -1,5 +1,6 @@
 """Answers to the questions that are asked most, made from all machines' latest results."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 
@@ -23,6 +24,9 @@ class RollupSlot(models.Model):
     version = models.UUIDField(help_text="As the rollup's, when it was made with it.")
     slot = models.SmallIntegerField(help_text="Its place in the rollup's list of slots.")
     body = models.JSONField()
+    ranks = ArrayField(
+        models.FloatField(), null=True, help_text="Every host's value, ascending; for standings."
+    )
 
     class Meta:
         constraints = [

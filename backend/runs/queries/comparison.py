@@ -69,19 +69,20 @@ def vote_rows(
     columns: str,
     join: str = "",
     join_parameters: Sequence[Any] = (),
+    most: int | None = None,
 ) -> list[tuple[Any, ...]]:
     """One row for each host, environment and cipher: of the latest run that measured it.
 
     Its columns: group key and label, host, environment, cipher, and those asked for: of votes
     (v: run_id, median, cpu_seconds_per_gb, cpu_bound_throughput) and of what `join` brings. No
-    text of users may be in either.
+    text of users may be in either. At most `most` rows.
     """
     every = class_series(query)
     votes = votes_of_query(query, every.choice(query))
     rows = fetch_rows(
         f"SELECT v.g, v.host_id, v.environment_id, v.slot, {columns} FROM ({votes.sql}) v {join}"  # noqa: S608
-        " ORDER BY v.host_id, v.environment_id, v.slot",
-        [*votes.parameters, *join_parameters],
+        " ORDER BY v.host_id, v.environment_id, v.slot LIMIT %s",
+        [*votes.parameters, *join_parameters, most],
     )
     names = group_names(query.group_by, {row[0] for row in rows})
     return [

@@ -185,17 +185,22 @@ def _host_filters(selection: HostSelection) -> dict[str, tuple[str, ...]]:
 
 
 def _latest_runs(selection: HostSelection) -> list[_Latest]:
-    """Of every host the latest run with figures, where that one passes the filters."""
+    """Of every host the latest run with figures, where that one passes the filters.
+
+    Found once, before hosts are named: the database would else find them again for each host
+    where it believes that there are few.
+    """
     figures = _figures_of_period(selection)
     outer = Where(["true"], [])
     for name, values in _host_filters(selection).items():
         add_filter(outer, name, values)
     statement = f"""
-        SELECT h.id, h.slug, h.name, l.run_id, k.environment_id
-        FROM (
+        WITH latest AS MATERIALIZED (
             SELECT DISTINCT ON (k.host_id) k.host_id, k.id AS machine_id, l.run_id
             {figures.sql} ORDER BY k.host_id, {LATEST_FIRST}
-        ) l
+        )
+        SELECT h.id, h.slug, h.name, l.run_id, k.environment_id
+        FROM latest l
         JOIN runs_host h ON h.id = l.host_id
         JOIN runs_machine k ON k.id = l.machine_id
         JOIN runs_environment e ON e.id = k.environment_id
@@ -212,9 +217,7 @@ def _rates(latest: Sequence[_Latest], selection: HostSelection) -> Rates:
     """Host -> of its environment the latest rate of every cipher and method, with its run."""
     figures = _figures_of_period(selection)
     statement = f"""
-        SELECT one.host_id, r.run_id, r.started_at, one.cipher, one.median, m.n, m.spread,
-            one.method, one.cpu_seconds_per_gb
-        FROM (
+        WITH one AS MATERIALIZED (
             SELECT DISTINCT ON (l.host_id, s.cipher, s.method) l.*, s.cipher, s.method
             FROM (
                 SELECT k.host_id, l.* {figures.sql} AND (k.host_id, k.environment_id) IN
@@ -223,8 +226,10 @@ def _rates(latest: Sequence[_Latest], selection: HostSelection) -> Rates:
             JOIN runs_series s ON s.id = l.series_id
             ORDER BY l.host_id, s.cipher, s.method,
                 {LATEST_FIRST}, s.pinned, s.target_name, l.series_id
-        ) one
-        JOIN runs_run r ON r.id = one.run_id
+        )
+        SELECT one.host_id, r.run_id, r.started_at, one.cipher, one.median, m.n, m.spread,
+            one.method, one.cpu_seconds_per_gb
+        FROM one JOIN runs_run r ON r.id = one.run_id
         JOIN runs_measurement m ON m.run_id = one.run_id AND m.series_id = one.series_id
         ORDER BY one.host_id, one.cipher, one.method
     """  # noqa: S608 - closed lists

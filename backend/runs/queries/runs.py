@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
 from runs.models import Measurement, Run, RunSpeedIndex
@@ -116,6 +117,18 @@ class RunDetail:
         return tuple(one for one in self.speed_indices if not one.active)
 
 
+MEASURED = Coalesce(
+    Subquery(
+        Measurement.objects.filter(run=OuterRef("pk"))
+        .values("run")
+        .annotate(measured=Count("series"))
+        .values("measured")
+    ),
+    0,
+)
+"""The measurements of a run, counted for the rows of a page alone."""
+
+
 def select_runs(
     filters: Mapping[str, tuple[str, ...]] | None = None,
     *,
@@ -135,7 +148,7 @@ def select_runs(
         "environment__openssl",
         "environment__openssh",
     )
-    runs = runs.annotate(measurement_count=Count("measurements")).order_by("-id")
+    runs = runs.annotate(measurement_count=MEASURED).order_by("-id")
     for name, values in (filters or {}).items():
         runs = runs.filter(run_filter(name, values))
     if since is not None:

@@ -10,6 +10,13 @@ from runs.models import BaselineLevel
 from runs.queries.comparison import profile_of, resolve_block_size, vote_rows
 from runs.queries.selection import ComparisonQuery
 
+MOST_VOTES = 20_000
+"""Beyond that the rankings would take longer than anybody waits."""
+
+
+class TooManyVotes(ValueError):
+    """The query has more votes than rankings are made again of."""
+
 
 @dataclass(frozen=True)
 class QuerySensitivity:
@@ -25,13 +32,20 @@ class QuerySensitivity:
 
 
 def query_sensitivity(query: ComparisonQuery) -> QuerySensitivity:
-    """Rank the query's groups by each cipher, then without each family; `UnknownProfile`.
+    """Rank the query's groups by each cipher, then without each family.
+
+    `UnknownProfile` when it names none of ours, `TooManyVotes` beyond `MOST_VOTES`.
 
     Two statements for the votes and their levels, whatever the number of groups.
     """
     query = resolve_block_size(replace(query, metric="normalised"))
     profile = profile_of(query)
-    rows = vote_rows(query, "v.median, v.run_id")
+    rows = vote_rows(query, "v.median, v.run_id", most=MOST_VOTES + 1)
+    if len(rows) > MOST_VOTES:
+        raise TooManyVotes(
+            f"These are more than {MOST_VOTES:,} figures, the most that a ranking is made again of:"
+            " narrow them by a filter or to fewer ciphers."
+        )
     levels = _levels({row[-1] for row in rows}, query.tool)
     of_cipher: defaultdict[str, list[RankedRun]] = defaultdict(list)
     for group, _, _, _, cipher, median, run in rows:

@@ -8,6 +8,7 @@ from analysis.tool_changes import tool_changes
 from runs.models import DimensionValue
 from runs.queries.latest import LatestResult
 from runs.queries.machine_results import LATEST_FIRST
+from runs.queries.ranks import standings_by_rollup
 from runs.queries.runs import MeasurementDetail
 from runs.queries.statements import fetch_rows
 
@@ -33,12 +34,16 @@ def standings(host_id: int, results: Iterable[LatestResult]) -> tuple[SeriesStan
     """The standing of each comparable result: one vote a machine, of its latest run.
 
     openssl: at each cipher's largest block, and for ciphers that `openssl speed` measures
-    otherwise since some release only among machines on the same side of that change.
+    otherwise since some release only among machines on the same side of that change. Those are
+    counted; the others come from the sorted values of all machines, which are a rollup.
     """
     chosen = _chosen(results)
     known: dict[LatestResult, Standing | None] = {}
     for releases, members in _by_comparable_releases(chosen).items():
-        known |= _standings(host_id, members, releases)
+        if releases is None:
+            known |= standings_by_rollup(host_id, members)
+        else:
+            known |= _standings(host_id, members, releases)
     return tuple(SeriesStanding(one, known[one]) for one in chosen)
 
 
@@ -102,8 +107,7 @@ CROSS JOIN LATERAL (
         AND coalesce(s.block_size, 0) = mine.block_size
         AND s.operation = 'encrypt' AND s.threads = 1 AND s.acceleration = 'default'
         AND s.mac = '' AND NOT s.compression AND s.target_kind <> 'remote'
-        AND k.host_id <> %s
-        AND (%s::int[] IS NULL OR e.openssl_id = ANY(%s::int[]))
+        AND k.host_id <> %s AND e.openssl_id = ANY(%s::int[])
     ORDER BY k.host_id, {LATEST_FIRST}, s.pinned, l.series_id
 ) other
 GROUP BY mine.position
@@ -111,10 +115,9 @@ GROUP BY mine.position
 
 
 def _standings(
-    host_id: int, results: Sequence[LatestResult], releases: frozenset[int] | None
+    host_id: int, results: Sequence[LatestResult], releases: frozenset[int]
 ) -> dict[LatestResult, Standing | None]:
     details = [one.detail for one in results]
-    comparable = sorted(releases) if releases is not None else None
     rows = fetch_rows(
         _COUNTS,
         [
@@ -125,8 +128,7 @@ def _standings(
             [one.block_size or 0 for one in details],
             [one.median for one in details],
             host_id,
-            comparable,
-            comparable,
+            sorted(releases),
         ],
     )
     counted = {position: counts for position, *counts in rows}

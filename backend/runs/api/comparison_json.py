@@ -1,0 +1,48 @@
+"""The JSON of a comparison, written without a serializer's visit to each of thousands of figures.
+
+`ComparisonSerializer` describes the same shape for the OpenAPI document; a test compares them.
+"""
+
+import json
+from typing import Any
+
+from analysis.comparison import Comparison, Group
+from analysis.groups import GroupSummary
+from runs.rollups import Lag
+
+
+def comparison_json(comparison: Comparison, lag: Lag) -> bytes:
+    """The answer of `GET /api/v1/comparison/`, with the moment of figures that lag behind."""
+    answer = {
+        "tool": comparison.tool,
+        "group_by": comparison.group_by,
+        "metric": comparison.metric,
+        "unit": comparison.unit,
+        "profile": comparison.profile,
+        "ciphers": comparison.ciphers,
+        "groups": [_group(group) for group in comparison.groups],
+        "excluded": dict(comparison.excluded),
+        "as_of": lag.as_of.isoformat().replace("+00:00", "Z") if lag.as_of else None,
+    }
+    return json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _group(group: Group) -> dict[str, Any]:
+    shown = {
+        "key": group.key,
+        "label": group.label,
+        "hosts": group.hosts,
+        "values": {cipher: _summary(value) for cipher, value in group.values.items()},
+    }
+    return {**shown, "uncertainty": group.uncertainty} if group.uncertainty else shown
+
+
+def _summary(value: GroupSummary) -> dict[str, float]:
+    return {
+        "median": value.median,
+        "q1": value.q1,
+        "q3": value.q3,
+        "min": value.minimum,
+        "max": value.maximum,
+        "n": value.n,
+    }

@@ -1,0 +1,148 @@
+"""Questions of any size: an answer in bounded time, or a 400 that says the limit."""
+
+import time
+from typing import Any
+from unittest import mock
+
+import pytest
+from django.db import connection
+
+from runs.api.comparison_json import comparison_json
+from runs.api.parameters import MAX_VALUES
+from runs.api.serializers import ComparisonSerializer
+from runs.models import Rollup, Run
+from runs.queries import sensitivity
+from runs.queries.comparison import compare
+from runs.queries.facets import MOST_OPTIONS, MOST_TAG_KEYS, tag_facets
+from runs.queries.selection import FILTERS, ComparisonQuery
+from runs.rollups import Lag
+from tests.conftest import ApiClient, StoreRun
+from tests.pages.test_many_runs import repeat
+from tests.sample_documents import run_document, ssh_measurement
+
+URL = "/api/v1/comparison/"
+CTR = "aes128-ctr"
+MANY = 50_000
+SECONDS = 10.0
+"""Of any of these answers on a busy machine; without an index each would take minutes."""
+
+
+def said(response: Any) -> tuple[int, str]:
+    return response.status_code, response.json()["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize("name", (*FILTERS, "cipher"))
+def test_a_list_of_many_values_is_refused_with_the_limit(reader: ApiClient, name: str) -> None:
+    status, detail = said(reader.get(URL, {name: [f"k:{one}" for one in range(MAX_VALUES + 1)]}))
+    assert status == 400
+    assert f"At most {MAX_VALUES} values" in detail
+
+
+def test_ten_thousand_parameters_are_refused_with_the_limit(reader: ApiClient) -> None:
+    answer = reader.get(URL, {"tag": [f"k:{number}" for number in range(10_000)]})
+    assert said(answer) == (400, "A request has at most 1000 parameters.")
+
+
+def test_the_longest_lists_that_are_taken_are_answered(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document())
+    values = {name: [f"k:{number}" for number in range(80)] for name in FILTERS}
+    assert reader.get(URL, values).json()["groups"] == []
+    longest = reader.get(URL, {"host": [f"k{number}" for number in range(MAX_VALUES)]})
+    assert longest.json()["groups"] == []
+
+
+def test_dates_of_centuries_are_answered(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(run_document())
+    for asked, groups in (
+        ({"since": "0001-01-01", "until": "9999-12-31"}, 1),
+        ({"until": "0001-01-01"}, 0),
+        ({"since": "9999-12-31"}, 0),
+        ({"since": "2030-01-01", "until": "2020-01-01"}, 0),
+    ):
+        assert len(reader.get(URL, asked).json()["groups"]) == groups
+
+
+def test_ten_thousand_tags_are_cut_to_what_can_be_read(store_run: StoreRun) -> None:
+    keys = {f"key-{number:03}": "x" for number in range(MOST_TAG_KEYS + 5)}
+    store_run(run_document(tags=keys))
+    run = store_run(run_document(tags={"serial": "0"}, host={"name": "b"}))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)"
+            " SELECT host_id, environment_id, source, jsonb_build_object('serial', n::text), md5(n)"
+            " FROM (SELECT k.*, generate_series(1, 10000)::text AS n FROM runs_machine k"
+            "  WHERE host_id = %s) one",
+            [run.host_id],
+        )
+        cursor.execute(
+            "INSERT INTO runs_latest (machine_id, series_id, run_id, started_at, median)"
+            " SELECT k.id, l.series_id, l.run_id, l.started_at, l.median FROM runs_machine k,"
+            " runs_latest l WHERE l.run_id = %s AND NOT EXISTS"
+            "  (SELECT FROM runs_latest x WHERE x.machine_id = k.id) ",
+            [run.pk],
+        )
+    found = tag_facets(ComparisonQuery())
+    assert len(found) == MOST_TAG_KEYS
+    (serial,) = (one for one in found if one.tag == "serial")
+    assert (len(serial.options), serial.more) == (MOST_OPTIONS, 10_001 - MOST_OPTIONS)
+
+
+def test_a_host_of_fifty_thousand_runs_is_answered(reader: ApiClient, store_run: StoreRun) -> None:
+    run = store_run(run_document(ssh_measurement(CTR, 1e8), tags={"a": "b"}))
+    repeat(run, MANY - 1)
+    assert Run.objects.count() == MANY
+    for address in (
+        URL,
+        f"{URL}?until=2026-06-01",
+        f"{URL}?since=2020-01-01&host=nas",
+        f"{URL}?group_by=tag:a&cpu=amd-epyc-9r14",
+        "/api/v1/hosts/",
+        f"/api/v1/hosts/{run.host_id}/",
+        f"/api/v1/trends/?host=nas&tool=ssh&cipher={CTR}",
+        "/api/v1/recommendation/?host=nas&until=2026-06-01",
+        "/api/v1/runs/?host=nas",
+    ):
+        begun = time.monotonic()
+        assert reader.get(address).status_code == 200
+        took = time.monotonic() - begun
+        assert took < SECONDS, f"{address}: {took:.1f} s"
+
+
+def test_a_ranking_of_too_many_figures_is_refused_with_the_limit(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sensitivity, "MOST_VOTES", 2)
+    series = [ssh_measurement(cipher, 1e8) for cipher in (CTR, "aes256-ctr", "3des-cbc")]
+    store_run(run_document(*series))
+    status, detail = said(reader.get("/api/v1/sensitivity/"))
+    assert status == 400
+    assert "more than 2 figures" in detail
+    assert reader.get("/api/v1/sensitivity/", {"cipher": CTR}).status_code == 200
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize("metric", ("throughput", "normalised"))
+def test_the_answer_is_what_its_serializer_describes(reader: ApiClient, metric: str) -> None:
+    comparison = compare(ComparisonQuery(metric=metric))
+    described = {**ComparisonSerializer({**vars(comparison), "as_of": None}).data}
+    answer = reader.get(URL, {"metric": metric})
+    assert answer.json() == described
+    assert answer.content == comparison_json(comparison, Lag())
+
+
+def test_an_answer_that_lags_says_so_and_is_not_kept(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document(ssh_measurement(CTR, 1e8)))
+    assert reader.get(URL).json()["as_of"] is None
+    Rollup.objects.update(seconds=10, as_of="2026-01-02T03:04:05Z")
+    store_run(run_document(ssh_measurement(CTR, 3e8), host={"name": "b"}))
+    with mock.patch("celery.app.base.Celery.send_task"):
+        late = reader.get(URL).json()
+    assert late["as_of"] == "2026-01-02T03:04:05Z"
+    assert late["groups"][0]["hosts"] == 1
+    Rollup.objects.update(seconds=0)
+    answer = reader.get(URL).json()
+    assert (answer["as_of"], answer["groups"][0]["hosts"]) == (None, 2)

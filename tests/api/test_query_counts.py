@@ -1,0 +1,163 @@
+"""How many statements each address takes, whatever it shows: one more is a decision, not a slip.
+
+Everything is asked for twice and counted the second time, as a reader who comes back has it: the
+token's first use is written down, rollups are made. `COLD` are those that differ for the first
+reader after a change of the data.
+"""
+
+from typing import Any
+from unittest import mock
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from runs.data_version import data_changed
+from runs.models import Run
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import (
+    environment,
+    openssl_measurement,
+    run_document,
+    ssh_measurement,
+)
+
+GCM = "aes128-gcm@openssh.com"
+TOKEN = 1
+SESSION = 2
+"""Who asks: the session and its person."""
+
+API = {
+    "/api/v1/comparison/": 1,
+    "/api/v1/comparison/?metric=normalised": 2,
+    "/api/v1/comparison/?cpu=cpu-1": 1,
+    "/api/v1/runs/": 1,
+    "/api/v1/runs/{run.run_id}/": 4,
+    "/api/v1/runs/{run.run_id}/document/": 1,
+    "/api/v1/hosts/": 2,
+    "/api/v1/hosts/{run.host_id}/": 9,
+    "/api/v1/trends/?host=m0&tool=ssh&cipher=" + GCM: 4,
+    "/api/v1/recommendation/?host=m0": 6,
+    "/api/v1/recommendation/?tag=rack:b2": 4,
+    "/api/v1/sensitivity/": 5,
+    "/api/v1/reference-profiles/": 1,
+    "/api/v1/ciphers/": 0,
+}
+"""Address -> its statements, besides the one for the token."""
+
+PAGES = {
+    "/": 5,
+    "/?cpu=cpu-1": 5,
+    "/?tool=openssl": 5,
+    "/hosts/": 7,
+    "/hosts/{run.host_id}/": 30,
+    "/runs/": 3,
+    "/runs/{run.run_id}/": 6,
+    "/hosts/{run.host_id}/diff/": 6,
+    "/runs/{run.run_id}/diff/": 5,
+    "/recommend/?host=m0": 10,
+    "/method/": 3,
+    "/method/profiles/": 4,
+    "/method/sensitivity/": 9,
+}
+"""Address -> its statements, besides those for the session."""
+
+COLD = {
+    "/api/v1/comparison/?cpu=cpu-1": 5,
+    "/api/v1/comparison/?cpu=cpu-1&metric=normalised": 8,
+    "/api/v1/comparison/?group_by=host": 4,
+    "/api/v1/comparison/?tool=openssl&cpu=cpu-1": 7,
+    "/api/v1/comparison/?until=2026-01-01": 4,
+}
+"""Filtered comparisons, which no rollup answers, when nobody has asked before."""
+
+
+@pytest.fixture
+def member(db: None) -> Client:
+    """The browser of somebody who has signed in."""
+    client = Client()
+    client.force_login(User.objects.create_user("alice"))
+    return client
+
+
+@pytest.fixture
+def run(store_run: StoreRun) -> Run:
+    """A dozen machines, of which one has two runs."""
+    runs = [
+        store_run(
+            run_document(
+                ssh_measurement(GCM, 1e8 + number),
+                ssh_measurement("3des-cbc", 2e7),
+                openssl_measurement("aes-128-gcm", 1e9 + number),
+                host={"name": f"m{min(number, 10)}"},
+                environment=environment(model=f"CPU {number % 5}"),
+            )
+        )
+        for number in range(12)
+    ]
+    return runs[0]
+
+
+def statements(client: Client, address: str) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        response = client.get(address)
+    assert response.status_code == 200, response.content
+    return len(queries)
+
+
+def too_many(client: Client, run: Run, expected: dict[str, int], shared: int) -> dict[str, Any]:
+    """Address -> (statements, those expected), where they differ."""
+    found = {}
+    for address, number in expected.items():
+        asked = address.format(run=run)
+        statements(client, asked)
+        found[address] = (statements(client, asked) - shared, number)
+    return {address: counts for address, counts in found.items() if counts[0] != counts[1]}
+
+
+def test_the_statements_of_the_api(reader: ApiClient, run: Run) -> None:
+    assert too_many(reader, run, API, TOKEN) == {}
+
+
+def test_the_statements_of_the_pages(member: Client, run: Run) -> None:
+    assert too_many(member, run, PAGES, SESSION) == {}
+
+
+def test_the_statements_of_a_comparison_that_nobody_asked_for(reader: ApiClient, run: Run) -> None:
+    statements(reader, "/api/v1/ciphers/")
+    found = {}
+    for address, number in COLD.items():
+        data_changed()
+        found[address] = (statements(reader, address) - TOKEN, number)
+    assert {one: counts for one, counts in found.items() if counts[0] != counts[1]} == {}
+
+
+def test_more_machines_take_no_more_statements(
+    reader: ApiClient, run: Run, store_run: StoreRun
+) -> None:
+    addresses = [*(one.format(run=run) for one in API), *COLD]
+
+    def ask() -> list[int]:
+        return [statements(reader, one) for one in addresses]
+
+    ask()
+    few = ask()
+    for number in range(20, 30):
+        store_run(run_document(ssh_measurement(GCM, 1e8), host={"name": f"m{number}"}))
+    ask()
+    assert ask() == few
+
+
+def test_without_redis_every_answer_is_made(
+    reader: ApiClient, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "/api/v1/comparison/?cpu=cpu-1"
+    kept = reader.get(address).content
+
+    gone = mock.Mock(side_effect=ConnectionRefusedError("no Redis"))
+    monkeypatch.setattr("django.core.cache.backends.redis.RedisCache.get", gone)
+    monkeypatch.setattr("django.core.cache.backends.redis.RedisCache.set", gone)
+    assert reader.get(address).content == kept
+    assert gone.call_count == 2
