@@ -84,7 +84,11 @@ def figures(size: Size) -> list[Figure]:
         say(f"{why}: {unseen or '-'}")
     faulty = sum(BIG in one.scanned for one in shown)
     name = f"EXPLAIN: pages that scan all of {BIG}"
-    return [Figure(name, f"of {len(shown)}", float(faulty), None, "0", faulty == 0)]
+    slowest = max(shown, key=lambda one: one.milliseconds)
+    return [
+        Figure(name, f"of {len(shown)}", float(faulty), None, "0", faulty == 0),
+        Figure(f"slowest: {slowest.address}", "ms", slowest.milliseconds, None, "", None),
+    ]
 
 
 def addresses(size: Size) -> list[str]:
@@ -141,7 +145,10 @@ def _questions(chosen: Mapping[str, str], groupings: Sequence[str]) -> Mapping[s
     host = {"host": chosen["host"]}
     series = {"tool": "ssh", "cipher": "aes128-ctr"}
     compared = _comparisons((*groupings, "tag:site"))
-    narrowed = [{"tool": "ssh", "metric": "normalised", "tag": "site:s3", "since": "2025-01-01"}]
+    narrowed = [
+        {"tool": "ssh", "metric": "normalised", "tag": "site:s3", "since": "2025-01-01"},
+        *({"tool": tool, "until": "2025-06-01"} for tool in ("ssh", "openssl")),
+    ]
     questions: dict[str, list[dict[str, str]]] = {
         "/": [*_comparisons(("cpu", "host", "tag:site")), *narrowed, {"group_by": "host", **host}],
         "/api/v1/comparison/": [*compared, *narrowed],

@@ -32,6 +32,9 @@ class Chosen:
 
 chosen = Chosen()
 
+SLOW_SECONDS = 5.0
+"""Of both sides together, once each."""
+
 Clock = Callable[[], float]
 
 
@@ -45,11 +48,14 @@ def p50_ms(
 ) -> Pair:
     """Milliseconds of one call of each; `before` is done before each call, untimed.
 
-    `rounds` are the most that are made.
+    `rounds` are the most that are made; what takes far too long anyway gets one.
     """
+    begun = time.perf_counter()
     for side in (program, floor):  # whatever is made once is not measured
         before()
         side()
+    if time.perf_counter() - begun > SLOW_SECONDS:
+        rounds = 1
     values, floors = [], []
     for _ in range(min(rounds, chosen.effort.rounds)):
         values.append(round_ms(program, before, clock))

@@ -22,7 +22,7 @@ ADDRESS = "/api/v1/comparison/"
 TOOLS = ("ssh", "openssl")
 MORE_MS = 3.0
 FILTER_ROUNDS = 3
-OPENSSL_FILTERS = ("cpu", "host", "tag", "since")
+OPENSSL_FILTERS = ("cpu", "host", "tag", "since", "until")
 UNFILTERED_TIMES, FILTERED_TIMES, GROWTH_TIMES = 2.0, 1.5, 2.0
 
 Parameters = Mapping[str, str]
