@@ -103,7 +103,7 @@ def _page(
         "pending": any(job.unfinished for job in jobs),
         "faults": faults or [],
         "offered": offered,
-        "at_once": AT_ONCE_ROWS,
+        "at_once": f"{AT_ONCE_ROWS:,}",
         "kept_days": KEPT.days,
     }
     return render(request, TEMPLATE, context, status=400 if faults else 200)
