@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
 from celery import current_app
@@ -39,6 +40,9 @@ PAUSE_SECONDS, PAUSE_TIMES = 3, 20
 takes, so that no rollup has more than a twentieth of a core."""
 
 KEPT = timedelta(days=7)
+
+READINGS = 3
+"""Of a rollup and its slots until both are of one version."""
 
 TASK = "runs.tasks.make_rollup"
 
@@ -138,15 +142,19 @@ def rollup_with_slots(
 ) -> tuple[Rollup, dict[int, Any]]:
     """The rollup, and what it has of the slots that `choose` picks by its body.
 
-    Both of one version: where it was made anew between the two reads, it is read again.
+    Both of one version: where it was made anew between the two reads, it is read again. One that
+    is still not whole then is damaged, and made anew.
     """
-    while True:
+    for reading in count(1):
         found = rollup(kind, question)
         wanted = choose(found.body)
         rows = RollupSlot.objects.filter(rollup=found, version=found.version, slot__in=wanted)
         slots = dict(rows.values_list("slot", "body"))
         if len(slots) == len(wanted):
             return found, slots
+        if reading >= READINGS:
+            Rollup.objects.filter(pk=found.pk, version=found.version).delete()
+    raise AssertionError("counting does not end")
 
 
 @transaction.atomic

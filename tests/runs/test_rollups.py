@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from analysis.comparison import UNITS, Comparison, build_comparison
 from runs import rollups
 from runs.derived import delete_runs, refresh_hosts, set_hidden
-from runs.models import Rollup, Run
+from runs.models import Rollup, RollupSlot, Run
 from runs.queries.block_size import common_block_size
 from runs.queries.comparison import (
     compare,
@@ -296,3 +296,11 @@ def test_rollups_of_long_ago_are_forgotten(store_run: StoreRun) -> None:
     Rollup.objects.update(as_of=START)
     rollups.forget_rollups()
     assert Rollup.objects.count() == 0
+
+
+@pytest.mark.django_db
+def test_a_damaged_rollup_is_made_anew(store_run: StoreRun) -> None:
+    store_run(run_document(ssh_measurement("aes128-ctr", 1e8)))
+    whole = compare(ComparisonQuery())
+    RollupSlot.objects.all().delete()
+    assert compare(ComparisonQuery()) == whole
