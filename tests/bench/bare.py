@@ -1,12 +1,12 @@
 """The program's own statements, run by a bare driver: the floor of what reads the database."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from tests.bench.fleet.copying import dsn
 
@@ -14,15 +14,40 @@ NOT_FIGURES = ("runs_dataversion", "runs_apitoken", "django_session", "auth_user
 """Tables that a request looks into besides what it is asked for."""
 
 
+@contextmanager
+def recorded() -> Iterator[list[str]]:
+    """Every statement sent meanwhile, with its parameters in it.
+
+    Django's own capturing cannot be around a COPY that has parameters; what COPY sends is not
+    recorded here.
+    """
+    found: list[str] = []
+
+    def note(
+        execute: Callable[..., Any], statement: str, parameters: Any, many: bool, context: Any
+    ) -> Any:
+        answer = execute(statement, parameters, many, context)
+        cursor = context["cursor"].cursor
+        found.append(connection.ops.last_executed_query(cursor, statement, parameters))
+        return answer
+
+    with connection.execute_wrapper(note):
+        yield found
+
+
+def is_select(statement: str) -> bool:
+    """Whether a statement only reads."""
+    return statement.lstrip(" \n(").upper().startswith(("SELECT", "WITH"))
+
+
 def statements_of(call: Callable[[], object]) -> list[str]:
-    """The SELECTs that the call sends to the database, with their parameters in them."""
-    with CaptureQueriesContext(connection) as captured:
+    """The SELECTs of figures that the call sends to the database."""
+    with recorded() as statements:
         call()
     return [
-        query["sql"]
-        for query in captured.captured_queries
-        if query["sql"].lstrip(" \n(").upper().startswith(("SELECT", "WITH"))
-        and not any(table in query["sql"] for table in NOT_FIGURES)
+        statement
+        for statement in statements
+        if is_select(statement) and not any(table in statement for table in NOT_FIGURES)
     ]
 
 

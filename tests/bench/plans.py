@@ -15,11 +15,11 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.models import Count
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from runs.models import Host, Measurement, ReferenceProfile, Run
 from runs.queries.selection import GROUPINGS
+from tests.bench.bare import is_select, recorded
 from tests.bench.figures import Figure
 from tests.bench.fleet.size import Size
 from tests.bench.telling import say
@@ -189,7 +189,7 @@ def _visit(client: Client, address: str) -> Visit:
 
 def _answer(client: Client, address: str) -> Answer:
     cache.clear()
-    with CaptureQueriesContext(connection) as captured:
+    with recorded() as statements:
         begun = perf_counter()
         answer = client.get(address)
         if answer.streaming:
@@ -198,13 +198,12 @@ def _answer(client: Client, address: str) -> Answer:
         spent = (perf_counter() - begun) * 1000
     if answer.status_code not in ANSWERS:
         raise AssertionError(f"{address} answers {answer.status_code}: {answer.content[:300]!r}")
-    statements = tuple(query["sql"] for query in captured.captured_queries)
-    return Answer(answer.status_code, statements, spent)
+    return Answer(answer.status_code, tuple(statements), spent)
 
 
 def _scanned(statement: str) -> Iterator[str]:
     """The tables that a SELECT reads from one end to the other."""
-    if not statement.lstrip(" \n(").upper().startswith(("SELECT", "WITH")):
+    if not is_select(statement):
         return
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {statement.replace('%', '%%')}")
