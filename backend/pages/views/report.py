@@ -33,7 +33,7 @@ MOST_BARS = 600
 
 @reader_required
 @require_safe
-@csp_replace({"default-src": ["'none'"], "style-src": [STYLE_SOURCE]})
+@csp_replace({"default-src": ["'none'"], "style-src": [STYLE_SOURCE], "img-src": ["data:"]})
 def report_page(request: HttpRequest) -> HttpResponse:
     """The view that the address names; with `download=1` as a file."""
     try:
