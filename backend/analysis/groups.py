@@ -1,11 +1,10 @@
 """Groups of machines: median and quartiles of one vote each (docs/method.md, section 3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class GroupSummary:
+class GroupSummary(NamedTuple):
     """One cipher in one group, in the metric's unit; `n` is the number of votes.
 
     With n = 1 all figures are that one machine's: a point, not a distribution.

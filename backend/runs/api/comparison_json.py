@@ -3,8 +3,9 @@
 `ComparisonSerializer` describes the same shape for the OpenAPI document; a test compares them.
 """
 
-import json
 from typing import Any
+
+import orjson
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import GroupSummary
@@ -24,7 +25,7 @@ def comparison_json(comparison: Comparison, lag: Lag) -> bytes:
         "excluded": dict(comparison.excluded),
         "as_of": lag.as_of.isoformat().replace("+00:00", "Z") if lag.as_of else None,
     }
-    return json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()
+    return orjson.dumps(answer)
 
 
 def _group(group: Group) -> dict[str, Any]:

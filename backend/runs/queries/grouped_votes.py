@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.comparison import NEEDS_BASELINE, Group
 from analysis.groups import GroupSummary
@@ -81,8 +81,7 @@ class GroupedVotes:
     no_baseline: int
 
 
-@dataclass(frozen=True)
-class ValueRow:
+class ValueRow(NamedTuple):
     """A group's summary of one slot. `group` is what the query groups by, an id or a text."""
 
     group: Any
