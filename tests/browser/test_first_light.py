@@ -95,7 +95,7 @@ def test_a_run_being_processed_appears_without_reload(open_page: OpenPage, site:
         page = open_page(f"/runs/{run_id}/")
         page.evaluate("window.sameDocument = true")
         expect(page.get_by_text("This run is being processed")).to_be_visible()
-    expect(page.get_by_text("Measurements")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Measurements")).to_be_visible(timeout=30_000)
     expect(page.get_by_text("4.10 GB/s").first).to_be_visible()
     assert page.evaluate("window.sameDocument") is True
 
