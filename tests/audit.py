@@ -22,11 +22,11 @@ NOT_OURS = frozenset({".git", ".data", ".venv", "node_modules", "dist", "capture
 HASHES = ("package-lock.json", ".png", ".woff2", "requirements.txt", "-dev.txt", "-fuzz.txt")
 """Ends of the names of files that consist of hashes or are no text."""
 
-PLACEHOLDER = "PASSWORD@"
-"""What .env.example has where a password belongs."""
+HARMLESS = "PASSWORD@|noqa: S105"
+"""What .env.example has where a password belongs; lines with a reason for ruff."""
 
 
-INVENTED = "Secret Keyword"
+INVENTED = ("Secret Keyword", "Basic Auth Credentials")
 """Passwords that tests make up for people who do not exist; keys of real services are found there
 too."""
 
@@ -60,7 +60,7 @@ def secrets() -> Outcome:
     """detect-secrets over every file of ours, in git or not."""
     names = [str(path.relative_to(PROJECT)) for path in _files(PROJECT)]
     found = _run(
-        *(sys.executable, "-m", "detect_secrets", "scan", "--exclude-lines", PLACEHOLDER, *names)
+        *(sys.executable, "-m", "detect_secrets", "scan", "--exclude-lines", HARMLESS, *names)
     )
     if found.returncode != 0:
         return Outcome(False, found.stderr.strip()[-300:])
@@ -69,7 +69,7 @@ def secrets() -> Outcome:
         f"{name}:{one['line_number']}: {one['type']}"
         for name, of_file in results.items()
         for one in of_file
-        if not (name.startswith("tests/") and one["type"] == INVENTED)
+        if not (name.startswith("tests/") and one["type"] in INVENTED)
     ]
     return _judged(lines, len(lines))
 

@@ -40,7 +40,7 @@ def compare_parts(
     extra = f"{params.urlencode()} {nothing_stored}"
     parts: dict[str, str] = json.loads(cached_answer("compare-page", query, make, extra))
     # Rendered by templates, and kept where only this program writes.
-    html = {name: mark_safe(parts[name]) for name in ("form", "head", "body")}  # noqa: S308
+    html = {name: mark_safe(parts[name]) for name in ("form", "head", "body")}  # noqa: S308  # nosec B308 B703
     return CompareParts(**{**parts, **html})
 
 

@@ -1,14 +1,25 @@
-"""503 while the database cannot be reached: agents and people are told to come back."""
+"""503 while the database or Redis cannot be reached: agents and people are told to come back."""
 
 from collections.abc import Callable
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
+from kombu.exceptions import OperationalError as BrokerError
+from redis.exceptions import RedisError
 
 RETRY_AFTER = 10
 """Seconds."""
 
 UNREACHABLE = (OperationalError, InterfaceError)
+
+
+def what_is_away(error: Exception) -> str | None:
+    """What an exception says cannot be reached, as a sentence; None for every other failure."""
+    if isinstance(error, UNREACHABLE):
+        return "The database cannot be reached just now"
+    if isinstance(error, (RedisError, BrokerError)):
+        return "Redis cannot be reached just now"
+    return None
 
 
 class DatabaseUnavailableMiddleware:
@@ -23,10 +34,11 @@ class DatabaseUnavailableMiddleware:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """A plain page without any lookup, or None for every other failure."""
-        if not isinstance(error, UNREACHABLE):
+        words = what_is_away(error)
+        if words is None:
             return None
         return HttpResponse(
-            "The database cannot be reached just now. Nothing is lost; please try again soon.\n",
+            f"{words}. Nothing is lost; please try again soon.\n",
             status=503,
             content_type="text/plain; charset=utf-8",
             headers={"Retry-After": str(RETRY_AFTER)},

@@ -5,6 +5,7 @@ each other (host, or client and server) and that a name must exist cannot be sai
 """
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -87,7 +88,7 @@ def _command(site: Site, headers: Headers, cases: int, seed: int, report: Path) 
     # Coverage makes what it makes; the rest is shared out among the operations.
     examples = max(1, cases // operations)
     options = [
-        *("--url", site.url, "--workers", "2", "--seed", str(seed), "--no-color", "--no-shrink"),
+        *("--url", site.url, "--workers", "1", "--seed", str(seed), "--no-color", "--no-shrink"),
         *("--continue-on-failure", "--exclude-checks", NOT_APPLICABLE, "--warnings", "off"),
         *("--phases", "examples,coverage,fuzzing,stateful", "--max-examples", str(examples)),
         *("--request-timeout", "30", "--report", "json", "--report-json-path", str(report)),
@@ -107,11 +108,7 @@ print(json.dumps(SchemaGenerator().get_schema(request=None, public=True)))
 
 
 def _counted(log: str) -> tuple[int, int]:
-    """Cases and unique failures, as the summary says; no summary is a failure."""
-    for line in log.splitlines():
-        words = line.replace(",", "").split()
-        if "generated" in words:
-            cases = int(words[words.index("generated") - 1])
-            failures = int(words[words.index("unique") - 1]) if "unique" in words else 0
-            return cases, failures
-    return 0, 1
+    """Cases, and failures with errors, as the summary says; no summary is a failure."""
+    cases = re.findall(r"^ +(\d+) generated", log, re.MULTILINE)
+    found = re.findall(r"(\d+) (?:failure|error)s?\b", log.splitlines()[-1])
+    return (int(cases[-1]), sum(map(int, found))) if cases else (0, 1)

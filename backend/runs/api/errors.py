@@ -12,7 +12,7 @@ from rest_framework.exceptions import APIException, PermissionDenied, Validation
 
 from documents.validation import Fault
 from runs.tokens import OtherHost
-from runs.unavailable import RETRY_AFTER, UNREACHABLE
+from runs.unavailable import RETRY_AFTER, what_is_away
 
 
 class InvalidDocument(APIException):
@@ -55,8 +55,9 @@ class Handler(ExceptionHandler):
 
     def convert_known_exceptions(self, exc: Exception) -> Exception:
         """A lost database as 503, another host than the token's as 403, a flood as 400."""
-        if isinstance(exc, UNREACHABLE):
-            return Unavailable()
+        words = what_is_away(exc)
+        if words is not None:
+            return Unavailable(f"{words}; please try again soon.")
         if isinstance(exc, OtherHost):
             return PermissionDenied(exc.sentence)
         if isinstance(exc, TooManyFieldsSent):
