@@ -16,6 +16,7 @@ from django.db import connection, transaction
 
 from exports.columns import StoredColumn
 from runs.models import ReferenceProfile
+from runs.queries.machine_results import Relation, machine_results
 from runs.queries.selection import ComparisonQuery, Where, add_filter
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 from runs.rollups import without_rollups
@@ -200,18 +201,22 @@ def _votes(selection: Selection) -> Statement:
     """Run and series of each vote: of the latest run of a host in an environment."""
     run, series = _run_conditions(selection), _series_conditions(selection)
     mac = _mac_condition(selection)
+    wanted = f"ARRAY(SELECT s.id FROM runs_series s WHERE {series.text})"  # noqa: S608
+    results = machine_results(Relation(wanted, tuple(series.parameters)), selection.until)
     text = f"""
-        SELECT DISTINCT ON (r.host_id, r.environment_id, s.cipher) m.run_id, m.series_id
-        FROM runs_measurement m
-        JOIN runs_series s ON s.id = m.series_id
-        JOIN runs_run r ON r.id = m.run_id
+        SELECT DISTINCT ON (k.host_id, k.environment_id, s.cipher) l.run_id, l.series_id
+        FROM {results.sql}
+        JOIN runs_series s ON s.id = l.series_id
+        JOIN runs_machine k ON k.id = l.machine_id
+        JOIN runs_run r ON r.id = l.run_id
         JOIN runs_environment e ON e.id = r.environment_id
-        LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
-        WHERE NOT m.implausible AND {run.text} AND {series.text} AND {mac.text}
-        ORDER BY r.host_id, r.environment_id, s.cipher,
-            {LATEST_FIRST}, s.pinned, s.target_name, m.series_id
+        LEFT JOIN runs_negotiated n ON n.id = l.negotiated_id
+        WHERE {run.text} AND {series.text} AND {mac.text}
+        ORDER BY k.host_id, k.environment_id, s.cipher,
+            {LATEST_FIRST}, s.pinned, s.target_name, l.series_id
     """  # noqa: S608 - closed lists
-    return Statement(text, [*run.parameters, *series.parameters, *mac.parameters])
+    parameters = [*results.parameters, *run.parameters, *series.parameters, *mac.parameters]
+    return Statement(text, parameters)
 
 
 _SERIES = """

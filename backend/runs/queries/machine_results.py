@@ -19,23 +19,33 @@ LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
 
 _PAST = f"""(
+    WITH later AS MATERIALIZED (
+        SELECT DISTINCT machine_id FROM runs_latest
+        WHERE series_id = ANY({{series}}) AND started_at > %s
+    )
     SELECT machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,
         cpu_bound_throughput
-    FROM runs_latest WHERE series_id = ANY({{series}}) AND started_at <= %s
+    FROM runs_latest
+    WHERE series_id = ANY({{series}}) AND started_at <= %s
+        AND machine_id NOT IN (SELECT machine_id FROM later)
     UNION ALL
-    SELECT now.machine_id, now.series_id, past.* FROM runs_latest now
-    JOIN runs_machine k ON k.id = now.machine_id
+    SELECT past.* FROM later
+    JOIN runs_machine k ON k.id = later.machine_id
     CROSS JOIN LATERAL (
-        SELECT r.id, r.started_at, m.negotiated_id, m.median, m.cpu_seconds_per_gb,
-            m.cpu_bound_throughput
-        FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id AND m.series_id = now.series_id
+        SELECT DISTINCT ON (m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
+            m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
+        FROM runs_run r CROSS JOIN LATERAL (
+            SELECT * FROM runs_measurement m
+            WHERE m.run_id = r.id AND m.series_id = ANY({{series}}) AND m.median IS NOT NULL
+        ) m
         WHERE r.host_id = k.host_id AND r.environment_id = k.environment_id
             AND r.source = k.source AND r.tags = k.tags
-            AND {COUNTED} AND r.started_at <= %s AND m.median IS NOT NULL
-        ORDER BY r.started_at DESC, r.id DESC LIMIT 1
-    ) past
-    WHERE now.series_id = ANY({{series}}) AND now.started_at > %s
+            AND {COUNTED} AND r.started_at <= %s
+        ORDER BY m.series_id, r.started_at DESC, r.id DESC
+    ) past (machine_id, series_id, run_id, started_at, negotiated_id, median,
+        cpu_seconds_per_gb, cpu_bound_throughput)
 )"""  # noqa: S608 - constants
+"""Machine by machine: of each run of one that measured later, its few rows by the key."""
 
 
 @dataclass(frozen=True)
@@ -137,5 +147,6 @@ def machine_results(series: Relation, until: datetime | None) -> Relation:
     """
     if until is None:
         return Relation("runs_latest l")
-    parameters = (*series.parameters, until, until, *series.parameters, until)
+    once = (*series.parameters, until)
+    parameters = (*once, *once, *once)
     return Relation(f"{_PAST.format(series=series.sql)} l", parameters)

@@ -136,7 +136,7 @@ class _Body:
             return query
         groups: defaultdict[int, set[Any]] = defaultdict(set)
         for slot, seen in zip(self.slots, self.seen, strict=True):
-            if slot.is_in(query):
+            if seen and slot.is_in(query):
                 groups[slot.block_size or 0].update(seen)
         most = max(groups, key=lambda block: (len(groups[block]), block), default=None)
         return replace(query, block_size=most)
