@@ -353,5 +353,5 @@ def test_an_answer_takes_as_many_queries_however_many_hosts(
         reader.get(URL, {"client": "host-0", "server": "host-1"})
     with django_assert_num_queries(token + 4):
         reader.get(URL, {"tag": "rack:b2"})
-    with django_assert_num_queries(token + 8):
+    with django_assert_num_queries(token + 9):
         reader.get(URL, {"tag": "rack:b2", "host": ["host-0", "host-1"]})
