@@ -175,7 +175,7 @@ def reference_votes(query: ComparisonQuery) -> set[tuple[Any, ...]]:
 
 @pytest.mark.django_db
 @settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
