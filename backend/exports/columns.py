@@ -151,38 +151,51 @@ STATISTICS = (
     ),
 )
 
+
+def _number(name: str) -> str:
+    """A number of a try; nothing where its spelling (1e-400) is beyond PostgreSQL's numbers.
+
+    One such document would else end every file that has its run in it.
+    """
+    text = f"t.body ->> '{name}'"
+    return f"CASE WHEN pg_input_is_valid({text}, 'float8') THEN ({text})::float8 END"
+
+
+_BYTES, _SECONDS = _number("bytes"), _number("seconds")
+
 TRIES = (
     _try("try", "t.number", "Its number within the series, from 1.", "integer"),
     _try("bytes", "(t.body ->> 'bytes')::numeric", "Bytes moved.", "integer", "bytes"),
-    _try("seconds", "(t.body ->> 'seconds')::float8", "Wall-clock time.", unit="s"),
+    _try("seconds", _number("seconds"), "Wall-clock time.", unit="s"),
     _try(
         "bytes_per_second",
-        "coalesce((t.body ->> 'bytes')::float8 / (t.body ->> 'seconds')::float8,"
-        " (t.body ->> 'bytes_per_second')::float8)",
+        # A quotient that no number can hold is no figure either.
+        f"CASE WHEN {_SECONDS} BETWEEN 1e-100 AND 1e100 AND {_BYTES} <= 1e200"
+        f" THEN {_BYTES} / {_SECONDS} ELSE {_number('bytes_per_second')} END",
         "Bytes by seconds; of imported and published figures the rate as printed.",
         unit="B/s",
     ),
     _try(
         "setup_seconds",
-        "(t.body ->> 'setup_seconds')::float8",
+        _number("setup_seconds"),
         "ssh, steady: time of setting up the connection, as the agent saw it.",
         unit="s",
     ),
     _try(
         "client_cpu_seconds",
-        "(t.body ->> 'client_cpu_seconds')::float8",
+        _number("client_cpu_seconds"),
         "CPU time of the sending end.",
         unit="s",
     ),
     _try(
         "server_cpu_seconds",
-        "(t.body ->> 'server_cpu_seconds')::float8",
+        _number("server_cpu_seconds"),
         "CPU time of the receiving end.",
         unit="s",
     ),
     _try(
         "foreign_cpu",
-        "(t.body ->> 'foreign_cpu')::float8",
+        _number("foreign_cpu"),
         "Part of the CPU that other programs used meanwhile.",
         unit="fraction",
     ),

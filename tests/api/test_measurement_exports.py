@@ -16,6 +16,7 @@ from runs.api.parameters import MAX_LENGTH
 from runs.derived import set_hidden
 from runs.exporting import csv_chunks
 from runs.models import ExportJob, Measurement, Run
+from runs.processing import process_run
 from runs.queries import exports as queries
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
@@ -259,3 +260,19 @@ def test_column_names_are_plain_and_met_once() -> None:
         names = [column.name for column in columns]
         assert len(set(names)) == len(names)
         assert all(name.replace("_", "").isalnum() and name == name.lower() for name in names)
+
+
+def test_numbers_that_no_other_number_can_divide_end_no_file(
+    reader: ApiClient, uploader: ApiClient
+) -> None:
+    ssh = ssh_measurement("aes128-ctr", 1e8)
+    ssh["samples"][0].update(seconds=5e-324, client_cpu_seconds=1.0)
+    ordinary = openssl_measurement("aes-128-gcm", 4e9)
+    body = json.dumps(run_document(ssh, ordinary)).replace(
+        '"client_cpu_seconds": 1.0', '"client_cpu_seconds": 1e-400'
+    )
+    assert uploader.upload(body).status_code == 202
+    process_run(Run.objects.get().pk)
+    (odd,), (even,) = (rows(reader, SAMPLES_URL, tool=tool) for tool in ("ssh", "openssl"))
+    assert (odd["client_cpu_seconds"], odd["bytes_per_second"]) == ("", "")
+    assert float(even["bytes_per_second"]) == 4e9

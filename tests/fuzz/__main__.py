@@ -30,7 +30,7 @@ def main() -> int:
     folder = Path(os.environ["CIPHERMARK_DATA_DIR"]) / "site"
     remove_leftovers(folder)
     seed = number("SEED", 1)
-    with running_site(folder, with_pages=False, public=False) as site:
+    with running_site(folder, with_pages=True, public=False) as site:
         site.manage("load_published")
         status = documents(site, number("DOCUMENTS", 50_000), seed)
         outcomes = []

@@ -191,7 +191,7 @@ class ExportFile(APIView):
     @extend_schema(
         operation_id="export_jobs_file",
         responses={
-            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+            **{(200, kind): OpenApiTypes.BINARY for kind in (CSV_TYPE, XLSX_TYPE)},
             206: OpenApiResponse(OpenApiTypes.BINARY, "The part that `Range` asked for."),
             409: OpenApiResponse(OpenApiTypes.OBJECT, "It is not ready yet, or failed."),
         },
