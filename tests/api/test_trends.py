@@ -236,7 +236,7 @@ def test_old_changes_are_listed_without_their_environments(
         ({"metric": "vs_3des"}, "metric"),
         ({"since": "never"}, "since"),
         ({"pinned": "maybe"}, "pinned"),
-        ({"target_name": "x" * 201}, "target_name"),
+        ({"target_name": "x" * 600}, "target_name"),
         ({"metric": "normalised", "profile": "nobody's"}, "profile"),
     ),
 )

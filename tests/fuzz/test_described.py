@@ -31,7 +31,7 @@ def described(db: None, published: None) -> Iterator[Any]:
     # The test's transaction is open as long as its connection.
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
-    reader = {"Authorization": f"Bearer {create_token('read', 'read')}"}
+    reader = {"Authorization": f"Bearer {create_token('describing', 'read')}"}
     with processed_at_once():
         yield schemathesis.openapi.from_wsgi(
             "/api/v1/openapi.json", served, headers={**reader, "Host": "localhost"}
