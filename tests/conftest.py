@@ -10,8 +10,9 @@ import pytest
 from django.test import Client
 
 import ciphermark_agent as agent
+from analysis.reference_profiles import initial_profile
 from runs.acceptance import accept_run
-from runs.models import Run
+from runs.models import ReferenceProfile, Run
 from runs.processing import process_run
 from runs.published import load_published
 from runs.tokens import create_token
@@ -58,6 +59,18 @@ def store_run(db: None) -> StoreRun:
         return run
 
     return store
+
+
+@pytest.fixture
+def profile_2015(transactional_db: None) -> ReferenceProfile:
+    """The profile of a new site, which tests with real transactions find emptied away."""
+    initial = initial_profile()
+    made, _ = ReferenceProfile.objects.get_or_create(
+        name=initial.name, defaults={"levels": initial.levels, "fits": initial.fits}
+    )
+    ReferenceProfile.objects.filter(pk=made.pk).update(completed_at=made.created_at)
+    ReferenceProfile.objects.filter(pk=made.pk).update(active=True)
+    return made
 
 
 @pytest.fixture

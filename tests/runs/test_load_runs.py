@@ -27,7 +27,7 @@ def lines(*documents: Any) -> list[loading.Line]:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("published")
+@pytest.mark.usefixtures("profile_2015", "published")
 def test_a_file_with_faults_loads_all_but_those(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

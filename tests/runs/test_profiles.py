@@ -263,18 +263,6 @@ def test_a_chunk_takes_a_bounded_number_of_statements(
         speed_indices.index_next_runs(profile.pk, 0)
 
 
-@pytest.fixture
-def profile_2015(transactional_db: None) -> ReferenceProfile:
-    """The profile of a new site, which tests with real transactions find emptied away."""
-    initial = initial_profile()
-    made, _ = ReferenceProfile.objects.get_or_create(
-        name=initial.name, defaults={"levels": initial.levels, "fits": initial.fits}
-    )
-    ReferenceProfile.objects.filter(pk=made.pk).update(completed_at=made.created_at)
-    ReferenceProfile.objects.filter(pk=made.pk).update(active=True)
-    return made
-
-
 def in_thread(call: Any, *arguments: Any) -> Any:
     try:
         return call(*arguments)

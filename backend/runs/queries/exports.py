@@ -6,7 +6,7 @@ lists of `exports.columns` and `runs.queries.selection`.
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -351,7 +351,10 @@ def copy_out(statement: Statement) -> Generator[tuple[bytes, int]]:
     """
     command = f"COPY ({statement.text}) TO STDOUT WITH (FORMAT binary)"
     buffer, rows, start = bytearray(), 0, _HEADER
+    # A COPY that is broken off fails; a transaction around it must be able to go on.
+    around = transaction.atomic() if connection.in_atomic_block else nullcontext()
     with (
+        around,
         connection.wrap_database_errors,
         connection.cursor() as cursor,
         cursor.copy(command, statement.parameters) as copy,
