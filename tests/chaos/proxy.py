@@ -60,6 +60,8 @@ class CuttingProxy:
         self._pump(client, site, limits[0])
         back.join()
         self._open -= {client, site}
+        client.close()
+        site.close()
 
     def _limit(self) -> float:
         cut = self._cutting.is_set() and self._random.random() < 0.7
