@@ -166,7 +166,8 @@ def last_lines(log: Path, count: int = LAST_LINES) -> str:
     with log.open("rb") as stream:
         stream.seek(max(0, log.stat().st_size - 20_000))
         lines = stream.read().decode(errors="replace").splitlines()
-    return "\n".join(f"  {line}" for line in lines[-count:]) or "  (it wrote nothing)"
+    written = [line for line in lines if line.strip()]
+    return "\n".join(f"  {line}" for line in written[-count:]) or "  (it wrote nothing)"
 
 
 def require(what: str, status: int, log: Path, hint: str = "") -> None:

@@ -147,6 +147,8 @@ def test_a_killed_part_is_named_and_takes_the_rest_with_it(
     site: RunningSite, victim: str, told: str
 ) -> None:
     if victim in ("gunicorn", "celery"):
+        log = site.data_dir / "log" / {"gunicorn": "web.log", "celery": "worker.log"}[victim]
+        assert within(30, lambda: log.exists() and log.stat().st_size > 0)
         site.part(victim).kill()
     else:
         file = {"postgres": "postgres/postmaster.pid", "redis-server": "redis/redis.pid"}[victim]
