@@ -199,7 +199,8 @@ def test_any_folder_name_works(data_dir: Path, name: str) -> None:
     with psycopg.connect(services.database_url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     assert redis.Redis.from_url(services.redis_url).ping()
-    with Celery(broker=celery_url(services.redis_url)).connection() as connection_of_celery:
+    celery = Celery(broker=celery_url(services.redis_url), set_as_current=False)
+    with celery.connection() as connection_of_celery:
         connection_of_celery.ensure_connection(max_retries=1)
     sockets = Path(urlsplit(services.redis_url).path).parent
     assert sockets.is_relative_to("/tmp")
