@@ -13,7 +13,7 @@ from typing import Any
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 
-class BoundedWorker(ThreadWorker):  # type: ignore[misc]
+class BoundedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """`--worker-class config.gunicorn_worker.BoundedWorker`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -42,7 +42,7 @@ class AuditedAdmin(ModelAdmin):
         """The row, remembered as it was before the form."""
         row = super().get_object(request, *args, **kwargs)
         if row is not None:
-            request.audit_before = snapshot(row)  # type: ignore[attr-defined]
+            request.audit_before = snapshot(row)  # type: ignore[attr-defined]  # ours, read by log_change
         return row
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
@@ -63,7 +63,7 @@ class AuditedAdmin(ModelAdmin):
         """Deleted; called before that is done."""
         for row in queryset:
             record(actor_of(request), "admin.delete", _subject(row), before=snapshot(row))
-        return super().log_deletions(request, queryset)  # type: ignore[arg-type]
+        return super().log_deletions(request, queryset)  # type: ignore[arg-type]  # Django gives lists too
 
 
 def _subject(row: Model) -> Subject:

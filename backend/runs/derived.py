@@ -10,18 +10,25 @@ from django.db import connection, transaction
 
 from runs.data_version import data_changed
 from runs.models import Host, Run
+from runs.queries.selection import COUNTED
+from runs.queries.statements import LATEST_FIRST
 
 _COLUMNS = (
     "machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,"
     " cpu_bound_throughput"
 )
 
-ADD = f"""
-INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)
-SELECT DISTINCT host_id, environment_id, source, tags, md5(tags::text) FROM runs_run
-WHERE id = ANY(%(runs)s) AND NOT hidden ORDER BY 1, 2, 3, 5
-ON CONFLICT (host_id, environment_id, source, tags_digest) DO UPDATE SET tags = EXCLUDED.tags;
 
+def _machines_of(runs: str) -> str:
+    return f"""
+INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)
+SELECT DISTINCT r.host_id, r.environment_id, r.source, r.tags, md5(r.tags::text) FROM runs_run r
+WHERE {runs} ORDER BY 1, 2, 3, 5
+"""  # noqa: S608 - constants
+
+
+def _latest_of(runs: str) -> str:
+    return f"""
 INSERT INTO runs_latest ({_COLUMNS})
 SELECT DISTINCT ON (k.id, m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
     m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
@@ -29,8 +36,18 @@ FROM runs_run r
 JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
     = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
 JOIN runs_measurement m ON m.run_id = r.id
-WHERE r.id = ANY(%(runs)s) AND NOT r.hidden AND m.median IS NOT NULL
-ORDER BY k.id, m.series_id, r.started_at DESC NULLS LAST, r.id DESC
+WHERE {runs} AND m.median IS NOT NULL
+ORDER BY k.id, m.series_id, {LATEST_FIRST}
+"""  # noqa: S608 - constants
+
+
+_THESE = "r.id = ANY(%(runs)s) AND NOT r.hidden"
+
+ADD = f"""
+{_machines_of(_THESE)}
+ON CONFLICT (host_id, environment_id, source, tags_digest) DO UPDATE SET tags = EXCLUDED.tags;
+
+{_latest_of(_THESE)}
 ON CONFLICT (machine_id, series_id) DO UPDATE SET run_id = EXCLUDED.run_id,
     started_at = EXCLUDED.started_at, negotiated_id = EXCLUDED.negotiated_id,
     median = EXCLUDED.median, cpu_seconds_per_gb = EXCLUDED.cpu_seconds_per_gb,
@@ -44,23 +61,7 @@ The update of machines changes nothing: it locks them, in one order, so that run
 take turns and none waits in a circle.
 """
 
-_MACHINES_OF_HOSTS = """
-INSERT INTO runs_machine (host_id, environment_id, source, tags, tags_digest)
-SELECT DISTINCT host_id, environment_id, source, tags, md5(tags::text) FROM runs_run
-WHERE host_id = ANY(%s) AND status = 'ready' AND NOT hidden
-"""
-
-_LATEST_OF_HOSTS = f"""
-INSERT INTO runs_latest ({_COLUMNS})
-SELECT DISTINCT ON (k.id, m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
-    m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
-FROM runs_run r
-JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
-    = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
-JOIN runs_measurement m ON m.run_id = r.id
-WHERE r.host_id = ANY(%s) AND r.status = 'ready' AND NOT r.hidden AND m.median IS NOT NULL
-ORDER BY k.id, m.series_id, r.started_at DESC NULLS LAST, r.id DESC
-"""  # noqa: S608 - constants
+_OF_HOSTS = f"r.host_id = ANY(%s) AND {COUNTED}"
 
 
 @transaction.atomic
@@ -76,8 +77,8 @@ def refresh_hosts(host_pks: Collection[int]) -> None:
             [hosts],
         )
         cursor.execute("DELETE FROM runs_machine WHERE host_id = ANY(%s)", [hosts])
-        cursor.execute(_MACHINES_OF_HOSTS, [hosts])
-        cursor.execute(_LATEST_OF_HOSTS, [hosts])
+        cursor.execute(_machines_of(_OF_HOSTS), [hosts])
+        cursor.execute(_latest_of(_OF_HOSTS), [hosts])
     data_changed()
 
 

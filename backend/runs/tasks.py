@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 
 ROLLUPS = (facets, ranks, rolled_up)
 """The modules that declare how rollups are made: a worker has to know them all."""
+
 SWEEP_AFTER = timedelta(seconds=5)
 """A run still accepted after this long has lost its task (a broker or worker that died)."""
 

@@ -16,8 +16,9 @@ from django.db import connection, transaction
 
 from exports.columns import StoredColumn
 from runs.models import ReferenceProfile
+from runs.models.environment import DIMENSIONS
 from runs.queries.machine_results import Relation, machine_results
-from runs.queries.selection import ComparisonQuery, Where, add_filter
+from runs.queries.selection import COUNTED, ComparisonQuery, Where, add_filter
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 from runs.rollups import without_rollups
 
@@ -123,19 +124,7 @@ class Statement:
 
 
 DIMENSION_JOINS = "\n".join(
-    f"LEFT JOIN runs_dimensionvalue {name} ON {name}.id = e.{name}_id"
-    for name in (
-        "cpu",
-        "cpu_vendor",
-        "microarchitecture",
-        "architecture",
-        "os",
-        "os_version",
-        "openssl",
-        "openssl_series",
-        "openssh",
-        "virtualization",
-    )
+    f"LEFT JOIN runs_dimensionvalue {name} ON {name}.id = e.{name}_id" for name in DIMENSIONS
 )
 
 INDEX_JOINS = """
@@ -151,7 +140,7 @@ _NOTHING: Mapping[str, Sequence[str]] = {"run": (), "series": ()}
 
 
 def _run_conditions(selection: Selection) -> Where:
-    where = Where(["r.status = 'ready' AND NOT r.hidden"], [])
+    where = Where([COUNTED], [])
     for name, values in selection.filters.items():
         if values:
             add_filter(where, name, values, table="r")

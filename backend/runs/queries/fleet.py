@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef
 
 from runs.models import BaselineLevel, Host, Run
+from runs.queries.selection import COUNTED
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 
 _VOTES = f"""
@@ -15,7 +16,7 @@ _VOTES = f"""
     FROM (
         SELECT DISTINCT ON (r.host_id, r.environment_id) r.*
         FROM runs_run r
-        WHERE r.status = 'ready' AND NOT r.hidden
+        WHERE {COUNTED}
             AND EXISTS (SELECT FROM runs_baselinelevel b WHERE b.run_id = r.id AND b.tool = %s)
         ORDER BY r.host_id, r.environment_id, {LATEST_FIRST}
     ) r

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analysis.comparison import natural_key
 from runs.models import DimensionValue
 from runs.queries.facets import FACETS, Facet, FacetOption
-from runs.queries.selection import Where, add_filter
+from runs.queries.selection import COUNTED, Where, add_filter
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 
 HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
@@ -17,7 +17,7 @@ HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
 _LATEST = f"""
 WITH latest AS MATERIALIZED (
     SELECT DISTINCT ON (r.host_id) r.id FROM runs_run r
-    WHERE r.status = 'ready' AND NOT r.hidden AND r.host_id IS NOT NULL
+    WHERE {COUNTED} AND r.host_id IS NOT NULL
     ORDER BY r.host_id, {LATEST_FIRST}
 )
 """  # noqa: S608 - constants
