@@ -23,6 +23,12 @@ CLAIM = 7101
 _CLAIM = "SELECT pg_try_advisory_lock(%s, (%s %% 2147483647)::int)"
 _RELEASE = "SELECT pg_advisory_unlock(%s, (%s %% 2147483647)::int)"
 
+_NEXT = """
+SELECT min(id) FROM (SELECT id FROM runs_run WHERE status = 'accepted' OFFSET 0) AS accepted
+WHERE id > %s
+"""
+"""OFFSET 0: by the small index of accepted runs, never along the keys of all that are ready."""
+
 
 @contextmanager
 def claimed(run_pk: int) -> Iterator[bool]:
@@ -41,6 +47,14 @@ def claimed(run_pk: int) -> Iterator[bool]:
         if mine and not connection.needs_rollback:
             with suppress(*UNREACHABLE), connection.cursor() as cursor:
                 cursor.execute(_RELEASE, [CLAIM, run_pk])
+
+
+def next_accepted(after: int) -> int | None:
+    """The key of the first run that waits to be processed and has a larger key than `after`."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NEXT, [after])
+        key: int | None = cursor.fetchone()[0]
+    return key
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Celery: thin tasks that take ids and are safe to repeat."""
 
 import logging
+import time
 from datetime import timedelta
 from itertools import islice
 from typing import Any
@@ -11,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from runs import export_jobs, processing, rollups, speed_indices
-from runs.broker import send, waiting_tasks
-from runs.claiming import claimed
+from runs.broker import heard, send, send_word, waiting_tasks
+from runs.claiming import claimed, next_accepted
 from runs.models import ExportJob, ReferenceProfile, Run
 from runs.pruning import Old, prune
 from runs.queries import facets, ranks, rolled_up
@@ -32,7 +33,8 @@ SWEEP_AT_MOST = 20
 MAX_ATTEMPTS = 5
 """Begun this often without an end, it is the document that kills workers: it ends rejected."""
 
-SWEEP_BATCH = 500
+TURN = 1.0
+"""Seconds after which a task that processes run after run lets other tasks have their turn."""
 
 PRUNED_BATCHES = 50
 """Of one task: ten thousand runs, so that it never nears the time limit."""
@@ -50,25 +52,60 @@ BROKEN_OFF = (*UNREACHABLE, IntegrityError)
     retry_backoff=True,
     max_retries=5,
 )
-def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
-    """Turn one accepted document into rows.
+def process_run(self: "Task[Any, Any]", run_pk: int, begun: bool = False) -> None:
+    """Turn one accepted document into rows. `begun`: before, until the database broke it off.
 
     The largest document takes two seconds; one that takes thirty is given up and tried again.
     """
     # A retry is no new attempt: the database broke the first off, not the document.
-    first = self.request.retries == 0
+    first = self.request.retries == 0 and not begun
     with claimed(run_pk) as mine:
         if mine:
             processing.process_run(run_pk, at_most=MAX_ATTEMPTS, count=first)
 
 
-def enqueue(run: Run) -> None:
-    """Have the run processed once the surrounding transaction is committed.
+@shared_task(soft_time_limit=30, time_limit=45)
+def process_accepted(after: int = 0) -> None:
+    """Process accepted runs with keys larger than `after`, of which nobody is at, in their order.
 
-    When the broker cannot be reached the run is safe all the same: the sweeper will find it.
+    After `TURN` it is another task's turn. A run that breaks this task off stays accepted for the
+    sweep; those behind it are another task's at once.
+    """
+    heard(process_accepted)
+    end, reached = time.monotonic() + TURN, after
+    while (found := next_accepted(reached)) is not None:
+        if time.monotonic() > end:
+            send_word(process_accepted)
+            return
+        reached = found
+        if not _has_ended(reached):
+            return
+
+
+def _has_ended(run_pk: int) -> bool:
+    """Process one run; what the database broke off is another task's, and so are those behind."""
+    ended = False
+    try:
+        with claimed(run_pk) as mine:
+            if mine:
+                processing.process_run(run_pk, at_most=MAX_ATTEMPTS)
+        ended = True
+    except BROKEN_OFF as error:
+        logger.warning("processing run %s was broken off, it is tried again: %s", run_pk, error)
+        send(process_run, run_pk, True)
+    finally:
+        if not ended:
+            send(process_accepted, run_pk)
+    return ended
+
+
+def enqueue_accepted() -> None:
+    """Have accepted runs processed once the surrounding transaction is committed.
+
+    When the broker cannot be reached they are safe all the same: the sweeper will find them.
     """
 
-    transaction.on_commit(lambda: send(process_run, run.pk))
+    transaction.on_commit(lambda: send_word(process_accepted))
 
 
 @shared_task
@@ -80,12 +117,12 @@ def sweep() -> None:
 
 
 def sweep_accepted_runs() -> None:
-    """Enqueue accepted runs whose task was lost."""
+    """Have accepted runs processed whose word was lost."""
     lost = Run.objects.filter(
         status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - SWEEP_AFTER
     )
-    for run in lost.order_by("id")[:SWEEP_BATCH]:
-        enqueue(run)
+    if lost.exists():
+        enqueue_accepted()
 
 
 @shared_task(autoretry_for=BROKEN_OFF, retry_backoff=True, max_retries=5)

@@ -6,20 +6,16 @@ trips, and at 50 uploads a second 3,000 times in every one of them.
 
 import logging
 import time
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 
-from django.conf import settings
-from redis import Redis
 from redis.exceptions import RedisError
+
+from runs.quick_redis import quick_redis
 
 logger = logging.getLogger(__name__)
 
 WINDOW = 60
 """Seconds in which requests are counted together."""
-
-PATIENCE = 0.25
-"""Seconds that a request waits for Redis before it is let in uncounted."""
 
 RETRY_REDIS = 5.0
 """Seconds without counting after Redis could not be reached: no request waits meanwhile."""
@@ -32,25 +28,7 @@ class _Outage:
     until: float = 0.0
 
 
-@dataclass
-class _Connection:
-    """The Redis of this process."""
-
-    url: str
-    redis: Redis = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.redis = Redis.from_url(
-            self.url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE
-        )
-
-
 _outage = _Outage()
-
-
-@lru_cache(maxsize=4)
-def _connection(url: str) -> _Connection:
-    return _Connection(url)
 
 
 def seconds_to_wait(kind: str, who: str, limit: int) -> int | None:
@@ -72,7 +50,7 @@ def seconds_to_wait(kind: str, who: str, limit: int) -> int | None:
 
 
 def _count(key: str) -> int:
-    pipeline = _connection(settings.REDIS_URL).redis.pipeline(transaction=False)
-    pipeline.incr(key)
-    pipeline.expire(key, 2 * WINDOW)
-    return int(pipeline.execute()[0])
+    count = quick_redis().incr(key)
+    if count == 1:
+        quick_redis().expire(key, 2 * WINDOW)
+    return int(count)

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import pytest
@@ -18,16 +19,30 @@ from tests.sample_documents import run_document
 @pytest.fixture
 def run(db: None) -> Run:
     """A run that has just been accepted."""
-    document = run_document()
-    return accept_run(json.dumps(document).encode(), document, source="agent").run
+    return another_run()
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Keys of the runs that tasks were sent for."""
-    keys: list[int] = []
-    monkeypatch.setattr(tasks, "send", lambda task, *asked: keys.append(asked[0]))
-    return keys
+def words(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the tasks that were asked for."""
+    names: list[str] = []
+    monkeypatch.setattr(tasks, "send_word", lambda task: names.append(task.name))
+    return names
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """Tasks that were sent: the end of their name, and their arguments."""
+    found: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(
+        tasks, "send", lambda task, *asked: found.append((task.name.split(".")[-1], *asked))
+    )
+    return found
+
+
+def another_run() -> Run:
+    document = run_document()
+    return accept_run(json.dumps(document).encode(), document, source="agent").run
 
 
 def late(run: Run) -> None:
@@ -84,22 +99,22 @@ def test_a_run_that_a_worker_has_in_hand_holds_no_other_worker_up(run: Run) -> N
 
 def test_a_sweep_finds_what_was_lost_and_leaves_what_may_wait_its_turn(
     run: Run,
-    sent: list[int],
+    words: list[str],
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     monkeypatch.setattr(tasks, "waiting_tasks", lambda: 0)
     with django_capture_on_commit_callbacks(execute=True):
         tasks.sweep()
-    assert sent == []
+    assert words == []
     late(run)
     with django_capture_on_commit_callbacks(execute=True):
         tasks.sweep()
-    assert sent == [run.pk]
+    assert words == [tasks.process_accepted.name]
     monkeypatch.setattr(tasks, "waiting_tasks", lambda: tasks.SWEEP_AT_MOST + 1)
     with django_capture_on_commit_callbacks(execute=True):
         tasks.sweep()
-    assert sent == [run.pk]
+    assert words == [tasks.process_accepted.name]
 
 
 def test_of_many_uploads_only_one_waits_for_a_broker_that_is_away(
@@ -125,6 +140,69 @@ def test_of_many_uploads_only_one_waits_for_a_broker_that_is_away(
     settings.REDIS_URL = real
     assert [broker.send(task, number) for number in range(6, 8)] == [True, True]
     assert asked == [0, 6, 7]
+
+
+@pytest.mark.django_db
+def test_one_task_processes_all_that_was_accepted() -> None:
+    runs = [another_run() for _ in range(3)]
+    tasks.process_accepted()
+    assert set(Run.objects.values_list("pk", "status")) == {(one.pk, "ready") for one in runs}
+
+
+@pytest.mark.django_db
+def test_a_task_that_had_its_turn_asks_for_another(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "TURN", -1.0)
+    another_run()
+    tasks.process_accepted()
+    assert words == [tasks.process_accepted.name]
+    assert Run.objects.get().attempts == 0
+
+
+@pytest.mark.django_db
+def test_a_run_in_other_hands_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken, free = another_run(), another_run()
+    real = claimed
+    monkeypatch.setattr(
+        tasks, "claimed", lambda key: nullcontext(False) if key == taken.pk else real(key)
+    )
+    tasks.process_accepted()
+    assert Run.objects.get(pk=taken.pk).status == Run.Status.ACCEPTED
+    assert Run.objects.get(pk=free.pk).status == Run.Status.READY
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("failure", (OperationalError("gone"), ZeroDivisionError("ours")))
+def test_a_run_that_breaks_off_keeps_nobody_waiting(
+    failure: Exception, sent: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken_off(run_pk: int, *, at_most: int) -> None:
+        raise failure
+
+    first, behind = another_run(), another_run()
+    with monkeypatch.context() as broken, suppress(ZeroDivisionError):
+        broken.setattr(processing, "process_run", broken_off)
+        tasks.process_accepted()
+    again = [("process_run", first.pk, True)] if isinstance(failure, OperationalError) else []
+    assert sent == [*again, ("process_accepted", first.pk)]
+    tasks.process_accepted(first.pk)
+    assert Run.objects.get(pk=behind.pk).status == Run.Status.READY
+    assert Run.objects.get(pk=first.pk).status == Run.Status.ACCEPTED
+
+
+def test_many_uploads_send_one_word_until_it_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    published: list[str] = []
+    task: Any = tasks.process_accepted
+    monkeypatch.setattr(broker, "_publish", lambda task: published.append(task.name))
+    monkeypatch.setattr(broker, "_outage", broker._Outage())
+    broker.heard(task)
+    assert [broker.send_word(task) for _ in range(3)] == [True] * 3
+    assert len(published) == 1
+    broker.heard(task)
+    broker.send_word(task)
+    assert len(published) == 2
+    broker.heard(task)
 
 
 def test_the_length_of_the_queue_is_read_from_the_real_broker() -> None:

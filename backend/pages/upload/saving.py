@@ -18,7 +18,7 @@ from parsers.received_text import NotAText
 from runs.acceptance import RunConflict, accept_run
 from runs.importing import ImportRequest, store_import
 from runs.models import ImportedText, Run
-from runs.tasks import enqueue
+from runs.tasks import enqueue_accepted
 
 RUNS_LINKED = 20
 
@@ -71,7 +71,7 @@ def _save_document(draft: Draft) -> Saved:
         conflict = "Another run with this run_id is stored already; this one was not."
         raise NotSaved(Card(draft.name, conflict), status=409) from None
     if accepted.created:
-        enqueue(accepted.run)
+        enqueue_accepted()
     return Saved(draft.name, accepted.run.run_id, (accepted.run,), accepted.created)
 
 
@@ -87,8 +87,7 @@ def _save_text(draft: Draft, person: User) -> Saved:
     request = ImportRequest(draft.body, draft.how, made)
     imported = store_import(request, person=person, seen=seen.understood)
     if imported.created:
-        for run in imported.runs:
-            enqueue(run)
+        enqueue_accepted()
     return Saved(draft.name, request.import_id, imported.runs, imported.created)
 
 

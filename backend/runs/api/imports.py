@@ -22,7 +22,7 @@ from runs.api.permissions import MayUpload
 from runs.api.request_body import read_text_body
 from runs.importing import Imported, ImportRequest, NoFigures, Understood, store_import, understand
 from runs.models import ApiToken, Run
-from runs.tasks import enqueue
+from runs.tasks import enqueue_accepted
 
 FORMATS: tuple[str, ...] = get_args(Format)
 UNITS: tuple[str, ...] = get_args(Unit)
@@ -199,8 +199,7 @@ def _run(run: Run, request: Request) -> dict[str, Any]:
 def _answer(imported: Imported, request: Request) -> Response:
     """202 for a new import, 200 for one that was stored before."""
     if imported.created:
-        for run in imported.runs:
-            enqueue(run)
+        enqueue_accepted()
     runs = [_run(run, request) for run in imported.runs]
     text = imported.runs[0].imported_text if imported.runs else None
     return Response(

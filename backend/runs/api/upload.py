@@ -11,7 +11,7 @@ from runs.acceptance import RunConflict, accept_run
 from runs.api.errors import Conflict, InvalidDocument
 from runs.api.request_body import read_json_body
 from runs.models import ApiToken, Run
-from runs.tasks import enqueue
+from runs.tasks import enqueue_accepted
 from runs.tokens import check_host
 
 
@@ -36,7 +36,7 @@ def upload_run(request: Request) -> Response:
     except RunConflict:
         raise Conflict from None
     if accepted.created:
-        enqueue(accepted.run)
+        enqueue_accepted()
     run_id = str(accepted.run.run_id)
     return Response(
         {
