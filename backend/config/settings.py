@@ -69,7 +69,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.csp.OncePolicyMiddleware",
     "pages.slow_down.ThrottleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -118,7 +118,9 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 DATABASES = {
-    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+    "default": dj_database_url.parse(
+        DATABASE_URL, engine="config.postgresql", conn_max_age=60, conn_health_checks=True
+    )
 }
 # Compiling a statement takes longer than any of ours runs; with the 4 MB of the default the votes
 # of ten thousand machines are sorted on disk; and disks that seek are not what it runs on today.
@@ -200,6 +202,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["runs.api.permissions.MayRead"],
     "DEFAULT_THROTTLE_CLASSES": ["runs.api.throttles.PerCaller"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "runs.api.negotiation.Negotiation",
     "DEFAULT_SCHEMA_CLASS": "drf_standardized_errors.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",
     # `format` is a parameter of our own (imports, comparison), not DRF's choice of a renderer.
