@@ -69,6 +69,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.compression.TextGZipMiddleware",
     "config.csp.OncePolicyMiddleware",
     "pages.slow_down.ThrottleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -78,6 +79,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "runs.unavailable.DatabaseUnavailableMiddleware",
+    "runs.api.conditional.ConditionalApiMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 

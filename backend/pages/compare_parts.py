@@ -14,6 +14,13 @@ from runs.answer_cache import cached_answer
 from runs.queries.selection import ComparisonQuery
 from runs.rollups import Lag
 
+TEMPLATES = {
+    "form": "pages/parts/compare_form.html",
+    "head": "pages/parts/compare_head.html",
+    "body": "pages/parts/compare_body.html",
+}
+"""Part of `CompareParts` -> its template."""
+
 
 @dataclass(frozen=True)
 class CompareParts:
@@ -38,9 +45,9 @@ def compare_parts(
         return json.dumps(asdict(_rendered(params, query, lag, nothing_stored))).encode()
 
     extra = f"{params.urlencode()} {nothing_stored}"
-    parts: dict[str, str] = json.loads(cached_answer("compare-page", query, make, extra))
+    parts: dict[str, str] = json.loads(cached_answer("compare-page", query, make, extra).body)
     # Rendered by templates, and kept where only this program writes.
-    html = {name: mark_safe(parts[name]) for name in ("form", "head", "body")}  # noqa: S308  # nosec B308 B703
+    html = {name: mark_safe(parts[name]) for name in TEMPLATES}  # noqa: S308  # nosec B308 B703
     return CompareParts(**{**parts, **html})
 
 
@@ -53,10 +60,9 @@ def _rendered(
         "nothing_stored": nothing_stored,
         "request": SimpleNamespace(GET=params),
     }
+    html = {name: render_to_string(template, context) for name, template in TEMPLATES.items()}
     return CompareParts(
-        form=render_to_string("pages/parts/compare_form.html", context),
-        head=render_to_string("pages/parts/compare_head.html", context),
-        body=render_to_string("pages/parts/compare_body.html", context),
+        **html,
         heading=context["heading"],
         sources=", ".join(context["sources"]),
     )

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
+from uuid import UUID
 
 from django.conf import settings
 from django.core.cache import cache
 from redis.exceptions import RedisError
 
-from analysis.comparison import NEEDS_PROFILE
 from runs.data_version import data_version
-from runs.queries.profiles import profiles_stamp
 from runs.queries.selection import ComparisonQuery
 from runs.rollups import Lag, allowing_lag
 
@@ -36,31 +36,42 @@ SAID_EVERY_SECONDS = 60
 _said_at = -float(SAID_EVERY_SECONDS)
 
 
+class Answer(NamedTuple):
+    """What is sent; `exact`: it is that of the version of the data, and none older."""
+
+    body: bytes
+    exact: bool
+
+
 def cached_answer(
-    kind: str, query: ComparisonQuery, make: Callable[[Lag], bytes], extra: str = ""
-) -> bytes:
+    kind: str,
+    query: ComparisonQuery,
+    make: Callable[[Lag], bytes],
+    extra: str = "",
+    version: UUID | None = None,
+) -> Answer:
     """The answer to a query, from the cache or made; `extra` is what else it hangs on.
 
     Rollups may lag while it is made: `make` gets told and has to say so, and such an answer is
-    not kept.
+    not kept. `version` is the present one of the data for who has asked for it already.
     """
-    key = _key(kind, query, extra)
+    # The version is read before anything else: what is read after it is as new, or newer.
+    version = version or data_version()
+    key = _key(kind, query, f"{version} {extra}")
     kept = _get(key)
     if kept is not None:
-        return kept
-    with allowing_lag() as lag:
+        return Answer(kept, True)
+    with allowing_lag(version) as lag:
         made = make(lag)
-    if lag.as_of is None and len(made) <= MOST_BYTES:
+    exact = lag.as_of is None
+    if exact and len(made) <= MOST_BYTES:
         _set(key, made)
-    return made
+    return Answer(made, exact)
 
 
 def _key(kind: str, query: ComparisonQuery, extra: str) -> str:
-    # The version is read before anything else: what is read after it is as new, or newer.
-    version = str(data_version())
-    profiles = profiles_stamp() if query.metric in NEEDS_PROFILE else ""
     asked = json.dumps(asdict(query), sort_keys=True, default=str)
-    text = "\n".join((kind, program_stamp(), version, profiles, asked, extra))
+    text = "\n".join((kind, program_stamp(), asked, extra))
     return f"answer-{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -88,11 +99,23 @@ def _say(error: Exception) -> None:
         logger.warning("Redis cannot be reached, so every answer is made anew: %s", error)
 
 
-@lru_cache(maxsize=1)
 def program_stamp() -> str:
     """Another one for every change of the program, its templates and its assets."""
+    return _program()[0]
+
+
+def program_changed_at() -> float:
+    """Unix time of the last change of any of its files."""
+    return _program()[1]
+
+
+@lru_cache(maxsize=1)
+def _program() -> tuple[str, float]:
     backend = Path(__file__).parent.parent
     files = [*backend.rglob("*.py"), *backend.rglob("*.html")]
     files += Path(settings.STATIC_ROOT).glob("staticfiles.json")
-    facts = sorted((str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files)
-    return hashlib.sha256(repr(facts).encode()).hexdigest()
+    stats = {str(file): file.stat() for file in files}
+    facts = sorted((path, stat.st_size, stat.st_mtime_ns) for path, stat in stats.items())
+    # The time of the inode: files that are installed may bring an old time of their content.
+    changed_at = max(stat.st_ctime for stat in stats.values())
+    return hashlib.sha256(repr(facts).encode()).hexdigest(), changed_at

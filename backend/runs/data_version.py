@@ -1,5 +1,7 @@
 """The version of everything that comparisons read: what is cached is cached for one version."""
 
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -21,9 +23,21 @@ def data_changed() -> None:
         cursor.execute(CHANGE)
 
 
-def data_version() -> UUID:
-    """The present version; figures read after this call are at least as new."""
+class DataState(NamedTuple):
+    """A version, and when it came about; None: nothing was ever stored."""
+
+    version: UUID
+    changed_at: datetime | None
+
+
+def data_state() -> DataState:
+    """The present state; figures read after this call are at least as new."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT version FROM runs_dataversion")
+        cursor.execute("SELECT version, changed_at FROM runs_dataversion")
         row = cursor.fetchone()
-    return UUID(int=0) if row is None else UUID(str(row[0]))
+    return DataState(UUID(int=0), None) if row is None else DataState(*row)
+
+
+def data_version() -> UUID:
+    """The present version."""
+    return data_state().version

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from analysis.made_profile import MadeProfile, profile_of_fleet, profile_of_run, tool_fit_json
 from runs.audit import COMMAND, Actor, Subject, record
+from runs.data_version import data_changed
 from runs.models import ReferenceProfile, Run
 from runs.queries.fleet import FleetMachine, fleet_machines, latest_of_host
 from runs.queries.profiles import ready_runs, wait_for_processing
@@ -94,7 +95,7 @@ def _check_name(name: str) -> None:
 def _store(request: ProfileRequest, making: _Making) -> ReferenceProfile:
     total, end = ready_runs()
     now = timezone.now()
-    return ReferenceProfile.objects.create(
+    profile = ReferenceProfile.objects.create(
         name=request.name,
         levels=making.made.levels,
         made_from=making.words,
@@ -106,6 +107,8 @@ def _store(request: ProfileRequest, making: _Making) -> ReferenceProfile:
         progressed_at=now,
         completed_at=None if total else now,
     )
+    data_changed()
+    return profile
 
 
 def _from_run(request: ProfileRequest) -> _Making:
@@ -172,12 +175,14 @@ def activate(profile_pk: int, by: Actor = COMMAND) -> ReferenceProfile:
             f"{profile.runs_total} runs are done."
         )
     active = next((one.name for one in profiles.values() if one.active), None)
-    if active != profile.name:
-        before, after = {"active": active}, {"active": profile.name}
-        record(by, "profile.activate", _subject(profile), before, after)
-    ReferenceProfile.objects.filter(active=True).exclude(pk=profile_pk).update(active=False)
+    if active == profile.name:
+        return profile
+    before, after = {"active": active}, {"active": profile.name}
+    record(by, "profile.activate", _subject(profile), before, after)
+    ReferenceProfile.objects.filter(active=True).update(active=False)
     ReferenceProfile.objects.filter(pk=profile_pk).update(active=True)
     profile.active = True
+    data_changed()
     return profile
 
 
@@ -197,4 +202,5 @@ def retire(profile_pk: int, by: Actor = COMMAND) -> ReferenceProfile:
         profile.save(update_fields=["retired_at"])
         retired = {"retired_at": profile.retired_at}
         record(by, "profile.retire", _subject(profile), {"retired_at": None}, retired)
+        data_changed()
     return profile

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
+from uuid import UUID
 
 from celery import current_app
 from django.core.cache import cache
@@ -49,8 +50,12 @@ TASK = "runs.tasks.make_rollup"
 
 @dataclass
 class Lag:
-    """What a page or answer was made of: the moment of its oldest figures, None: all are exact."""
+    """What a page or answer was made of: the moment of its oldest figures, None: all are exact.
 
+    `version` is that of the data when the answer was begun: figures of it are exact.
+    """
+
+    version: UUID
     as_of: datetime | None = None
 
     @property
@@ -67,9 +72,12 @@ _lag: ContextVar[Lag | None] = ContextVar("lag", default=None)
 
 
 @contextmanager
-def allowing_lag() -> Iterator[Lag]:
-    """Within, rollups may be older than the data; what is given says how old they were."""
-    lag = Lag()
+def allowing_lag(version: UUID | None = None) -> Iterator[Lag]:
+    """Within, rollups may be older than the data; what is given says how old they were.
+
+    `version` is the present one for who has asked for it already.
+    """
+    lag = Lag(version or data_version())
     token = _lag.set(lag)
     try:
         yield lag
@@ -126,11 +134,11 @@ def maker(kind: str) -> Callable[[Maker], Maker]:
 def rollup(kind: str, question: Question) -> Rollup:
     """The rollup of this question: exact, or inside `allowing_lag` one that is noted there."""
     key = json.dumps([kind, question], sort_keys=True, separators=(",", ":"))
-    version = data_version()
+    lag = _lag.get()
+    version = lag.version if lag else data_version()
     stored = Rollup.objects.filter(key=key).first()
     if stored is not None and stored.version == version:
         return stored
-    lag = _lag.get()
     if lag is None or stored is None or stored.seconds < AT_ONCE_SECONDS or not _asked_for(stored):
         return make_rollup(key)
     lag.note(stored.as_of)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from analysis.baselines import FAMILIES
 from analysis.normalisation import speed_index
+from runs.data_version import data_changed
 from runs.models import BaselineLevel, ReferenceProfile, Run, RunSpeedIndex
 
 CHUNK_RUNS = 500
@@ -108,3 +109,5 @@ def _note_progress(profile: ReferenceProfile, run_pks: list[int], more: bool) ->
         progressed_at=now,
         completed_at=None if more else now,
     )
+    if not more:
+        data_changed()

@@ -31,7 +31,7 @@ SESSION = 2
 
 API = {
     "/api/v1/comparison/": 1,
-    "/api/v1/comparison/?metric=normalised": 2,
+    "/api/v1/comparison/?metric=normalised": 1,
     "/api/v1/comparison/?cpu=cpu-1": 1,
     "/api/v1/runs/": 1,
     "/api/v1/runs/{run.run_id}/": 4,
@@ -66,7 +66,7 @@ PAGES = {
 
 COLD = {
     "/api/v1/comparison/?cpu=cpu-1": 5,
-    "/api/v1/comparison/?cpu=cpu-1&metric=normalised": 8,
+    "/api/v1/comparison/?cpu=cpu-1&metric=normalised": 7,
     "/api/v1/comparison/?group_by=host": 4,
     "/api/v1/comparison/?tool=openssl&cpu=cpu-1": 7,
     "/api/v1/comparison/?until=2026-01-01": 4,

@@ -259,7 +259,7 @@ def test_a_chunk_takes_a_bounded_number_of_statements(
         store_run(document(f"h{number}", arcfour=100, des=20 + number))
     profile = profiles.make_profile(ProfileRequest("new", "fleet"))
     # Savepoint and its release; profile, runs, levels, indices, progress.
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):  # the last chunk also says that answers may differ
         speed_indices.index_next_runs(profile.pk, 0)
 
 

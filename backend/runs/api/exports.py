@@ -9,6 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from runs.api.conditional import of_present_data
 from runs.api.export_parameters import export_of, file_name
 from runs.api.schema import COMPARISON_PARAMETERS
 from runs.exporting import (
@@ -94,9 +95,11 @@ class ComparisonCsv(APIView):
         parameters=[*COMPARISON_PARAMETERS, *CSV_PARAMETERS],
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
-    def get(self, request: Request) -> StreamingHttpResponse:
+    def get(self, request: Request) -> HttpResponseBase:
         """The same numbers as CSV: one row for each group and cipher."""
-        return comparison_csv_response(asked_export(request, COMPARISON))
+        return of_present_data(
+            request, lambda _: comparison_csv_response(asked_export(request, COMPARISON))
+        )
 
 
 class ComparisonXlsx(APIView):
@@ -109,7 +112,9 @@ class ComparisonXlsx(APIView):
     )
     def get(self, request: Request) -> HttpResponseBase:
         """The same numbers with a chart, the measurements and machines behind them, the method."""
-        return xlsx_response(asked_export(request, COMPARISON, workbook=True))
+        return of_present_data(
+            request, lambda _: xlsx_response(asked_export(request, COMPARISON, workbook=True))
+        )
 
 
 class MeasurementsCsv(APIView):
@@ -120,9 +125,9 @@ class MeasurementsCsv(APIView):
         parameters=[*COMPARISON_PARAMETERS, *ROW_PARAMETERS, *CSV_PARAMETERS],
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
-    def get(self, request: Request) -> StreamingHttpResponse:
+    def get(self, request: Request) -> HttpResponseBase:
         """One row for each measurement of runs that count, the latest run first, streamed."""
-        return csv_response(asked_export(request, MEASUREMENTS))
+        return of_present_data(request, lambda _: csv_response(asked_export(request, MEASUREMENTS)))
 
 
 class MeasurementsXlsx(APIView):
@@ -135,7 +140,9 @@ class MeasurementsXlsx(APIView):
     )
     def get(self, request: Request) -> HttpResponseBase:
         """The same rows as a workbook, with their comparison, machines and method."""
-        return xlsx_response(asked_export(request, MEASUREMENTS, workbook=True))
+        return of_present_data(
+            request, lambda _: xlsx_response(asked_export(request, MEASUREMENTS, workbook=True))
+        )
 
 
 class SamplesCsv(APIView):
@@ -146,6 +153,6 @@ class SamplesCsv(APIView):
         parameters=[*COMPARISON_PARAMETERS, *ROW_PARAMETERS, *CSV_PARAMETERS],
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
-    def get(self, request: Request) -> StreamingHttpResponse:
+    def get(self, request: Request) -> HttpResponseBase:
         """One row for each try of each measurement, streamed."""
-        return csv_response(asked_export(request, SAMPLES))
+        return of_present_data(request, lambda _: csv_response(asked_export(request, SAMPLES)))

@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from documents.validation import run_schema
 from runs.answer_cache import cached_answer
 from runs.api.comparison_json import comparison_json
+from runs.api.conditional import NOT_KEPT, of_present_data
 from runs.api.editing import HostEditing, RunEditing
 from runs.api.exports import asked_export, comparison_csv_response
 from runs.api.pagination import ByCursor
@@ -29,11 +30,13 @@ from runs.api.serializers import (
     RunSummarySerializer,
 )
 from runs.api.upload import upload_run
+from runs.data_version import DataState
 from runs.exporting import COMPARISON
 from runs.queries.comparison import compare
 from runs.queries.hosts import host_detail, host_summaries, select_hosts
 from runs.queries.profiles import UnknownProfile
 from runs.queries.runs import imported_text, run_detail, run_document, select_runs, summaries
+from runs.queries.selection import ComparisonQuery
 
 
 class RunList(APIView):
@@ -167,17 +170,29 @@ class ComparisonView(APIView):
         """Groups of machines compared: one vote per machine, median and quartiles."""
         asked = request.query_params.get("format", "")
         if asked == "csv":
-            return comparison_csv_response(asked_export(request, COMPARISON))
+            return of_present_data(
+                request, lambda _: comparison_csv_response(asked_export(request, COMPARISON))
+            )
         if asked not in ("", "json"):
             raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
         query = comparison_query(request.query_params)
         try:
-            answer = cached_answer(
-                "comparison", query, lambda lag: comparison_json(compare(query), lag)
-            )
+            return of_present_data(request, lambda state: _comparison(query, state))
         except UnknownProfile as error:
             raise ValidationError({"profile": error.sentence}) from None
-        return HttpResponse(answer, content_type="application/json")
+
+
+def _comparison(query: ComparisonQuery, state: DataState) -> HttpResponse:
+    answer = cached_answer(
+        "comparison",
+        query,
+        lambda lag: comparison_json(compare(query), lag),
+        version=state.version,
+    )
+    response = HttpResponse(answer.body, content_type="application/json")
+    if not answer.exact:
+        response["Cache-Control"] = NOT_KEPT
+    return response
 
 
 class RunSchemaView(APIView):

@@ -76,14 +76,6 @@ def usable_profile(name: str | None) -> ReferenceProfile | None:
     return profile
 
 
-def profiles_stamp() -> str:
-    """Another text for every change of what there is of profiles, or which one is active."""
-    rows = ReferenceProfile.objects.order_by("pk").values_list(
-        "pk", "active", "completed_at", "retired_at"
-    )
-    return repr(list(rows))
-
-
 def has_levels(tool: str) -> bool:
     """Whether any profile knows baseline levels of this tool, so that it can be normalised."""
     return any(

@@ -1,0 +1,165 @@
+"""Who has the present answer is told so; who takes gzip gets a tenth of the bytes."""
+
+import gzip
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from runs.derived import set_hidden
+from runs.models import DataVersion, ReferenceProfile, Rollup
+from runs.profiles import activate
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import run_document, ssh_measurement
+
+COMPARISON = "/api/v1/comparison/"
+CTR = "aes128-ctr"
+BY_DATA = (
+    COMPARISON,
+    f"{COMPARISON}?format=csv",
+    "/api/v1/exports/comparison.csv",
+    "/api/v1/exports/comparison.xlsx",
+    "/api/v1/exports/measurements.csv?excel=1",
+    "/api/v1/exports/samples.csv",
+)
+BY_BYTES = ("/api/v1/hosts/", "/api/v1/runs/", "/api/v1/ciphers/", "/api/v1/schema/run")
+
+
+def ask(client: Client, path: str, **headers: str) -> Any:
+    """The answer, read to its end; its files are closed, and the test's connection is not."""
+    answer: Any = client.get(path, headers=headers)
+    answer.body = answer.getvalue()
+    for close in answer._resource_closers:
+        close()
+    return answer
+
+
+def changed(ago: timedelta) -> None:
+    """The last change of the data was then."""
+    assert DataVersion.objects.update(changed_at=timezone.now() - ago) == 1
+
+
+@pytest.mark.parametrize("path", (*BY_DATA, *BY_BYTES))
+def test_who_has_the_present_answer_gets_304(
+    reader: ApiClient, store_run: StoreRun, path: str
+) -> None:
+    store_run(run_document(ssh_measurement(CTR, 1e8)))
+    first = ask(reader, path)
+    assert first.status_code == 200
+    assert first.body
+    assert first["Cache-Control"] == "private, no-cache"
+    again = ask(reader, path, if_none_match=first["ETag"])
+    assert (again.status_code, again.body) == (304, b"")
+    assert again["ETag"] == first["ETag"]
+    assert ask(reader, path, if_none_match='W/"another"').status_code == 200
+
+
+@pytest.mark.parametrize("path", (*BY_DATA, "/api/v1/hosts/", "/api/v1/runs/"))
+def test_a_change_of_the_data_is_another_answer(
+    reader: ApiClient, store_run: StoreRun, path: str
+) -> None:
+    run = store_run(run_document(ssh_measurement(CTR, 1e8)))
+    before = ask(reader, path)["ETag"]
+    store_run(run_document(ssh_measurement(CTR, 2e8), host={"name": "another"}))
+    between = ask(reader, path, if_none_match=before)
+    assert between.status_code == 200
+    set_hidden(run, True)
+    after = ask(reader, path, if_none_match=f"{before}, {between['ETag']}")
+    assert after.status_code == 200
+    assert len({before, between["ETag"], after["ETag"]}) == 3
+
+
+def test_a_304_takes_one_statement(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(run_document(ssh_measurement(CTR, 1e8)))
+    etag = ask(reader, f"{COMPARISON}?cpu=x")["ETag"]
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        assert ask(reader, f"{COMPARISON}?cpu=x", if_none_match=etag).status_code == 304
+    assert [one["sql"] for one in asked if "apitoken" not in one["sql"]] == [
+        "SELECT version, changed_at FROM runs_dataversion"
+    ]
+
+
+@pytest.mark.parametrize("path", BY_DATA)
+def test_dates_of_the_last_change(reader: ApiClient, store_run: StoreRun, path: str) -> None:
+    store_run(run_document(ssh_measurement(CTR, 1e8)))
+    assert "Last-Modified" not in ask(reader, path)  # more may happen within this second
+    changed(timedelta(seconds=3))
+    date = ask(reader, path)["Last-Modified"]
+    assert ask(reader, path, if_modified_since=date).status_code == 304
+    store_run(run_document(ssh_measurement(CTR, 2e8), host={"name": "another"}))
+    assert ask(reader, path, if_modified_since=date).status_code == 200
+
+
+def test_other_questions_and_other_sites_have_other_names(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document(ssh_measurement(CTR, 1e8)))
+    first = ask(reader, COMPARISON)["ETag"]
+    assert ask(reader, f"{COMPARISON}?group_by=os", if_none_match=first).status_code == 200
+    assert ask(reader, COMPARISON, host="localhost", if_none_match=first).status_code == 200
+
+
+def test_another_active_profile_is_another_answer(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(run_document(ssh_measurement(CTR, 1e8)))
+    now = timezone.now()
+    other = ReferenceProfile.objects.create(name="ours", levels={}, completed_at=now)
+    path = f"{COMPARISON}?metric=normalised"
+    first = ask(reader, path)
+    activate(other.pk)
+    second = ask(reader, path, if_none_match=first["ETag"])
+    assert (first.json()["profile"], second.json()["profile"]) == ("2015", "ours")
+
+
+def test_an_answer_that_lags_is_not_named_as_the_present_one(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document(ssh_measurement(CTR, 1e8)))
+    ask(reader, COMPARISON)
+    Rollup.objects.update(seconds=10, as_of=timezone.now())
+    store_run(run_document(ssh_measurement(CTR, 2e8), host={"name": "another"}))
+    lagging = ask(reader, COMPARISON)
+    assert lagging.json()["as_of"] is not None
+    assert lagging["Cache-Control"] == "no-store"
+    assert "ETag" not in lagging
+    assert "Last-Modified" not in lagging
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", (COMPARISON, "/api/v1/exports/samples.csv", "/api/v1/hosts/"))
+def test_nobody_learns_from_an_etag_what_may_not_be_read(
+    reader: ApiClient, store_run: StoreRun, path: str
+) -> None:
+    store_run(run_document(ssh_measurement(CTR, 1e8)))
+    etag = ask(reader, path)["ETag"]
+    stranger = ask(Client(), path, if_none_match=etag)
+    assert stranger.status_code == 401
+    assert "ETag" not in stranger
+
+
+@pytest.mark.parametrize("path", (*BY_DATA, *BY_BYTES, "/"))
+def test_texts_are_compressed_for_who_takes_that(
+    client: Client, store_run: StoreRun, path: str
+) -> None:
+    for number in range(12):
+        store_run(run_document(ssh_measurement(CTR, 1e8), host={"name": f"m{number}"}))
+    client.force_login(User.objects.create_user("anna"))
+    plain, packed = ask(client, path), ask(client, path, accept_encoding="gzip")
+    assert "Content-Encoding" not in plain
+    if path.endswith(".xlsx"):
+        assert "Content-Encoding" not in packed
+        return
+    assert packed["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in packed["Vary"]
+    whole = gzip.decompress(packed.body)
+    if path == "/":  # its forms hold a secret that changes each time
+        assert b"</html>" in whole
+        return
+    assert whole == plain.body
+    assert ask(client, path, if_none_match=packed["ETag"]).status_code == 304
