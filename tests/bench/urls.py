@@ -5,15 +5,20 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import include, path
 
 
 @dataclass
 class Bare:
-    """What `bare_template` renders: a template and all that it needs, made beforehand."""
+    """What `bare_template` renders: a template and all that it needs, made beforehand.
+
+    `parts` are templates, each with its context, whose HTML is a part of the page.
+    """
 
     template: str = "pages/base.html"
     context: dict[str, Any] = field(default_factory=dict)
+    parts: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
 
 bare = Bare()
@@ -25,7 +30,9 @@ def ping(_request: HttpRequest) -> HttpResponse:
 
 
 def bare_template(request: HttpRequest) -> HttpResponse:
-    """A template with a ready context: no query, no computing."""
+    """Templates with ready contexts: no query, no computing, nothing kept."""
+    for template, context in bare.parts:
+        render_to_string(template, context)
     return render(request, bare.template, bare.context)
 
 

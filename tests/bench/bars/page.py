@@ -1,14 +1,16 @@
 """10: the compare page at the size of the fleet, against a bare view of its own template."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from django.core.cache import cache
 from django.template import Context
 from django.test import Client
 from django.test.utils import setup_test_environment, teardown_test_environment
 
+from pages.compare_parts import TEMPLATES
+from pages.views.compare import TEMPLATE as PAGE_TEMPLATE
 from tests.bench import urls
 from tests.bench.figures import Figure, Pair, at_most
 from tests.bench.fleet.size import Size
@@ -21,11 +23,12 @@ TIMES = 4.0
 def figures(_size: Size) -> list[Figure]:
     """Server time of the HTML, in this process through all middleware.
 
-    The floor renders the same template with the same context, all of it ready: what no page made
-    by Django's templates can undercut. The frame of a page without content is shown beside it.
+    The floor renders the same templates with the same contexts, all of it ready: what no page made
+    by Django's templates anew can undercut. Asked again, the page has its parts ready too: then it
+    stands beside the frame of a page without content.
     """
     cache.clear()
-    urls.bare.template, urls.bare.context = _rendered(PAGE)
+    _note_rendered(PAGE)
     page, template, empty = map(_getting, (PAGE, "/bench/template/", "/bench/empty/"))
     first = p50_ms(page, template, before=cache.clear)
     again = p50_ms(page, empty)
@@ -40,21 +43,28 @@ def _shown(name: str, pair: Pair) -> Figure:
     return replace(at_most(name, "ms", pair, TIMES), bar="", ok=None)
 
 
-def _rendered(path: str) -> tuple[str, dict[str, Any]]:
-    """The template that a page renders, and the context that it does so with."""
+def _note_rendered(path: str) -> None:
+    """Have the floor render what a page that is not in the cache renders: its parts, and itself."""
     setup_test_environment()
     try:
         answer = Client().get(path)
     finally:
         teardown_test_environment()
-    rendered: Context = answer.context[0]  # type: ignore[index]
+    names = (str(one.name) for one in answer.templates)
+    contexts = cast("Sequence[Context]", answer.context)
+    rendered = dict(zip(names, contexts, strict=True))
+    urls.bare.parts = [(name, flat(rendered[name])) for name in TEMPLATES.values()]
     # Those of the floor's own request come from the context processors.
-    own = {
-        str(name): value
-        for name, value in rendered.flatten().items()
-        if name not in ("request", "csrf_token")
+    page = flat(rendered[PAGE_TEMPLATE])
+    urls.bare.template = PAGE_TEMPLATE
+    urls.bare.context = {
+        name: value for name, value in page.items() if name not in ("request", "csrf_token")
     }
-    return str(answer.templates[0].name), own
+
+
+def flat(context: Context) -> dict[str, Any]:
+    """What templates were given, by name."""
+    return {str(name): value for name, value in context.flatten().items()}
 
 
 def _getting(path: str) -> Callable[[], None]:
