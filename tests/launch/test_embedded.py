@@ -238,6 +238,17 @@ def test_redis_listens_on_no_port(data_dir: Path, services: Services) -> None:
     assert not listening & {server.pid, database.pid}
 
 
+def test_kept_answers_make_room_and_queued_tasks_stay(services: Services) -> None:
+    answer = b"x" * 1_000_000
+    with redis.Redis.from_url(services.redis_url) as client:
+        client.rpush("celery", "a task")
+        for number in range(300):
+            client.set(f"answer-{number}", answer, ex=600)
+        kept = len(client.keys("answer-*"))
+        assert 100 < kept < 300
+        assert client.lrange("celery", 0, -1) == [b"a task"]
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     (

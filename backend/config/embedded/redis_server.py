@@ -85,6 +85,9 @@ class RedisServer:
             # Queued tasks survive a stop, and all but the last second of a crash.
             "appendonly": "yes",
             "save": "",
+            # Answers that are kept go when the memory is full; queued tasks never do.
+            "maxmemory": "256mb",
+            "maxmemory-policy": "volatile-lru",
         }
         command = [str(_program())]
         for option, value in options.items():
