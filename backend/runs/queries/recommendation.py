@@ -140,7 +140,10 @@ def hosts_left_out(selection: HostSelection) -> LeftOut:
         WITH fits AS MATERIALIZED (
             SELECT DISTINCT r.host_id
             FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id WHERE {fits.text}
-        ), measured AS MATERIALIZED (SELECT DISTINCT k.host_id {figures.sql})
+        ), measured AS MATERIALIZED (
+            SELECT DISTINCT k.host_id {figures.sql}
+                AND k.host_id = ANY(ARRAY(SELECT host_id FROM fits))
+        )
         SELECT h.name, count(*) OVER () FROM runs_host h
         WHERE h.id IN (SELECT host_id FROM fits) AND h.id NOT IN (SELECT host_id FROM measured)
         ORDER BY h.name LIMIT %s
@@ -191,7 +194,8 @@ def _latest_runs(selection: HostSelection) -> list[_Latest]:
     """Of every host the latest run with figures, where that one passes the filters.
 
     Found once, before hosts are named: the database would else find them again for each host
-    where it believes that there are few.
+    where it believes that there are few. Only of hosts one of whose machines passes: figures of
+    the others need not be read.
     """
     figures = _figures_of_period(selection)
     outer = Where(["true"], [])
@@ -200,7 +204,11 @@ def _latest_runs(selection: HostSelection) -> list[_Latest]:
     statement = f"""
         WITH latest AS MATERIALIZED (
             SELECT DISTINCT ON (k.host_id) k.host_id, k.id AS machine_id, l.run_id
-            {figures.sql} ORDER BY k.host_id, {LATEST_FIRST}
+            {figures.sql} AND k.host_id = ANY(ARRAY(
+                SELECT DISTINCT k.host_id FROM runs_machine k
+                JOIN runs_environment e ON e.id = k.environment_id WHERE {outer.text}
+            ))
+            ORDER BY k.host_id, {LATEST_FIRST}
         )
         SELECT h.id, h.slug, h.name, l.run_id, k.environment_id
         FROM latest l
@@ -209,7 +217,8 @@ def _latest_runs(selection: HostSelection) -> list[_Latest]:
         JOIN runs_environment e ON e.id = k.environment_id
         WHERE {outer.text} ORDER BY h.slug LIMIT %s
     """  # noqa: S608 - closed lists
-    rows = fetch_rows(statement, [*figures.parameters, *outer.parameters, MOST_HOSTS + 1])
+    passes = outer.parameters
+    rows = fetch_rows(statement, [*figures.parameters, *passes, *passes, MOST_HOSTS + 1])
     return [_Latest(*row) for row in rows]
 
 
