@@ -32,7 +32,7 @@ from runs.queries.facets import (
     measured_ciphers,
 )
 from runs.queries.machine_results import class_series
-from runs.queries.selection import GROUPINGS, ComparisonQuery
+from runs.queries.selection import GROUPINGS, ComparisonQuery, grouping
 from runs.rollups import allowing_lag
 from tests.conftest import StoreRun
 from tests.sample_documents import (
@@ -44,6 +44,7 @@ from tests.sample_documents import (
 
 SSH = ("aes128-ctr", "chacha20-poly1305@openssh.com", "3des-cbc", "arcfour")
 OPENSSL = ("aes-128-gcm", "des-ede3-cbc")
+BLOCK_SIZES = (1024, 16384)
 START = datetime(2025, 11, 1, tzinfo=UTC)
 MIDDLE = START + timedelta(days=5)
 
@@ -70,7 +71,7 @@ openssl_series = st.builds(
     lambda cipher, rate, block: openssl_measurement(cipher, rate, block_size=block),
     st.sampled_from(OPENSSL),
     rates,
-    st.sampled_from((1024, 16384)),
+    st.sampled_from(BLOCK_SIZES),
 )
 
 
@@ -142,6 +143,16 @@ def by_statement(query: ComparisonQuery) -> int | None:
     return common_block_size(query, class_series(query).choice(query))
 
 
+def by_votes(query: ComparisonQuery) -> int | None:
+    """The largest of the block sizes at which most groups have votes."""
+    groups = {
+        block: {one.group_key for one in votes(replace(query, block_size=block), None)}
+        for block in BLOCK_SIZES
+    }
+    measured = [block for block in groups if groups[block]]
+    return max(measured, key=lambda block: (len(groups[block]), block), default=None)
+
+
 def reference_votes(query: ComparisonQuery) -> set[tuple[Any, ...]]:
     """Host, environment, cipher and median of each vote, by the definition over all runs."""
     best: dict[tuple[Any, ...], tuple[Any, ...]] = {}
@@ -207,6 +218,8 @@ def agree(asked: list[ComparisonQuery]) -> None:
         assert compare(query) == direct
         assert direct == in_python(query)
         assert resolve_block_size(query).block_size == by_statement(query)
+        if query.tool == "openssl" and not grouping(query.group_by).of_run:
+            assert by_statement(query) == by_votes(replace(query, metric="throughput"))
         at_block = replace(query, metric="throughput", block_size=by_statement(query))
         if "verdict" not in query.filters and "host" not in query.filters:
             found = votes(at_block, None)
