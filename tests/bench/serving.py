@@ -16,9 +16,11 @@ from django.db import connection
 
 from launch import places, preconditions, processes
 from launch.site import web_server
+from tests.bench.fleet.copying import dsn
 from tests.bench.telling import say
 
 START_SECONDS = 60.0
+APPLICATION = "config.wsgi:application"
 TOKEN_RATE = 1_000_000
 """Requests a minute of one token: they are counted as ever, only none is one too many."""
 
@@ -87,18 +89,20 @@ def reader() -> Server:
 
 
 @contextmanager
-def server(workers: int = 2) -> Iterator[Server]:
+def server(workers: int = 2, application: str = APPLICATION) -> Iterator[Server]:
     """Start the web server as `make run` does; it ends with the context."""
     port = free_port()
     log = settings.DATA_DIR / "log" / "bench-web.log"
     environment = {
         **os.environ,
         "DATABASE_URL": database_url(),
+        "BENCH_DSN": dsn(),
         "REDIS_URL": settings.REDIS_URL,
         "CIPHERMARK_TOKEN_RATE": str(TOKEN_RATE),
         "PYTHONPATH": os.pathsep.join((str(places.BACKEND), str(places.PROJECT))),
     }
-    command = [sys.executable, *web_server(port, workers)]
+    options = (application if one == APPLICATION else one for one in web_server(port, workers))
+    command = [sys.executable, *options]
     part = processes.start("web", command, log=log, environment=environment, folder=places.BACKEND)
     try:
         started = Server(port, psutil.Process(part.process.pid))

@@ -19,27 +19,37 @@ from tests.bench.fleet.copying import dsn, last_id
 from tests.bench.fleet.documents import assembled, without_measurements
 from tests.bench.fleet.plan import Plan
 from tests.bench.fleet.size import SIZES, Size
-from tests.bench.serving import Server, server
+from tests.bench.serving import APPLICATION, Server, server
 from tests.bench.timing import chosen
 
 CLIENTS = 4
 ROUNDS = 3
 SHARE = 0.4
 TOKEN = "bench"
+BARE = "tests.bench.bare_upload:application"
 CLIENT_START_SECONDS = 0.5
 """Time for the clients to get their documents ready."""
 
 
 def figures(size: Size) -> list[Figure]:
-    """Runs a second; the worker does not run meanwhile, the tasks are only queued."""
+    """Runs a second; the worker does not run meanwhile, the word to it is only queued.
+
+    A second line, without a bar, has a server without Django in the program's place.
+    """
     documents = 5 if size.name == "tiny" else 50
-    with uploading() as uploads:
+    figure = at_least("1 upload, 4 clients", "runs/s", _pair(APPLICATION, documents), SHARE)
+    bare = at_least("1 upload, no Django", "runs/s", _pair(BARE, documents), SHARE)
+    return [figure, replace(bare, bar="", ok=None)]
+
+
+def _pair(application: str, documents: int) -> Pair:
+    with uploading(application) as uploads:
         uploads.round(upload, 5)
         values, floors = [], []
         for _ in range(min(ROUNDS, chosen.effort.rounds)):
             values.append(uploads.round(upload, documents))
             floors.append(uploads.round(insert, documents))
-    return [at_least("1 upload, 4 clients", "runs/s", Pair.of(values, floors), SHARE)]
+    return Pair.of(values, floors)
 
 
 @dataclass(frozen=True)
@@ -59,12 +69,15 @@ class Uploads:
 
 
 @contextmanager
-def uploading() -> Iterator[Uploads]:
+def uploading(application: str = APPLICATION) -> Iterator[Uploads]:
     """A server and its clients; nothing that is uploaded stays."""
     first = last_id(Run)
     fresh = multiprocessing.get_context("spawn")
     try:
-        with server() as web, ProcessPoolExecutor(CLIENTS, mp_context=fresh) as pool:
+        with (
+            server(application=application) as web,
+            ProcessPoolExecutor(CLIENTS, mp_context=fresh) as pool,
+        ):
             _make_floor_table()
             token = create_token(TOKEN, "upload", expires_days=1)
             job = Job(sample_body(), 1, 0.0, port=web.port, token=token, dsn=dsn())
