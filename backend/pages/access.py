@@ -6,9 +6,15 @@ from typing import Concatenate, ParamSpec
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 from django.views.decorators.gzip import gzip_page
 
 from runs.access import reading_allowed
+from runs.api.parameters import MAX_LENGTH
+from runs.queries.former_hosts import what_they_became
+
+HOSTS = ("host", "client", "server")
+"""Parameters of addresses that name hosts by their keys."""
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
@@ -16,6 +22,8 @@ View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 def reader_required(view: View[P]) -> View[P]:
     """Send who may not read to the sign-in page, and from there back to where they wanted to go.
+
+    Who asks for a host that was merged into another is sent to the same page of that one.
 
     Tables repeat themselves: compressed, a page is a tenth. Django pads what it compresses, and
     masks its CSRF tokens, so that lengths tell nobody a secret.
@@ -26,6 +34,28 @@ def reader_required(view: View[P]) -> View[P]:
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not reading_allowed(request):
             return redirect_to_login(request.get_full_path())
+        present = _present_address(request)
+        if present:
+            return redirect(present)
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+def _present_address(request: HttpRequest) -> str | None:
+    """This address with merged hosts under their present keys; None where it names no such host."""
+    named = {
+        key
+        for name in HOSTS
+        for key in request.GET.getlist(name)
+        if key and len(key) <= MAX_LENGTH and "\x00" not in key
+    }
+    became = what_they_became(named) if named and request.method in ("GET", "HEAD") else {}
+    if not became:
+        return None
+    params = request.GET.copy()
+    for name in HOSTS:
+        keys = (became.get(key, key) for key in params.getlist(name))
+        if name in params:
+            params.setlist(name, list(dict.fromkeys(keys)))
+    return f"{request.path}?{params.urlencode()}"

@@ -1,5 +1,6 @@
 """Editors change runs and hosts: PATCH and DELETE runs/, PATCH hosts/, POST hosts/merge/."""
 
+import re
 from typing import Any
 
 import pytest
@@ -156,6 +157,49 @@ def test_two_hosts_become_one_and_later_uploads_follow(editor: Editor, store_run
     assert entry.before["merged"]["runs"] == [str(old.run_id)]
     assert entry.before["merged"]["machine_id"] == "a" * 64
     assert editor.get(f"/api/v1/runs/{old.run_id}/document/").json()["host"]["name"] == "nas-old"
+
+
+OLD_KEY = (
+    "/api/v1/comparison/?group_by=host&host={}",
+    "/api/v1/runs/?host={}",
+    "/api/v1/trends/?tool=ssh&cipher=aes128-ctr&host={}",
+    "/api/v1/recommendation/?host={}",
+    "/api/v1/exports/measurements.csv?host={}",
+    "/?group_by=host&host={}",
+    "/runs/?host={}",
+    "/recommend/?host={}",
+)
+
+
+def test_whoever_asks_for_a_merged_host_gets_what_it_became(
+    editor: Editor, store_run: StoreRun
+) -> None:
+    old = store_run(run_document(host={"name": "nas-old"})).host
+    new = store_run(run_document(host={"name": "nas"})).host
+    other = store_run(run_document(host={"name": "other"})).host
+    assert other is not None
+    assert old is not None
+    assert new is not None
+    editor.change("post", f"hosts/{new.pk}/merge/", other=old.pk)
+    for address in OLD_KEY:
+        was, now = (answered(editor, address.format(key)) for key in ("nas-old", "nas"))
+        assert "nas" in now, address
+        assert was == now, address
+    pair = "/api/v1/recommendation/?client={}&server=other"
+    client, server = editor.get(pair.format("nas-old")).json()["hosts"]
+    assert (client["host"], server["host"]) == ("nas", "other")
+    gone = editor.get(f"/api/v1/hosts/{old.pk}/")
+    assert gone.status_code == 404
+    assert f"merged into the host {new.pk}." in gone.json()["errors"][0]["detail"]
+
+
+def answered(client: Client, address: str) -> str:
+    """What an address answers, without what differs from moment to moment, and without itself."""
+    answer: Any = client.get(address, follow=True)
+    assert answer.status_code == 200, address
+    text = answer.getvalue().decode().replace("nas-old", "nas")
+    text = re.sub(r'"(made_at|permalink)":"[^"]*"', "", text)
+    return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
 
 
 def test_what_was_merged_before_moves_on(editor: Editor, store_run: StoreRun) -> None:

@@ -18,8 +18,8 @@ from pages.host_list import host_list_context
 from pages.recommend_page import headline
 from pages.series import chart_views, sections, series_page
 from pages.standing_view import standing_tables
-from runs.models import HostAlias
 from runs.queries.delivery import latest_delivery
+from runs.queries.former_hosts import present_id
 from runs.queries.hosts import HostDetail, host_detail
 from runs.queries.standing import standings
 from runs.recommendation_question import of_host
@@ -63,10 +63,10 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
 
 def _where_it_went(host_id: int) -> HttpResponse:
     """The host that this one was merged into."""
-    alias = HostAlias.objects.filter(former_key=host_id).first()
-    if alias is None:
+    present = present_id(host_id)
+    if present is None:
         raise Http404("There is no such host, or it has no run that counts.")
-    return redirect("host-page", alias.host_id)
+    return redirect("host-page", present)
 
 
 def _history(

@@ -18,6 +18,7 @@ from runs.api.permissions import MayChangeHosts, MayChangeRuns, MayRead, MayRemo
 from runs.audit import actor_of
 from runs.editing import EditConflict, EditRefused
 from runs.models import Host, Run
+from runs.queries.former_hosts import present_id
 
 T = TypeVar("T")
 
@@ -85,8 +86,15 @@ def _run_key(run_id: UUID) -> int:
 
 def _host_key(host_id: int) -> int:
     if not Host.objects.filter(pk=host_id).exists():
-        raise NotFound(f"There is no host {host_id}.")
+        raise no_host(host_id)
     return host_id
+
+
+def no_host(host_id: int) -> NotFound:
+    """404 for an id of no host; of one that was merged it says into which."""
+    present = present_id(host_id)
+    merged = f": it was merged into the host {present}" if present else ""
+    return NotFound(f"There is no host {host_id}{merged}.")
 
 
 class RunEditing(APIView):

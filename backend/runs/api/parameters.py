@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.exceptions import ValidationError
 
+from runs.queries.former_hosts import present_keys
 from runs.queries.selection import (
     FILTERS,
     GROUPINGS,
@@ -120,7 +121,8 @@ def run_ids(params: QueryDict) -> list[UUID]:
 def comparison_query(params: QueryDict) -> ComparisonQuery:
     """The query that the parameters ask for; empty ones count as absent, unknown ones are ignored.
 
-    Raises DRF's `ValidationError`, keyed by parameter and naming every fault.
+    A host that was merged into another stands for that one, so that old addresses hold. Raises
+    DRF's `ValidationError`, keyed by parameter and naming every fault.
     """
     chosen: dict[str, Any] = {}
     faults: dict[str, Any] = {}
@@ -135,4 +137,6 @@ def comparison_query(params: QueryDict) -> ComparisonQuery:
     if faults:
         raise ValidationError(faults)
     filters = {name: chosen.pop(name) for name in FILTERS if name in chosen}
+    if "host" in filters:
+        filters["host"] = present_keys(filters["host"])
     return ComparisonQuery(ciphers=chosen.pop("cipher", ()), filters=filters, **chosen)

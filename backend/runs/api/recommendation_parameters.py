@@ -9,6 +9,7 @@ from rest_framework.exceptions import ValidationError
 from analysis.cipher_policies import DEFAULT_POLICY, policies
 from documents.types import Method
 from runs.api.parameters import comparison_query
+from runs.queries.former_hosts import present_keys
 from runs.queries.recommendation import HostSelection
 from runs.queries.selection import FILTERS
 from runs.recommendation_question import LINK_KEYS, Question
@@ -59,7 +60,8 @@ def _key(params: QueryDict, name: str, faults: dict[str, Any]) -> str | None:
     key = params.get(name) or None
     if key and (len(key) > LONGEST_KEY or "\x00" in key):
         faults[name] = "This is no key of a host; GET /api/v1/hosts/ lists them."
-    return key
+        return None
+    return present_keys([key])[0] if key else None
 
 
 def _link(params: QueryDict, faults: dict[str, Any]) -> float | None:

@@ -15,7 +15,7 @@ from documents.validation import run_schema
 from runs.answer_cache import cached_answer
 from runs.api.comparison_json import comparison_json
 from runs.api.conditional import NOT_KEPT, of_present_data
-from runs.api.editing import HostEditing, RunEditing
+from runs.api.editing import HostEditing, RunEditing, no_host
 from runs.api.exports import asked_export, comparison_csv_response
 from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query, run_ids
@@ -151,7 +151,7 @@ class HostView(HostEditing):
         """The host with the latest value of every series it measured."""
         detail = host_detail(host_id)
         if detail is None:
-            raise NotFound(f"There is no host {host_id}.")
+            raise no_host(host_id)
         return Response(HostDetailSerializer(detail).data)
 
 

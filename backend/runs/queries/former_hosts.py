@@ -1,0 +1,23 @@
+"""Hosts that were merged into others: whoever still asks for them gets what they became."""
+
+from collections.abc import Iterable
+
+from runs.models import HostAlias
+
+
+def what_they_became(keys: Iterable[str]) -> dict[str, str]:
+    """Of these keys of hosts those of merged ones -> the key of the host that each is part of."""
+    merged = HostAlias.objects.filter(slug__in=[key for key in keys if key])
+    return dict(merged.values_list("slug", "host__slug"))
+
+
+def present_keys(keys: Iterable[str]) -> tuple[str, ...]:
+    """These keys of hosts, a merged one replaced by that of the host it is part of; none twice."""
+    asked = tuple(keys)
+    became = what_they_became(asked)
+    return tuple(dict.fromkeys(became.get(key, key) for key in asked))
+
+
+def present_id(host_id: int) -> int | None:
+    """The id of the host that one of this id was merged into; None for an id that never was one."""
+    return HostAlias.objects.filter(former_key=host_id).values_list("host_id", flat=True).first()
