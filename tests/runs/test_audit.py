@@ -1,8 +1,11 @@
 """The audit log: what is in it, and that it only grows."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from django.contrib.auth.models import Group, User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
 from runs.audit import COMMAND, Subject, record
@@ -32,7 +35,19 @@ def test_the_database_refuses_to_alter_or_delete_an_entry() -> None:
         AuditEntry.objects.update(actor="somebody else")
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         entry.delete()
+    with never_emptied(), pytest.raises(IntegrityError, match="never emptied"):  # noqa: SIM117
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("TRUNCATE runs_auditentry")
     assert AuditEntry.objects.get().actor == "manage.py"
+
+
+@contextmanager
+def never_emptied() -> Iterator[None]:
+    """The trigger as every site has it; tests empty all tables and are let (tests/conftest.py)."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE runs_auditentry ENABLE TRIGGER audit_is_never_emptied")
+        yield
+        cursor.execute("ALTER TABLE runs_auditentry DISABLE TRIGGER audit_is_never_emptied")
 
 
 def test_tokens_are_made_and_revoked_on_record_without_their_secret(root: Client) -> None:
