@@ -2,9 +2,12 @@
 
 import contextlib
 import os
+from logging.config import dictConfig
 from typing import Any
 
 from celery import Celery, bootsteps
+from celery.signals import setup_logging
+from django.conf import settings
 from kombu.exceptions import OperationalError as BrokerError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -12,6 +15,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("ciphermark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["runs"])
+
+
+@setup_logging.connect
+def _log_as_the_site_does(**_: Any) -> None:
+    """Worker and beat too: what takes secrets out of the log is part of its settings."""
+    dictConfig(settings.LOGGING)
+
 
 SWEEP_SECONDS = 5.0
 

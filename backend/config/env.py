@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -24,6 +25,18 @@ class Env:
     def text(self, name: str, default: str = "") -> str:
         """The variable without surrounding blanks, or the default."""
         return self._variables.get(name, default).strip()
+
+    def url(self, name: str) -> str:
+        """An address with a password in it, perhaps: what is wrong with it is said without it."""
+        value = self.text(name)
+        try:
+            urlsplit(value).port  # noqa: B018  # reading it is what finds the fault
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} is no valid address. In its password the characters / ? # [ ] @ : % are"
+                " written as %2F %3F %23 %5B %5D %40 %3A %25."
+            ) from None
+        return value
 
     def flag(self, name: str, default: bool = False) -> bool:
         """1/true/yes/on or 0/false/no/off."""

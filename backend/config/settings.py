@@ -30,8 +30,8 @@ CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
 CIPHERMARK_SIGN_IN_RATE = env.number("CIPHERMARK_SIGN_IN_RATE", default=20)
 ALLOWED_HOSTS = env.names("CIPHERMARK_ALLOWED_HOSTS")
 SECRET_KEY = env.text("CIPHERMARK_SECRET_KEY")
-DATABASE_URL = env.text("DATABASE_URL")
-REDIS_URL = env.text("REDIS_URL")
+DATABASE_URL = env.url("DATABASE_URL")
+REDIS_URL = env.url("REDIS_URL")
 
 if PRODUCTION:
     refuse_weak_configuration(
@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.compression.TextGZipMiddleware",
     "config.csp.OncePolicyMiddleware",
+    "runs.private_answers.PrivateAnswersMiddleware",
     "pages.slow_down.ThrottleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -87,9 +88,9 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-# Five wrong passwords for one name from one address shut that pair out for a quarter of an hour:
-# a stranger elsewhere cannot shut out the owner of a name. Counted in the database, not in the
-# cache: a Redis that is down or restarted forgets nobody.
+# Five wrong passwords for one name from one network (an IPv6 customer has a /64) shut that pair
+# out for a quarter of an hour: a stranger elsewhere cannot shut out the owner of a name. Counted in
+# the database, not in the cache: a Redis that is down or restarted forgets nobody.
 AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -97,7 +98,7 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_CALLABLE = "pages.slow_down.locked_out"
-AXES_CLIENT_IP_CALLABLE = "runs.addresses.client_address"
+AXES_CLIENT_IP_CALLABLE = "runs.addresses.client_network"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 AXES_ENABLE_ADMIN = False
@@ -192,6 +193,9 @@ STORAGES = {
 
 # The largest run document, bytes, after decompression (contract, section 3).
 RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
+# Files come by the upload page alone, which takes them with bounds of its own; Django would
+# write to the disk whatever anybody sends with the form of the sign-in.
+FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
 # Files made in the background; web and worker must both see this folder.
 EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
 AGENT_SCRIPT = PROJECT_DIR / "agent" / "ciphermark_agent.py"
@@ -205,6 +209,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["runs.api.throttles.PerCaller"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "runs.api.negotiation.Negotiation",
+    "DEFAULT_PARSER_CLASSES": ["runs.api.json_parser.StrictJsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_standardized_errors.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",
     # `format` is a parameter of our own (imports, comparison), not DRF's choice of a renderer.

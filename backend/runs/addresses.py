@@ -32,3 +32,8 @@ def network_of(address: str) -> str:
         return address
     mapped = parsed.ipv4_mapped
     return str(mapped) if mapped else str(IPv6Network((int(parsed), 64), strict=False))
+
+
+def client_network(request: HttpRequest) -> str:
+    """The first address of the client's network: one customer of a provider stays one."""
+    return network_of(client_address(request)).partition("/")[0]

@@ -49,6 +49,16 @@ def test_a_signed_in_person_reads(url: str) -> None:
     assert browser.get(url).status_code == 200
 
 
+@pytest.mark.parametrize("url", ("/", "/runs/", "/hosts/", "/report.html", *PRIVATE))
+def test_no_cache_between_two_readers_keeps_an_answer(
+    url: str, reader: ApiClient, settings: Settings
+) -> None:
+    for public in (False, True):
+        settings.CIPHERMARK_PUBLIC = public
+        for client in (reader, Client()):
+            assert "private" in client.get(url)["Cache-Control"], (url, public)
+
+
 @pytest.mark.django_db
 def test_a_signed_in_person_does_not_upload_without_a_token() -> None:
     browser = Client()
@@ -61,3 +71,10 @@ def test_a_signed_in_person_does_not_upload_without_a_token() -> None:
 @pytest.mark.parametrize("url", ("/healthz", "/agent.py", "/api/v1/schema/run"))
 def test_probes_agent_and_schema_need_no_token(url: str) -> None:
     assert Client().get(url).status_code == 200
+
+
+@pytest.mark.django_db
+def test_no_address_below_api_is_answered_with_a_page() -> None:
+    for path in ("nowhere", "v1/runs/%0A/", "v1/%0D%0Ax"):
+        answer = Client().get(f"/api/{path}")
+        assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")

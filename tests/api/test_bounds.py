@@ -1,11 +1,14 @@
 """Questions of any size: an answer in bounded time, or a 400 that says the limit."""
 
 import time
+from itertools import product
 from typing import Any
 from unittest import mock
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 
 from runs.api.comparison_json import comparison_json
 from runs.api.parameters import MAX_VALUES
@@ -30,6 +33,51 @@ SECONDS = 20.0
 
 def said(response: Any) -> tuple[int, str]:
     return response.status_code, response.json()["errors"][0]["detail"]
+
+
+BODIES = {
+    b"[" * 100_000: 400,
+    b'{"a":' * 5_000: 400,
+    b'{"name": "a", "name": "b"}': 400,
+    b'{"name": NaN}': 400,
+    b'{"name": ' + b"1" * 5_000 + b"}": 400,
+    b'{"name": "\\ud800"}': 400,
+    b'{"name": "\\u0000"}': 400,
+    b"\xff\xfe": 400,
+    b'{"name": "' + b"a" * 3_000_000 + b'"}': 413,
+}
+"""What small requests may not say -> the answer."""
+
+WRITING = (
+    ("patch", "runs/{run.run_id}/"),
+    ("patch", "hosts/{run.host_id}/"),
+    ("post", "hosts/{run.host_id}/merge/"),
+    ("post", "shares/"),
+    ("post", "reference-profiles/"),
+)
+
+
+@pytest.mark.django_db
+def test_no_body_of_a_small_request_is_a_failure_of_the_server(store_run: StoreRun) -> None:
+    run, client = store_run(run_document()), Client(raise_request_exception=False)
+    client.force_login(User.objects.create_superuser("root"))
+    for (method, path), (body, status) in product(WRITING, BODIES.items()):
+        address = f"/api/v1/{path.format(run=run)}"
+        answer = client.generic(method.upper(), address, body, content_type="application/json")
+        assert answer.status_code == status, (address, body[:30], answer.content[:200])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "kind", ("application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain")
+)
+def test_what_is_no_json_is_refused_unread(kind: str) -> None:
+    client = Client(raise_request_exception=False, enforce_csrf_checks=True)
+    client.force_login(User.objects.create_superuser("root"))
+    client.cookies["csrftoken"] = "f" * 32
+    answer = client.generic("POST", "/api/v1/shares/", b"a=" + b"b" * 3_000_000, content_type=kind)
+    assert answer.status_code in (403, 415), answer.content[:200]
+    assert answer.json()["errors"][0]["detail"]
 
 
 @pytest.mark.parametrize("name", (*FILTERS, "cipher"))

@@ -67,6 +67,14 @@ def checked(**variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.parametrize("name", ("DATABASE_URL", "REDIS_URL"))
+def test_an_address_that_cannot_be_is_named_without_its_password(name: str) -> None:
+    done = checked(**{name: "postgresql://cipher:se/cret#word@db:5432/ciphermark"})
+    assert f"{name} is no valid address" in done.stderr
+    assert "cret" not in done.stderr
+    assert "se/" not in done.stderr
+
+
 def test_djangos_own_check_of_a_deployment_is_clean() -> None:
     done = checked()
     assert (done.returncode, "0 silenced" in done.stdout) == (0, False), done.stderr

@@ -3,14 +3,17 @@
 import json
 import logging
 from io import StringIO
+from pathlib import Path
 
 import pytest
+from celery.signals import setup_logging
 from django.contrib.auth.models import Group, User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django.fixtures import Settings
 
 from runs.models import AuditEntry
-from runs.redaction import RedactSecrets
+from runs.redaction import RedactSecrets, without_secrets
 from runs.tokens import create_token
 from tests.conftest import ApiClient
 from tests.pages.conftest import text_of
@@ -40,6 +43,31 @@ def test_five_wrong_passwords_shut_the_door_for_that_name_and_address_alone() ->
     (entry,) = AuditEntry.objects.all()
     assert (entry.action, entry.object_name) == ("sign-in.lock-out", "ada")
     assert entry.after == {"address": "192.0.2.1"}
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_many_addresses_of_one_network_are_one_and_so_are_spellings_of_a_name() -> None:
+    tries = zip(("ada", " ada", "ada ", "\uff41da", "ada"), range(1, 6), strict=True)
+    answers = [sign_in("wrong", name, f"2001:db8:0:1::{host:x}")[0] for name, host in tries]
+    assert answers == [200, 200, 200, 200, 429]
+    assert sign_in(PASSWORD, address="2001:db8:0:1:ffff::9")[0] == 429
+    assert sign_in(PASSWORD, address="2001:db8:0:2::1")[0] == 302
+
+
+@pytest.mark.django_db
+def test_a_file_in_the_form_is_written_nowhere(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(
+        "django.core.files.uploadhandler.TemporaryUploadedFile",
+        lambda name, *_: written.append(name),
+    )
+    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
+    file = SimpleUploadedFile("large.bin", b"x" * 4_000_000)
+    answer = Client().post("/accounts/login/", {"username": "x", "password": "y", "file": file})
+    assert answer.status_code == 200
+    assert (written, list(tmp_path.iterdir())) == ([], [])
 
 
 @pytest.mark.usefixtures("ada")
@@ -124,3 +152,23 @@ def _everything_with_a_secret() -> list[str]:
     browser.get(f"/shares/{secret}/")
     cookie = browser.cookies["sessionid"].value
     return [token, revoked, PASSWORD, "wrong-password-of-ada", secret, cookie]
+
+
+def test_worker_and_beat_write_no_secret_either() -> None:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        assert setup_logging.send(sender=None), "Celery would set its own logging up"
+        assert root.handlers
+        for handler in root.handlers:
+            assert any(isinstance(one, RedactSecrets) for one in handler.filters)
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+def test_an_address_with_a_password_is_written_without_it() -> None:
+    said = "no answer: postgresql://cipher:pa55@db:5432/x, redis://:w0rd@redis/0, http://a/b:c@d"
+    assert without_secrets(said) == (
+        "no answer: postgresql://[secret]@db:5432/x, redis://[secret]@redis/0, http://a/b:c@d"
+    )

@@ -9,7 +9,7 @@ from django.core.exceptions import (
     TooManyFilesSent,
 )
 from django.core.files.uploadedfile import InMemoryUploadedFile
-from django.core.files.uploadhandler import FileUploadHandler
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
@@ -31,6 +31,20 @@ class FormRefused(Exception):
     def __init__(self, reason: str, status: int = 400) -> None:
         super().__init__(reason)
         self.status = status
+
+
+class NoFiles(FileUploadHandler):
+    """For every other form: a file in it is passed over."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Never begin one."""
+        raise SkipFile
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        """Nothing is ever received."""
+
+    def file_complete(self, file_size: int) -> None:
+        """Nothing has come into being."""
 
 
 class BoundedFiles(FileUploadHandler):

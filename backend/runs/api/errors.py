@@ -26,13 +26,6 @@ class InvalidDocument(APIException):
         self.faults = faults
 
 
-class TooLarge(APIException):
-    """413: the document or text is larger than we take."""
-
-    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-    default_code = "too_large"
-
-
 class Conflict(APIException):
     """409: the run_id is taken by other content."""
 

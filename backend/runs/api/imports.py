@@ -17,9 +17,9 @@ from parsers.read_text import HowToRead, Unit
 from parsers.received_text import NotAText, TextTooLarge
 from parsers.run_documents import Corrections
 from parsers.types import Format
-from runs.api.errors import TooLarge
 from runs.api.permissions import MayUpload
 from runs.api.request_body import read_text_body
+from runs.api.too_large import TooLarge
 from runs.importing import Imported, ImportRequest, NoFigures, Understood, store_import, understand
 from runs.models import ApiToken, Run
 from runs.tasks import enqueue_accepted

@@ -33,6 +33,7 @@ ANSWERS = {
     "404": "There is no such thing.",
     "405": "This address does not know the method.",
     "406": "Only JSON (or the file's own type) is to be had.",
+    "414": "The address is longer than the web server reads (8,190 bytes).",
     "429": "Too many requests; Retry-After says when to come back.",
     "503": "The database cannot be reached; Retry-After says when to come back.",
 }
@@ -59,8 +60,7 @@ def complete(result: Described, **_: Any) -> Described:
     for methods in result["paths"].values():
         for method, operation in methods.items():
             _describe_errors(operation, ANSWERS if method == "get" else ANSWERS_TO_WRITING)
-            if method == "get":
-                _let_be_empty(operation)
+            _let_be_empty(operation)
             _move_definitions(operation, schemas)
             _link(operation)
     return result
@@ -73,7 +73,7 @@ def _describe_errors(operation: Described, answers: dict[str, str]) -> None:
         known = described.get(status, {})
         described[status] = {
             "description": known.get("description") or meaning,
-            "content": content,
+            "content": {"text/html": {}} if status == "414" else content,
             **({"headers": WAIT} if status in ("429", "503") else {}),
         }
 
@@ -81,9 +81,10 @@ def _describe_errors(operation: Described, answers: dict[str, str]) -> None:
 def _let_be_empty(operation: Described) -> None:
     """An empty parameter counts as absent, so that a form can be sent as it is."""
     for parameter in operation.get("parameters", []):
-        if parameter["in"] == "query":
+        schema = parameter["schema"]
+        # In a list of texts an empty one is a text like another.
+        if parameter["in"] == "query" and schema.get("items") != {"type": "string"}:
             parameter["allowEmptyValue"] = True
-            schema = parameter["schema"]
             if "enum" in schema and "" not in schema["enum"]:
                 schema["enum"] = [*schema["enum"], ""]
 

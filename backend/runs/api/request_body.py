@@ -13,7 +13,7 @@ from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 
 from parsers.received_text import MAX_BYTES
-from runs.api.errors import TooLarge
+from runs.api.too_large import TooLarge
 
 GZIP = 16 + zlib.MAX_WBITS
 

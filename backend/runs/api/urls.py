@@ -1,6 +1,7 @@
 """The API's addresses, below /api/."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from runs.api import (
@@ -16,6 +17,15 @@ from runs.api import (
 )
 
 app_name = "api"
+
+
+class AnythingConverter(StringConverter):
+    """Whatever is left of an address, line breaks too, which Django's `path` leaves out."""
+
+    regex = r"[\s\S]+"
+
+
+register_converter(AnythingConverter, "anything")
 
 urlpatterns = [
     path("v1/runs/", views.RunList.as_view(), name="runs"),
@@ -68,5 +78,5 @@ urlpatterns = [
     path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:openapi"), name="docs"),
-    path("<path:rest>", views.NoSuchAddress.as_view(), name="no-such-address"),
+    path("<anything:rest>", views.NoSuchAddress.as_view(), name="no-such-address"),
 ]

@@ -1,0 +1,20 @@
+"""What somebody may read is kept by no cache that others share."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+from runs.api.conditional import ASKED_AGAIN
+
+
+class PrivateAnswersMiddleware:
+    """Says so of every answer that says nothing of caches itself; assets do."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on."""
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", ASKED_AGAIN)
+        return response
