@@ -7,11 +7,13 @@ from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Field
 
 from documents.json_text import canonical_json
 from parsers.types import PARSER_VERSION
+from runs.audit import Subject, by_person, record
 from runs.binding import binding_cursor
 from runs.models import ApiToken, ImportedText, Run
 
@@ -71,6 +73,16 @@ def accept_run(
     if stored.document.content_digest != new.digest:
         raise RunConflict
     return Acceptance(stored, False)
+
+
+def record_upload(runs: Sequence[Run], person: User) -> None:
+    """What somebody has just stored, in the audit log; programs are known by their runs' token."""
+    first, count = runs[0], len(runs)
+    more = f" and {count - 1} more" if count > 1 else ""
+    name = f"{first.host_name}, run {first.run_id}{more}"
+    stored = [{"run_id": run.run_id, "host_name": run.host_name} for run in runs]
+    subject = Subject("run", first.run_id, name)
+    record(by_person(person), "run.upload", subject, after={"runs": stored})
 
 
 def insert_runs(new: Sequence[NewRun]) -> list[NewRun]:

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 
 from runs.admin_audit import AuditedAdmin, ModelAdmin
+from runs.audit import actor_of
 from runs.models import (
     ApiToken,
     AuditEntry,
@@ -18,6 +19,7 @@ from runs.models import (
     Run,
     Share,
 )
+from runs.tokens import end_read_tokens
 
 if TYPE_CHECKING:
     DjangoUserAdmin = UserAdmin[User]
@@ -76,6 +78,23 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
         """Superusers are seen by superusers alone: the list's bulk actions act on what it shows."""
         people = super().get_queryset(request)
         return people if request.user.is_superuser else people.filter(is_superuser=False)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Somebody who may not sign in any more reads by no token either."""
+        super().save_model(request, obj, form, change)
+        if not obj.is_active:
+            end_read_tokens(obj, actor_of(request))
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Nor does somebody who is deleted."""
+        end_read_tokens(obj, actor_of(request))
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        """The same of several people."""
+        for person in queryset:
+            end_read_tokens(person, actor_of(request))
+        super().delete_queryset(request, queryset)
 
     @staticmethod
     def _reaches(request: HttpRequest, obj: Any) -> bool:

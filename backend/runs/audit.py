@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 from rest_framework.request import Request
 
@@ -38,13 +39,18 @@ class Subject:
     name: str
 
 
+def by_person(user: User) -> Actor:
+    """Somebody with an account."""
+    return Actor(Kind.PERSON, user.get_username(), user.pk)
+
+
 def actor_of(request: Request | HttpRequest) -> Actor:
     """The token or the person behind a request."""
     token = getattr(request, "auth", None)
     if isinstance(token, ApiToken):
         return Actor(Kind.TOKEN, token.name, token.pk)
     user = request.user
-    return Actor(Kind.PERSON, user.get_username(), user.pk) if user.is_authenticated else NOBODY
+    return by_person(user) if isinstance(user, User) else NOBODY
 
 
 def record(

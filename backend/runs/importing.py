@@ -17,7 +17,7 @@ from parsers.read_text import HowToRead, read_text
 from parsers.received_text import received_text
 from parsers.run_documents import Corrections, run_documents
 from parsers.types import PARSER_VERSION, Reading, Remark, Unrecognised
-from runs.acceptance import accept_run, content_digest
+from runs.acceptance import accept_run, content_digest, record_upload
 from runs.derived import delete_runs, refresh_hosts
 from runs.models import ApiToken, ImportedText, Run
 from runs.renewing import forget_derived
@@ -130,7 +130,7 @@ def store_import(
     if not understood.documents:
         raise NoFigures("There is no figure of a cipher in this text.")
     for document in understood.documents:
-        check_host(token, document["host"]["name"])
+        check_host(token, document["host"])
     with transaction.atomic():
         stored, created = ImportedText.objects.get_or_create(
             import_id=request.import_id,
@@ -150,6 +150,8 @@ def store_import(
             for document in understood.documents:
                 _accept(document, stored)
         runs = tuple(stored.runs.select_related("document").order_by("id"))
+        if created and person:
+            record_upload(runs, person)
     return Imported(runs, understood, created)
 
 

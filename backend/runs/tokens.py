@@ -6,15 +6,18 @@ at no cost to each request.
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from runs.audit import COMMAND, Actor, Subject, record
-from runs.models import ApiToken
+from runs.models import ApiToken, Host
 
 PREFIX = "cmk_"
 """Makes a leaked token recognisable to secret scanners and people."""
@@ -24,13 +27,12 @@ LAST_USED_RESOLUTION = timedelta(minutes=1)
 
 
 class OtherHost(Exception):
-    """A token bound to one host brought a run of another."""
+    """A token bound to one host brought a run of another; `found` says how that is seen."""
 
-    def __init__(self, token: ApiToken, host_name: str) -> None:
-        super().__init__(host_name)
+    def __init__(self, token: ApiToken, found: str) -> None:
+        super().__init__(found)
         self.sentence = (
-            f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone; "
-            f"this one is of “{host_name}”."
+            f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone; {found}."
         )
 
 
@@ -91,10 +93,29 @@ def revoke_token(token_pk: int, by: Actor) -> None:
     record(by, "token.revoke", _subject(token), before={"revoked_at": None}, after=revoked)
 
 
-def check_host(token: ApiToken | None, host_name: str) -> None:
-    """Raise `OtherHost` unless the token may bring runs of this host."""
-    if token is not None and token.host_name and token.host_name != host_name.strip():
-        raise OtherHost(token, host_name.strip())
+def end_read_tokens(person: User, by: Actor) -> None:
+    """Revoke the read tokens of somebody whose access ends; what machines upload with stays."""
+    theirs = ApiToken.objects.filter(made_by=person, scope=ApiToken.Scope.READ, revoked_at=None)
+    for key in theirs.values_list("pk", flat=True):
+        revoke_token(key, by)
+
+
+def check_host(token: ApiToken | None, host: Mapping[str, Any]) -> None:
+    """Raise `OtherHost` unless the token may bring runs of this host of a run document."""
+    if token is None or not token.host_name:
+        return
+    name = host["name"].strip()
+    if token.host_name != name:
+        raise OtherHost(token, f"this one is of “{name}”")
+    if host.get("machine_id") and _is_of_another(host["machine_id"], name):
+        raise OtherHost(token, "the machine id of this one is another host's")
+
+
+def _is_of_another(machine_id: str, name: str) -> bool:
+    """Whether this machine id leads to a host that has never gone by this name."""
+    theirs = Host.objects.filter(Q(machine_id=machine_id) | Q(aliases__machine_id=machine_id))
+    called_so = Q(name=name) | Q(aliases__name=name) | Q(runs__host_name=name)
+    return theirs.exists() and not theirs.filter(called_so).exists()
 
 
 def find_token(secret: str) -> ApiToken | None:

@@ -4,8 +4,9 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from runs.models import ApiToken
+from runs.models import ApiToken, AuditEntry
 from runs.tokens import create_token
+from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
 
 
@@ -64,6 +65,27 @@ def test_an_editor_sees_and_revokes_his_own_tokens_alone() -> None:
     assert editor.post(f"/tokens/{mine.pk}/revoke/").status_code == 302
     assert [one.is_valid for one in ApiToken.objects.order_by("id")] == [True, False]
     assert "somebody else's" in text_of(page(signed_in("administrator"), "/tokens/"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("ending", ("deactivated", "deleted", "deleted with others"))
+def test_who_leaves_reads_by_no_token_but_machines_go_on_uploading(ending: str) -> None:
+    administrator, bob = signed_in("administrator"), User.objects.create_user("bob")
+    reading, uploading = (
+        create_token(scope, scope, made_by=bob, host_name="") for scope in ("read", "upload")
+    )
+    path = f"/admin/auth/user/{bob.pk}"
+    if ending == "deactivated":
+        administrator.post(f"{path}/change/", form_of(bob, is_active=""))
+    elif ending == "deleted":
+        administrator.post(f"{path}/delete/", {"post": "yes"})
+    else:
+        chosen = {"action": "delete_selected", "_selected_action": [bob.pk], "post": "yes"}
+        administrator.post("/admin/auth/user/", chosen)
+    assert ApiClient(reading).get("/api/v1/runs/").status_code == 401
+    assert ApiClient(uploading).upload({}).status_code == 400
+    entry = AuditEntry.objects.get(action="token.revoke")
+    assert (entry.actor, entry.object_name) == ("administrator", "read")
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ from django.test import Client
 
 from pages.upload.packing import pack
 from parsers.received_text import MAX_BYTES, MAX_LINES
-from runs.models import ImportedText, Run
+from runs.models import AuditEntry, ImportedText, Run
 from runs.processing import process_run
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
@@ -219,6 +219,18 @@ def test_a_run_document_is_stored_as_it_is(editor: Client) -> None:
     said = text_of(save(editor, preview(editor, files=file(other)), expect=409))
     assert "Another run with this run_id is stored already" in said
     assert Run.objects.count() == 1
+
+
+def test_who_uploaded_what_is_on_record(editor: Client) -> None:
+    document = run_document(host={"name": "den"})
+    for body in (json.dumps(document), LIST):
+        html = preview(editor, files=file(body))
+        for _ in range(2):
+            save(editor, html)
+    first, second = AuditEntry.objects.order_by("id")
+    assert (first.actor, first.action) == (second.actor, second.action) == ("edith", "run.upload")
+    assert first.object_name == f"den, run {document['run_id']}"
+    assert first.after == {"runs": [{"run_id": document["run_id"], "host_name": "den"}]}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from pages.upload.form import Draft, corrections
 from pages.upload.preview import (
@@ -15,7 +16,7 @@ from pages.upload.preview import (
     text_card,
 )
 from parsers.received_text import NotAText
-from runs.acceptance import RunConflict, accept_run
+from runs.acceptance import RunConflict, accept_run, record_upload
 from runs.importing import ImportRequest, store_import
 from runs.models import ImportedText, Run
 from runs.tasks import enqueue_accepted
@@ -58,15 +59,18 @@ def save(draft: Draft, person: User) -> Saved:
     """Store a text with its corrections; `NotSaved` when it cannot be, or its fields are faulty."""
     if draft.fault:
         raise NotSaved(Card(draft.name, draft.fault))
-    return _save_document(draft) if is_run_document(draft) else _save_text(draft, person)
+    return _save_document(draft, person) if is_run_document(draft) else _save_text(draft, person)
 
 
-def _save_document(draft: Draft) -> Saved:
+def _save_document(draft: Draft, person: User) -> Saved:
     document, faults = read_document(draft.body)
     if faults:
         raise NotSaved(document_card(draft, document, faults))
     try:
-        accepted = accept_run(draft.body, document, source=Run.Source.AGENT)
+        with transaction.atomic():
+            accepted = accept_run(draft.body, document, source=Run.Source.AGENT)
+            if accepted.created:
+                record_upload([accepted.run], person)
     except RunConflict:
         conflict = "Another run with this run_id is stored already; this one was not."
         raise NotSaved(Card(draft.name, conflict), status=409) from None

@@ -30,7 +30,7 @@ def upload_run(request: Request) -> Response:
     if faults:
         raise InvalidDocument(faults)
     token = request.auth if isinstance(request.auth, ApiToken) else None
-    check_host(token, document["host"]["name"])
+    check_host(token, document["host"])
     try:
         accepted = accept_run(body, document, source=Run.Source.AGENT, token=token)
     except RunConflict:
