@@ -5,7 +5,10 @@ fails or is left by a worker that died is deleted. Rows done and the wish to sto
 cache, because the connection that copies the rows can do nothing else meanwhile.
 """
 
+import errno
 import logging
+import os
+import shutil
 import time
 from collections.abc import Generator
 from contextlib import closing
@@ -32,6 +35,12 @@ KEPT = timedelta(days=3)
 
 MOST_UNFINISHED = 3
 """Exports that one asker may have under way; nobody needs more, and a disk has an end."""
+
+MOST_KEPT = 20
+"""Finished exports that one asker has; the oldest goes when another is asked for."""
+
+LEAST_FREE_BYTES = 1 << 30
+"""Of the disk: the database may be on the same one, and what it cannot write is lost."""
 
 MOST_ATTEMPTS = 3
 PULSE_SECONDS = 0.5
@@ -63,7 +72,15 @@ def open_job(job: ExportJob) -> ExportJob:
     if theirs.count() >= MOST_UNFINISHED:
         raise TooManyExports
     job.save()
+    _delete_oldest(job)
     return job
+
+
+def _delete_oldest(job: ExportJob) -> None:
+    ended = (ExportJob.Status.READY, ExportJob.Status.FAILED)
+    theirs = ExportJob.objects.filter(person=job.person, token=job.token, status__in=ended)
+    for old in theirs.order_by("-id")[MOST_KEPT:]:
+        delete_job(old)
 
 
 def delete_job(job: ExportJob) -> None:
@@ -148,6 +165,8 @@ def _csv_steps(chunks: Generator[tuple[bytes, int]], file: BinaryIO) -> Generato
 def _show_life(job: ExportJob, done: int) -> None:
     if cache.get(job.stop_key):
         raise Stopped
+    if shutil.disk_usage(settings.EXPORTS_DIR).free < LEAST_FREE_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     cache.set(job.pulse_key, done, PULSE_LASTS_SECONDS)
 
 

@@ -222,6 +222,29 @@ def test_the_same_question_under_way_is_one_job_and_their_number_is_limited(
     assert int(refused["Retry-After"]) > 0
 
 
+@pytest.mark.usefixtures("stored")
+def test_old_files_go_when_new_ones_come(
+    reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_jobs, "MOST_KEPT", 2)
+    ids = [made(reader)["job_id"] for _ in range(3)]
+    newest = asked(reader)["job_id"]
+    kept = [one["job_id"] for one in reader.get(URL).json()["results"]]
+    assert kept == [newest, *reversed(ids[1:])]
+    assert files(folder) == sorted(f"{one}.csv" for one in ids[1:])
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_disk_that_is_nearly_full_is_left_to_the_database(
+    reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_jobs, "LEAST_FREE_BYTES", 1 << 62)
+    state = made(reader)
+    assert state["status"] == "failed"
+    assert "No space left on device" in state["failure"]
+    assert files(folder) == []
+
+
 @pytest.mark.parametrize(
     ("query", "attr"),
     (
