@@ -198,7 +198,7 @@ def web_server(port: int, workers: int = 2) -> tuple[str, ...]:
         *("-m", "gunicorn", "config.wsgi:application"),
         *("--worker-class", "config.gunicorn_worker.BoundedWorker"),
         *("--bind", f"{preconditions.HOST}:{port}", "--workers", str(workers), "--threads", "4"),
-        *("--graceful-timeout", "5", "--no-control-socket"),
+        *("--graceful-timeout", "5", "--no-control-socket", "--limit-request-line", "8190"),
     )
 
 
