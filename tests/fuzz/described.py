@@ -1,7 +1,11 @@
 """schemathesis: whether the API answers as its OpenAPI document says, to all that it describes.
 
-Every phase, every check but one. `positive_data_acceptance` does not apply: which parameters need
+Every phase, every check but these. `positive_data_acceptance` does not apply: which parameters need
 each other (host, or client and server) and that a name must exist cannot be said of each alone.
+`ignored_auth` does not apply to people: they are known by their session, and an `Authorization`
+header beside it is often that of a proxy in front. `negative_data_rejection` is asked where each
+parameter is wrong in one known way (coverage); where chance makes the values, a list in an address
+that holds `false` is one with the text "false", which is right.
 """
 
 import json
@@ -16,6 +20,11 @@ from typing import Any
 from tests.chaos.site import Site
 
 NOT_APPLICABLE = "positive_data_acceptance"
+NOT_OF_SESSIONS = "ignored_auth"
+NOT_OF_CHANCE = "negative_data_rejection"
+
+MOST_ROUNDS = 40
+"""Of chance; each makes as many cases as there are to go, but seldom that many are different."""
 
 SESSIONS = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -57,46 +66,75 @@ def roles(site: Site) -> dict[str, Headers]:
     for scope in ("upload", "read"):
         token = site.manage("create_token", f"fuzz-{scope}", "--scope", scope).strip()
         found[f"{scope} token"] = {"Authorization": f"Bearer {token}"}
-    for role, key in json.loads(site.manage("shell", "--no-imports", "-c", SESSIONS)).items():
+    sessions = json.loads(site.manage("shell", "--no-imports", "-c", SESSIONS))
+    for role in ("viewer", "editor", "administrator"):
+        key = sessions[role]
         cookies = f"sessionid={key}; csrftoken={CSRF}"
         found[role] = {"Cookie": cookies, "X-CSRFToken": CSRF, "Referer": f"{site.url}/"}
     return found
 
 
-def ask(site: Site, role: str, headers: Headers, cases: int, seed: int) -> Outcome:
-    """About `cases` requests as this role."""
-    folder = site.folder / "fuzz"
+@dataclass(frozen=True)
+class Asking:
+    """What is asked of the site, the same for every role: at least `cases` requests."""
+
+    site: Site
+    operations: int
+    cases: int
+    seed: int
+
+
+def ask(asking: Asking, role: str, headers: Headers) -> Outcome:
+    """At least so many requests as this role: first what the description calls for, then chance."""
+    folder = asking.site.folder / "fuzz"
     folder.mkdir(exist_ok=True)
-    name = role.replace(" ", "-")
-    log, report = folder / f"{name}.log", folder / f"{name}.json"
-    with log.open("wb") as output:
-        subprocess.run(
-            _command(site, headers, cases, seed, report),
-            cwd=folder,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    generated, failures = _counted(log.read_text(errors="replace"))
-    return Outcome(role, generated, failures, log)
+    log = folder / f"{role.replace(' ', '-')}.log"
+    log.unlink(missing_ok=True)
+    excluded = [NOT_APPLICABLE, *([NOT_OF_SESSIONS] if "Cookie" in headers else [])]
+    options = _options(headers, excluded, "examples,coverage", 1, asking.seed)
+    cases, failures = _run(asking.site, options, log)
+    for number in range(MOST_ROUNDS):
+        if cases >= asking.cases:
+            break
+        examples = max(1, (asking.cases - cases) // asking.operations)
+        seed = asking.seed + number
+        chance = _options(headers, [*excluded, NOT_OF_CHANCE], "fuzzing,stateful", examples, seed)
+        more, failed = _run(asking.site, chance, log)
+        cases, failures = cases + more, failures + failed
+    return Outcome(role, cases, failures, log)
 
 
-def _command(site: Site, headers: Headers, cases: int, seed: int, report: Path) -> list[str]:
+def _run(site: Site, options: list[str], log: Path) -> tuple[int, int]:
+    """Cases and failures of one call, which adds to the log."""
+    program = str(Path(sys.executable).with_name("st"))
+    command = [program, "run", str(site.folder / "openapi.json"), "--url", site.url, *options]
+    done = subprocess.run(
+        command, cwd=log.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    with log.open("ab") as output:
+        output.write(done.stdout)
+    return _counted(done.stdout.decode(errors="replace"))
+
+
+def describe(site: Site) -> int:
+    """Write the OpenAPI document into the site's folder; the number of its operations."""
     described: Any = json.loads(site.program("-c", SCHEMA))
     (site.folder / "openapi.json").write_text(json.dumps(described))
-    operations = sum(len(methods) for methods in described["paths"].values())
-    # Coverage makes what it makes; the rest is shared out among the operations.
-    examples = max(1, cases // operations)
+    return sum(len(methods) for methods in described["paths"].values())
+
+
+def _options(
+    headers: Headers, excluded: list[str], phases: str, examples: int, seed: int
+) -> list[str]:
     options = [
-        *("--url", site.url, "--workers", "1", "--seed", str(seed), "--no-color", "--no-shrink"),
-        *("--continue-on-failure", "--exclude-checks", NOT_APPLICABLE, "--warnings", "off"),
-        *("--phases", "examples,coverage,fuzzing,stateful", "--max-examples", str(examples)),
-        *("--request-timeout", "30", "--report", "json", "--report-json-path", str(report)),
+        *("--workers", "1", "--seed", str(seed), "--no-color", "--no-shrink", "--warnings", "off"),
+        *("--continue-on-failure", "--exclude-checks", ",".join(excluded), "--phases", phases),
+        *("--max-examples", str(examples), "--generation-database", "none"),
+        *("--request-timeout", "30"),
     ]
     for name, text in headers.items():
         options += ["--header", f"{name}: {text}"]
-    program = Path(sys.executable).with_name("st")
-    return [str(program), "run", str(site.folder / "openapi.json"), *options]
+    return options
 
 
 SCHEMA = """

@@ -102,7 +102,10 @@ def processed_at_once() -> Iterator[None]:
         task.apply(arguments, throw=True)
         return True
 
-    with mock.patch.object(tasks, "send", send):
+    def send_word(task: Any) -> bool:
+        return send(task)
+
+    with mock.patch.multiple(tasks, send=send, send_word=send_word):
         yield
 
 
