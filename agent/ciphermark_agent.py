@@ -2652,7 +2652,7 @@ class Progress:
         if self.label:
             self.done += 1
         self.planned_done += self.current
-        self.label, self.current = label, seconds
+        self.label, self.current = printable(label), seconds
         self.show()
 
     def drop(self, seconds: float, steps: int = 1) -> None:
@@ -2707,7 +2707,7 @@ class Progress:
             self.write_json({"note": text})
         elif self.mode != "none":
             prefix = "\r\x1b[K" if self.mode == "live" else ""
-            print(prefix + text, file=sys.stderr, flush=True)
+            print(prefix + printable(text), file=sys.stderr, flush=True)
 
 
 # --------------------------------------------------------------------------------------------
@@ -3780,7 +3780,7 @@ def upload_or_keep(site: Site, document: Json, screen: IO[str]) -> int:
         complain("%s; it is uploaded all the same" % error)
     catch_signals()
     try:
-        print(upload(site, document), file=screen)
+        print(printable(upload(site, document)), file=screen)
     except UploadFailed as error:
         why = "%s\nmeasured but not uploaded" % error
     except Interrupted:

@@ -39,9 +39,18 @@ def document() -> dict[str, Any]:
     return made
 
 
+IMPATIENT = """
+import sys
+import ciphermark_agent as agent
+agent.RETRY_DELAYS = (0.05,)
+sys.exit(agent.main(sys.argv[1:]))
+"""
+
+
 def agent(*words: str | Path, home: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, AGENT, *words],
+        [sys.executable, "-c", IMPATIENT, *words],
+        cwd=AGENT.parent,
         env={"HOME": str(home), "CIPHERMARK_TOKEN": "cmk_x", "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         check=False,
@@ -93,7 +102,8 @@ LINES = HOSTILE.replace("\r", "").encode("utf-8")
 def test_upload_prints_none_of_what_a_server_answers(answer: bytes, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(document()))
     with server(answer) as url:
-        sent = agent("-v", "upload", tmp_path / "run.json", "--server", url, home=tmp_path)
+        sent = agent("upload", "-v", tmp_path / "run.json", "--server", url, home=tmp_path)
+    assert "usage:" not in sent.stderr
     assert_harmless(sent.stdout + sent.stderr)
 
 
@@ -104,3 +114,26 @@ def test_what_cannot_be_read_is_named_harmlessly(tmp_path: Path) -> None:
     for words in (("show", path), ("show", path.with_name("\x1bx")), ("upload", path, *nowhere)):
         told = agent(*words, home=tmp_path)
         assert_harmless(told.stdout + told.stderr)
+
+
+TOOL = """#!/bin/sh
+# Whatever is asked of it: a hostile answer, also where a banner of another host would be.
+printf '{0}\\naes128-ctr\\n{0}\\n'
+printf 'OpenSSH_9.2{0}\\n{0}\\n' >&2
+exit "${{1:+255}}"
+""".format("".join(f"\\{byte:03o}" for byte in HOSTILE.replace("\r", "").encode()))
+
+
+@pytest.mark.parametrize("mode", ("plain", "json"))
+def test_a_run_prints_none_of_what_tools_and_other_hosts_say(mode: str, tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text(TOOL)
+    tool.chmod(0o755)
+    for kind in (("ssh", "--target", "nas"), ("ssh", "--sshd", tool), ("openssl",)):
+        paths = ("--ssh", tool, "--openssl", tool, "--tools", *kind)
+        ended = agent(
+            "run", "-v", "--quick", *paths, "--progress", mode, "--wait", "0", home=tmp_path
+        )
+        assert "usage:" not in ended.stderr
+        assert_harmless(ended.stderr)
+        assert not ended.stdout or json.loads(ended.stdout)
