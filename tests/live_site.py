@@ -1,7 +1,9 @@
 """The real site as processes: gunicorn and a Celery worker on servers and a database of its own."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,6 +22,8 @@ from uuid import uuid4
 import psycopg
 from django.conf import settings
 from psycopg import sql
+
+from runs.tokens import PREFIX, digest_of
 
 PROJECT = Path(__file__).parent.parent
 REDIS_DATABASES = {"browser": 1, "profiles": 2, "upload": 3, "soak": 4, "slow": 5}
@@ -50,6 +54,22 @@ print(make_share("report", query, 30, made_by=None, by=COMMAND)[1])
 """
 
 
+NEW_TOKEN = """
+INSERT INTO runs_apitoken (name, scope, digest, host_name, created_at)
+VALUES (%s, %s, %s, '', now())
+"""
+"""As `create_token` does it, which takes seconds to start."""
+
+PREPARE = """
+import django
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+call_command("load_published", verbosity=0)
+call_command("collectstatic", interactive=False, verbosity=0)
+"""
+
+
 @dataclass(frozen=True, eq=False)
 class LiveSite:
     """A running site: its URL, its processes' environment, and the worker's process."""
@@ -64,7 +84,11 @@ class LiveSite:
 
     def token(self, scope: str) -> str:
         """A new API token."""
-        return self.manage("create_token", f"test-{scope}-{uuid4()}", "--scope", scope).strip()
+        secret = f"{PREFIX}{uuid4()}"
+        row = (f"test-{uuid4()}", scope, digest_of(secret))
+        with psycopg.connect(self.environment["DATABASE_URL"]) as connection:
+            connection.execute(NEW_TOKEN, row)
+        return secret
 
     def session_key(self) -> str:
         """The session cookie of an administrator who has signed in."""
@@ -112,18 +136,51 @@ def _free_port() -> int:
         return port
 
 
+def _on_the_server(statement: str, **names: str) -> None:
+    """A statement about whole databases."""
+    composed = sql.SQL(statement).format(**{key: sql.Identifier(one) for key, one in names.items()})
+    with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
+        connection.execute(composed)
+
+
+def _url(database: str) -> str:
+    url: str = settings.DATABASE_URL
+    return url.replace("/ciphermark", f"/{database}", 1)
+
+
+def _environment(name: str, folder: Path) -> dict[str, str]:
+    folder.mkdir(parents=True, exist_ok=True)
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "PYTHONPATH": str(PROJECT / "backend"),
+        "DATABASE_URL": _url(name),
+        "CIPHERMARK_DATA_DIR": str(folder),
+        "CIPHERMARK_PUBLIC": "1",
+        # Tests ask faster than people.
+        "CIPHERMARK_ADDRESS_RATE": "0",
+    }
+
+
+@cache
+def _prepared() -> tuple[str, Path]:
+    """A database with the published figures, and the static files: every site has a copy."""
+    name, folder = f"live_prepared_{os.getpid()}", settings.DATA_DIR / "live-prepared"
+    _on_the_server("CREATE DATABASE {name}", name=name)
+    atexit.register(_on_the_server, "DROP DATABASE {name} WITH (FORCE)", name=name)
+    command = [sys.executable, "-c", PREPARE]
+    subprocess.run(command, env=_environment(name, folder), cwd=PROJECT / "backend", check=True)
+    return name, folder / "static"
+
+
 @contextmanager
-def _database(name: str) -> Iterator[str]:
-    """A new, empty database on the embedded server; its URL."""
-    url = settings.DATABASE_URL
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+def _database(name: str, template: str) -> Iterator[None]:
+    """A new database on the embedded server."""
+    _on_the_server("CREATE DATABASE {name} TEMPLATE {template}", name=name, template=template)
     try:
-        yield url.replace("/ciphermark", f"/{name}", 1)
+        yield
     finally:
-        drop = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(drop)
+        _on_the_server("DROP DATABASE {name} WITH (FORCE)", name=name)
 
 
 @contextmanager
@@ -177,23 +234,14 @@ def _wait_for(url: str) -> None:
 @contextmanager
 def live_site(name: str) -> Iterator[LiveSite]:
     """Start a public site with the published figures; everything ends with the context."""
+    prepared, static = _prepared()
+    database, folder = f"live_{name}_{os.getpid()}", settings.DATA_DIR / f"live-{name}"
     with ExitStack() as stack:
-        database_url = stack.enter_context(_database(f"live_{name}_{os.getpid()}"))
-        folder = settings.DATA_DIR / f"live-{name}"
-        folder.mkdir(parents=True, exist_ok=True)
-        environment = {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": database_url,
-            # A Redis database of its own, so that no other worker takes this site's tasks.
-            "REDIS_URL": settings.REDIS_URL.replace("db=0", f"db={REDIS_DATABASES[name]}"),
-            "CIPHERMARK_DATA_DIR": str(folder),
-            "CIPHERMARK_PUBLIC": "1",
-            # Tests ask faster than people.
-            "CIPHERMARK_ADDRESS_RATE": "0",
-        }
-        for command in (("migrate",), ("collectstatic", "--noinput"), ("load_published",)):
-            _manage(environment, *command)
+        stack.enter_context(_database(database, prepared))
+        environment = _environment(database, folder)
+        # A Redis database of its own, so that no other worker takes this site's tasks.
+        environment["REDIS_URL"] = settings.REDIS_URL.replace("db=0", f"db={REDIS_DATABASES[name]}")
+        shutil.copytree(static, folder / "static", dirs_exist_ok=True)
         worker = stack.enter_context(
             _process("worker", environment, "celery", "-A", "config.celery", "worker", "-c", "1")
         )

@@ -12,7 +12,7 @@ import pytest
 
 from tests.live_site import PROJECT, READY_WITHIN, LiveSite, live_site
 
-RUNS = 4000
+RUNS = 2000
 
 PUBLISHED = 23
 """Runs of the published data set, all of them ready."""

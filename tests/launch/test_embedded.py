@@ -24,9 +24,26 @@ from config.embedded import (
 )
 from config.embedded.postgres import Postgres
 from config.embedded.redis_server import RedisServer
-from tests.launch.tools import UseServices, servers_of, within
+from tests.launch.tools import UseServices, private_folder, servers_of, within
 
 BOTH = {"postgres", "redis-server"}
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[Path]:
+    """A folder in which both servers have been made, and stopped."""
+    with private_folder() as folder:
+        start_services(folder)
+        release_services(folder)
+        yield folder
+
+
+@pytest.fixture
+def data_dir(made: Path) -> Iterator[Path]:
+    """A copy of it: making a database anew takes longer than most of these tests."""
+    with private_folder() as folder:
+        subprocess.run(["cp", "-a", f"{made}/.", folder], check=True)
+        yield folder
 
 
 @pytest.fixture

@@ -114,7 +114,9 @@ def nothing_is_left(site: RunningSite) -> bool:
     return site.remains() == [] and servers_of(site.data_dir) == set()
 
 
-def test_it_tells_where_the_site_is_and_how_to_sign_in(site: RunningSite) -> None:
+def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept(
+    lasting_folder: Path, site: RunningSite
+) -> None:
     url = f"http://127.0.0.1:{site.port}/"
     assert f"Ciphermark runs at {url}" in site.output
     with urllib.request.urlopen(f"{url}api/v1/runs/", timeout=10) as answer:
@@ -129,9 +131,20 @@ def test_it_tells_where_the_site_is_and_how_to_sign_in(site: RunningSite) -> Non
     assert again.output.count("\n") == 1
     assert f"already runs in this folder (process {site.process.pid}, {url})" in again.output
 
-    site.process.send_signal(signal.SIGTERM)
+    os.killpg(site.process.pid, signal.SIGHUP)
     assert site.ended() == 0
     assert nothing_is_left(site)
+    second = RunningSite(lasting_folder)
+    try:
+        assert second.says("Ctrl-C stops everything."), second.output
+        log = (lasting_folder / "log" / "prepare.log").read_text()
+        assert "No migrations to apply" in log
+        assert "Superuser created" not in log
+        os.killpg(second.process.pid, signal.SIGINT)
+        assert second.ended() == 0
+        assert nothing_is_left(second)
+    finally:
+        second.close()
 
 
 @pytest.mark.parametrize(
@@ -165,25 +178,6 @@ def test_a_killed_supervisor_leaves_nothing_behind(site: RunningSite) -> None:
     assert within(30, lambda: nothing_is_left(site)), site.remains()
 
 
-def test_a_closed_terminal_and_ctrl_c_end_everything_and_the_data_stay(
-    lasting_folder: Path, site: RunningSite
-) -> None:
-    os.killpg(site.process.pid, signal.SIGHUP)
-    assert site.ended() == 0
-    assert nothing_is_left(site)
-    second = RunningSite(lasting_folder)
-    try:
-        assert second.says("Ctrl-C stops everything."), second.output
-        log = (lasting_folder / "log" / "prepare.log").read_text()
-        assert "No migrations to apply" in log
-        assert "Superuser created" not in log
-        os.killpg(second.process.pid, signal.SIGINT)
-        assert second.ended() == 0
-        assert nothing_is_left(second)
-    finally:
-        second.close()
-
-
 def test_what_a_killed_start_left_is_ended_by_the_next(data_dir: Path) -> None:
     environment = {**os.environ, MARK: str(data_dir)}
     orphan = subprocess.Popen(["sleep", "600"], env=environment)
@@ -198,15 +192,15 @@ def test_what_a_killed_start_left_is_ended_by_the_next(data_dir: Path) -> None:
             process.wait()
 
 
-def test_a_killed_agent_is_told_and_the_site_goes_on(data_dir: Path) -> None:
-    site = RunningSite(data_dir, MEASURE="1", http_proxy="")
+def test_a_killed_agent_is_told_and_the_site_goes_on(lasting_folder: Path) -> None:
+    site = RunningSite(lasting_folder, MEASURE="1", http_proxy="")
     try:
         assert site.says(" of 1") or site.says("this takes"), site.output
         site.part("run", "--quick").kill()
         assert site.says("The benchmark did not finish (exit code -9)"), site.output
         assert site.says("Ctrl-C stops everything.")
         assert {child.name() for child in site.remains()}.isdisjoint({"ssh", "sshd", "openssl"})
-        assert not (data_dir / "upload-token").exists()
+        assert not (lasting_folder / "upload-token").exists()
         site.process.terminate()
         assert site.ended() == 0
         assert nothing_is_left(site)
