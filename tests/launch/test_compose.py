@@ -14,10 +14,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
+import psycopg
 import pytest
 import redis
+from psycopg import sql
 
 from config.embedded import Services, start_services
 from config.embedded.redis_server import RedisServer
@@ -167,6 +170,47 @@ def test_web_worker_and_beat_serve_together(migrated: dict[str, str]) -> None:
         for process in running:
             process.kill()
             process.wait()
+
+
+DOCKER = """#!/bin/sh
+# What compose would run in a container, run here; services are stopped already.
+case "$2" in
+  exec|run) while [ "$1" != web ]; do shift; done; shift; cd "$PROJECT" && exec "$@";;
+  stop|start) echo "$@" >> "$CIPHERMARK_DATA_DIR/asked";;
+esac
+"""
+
+CONTENTS = "SELECT md5(string_agg(d::text, '' ORDER BY d::text)), count(*) FROM {} d"
+
+
+def digest(url: str, table: str) -> tuple[Any, ...]:
+    """All rows of a table as one value, and how many they are."""
+    with psycopg.connect(url) as server:
+        query = sql.SQL(CONTENTS).format(sql.Identifier(table))
+        return server.execute(query).fetchall()[0]
+
+
+def test_the_backup_lines_of_the_documentation_bring_a_site_to_an_empty_server(
+    migrated: dict[str, str], tmp_path: Path
+) -> None:
+    section = (PROJECT / "docs/operations.md").read_text().partition("### Backup and restore")[2]
+    saving, restoring = section.split("```")[1].strip().split("\n\n")
+    assert "docker compose" in saving
+    (tmp_path / "docker").write_text(DOCKER)
+    (tmp_path / "docker").chmod(0o755)
+    with psycopg.connect(migrated["DATABASE_URL"], autocommit=True) as server:
+        server.execute("CREATE DATABASE restored")
+    there = {**migrated, "PATH": f"{tmp_path}:{migrated['PATH']}", "PROJECT": str(PROJECT)}
+    other = migrated["DATABASE_URL"].replace("/ciphermark", "/restored", 1)
+    for lines, url in ((saving, migrated["DATABASE_URL"]), (restoring, other)):
+        command, environment = ["sh", "-e", "-c", lines], {**there, "DATABASE_URL": url}
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=120)
+    asked = (Path(migrated["CIPHERMARK_DATA_DIR"]) / "asked").read_text().splitlines()
+    assert asked == ["compose stop web worker beat", "compose start web worker beat"]
+    for table in ("runs_run", "runs_rundocument", "runs_measurement"):
+        kept, found = (digest(url, table) for url in (migrated["DATABASE_URL"], other))
+        assert found == kept
+        assert kept[1] > 0
 
 
 def test_production_refuses_to_start_without_its_secret(production: dict[str, str]) -> None:
