@@ -1,0 +1,243 @@
+"""A fleet whose every name would like to be code, on every page, in a browser: nothing runs.
+
+The pages are opened without their Content-Security-Policy, so that whatever got in would really
+run; one of each kind also with it, which then has nothing to forbid.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import OpenPage
+from tests.browser.site_tools import processed, upload
+from tests.live_site import LiveSite
+from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
+
+NAMES = (
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(2)>",
+    "</script></title></textarea></style><script>alert(3)</script>",
+    "javascript:alert(4)//{{7*7}}${7*7}",
+    "\u202eright to left\u2066 \U0001f680 <svg/onload=alert(5)>",
+    "<iframe srcdoc='<script>parent.alert(6)</script>'>" + "W" * 500,
+)
+
+NOTICE = """
+window.ran = [];
+for (const name of ["alert", "confirm", "prompt"]) {
+  window[name] = said => { window.ran.push(String(said)); };
+}
+addEventListener("securitypolicyviolation", event => window.ran.push(event.violatedDirective));
+"""
+
+GOT_IN = "img[src='x'], iframe, svg[onload], [onerror], [href^='javascript:'], script:not([src])"
+"""What the names would make of themselves."""
+
+FEW = 12
+
+OWN_DATA = "application/json"
+"""The one kind of script without an address: data that a page of ours carries."""
+
+MADE = """
+import json
+from django.contrib.auth.models import User
+from django.http import QueryDict
+from runs.audit import COMMAND
+from runs.models import ExportJob, SavedView
+from runs.shares import make_share
+from runs.tokens import create_token
+names = json.loads(NAMES)
+root = User.objects.filter(username="root").first() or User.objects.create_superuser("root")
+secrets = []
+for name in names:
+    create_token(name[:100], "read")
+    SavedView.objects.create(person=root, name=name[:100], query="q=" + name[:20])
+    ExportJob.objects.create(
+        kind="measurements", format="csv", query=name, site="", person=root, failure=name,
+        status="failed",
+    )
+    query = QueryDict(mutable=True)
+    query.update({"tool": "openssl", "group_by": "host", "tag": "hostile:yes", "q": name[:1]})
+    share, secret = make_share(name[:100], query.urlencode(), 1, made_by=root, by=COMMAND)
+    secrets.append(secret)
+print(json.dumps(secrets))
+"""
+
+AWAY = """
+from runs.audit import COMMAND
+from runs.editing import remove_run
+from runs.models import ApiToken, ExportJob, Run, SavedView, Share
+for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
+    remove_run(key, COMMAND)
+for model in (ApiToken, SavedView, Share):
+    model.objects.filter(name__in=[name[:100] for name in names]).delete()
+ExportJob.objects.filter(query__in=names).delete()
+"""
+
+
+def document(name: str, number: int) -> dict[str, Any]:
+    """A run with the name wherever a text is free."""
+    short = name[:200]
+    facts = environment(model=name, vendor=name)
+    facts["os"] = {"id": name, "name": name, "version": name, "kernel": name}
+    facts["openssl"] = {"version_text": name, "platform": name, "compiler": name, "options": name}
+    facts["openssh"] = {"client": name, "server": name, "default_cipher": name[:100]}
+    facts["virtualization"] = name
+    measured = [
+        ssh_measurement(cipher, 1e8 * (number + 1), target={"kind": kind, "name": short})
+        for cipher in ("aes128-ctr", "3des-cbc")
+        for kind in ("loopback", "remote")
+    ]
+    measured += [
+        openssl_measurement(cipher, 1e9 * (number + 1), block_size=size)
+        for cipher in ("aes-128-gcm", "des-ede3-cbc")
+        for size in (1024, 16384)
+    ]
+    return run_document(
+        *measured,
+        host={"name": short},
+        agent={"name": name[:100], "version": name[:100]},
+        tags={"hostile": "yes", "rack": short},
+        environment=facts,
+        conditions=[{"code": name[:50], "detail": name}],
+        skipped=[{"tool": "ssh", "cipher": name[:100], "reason": name}],
+    )
+
+
+@pytest.fixture(scope="module")
+def secrets(site: LiveSite) -> Iterator[list[str]]:
+    """The fleet is there, and views, tokens, files and shares under the same names; the shares."""
+    token = site.token("upload")
+    for run_id in [upload(site, document(name, at), token) for at, name in enumerate(NAMES)]:
+        processed(site, run_id)
+    made = site.manage("shell", "--no-imports", "-c", f"NAMES = {json.dumps(NAMES)!r}\n{MADE}")
+    yield json.loads(made)
+    known = f"names = {[name[:200] for name in NAMES] + list(NAMES)!r}\n"
+    site.manage("shell", "--no-imports", "-c", known + AWAY)
+
+
+COMPARE = "tag=hostile%3Ayes&top=all"
+PAGES = (
+    *(f"/?tool=openssl&{COMPARE}&group_by={by}" for by in ("cpu", "host", "tag:rack", "openssh")),
+    *(f"/?tool=openssl&{COMPARE}&chart={kind}" for kind in ("box", "heatmap", "lines", "scatter")),
+    f"/?{COMPARE}&group_by=os&find-cpu=%3Cscript%3E&more=host",
+    f"/?{COMPARE}&q=%3Cscript%3Ealert(7)%3C%2Fscript%3E",
+    "/?tool=%3Cscript%3Ealert(8)%3C/script%3E&cpu=javascript:alert(9)",
+    f"/report.html?tool=openssl&{COMPARE}",
+    *("/hosts/", "/hosts/?q=%3Cscript%3E", "/runs/", "/runs/?tag=hostile%3Ayes", "/exports/"),
+    *("/views/", "/tokens/", "/shares/", "/audit/", "/runs/hidden/", "/hosts/waiting/"),
+    f"/recommend/?for=group&{COMPARE}&policy=everything",
+    f"/method/sensitivity/?tool=openssl&{COMPARE}",
+    *("/method/profiles/", "/method/", "/upload/", "/admin/runs/host/"),
+    "/accounts/login/?next=javascript:alert(10)",
+)
+
+
+def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
+    """Every page with a name on it."""
+    runs = site.get(f"/api/v1/runs/?{COMPARE}&page_size=200")["results"]
+    ids = [run["run_id"] for run in runs]
+    hosts = {run["host"]: site.get(f"/api/v1/runs/{run['run_id']}/")["host_id"] for run in runs}
+    assert len(ids) == len(hosts) == len(NAMES)
+    keys, numbers = list(hosts), list(hosts.values())
+    return [
+        *PAGES,
+        *(f"/shares/{secret}/" for secret in secrets[:2]),
+        *(f"/runs/{run_id}/" for run_id in ids),
+        *(f"/hosts/{number}/" for number in numbers),
+        *(f"/recommend/?host={key}&policy=everything" for key in keys[:2]),
+        f"/recommend/?client={keys[0]}&server={keys[1]}&policy=everything",
+        f"/runs/{ids[0]}/diff/{ids[1]}/",
+        f"/hosts/{numbers[0]}/diff/{numbers[1]}/",
+        *(f"/hosts/{numbers[2]}/{what}/" for what in ("diff", "rename", "merge")),
+        f"/hosts/{numbers[0]}/merge/{numbers[1]}/",
+        f"/runs/{ids[1]}/hide/",
+    ]
+
+
+def looked_at(page: Page, path: str) -> list[str]:
+    """Open a page, unfold and point at everything on it; what ran, and what got in."""
+    answer = page.goto(path)
+    assert answer is not None and answer.status in (200, 400), path  # noqa: PT018
+    if page.locator("canvas").count():
+        page.wait_for_load_state("networkidle")  # charts come last
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    for canvas in page.locator("canvas").all()[:3]:
+        _point_at(page, canvas)
+    for row in page.locator("tbody th, tbody td").all()[:3]:
+        row.hover(force=True)
+    found: list[str] = page.evaluate(
+        """([wanted, data]) => [...document.querySelectorAll(wanted)]
+             .filter(one => one.type !== data).map(one => one.outerHTML.slice(0, 80))""",
+        [GOT_IN, OWN_DATA],
+    )
+    return [*page.evaluate("window.ran"), *found]
+
+
+def _point_at(page: Page, canvas: Any) -> None:
+    """The chart's tooltips, by pointer and by keyboard."""
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box() or {"x": 0, "y": 0, "width": 0, "height": 0}
+    for part in (0.3, 0.5, 0.7):
+        page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * part)
+    canvas.focus()
+    for key in ("ArrowDown", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("policy", (False, True), ids=("without policy", "with policy"))
+def test_nothing_runs_on_any_page(
+    open_page: OpenPage,
+    site: LiveSite,
+    secrets: list[str],
+    signed_in: dict[str, Any],
+    policy: bool,
+) -> None:
+    # Refused on purpose; and the administration names no icon, so that browsers look for one.
+    refused = "the server responded with a status of 40"
+    page = open_page("/method/", expected=refused, bypass_csp=not policy, **signed_in)
+    page.add_init_script(NOTICE)
+    missing: list[str] = []
+    page.on("response", lambda got: missing.append(got.url) if got.status == 404 else None)
+    seen = 0
+    every = addresses(site, secrets)
+    asked = every[:: len(every) // FEW] if policy else every
+    for path in asked:
+        assert looked_at(page, path) == [], path
+        seen += bool(re.search(r"alert\(\d\)", page.locator("body").inner_text()))
+    assert missing == []
+    assert seen > len(asked) / 2, "the names are nowhere to be seen: this test tests nothing"
+
+
+def test_what_is_pasted_runs_nothing(
+    open_page: OpenPage, secrets: list[str], signed_in: dict[str, Any]
+) -> None:
+    page = open_page("/method/", bypass_csp=True, **signed_in)
+    page.add_init_script(NOTICE)
+    page.goto("/upload/")
+    page.locator("textarea").first.fill("\n".join((*NAMES, "aes128-ctr: 104.167 MB/s", *NAMES)))
+    page.get_by_role("button", name="See what is understood").click()
+    page.get_by_text("104.167").first.wait_for()
+    assert "alert(1)" in page.locator("body").inner_text()
+    assert page.evaluate("window.ran") == []
+
+
+def test_a_page_that_runs_what_a_name_says_would_be_noticed(
+    open_page: OpenPage, signed_in: dict[str, Any]
+) -> None:
+    missing = "the server responded with a status of 404"
+    page = open_page("/method/", expected=missing, bypass_csp=True, **signed_in)
+    page.add_init_script(NOTICE)
+    page.goto("/method/")
+    page.evaluate(
+        """names => names.forEach(name => document.body.append(
+             document.createRange().createContextualFragment('"' + name)))""",
+        NAMES[:3],
+    )
+    page.wait_for_function("window.ran.length === 3")
+    assert page.locator(GOT_IN).count() > 0
