@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from runs.api.conditional import ASKED_AGAIN
+ASKED_AGAIN = "private, no-cache"
+"""Browsers may keep an answer and ask each time whether it still holds; caches in between may not:
+what one reader may see another may not."""
 
 
 class PrivateAnswersMiddleware:

@@ -22,9 +22,7 @@ SETTLED_SECONDS = 2.0
 """HTTP's dates are whole seconds: a change so young may be followed by another of the same date."""
 
 NOT_KEPT = "no-store"
-ASKED_AGAIN = "private, no-cache"
-"""Browsers may keep an answer and ask each time whether it still holds; caches in between may not:
-what one reader may see another may not."""
+"""`Cache-Control` of an answer that is known not to be the present one."""
 
 
 def of_present_data(
@@ -68,8 +66,7 @@ class ConditionalApiMiddleware(ConditionalGetMiddleware):
         """304 instead of what the caller has already."""
         if not request.path.startswith("/api/") or response.status_code != HTTPStatus.OK:
             return response
-        response.headers.setdefault("Cache-Control", ASKED_AGAIN)
-        if response.headers["Cache-Control"] == NOT_KEPT or not isinstance(response, HttpResponse):
+        if not isinstance(response, HttpResponse):  # streamed: there are no bytes to name it by
             return response
         answer: HttpResponseBase = super().process_response(request, response)
         return answer
