@@ -29,13 +29,7 @@ MOST_GROWTH = 100_000_000
 
 ALLOWED = (200, 202, 400, 409, 413, 415)
 
-WITHOUT_PLACE = (
-    "parse_error",
-    "too_large",
-    "not_a_text",
-    "no_figures",
-    "unsupported_media_type",
-)
+WITHOUT_PLACE = ("parse_error", "too_large", "not_a_text", "no_figures", "unsupported_media_type")
 """Errors of a body as a whole; their sentences say where, as far as there is a where."""
 
 

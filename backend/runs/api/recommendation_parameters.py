@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from analysis.cipher_policies import DEFAULT_POLICY, policies
 from documents.types import Method
 from runs.api.parameters import comparison_query
-from runs.queries.former_hosts import present_keys
+from runs.queries.former_hosts import what_they_became
 from runs.queries.recommendation import HostSelection
 from runs.queries.selection import FILTERS
 from runs.recommendation_question import LINK_KEYS, Question
@@ -43,6 +43,9 @@ def recommendation_question(params: QueryDict) -> Question:
     faults.update(_contradictions(selection, client, server, link))
     if faults:
         raise ValidationError(faults)
+    if client and server:
+        became = what_they_became([client, server])
+        client, server = became.get(client, client), became.get(server, server)
     return Question(policy, selection, client, server, link)
 
 
@@ -60,8 +63,7 @@ def _key(params: QueryDict, name: str, faults: dict[str, Any]) -> str | None:
     key = params.get(name) or None
     if key and (len(key) > LONGEST_KEY or "\x00" in key):
         faults[name] = "This is no key of a host; GET /api/v1/hosts/ lists them."
-        return None
-    return present_keys([key])[0] if key else None
+    return key
 
 
 def _link(params: QueryDict, faults: dict[str, Any]) -> float | None:
