@@ -18,18 +18,12 @@ from exports.sheet_parts import assemble, skeleton
 from exports.workbook import PIVOT_TEXTS, Contents, Pivot, write_workbook
 from runs.models import ReferenceProfile
 from runs.queries.comparison import compare, profile_of, resolve_block_size, votes
+from runs.queries.copying import copy_out
 from runs.queries.export_formats import CsvRows, SheetRows
-from runs.queries.exports import (
-    Origin,
-    Selection,
-    copy_out,
-    count_rows,
-    machine_names,
-    machine_rows,
-    one_moment,
-    rows_statement,
-    votes_of,
-)
+from runs.queries.export_machines import machine_names, machine_rows
+from runs.queries.export_rows import Origin, count_rows, rows_statement
+from runs.queries.export_selection import Selection, votes_of
+from runs.queries.one_moment import one_moment
 from runs.queries.selection import ComparisonQuery
 
 MEASUREMENTS, SAMPLES, COMPARISON = KINDS = ("measurements", "samples", "comparison")

@@ -18,7 +18,7 @@ from pytest_django.fixtures import Settings
 from runs import export_jobs
 from runs.export_jobs import MOST_ATTEMPTS, MOST_UNFINISHED, make
 from runs.models import ExportJob
-from runs.queries import exports as queries
+from runs.queries import copying
 from runs.tasks import sweep_exports
 from runs.tokens import create_token
 from tests.conftest import ApiClient, StoreRun
@@ -116,7 +116,7 @@ def test_cancelled_while_it_is_made_leaves_nothing(
     reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     answer = asked(reader, f"kind=measurements&format={form}")
-    monkeypatch.setattr(queries, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(copying, "CHUNK_BYTES", 1)
     monkeypatch.setattr(export_jobs, "PULSE_SECONDS", 0)
     show_life = export_jobs._show_life
     seen: list[int] = []

@@ -17,7 +17,7 @@ from runs.derived import set_hidden
 from runs.exporting import csv_chunks
 from runs.models import ExportJob, Measurement, Run
 from runs.processing import process_run
-from runs.queries import exports as queries
+from runs.queries import copying
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
@@ -232,7 +232,7 @@ def test_the_first_line_is_there_before_the_database_is_asked(
 ) -> None:
     for number in range(3):
         store_run(run_document(host={"name": f"host-{number}"}))
-    monkeypatch.setattr(queries, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(copying, "CHUNK_BYTES", 1)
     chunks: Iterator[tuple[bytes, int]] = csv_chunks(
         export_of("measurements", QueryDict(), "http://testserver")
     )

@@ -15,7 +15,7 @@ from exports.csv_dialect import CsvDialect
 from runs.api.parameters import FALSE, MAX_LENGTH, MAX_VALUES, TRUE, comparison_query
 from runs.exporting import COMPARISON, SAMPLES, Export
 from runs.models import Run
-from runs.queries.exports import SERIES_FIELDS, Selection, votes_of
+from runs.queries.export_selection import SERIES_FIELDS, Selection, votes_of
 from runs.queries.profiles import UnknownProfile, usable_profile
 from runs.queries.selection import ComparisonQuery
 
