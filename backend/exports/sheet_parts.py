@@ -1,7 +1,8 @@
-"""A workbook put together with rows of measurements that are XML already.
+"""A workbook put together with rows that are XML already.
 
-XlsxWriter makes every part of the workbook but these rows, which would take it twenty times as
-long: the database writes them (`runs.queries.export_formats`) and they are only compressed here.
+XlsxWriter makes every part of the workbook but the rows of its tables, which would take it
+twenty times as long: the database writes those of measurements (`runs.queries.export_formats`),
+`exports.sheet_rows` the others, and here they are only compressed.
 """
 
 import re
@@ -13,79 +14,107 @@ from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from exports.workbook import Contents, measurement_sheets
+from exports.sheet_rows import Rows, sheet_rows
+from exports.workbook import Table
 
 COMPRESSION = 1
 """Of zlib: a third larger than its best, many times as fast."""
 
-Rows = Iterator[tuple[bytes, int]]
+ZIP64_ROWS = 250_000
+"""A sheet of more may have more than 2 GiB of XML, which a plain ZIP cannot hold. Excel offers to
+repair such a file, so that smaller ones are plain."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A worksheet's XML without rows of data: what comes before them and after them."""
+    """A worksheet's XML without rows of data: what comes before them and after them.
+
+    `styles` are the numbers of its columns' cell styles.
+    """
 
     member: str
     before: bytes
     after: bytes
+    styles: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Skeleton:
-    """A written workbook, its sheets of measurements and the number of each column's style."""
+    """A written workbook, and the sheets of each of its tables.
+
+    `styles` are those of the table that the database writes.
+    """
 
     path: Path
-    frames: tuple[Frame, ...]
+    frames: tuple[tuple[Frame, ...], ...]
     styles: tuple[str, ...]
 
 
 _ROW_END = b"</row>"
 _ROW = re.compile(rb'<row r="2".*?</row>', re.DOTALL)
-_STYLE = re.compile(rb'<c r="[A-Z]+2" s="(\d+)"')
+_STYLE = re.compile(rb'<c r="[A-Z]+2"(?: s="(\d+)")?')
 _SHEET = re.compile(rb'<sheet name="([^"]+)" sheetId="(\d+)"')
 _DIMENSION = re.compile(rb"<dimension [^>]*/>")
 
 
-def skeleton(path: Path, contents: Contents) -> Skeleton:
+def skeleton(path: Path, tables: Sequence[Table]) -> Skeleton:
     """The parts of the workbook that `write_workbook` wrote."""
-    frames, styles = [], ()
     with ZipFile(path) as parts:
         sheets = dict(_SHEET.findall(parts.read("xl/workbook.xml")))
-        for name in measurement_sheets(contents):
-            member = f"xl/worksheets/sheet{sheets[name.encode()].decode()}.xml"
-            xml = parts.read(member)
-            sample = _ROW.search(xml)
-            if sample is None:
-                raise ValueError(f"{member} has no row of styles")
-            styles = tuple(number.decode() for number in _STYLE.findall(sample[0]))
-            # Readers take the stated dimension for the truth; without it they look themselves.
-            before = _DIMENSION.sub(b"", xml[: sample.start()])
-            frames.append(Frame(member, before, xml[sample.end() :]))
-    return Skeleton(path, tuple(frames), styles)
+        frames = tuple(
+            tuple(_frame(parts, sheets[name.encode()].decode()) for name, _ in table.sheets)
+            for table in tables
+        )
+    stored = next(place for place, table in enumerate(tables) if table.lines is None)
+    return Skeleton(path, frames, frames[stored][0].styles)
+
+
+def _frame(parts: ZipFile, sheet: str) -> Frame:
+    member = f"xl/worksheets/sheet{sheet}.xml"
+    xml = parts.read(member)
+    sample = _ROW.search(xml)
+    if sample is None:
+        raise ValueError(f"{member} has no row of styles")
+    styles = tuple(number.decode() or "0" for number in _STYLE.findall(sample[0]))
+    # Readers take the stated dimension for the truth; without it they look themselves.
+    before = _DIMENSION.sub(b"", xml[: sample.start()])
+    return Frame(member, before, xml[sample.end() :], styles)
 
 
 def assemble(
-    parts: Skeleton, rows: Rows, sheet_rows: Sequence[int], out: BinaryIO
+    parts: Skeleton, tables: Sequence[Table], stored: Rows, out: BinaryIO
 ) -> Iterator[int]:
-    """Write the whole workbook; yields how many rows are in it so far."""
-    ours = {frame.member for frame in parts.frames}
+    """Write the whole workbook; yields how many of the `stored` rows are in it so far."""
+    ours = {frame.member for frames in parts.frames for frame in frames}
     with ZipFile(parts.path) as source, ZipFile(out, "w", ZIP_DEFLATED, True, COMPRESSION) as book:
         for member in source.infolist():
             if member.filename not in ours:
                 with source.open(member) as read, book.open(member.filename, "w") as written:
                     shutil.copyfileobj(read, written)
-        done, rest = 0, (b"", 0)
-        for frame, expected in zip(parts.frames, sheet_rows, strict=True):
-            with closing(book.open(frame.member, "w")) as sheet:
-                sheet.write(frame.before)
-                left = expected
-                while left and (chunk := rest if rest[1] else next(rows, None)):
-                    fitting, rest = _divided(chunk, left)
-                    sheet.write(fitting[0])
-                    left -= fitting[1]
-                    done += fitting[1]
-                    yield done
-                sheet.write(frame.after)
+        done = 0
+        for table, frames in zip(tables, parts.frames, strict=True):
+            made = table.lines
+            rows = stored if made is None else sheet_rows(table.columns, frames[0].styles, made)
+            for number in _written(book, frames, [one for _, one in table.sheets], rows):
+                done += number if made is None else 0
+                yield done
+
+
+def _written(
+    book: ZipFile, frames: Sequence[Frame], sizes: Sequence[int], rows: Rows
+) -> Iterator[int]:
+    """Write a table over its sheets; yields the number of rows with each chunk."""
+    rest = (b"", 0)
+    for frame, size in zip(frames, sizes, strict=True):
+        with closing(book.open(frame.member, "w", force_zip64=size > ZIP64_ROWS)) as sheet:
+            sheet.write(frame.before)
+            left = size
+            while left and (chunk := rest if rest[1] else next(rows, None)):
+                fitting, rest = _divided(chunk, left)
+                sheet.write(fitting[0])
+                left -= fitting[1]
+                yield fitting[1]
+            sheet.write(frame.after)
 
 
 def _divided(chunk: tuple[bytes, int], most: int) -> tuple[tuple[bytes, int], tuple[bytes, int]]:

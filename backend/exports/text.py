@@ -2,8 +2,14 @@
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
-CELL_CHARACTERS = 32_767
+CELL_UNITS = 32_767
 """The most that a cell of a spreadsheet holds, in UTF-16 units."""
+
+CUT = "… [cut: {} characters in all]"
+"""Ends a text that is longer than a cell."""
+
+CUT_UNITS = 64
+"""More than `CUT` with its number needs."""
 
 ILLEGAL_IN_XML = "".join((*map(chr, (*range(1, 9), 11, 12, *range(14, 32))), "\ufffe", "\uffff"))
 """Characters (without NUL, which no text of ours can have) that XML 1.0 cannot express."""
@@ -20,9 +26,21 @@ def inert(text: str) -> str:
 
 
 def for_cell(text: str) -> str:
-    """The text as a cell of a workbook can hold it; what is too long ends in an ellipsis."""
+    """The text as a cell of a workbook can hold it; one that had to be cut says so at its end."""
     legal = text.translate(_ILLEGAL)
-    if len(legal.encode("utf-16-le")) // 2 <= CELL_CHARACTERS:
+    if len(legal) <= CELL_UNITS // 2:
         return legal
-    cut = legal.encode("utf-16-le")[: 2 * (CELL_CHARACTERS - 1)]
-    return cut.decode("utf-16-le", "ignore") + "…"
+    units = legal.encode("utf-16-le")
+    if len(units) // 2 <= CELL_UNITS:
+        return legal
+    kept = units[: 2 * (CELL_UNITS - CUT_UNITS)].decode("utf-16-le", "ignore")
+    return kept + CUT.format(len(text))
+
+
+def for_writer(text: str) -> str:
+    """The same for XlsxWriter, which takes text between these marks for its own markup.
+
+    A space of no width at the end keeps the one such text in a million a text.
+    """
+    legal = for_cell(text)
+    return legal + "\u200b" if legal.startswith("<r>") and legal.endswith("</r>") else legal

@@ -15,16 +15,16 @@ from analysis.comparison import Comparison
 from exports.asked import Asked
 from exports.columns import Column, StoredColumn
 from exports.comparison_columns import comparison_columns, comparison_rows, values_of
-from exports.excel_chart import add_chart
+from exports.excel_chart import Charted, add_chart
 from exports.method_sheet import method_lines
 from exports.palette import cipher_order
-from exports.text import for_cell
+from exports.text import for_cell, for_writer
 
+SHEET_COLUMNS = 16_384
 SHEET_ROWS = 1_048_576
 """Rows of a worksheet, its header among them; what is more goes on in the next sheet."""
 
 NUMBER_FORMATS = {"B/s": "#,##0", "fraction": "0.0%", "bytes": "#,##0"}
-FIRST_DATE = datetime(1900, 3, 1, tzinfo=UTC)
 FROZEN_COLUMNS = 2
 PORTRAIT_WIDTH = 90
 LANDSCAPE_WIDTH = 250
@@ -44,7 +44,7 @@ OPTIONS = {
 class Pivot:
     """Machines by ciphers: of each the figure that votes, None where there is none.
 
-    A line has the machine's host, CPU, OS and OpenSSL, then a value for each cipher.
+    A line has the machine's host, CPU, OS and OpenSSL, then a value for each of `ciphers`.
     """
 
     unit: str
@@ -57,22 +57,84 @@ PIVOT_TEXTS = ("host", "cpu", "os_version", "openssl")
 
 @dataclass(frozen=True)
 class Contents:
-    """What goes into a workbook; `count` is the number of rows of measurements."""
+    """What goes into a workbook; `count` is the number of rows of measurements.
+
+    `comparison` has the groups of the table in their order; `charted` is None without any.
+    """
 
     asked: Asked
     comparison: Comparison | None
+    charted: Charted | None
     pivot: Pivot | None
     machine_columns: tuple[StoredColumn, ...]
     machines: Sequence[Sequence[Any]]
     columns: tuple[StoredColumn, ...]
     count: int
 
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under one header, on as many sheets as they need.
+
+    `lines` are the values of the rows, None where the database writes these itself.
+    """
+
+    name: str
+    columns: Sequence[Column]
+    count: int
+    lines: Iterable[Iterable[Any]] | None
+
     @property
-    def sheets(self) -> tuple[int, ...]:
-        """Rows of each of the sheets of measurements: one, or as many as are needed."""
+    def sheets(self) -> tuple[tuple[str, int], ...]:
+        """The name of each sheet, and the number of its rows."""
         most = SHEET_ROWS - 1
-        full, rest = divmod(self.count, most)
-        return (most,) * full + ((rest,) if rest or not full else ())
+        parts = range(max(1, -(-self.count // most)))
+        return tuple(
+            (f"{self.name} {part + 1}" if part else self.name, min(most, self.count - part * most))
+            for part in parts
+        )
+
+
+def tables(contents: Contents) -> list[Table]:
+    """The tables of a workbook in the order of their sheets."""
+    found = []
+    if contents.comparison is not None:
+        found.append(_comparison(contents.asked, contents.comparison))
+    if contents.pivot is not None:
+        found += _pivots(contents.pivot)
+    found.append(Table("Measurements", contents.columns, contents.count, None))
+    machines = contents.machines
+    found.append(Table("Machines", contents.machine_columns, len(machines), machines))
+    return found
+
+
+def _comparison(asked: Asked, comparison: Comparison) -> Table:
+    columns = comparison_columns(comparison)
+    lines = (values_of(row, columns) for row in comparison_rows(asked, comparison))
+    count = sum(len(group.values) for group in comparison.groups)
+    return Table("Comparison", columns, count, lines)
+
+
+def _pivots(pivot: Pivot) -> list[Table]:
+    """One table, or as many as the columns of a sheet make of all ciphers."""
+    ciphers = sorted(pivot.ciphers, key=cipher_order)
+    most = SHEET_COLUMNS - len(PIVOT_TEXTS)
+    parts = [ciphers[start : start + most] for start in range(0, max(1, len(ciphers)), most)]
+    return [
+        _pivot(pivot, part, f"Pivot, part {number}" if number > 1 else "Pivot")
+        for number, part in enumerate(parts, start=1)
+    ]
+
+
+def _pivot(pivot: Pivot, ciphers: Sequence[str], name: str) -> Table:
+    columns = [
+        *(Column(text, "text", "", "", 24) for text in PIVOT_TEXTS),
+        *(Column(f"{one} ({pivot.unit})", "number", "", pivot.unit, 18) for one in ciphers),
+    ]
+    texts = range(len(PIVOT_TEXTS))
+    places = [*texts, *(pivot.ciphers.index(one) + len(PIVOT_TEXTS) for one in ciphers)]
+    lines = ([line[place] for place in places] for line in pivot.lines)
+    return Table(name, columns, len(pivot.lines), lines)
 
 
 class _Writer:
@@ -104,25 +166,10 @@ class _Writer:
         sheet.repeat_rows(0)
         sheet.autofilter(0, 0, max(rows, 1), len(columns) - 1)
         for place, column in enumerate(columns):
-            sheet.write_string(0, place, title(column), self.header)
+            sheet.write_string(0, place, for_writer(title(column)), self.header)
+        for place, column in enumerate(columns):
+            sheet.write_blank(1, place, None, self.format_of(column))
         return sheet
-
-    def write(
-        self, sheet: Worksheet, row: int, columns: Sequence[Column], values: Iterable[Any]
-    ) -> None:
-        """One row of values, each in its column's way."""
-        for place, (column, value) in enumerate(zip(columns, values, strict=True)):
-            form = self.format_of(column)
-            if value is None or value == "":
-                sheet.write_blank(row, place, None, form)
-            elif isinstance(value, datetime) and value >= FIRST_DATE:
-                sheet.write_datetime(row, place, value.astimezone(UTC), form)
-            elif isinstance(value, bool):
-                sheet.write_boolean(row, place, value, form)
-            elif isinstance(value, int | float):
-                sheet.write_number(row, place, value, form)
-            else:
-                sheet.write_string(row, place, for_cell(str(value)), form)
 
 
 def title(column: Column) -> str:
@@ -156,60 +203,22 @@ def set_up_print(sheet: Worksheet, width: int) -> None:
     sheet.set_footer("&L&8&F: &A&R&8&P of &N")
 
 
-def write_workbook(path: Path, contents: Contents) -> None:
-    """Every sheet; those of measurements have their header and one empty row in their styles."""
+def write_workbook(path: Path, contents: Contents, parts: Sequence[Table]) -> None:
+    """Every sheet; those of tables have their header and one empty row in their styles."""
     with xlsxwriter.Workbook(str(path), OPTIONS) as book:
         book.set_properties({"title": for_cell(contents.asked.title), "author": "Ciphermark"})
         writer = _Writer(book)
-        if contents.comparison is not None:
-            compared = _comparison(writer, contents.asked, contents.comparison)
-        if contents.pivot is not None:
-            _pivot(writer, contents.pivot)
-        for name, rows in zip(measurement_sheets(contents), contents.sheets, strict=True):
-            sheet = writer.sheet(name, contents.columns, rows)
-            writer.write(sheet, 1, contents.columns, [None] * len(contents.columns))
-        _machines(writer, contents)
+        written = [
+            writer.sheet(name, table.columns, rows)
+            for table in parts
+            for name, rows in table.sheets
+        ]
         _method(writer, contents)
-        if contents.comparison is not None and contents.comparison.groups:
-            data = book.add_worksheet("Chart data")
-            add_chart(book, compared, data, contents.asked.title, contents.comparison)
-
-
-def measurement_sheets(contents: Contents) -> list[str]:
-    """Names of the sheets of measurements."""
-    many = range(2, len(contents.sheets) + 1)
-    return ["Measurements", *(f"Measurements {number}" for number in many)]
-
-
-def _comparison(writer: _Writer, asked: Asked, comparison: Comparison) -> Worksheet:
-    columns = comparison_columns(comparison)
-    rows = sum(len(group.values) for group in comparison.groups)
-    sheet = writer.sheet("Comparison", columns, rows)
-    for number, row in enumerate(comparison_rows(asked, comparison), start=1):
-        writer.write(sheet, number, columns, values_of(row, columns))
-    # The chart stands beside the table, and on a page of its own.
-    sheet.set_print_scale(68)
-    sheet.set_v_pagebreaks([len(columns)])
-    return sheet
-
-
-def _pivot(writer: _Writer, pivot: Pivot) -> None:
-    ciphers = sorted(pivot.ciphers, key=cipher_order)
-    columns = [
-        *(Column(name, "text", "", "", 24) for name in PIVOT_TEXTS),
-        *(Column(f"{one} ({pivot.unit})", "number", "", pivot.unit, 18) for one in ciphers),
-    ]
-    sheet = writer.sheet("Pivot", columns, len(pivot.lines))
-    places = [pivot.ciphers.index(cipher) + len(PIVOT_TEXTS) for cipher in ciphers]
-    for number, line in enumerate(pivot.lines, start=1):
-        values = [*line[: len(PIVOT_TEXTS)], *(line[place] for place in places)]
-        writer.write(sheet, number, columns, values)
-
-
-def _machines(writer: _Writer, contents: Contents) -> None:
-    sheet = writer.sheet("Machines", contents.machine_columns, len(contents.machines))
-    for number, machine in enumerate(contents.machines, start=1):
-        writer.write(sheet, number, contents.machine_columns, machine)
+        if contents.charted is not None:
+            # The chart stands beside the table, and on pages of its own.
+            written[0].set_print_scale(68)
+            written[0].set_v_pagebreaks([len(parts[0].columns)])
+            add_chart(book, written[0], contents.charted)
 
 
 def _method(writer: _Writer, contents: Contents) -> None:
@@ -223,10 +232,10 @@ def _method(writer: _Writer, contents: Contents) -> None:
         {"num_format": "yyyy-mm-dd hh:mm:ss", "align": "left", "valign": "top"}
     )
     for row, (name, value) in enumerate(method_lines(contents)):
-        sheet.write_string(row, 0, for_cell(name), bold)
+        sheet.write_string(row, 0, for_writer(name), bold)
         if isinstance(value, datetime):
             sheet.write_datetime(row, 1, value.astimezone(UTC), date)
         elif isinstance(value, int | float):
             sheet.write_number(row, 1, value, text)
         elif value:
-            sheet.write_string(row, 1, for_cell(value), text)
+            sheet.write_string(row, 1, for_writer(value), text)

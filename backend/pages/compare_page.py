@@ -9,6 +9,7 @@ from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
 from analysis.comparison import NEEDS_PROFILE, Comparison
+from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
 from pages.charts.figure import Asked, chart_context
 from pages.cipher_choice import FamilyOptions, default_ciphers, families
@@ -17,7 +18,6 @@ from pages.facet_view import shown_facets
 from pages.group_list import group_page
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
 from pages.page_query import (
-    MOST_GROUPS,
     TOPS,
     Display,
     PageAddress,

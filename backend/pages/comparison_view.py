@@ -1,16 +1,16 @@
 """A comparison made ready to show: ordered, cut to size, with bars for its table and its chart."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from analysis import group_view
 from analysis.comparison import Comparison, Group
 from analysis.groups import GroupSummary
 from exports.palette import cipher_order, colour_slot, short_names
 from pages.formatting import exact, factor, quantity, quantity_range
-from pages.metrics import METRICS, choice
-from pages.page_query import CIPHER_SORT, SORT_BEST, SORT_MACHINES, Display
+from pages.page_query import Display
 from pages.tool_break_note import after_a_break
 
 MAX_CHART_BARS = 600
@@ -66,27 +66,7 @@ class ShownGroup:
 
 def ordered_groups(comparison: Comparison, display: Display) -> tuple[Group, ...]:
     """The groups in the order that the reader asked for; groups without a value come last."""
-    lower = choice(METRICS, comparison.metric).lower_is_better
-    sign = 1 if lower else -1
-
-    def best(values: Mapping[str, GroupSummary]) -> float:
-        medians = [sign * summary.median for summary in values.values()]
-        return min(medians, default=math.inf)
-
-    keys: dict[str, Callable[[Group], float]] = {
-        SORT_BEST: lambda group: best(group.values),
-        SORT_MACHINES: lambda group: -group.hosts,
-    }
-    if display.sort.startswith(CIPHER_SORT):
-        cipher = display.sort.removeprefix(CIPHER_SORT)
-        return tuple(
-            sorted(
-                comparison.groups,
-                key=lambda group: best({c: s for c, s in group.values.items() if c == cipher}),
-            )
-        )
-    key = keys.get(display.sort)
-    return tuple(sorted(comparison.groups, key=key)) if key else comparison.groups
+    return group_view.ordered_groups(comparison, display.sort)
 
 
 def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, ...]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from django.http import QueryDict
 from django.urls import reverse
 
-from pages.page_query import api_params
+from analysis.group_view import SCALES, GroupView
+from pages.page_query import api_params, display
 from runs.api.export_parameters import OWN_MAC
 from runs.queries.selection import ComparisonQuery
 
@@ -13,6 +14,8 @@ SERIES_OF_TOOL = {
     "openssl": ("operation", "threads", "block_size"),
     "ssh": ("method", "compression", "target_kind"),
 }
+
+BY = ("group_by",)
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,18 @@ def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> tuple[Dow
 
 
 def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:
-    """The API's parameters of a page's view, with the ciphers and block size that it shows."""
-    asked = api_params(params)
+    """The API's parameters of what a page shows: its ciphers, block size, groups, their order."""
+    asked, view = api_params(params), display(params).view
+    usual = GroupView()
+    for name, value, default in (
+        ("sort", view.sort, usual.sort),
+        ("group", view.search, usual.search),
+        ("top", view.top or "all", usual.top),
+        ("page", view.page, usual.page),
+        ("scale", SCALES[view.logarithmic], SCALES[usual.logarithmic]),
+    ):
+        if value != default:
+            asked[name] = str(value)
     asked.setlist("cipher", list(query.ciphers))
     if query.block_size is not None:
         asked["block_size"] = str(query.block_size)
@@ -99,7 +112,7 @@ def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:
 def _behind(asked: QueryDict, query: ComparisonQuery) -> QueryDict:
     """The same for measurements, where nothing has a default."""
     behind = asked.copy()
-    for name in ("group_by", "metric"):
+    for name in ("metric", "sort", "top", "page", "scale", *(() if "group" in asked else BY)):
         behind.pop(name, None)
     for name in ("tool", "acceleration", *SERIES_OF_TOOL[query.tool]):
         value = getattr(query, name)

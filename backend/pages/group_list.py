@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 
 from analysis.comparison import Comparison
-from pages.comparison_view import ordered_groups
-from pages.page_query import MOST_GROUPS, TOPS, Display, PageAddress
+from analysis.group_view import MOST_GROUPS
+from pages.page_query import TOPS, Display, PageAddress
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,12 @@ class GroupPage:
 
 def group_page(comparison: Comparison, display: Display, params: QueryDict) -> GroupPage:
     """The page of groups that `display` asks for; one beyond the last is the last."""
-    text = display.search.casefold()
-    fitting = [group for group in comparison.groups if text in group.label.casefold()]
-    ordered = ordered_groups(replace(comparison, groups=tuple(fitting)), display)
+    ordered = display.view.found(comparison).groups
     size = display.top or MOST_GROUPS
     pages = max(1, -(-len(ordered) // size))
     number = min(display.page, pages)
     start = (number - 1) * size
-    groups = ordered[start : start + size]
+    groups = display.view.on_page(ordered)
     address = PageAddress(params)
     return GroupPage(
         comparison=replace(comparison, groups=groups),

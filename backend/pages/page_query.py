@@ -6,15 +6,10 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
 from runs.api.parameters import MAX_LENGTH
 
-SCALES = ("linear", "log")
-SORT_NAME, SORT_BEST, SORT_MACHINES = "name", "best", "machines"
-SORTS = (SORT_NAME, SORT_BEST, SORT_MACHINES)
-CIPHER_SORT = "cipher:"
 TOPS = ("20", "50", "100", "all")
-MOST_GROUPS = 200
-"""Groups on one page, at most: what a browser draws without a pause."""
 
 PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links")
 FIND = "find-"
@@ -39,6 +34,11 @@ class Display:
     page: int = 1
     chart: str = ""
     links: bool = False
+
+    @property
+    def view(self) -> GroupView:
+        """What of it a file follows."""
+        return GroupView(self.sort, self.search, self.top, self.page, self.scale == SCALES[1])
 
 
 def display(params: QueryDict) -> Display:

@@ -1,6 +1,5 @@
 """Files made of measurements: which figures, how they are written, what the file says of them."""
 
-from collections import defaultdict
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -10,20 +9,23 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from analysis.comparison import UNITS, Comparison
+from analysis.group_view import GroupView
 from exports.asked import Asked
 from exports.columns import MACHINES, StoredColumn
 from exports.comparison_columns import comparison_csv
 from exports.csv_dialect import CsvDialect
+from exports.excel_chart import Charted
 from exports.sheet_parts import assemble, skeleton
-from exports.workbook import PIVOT_TEXTS, Contents, Pivot, write_workbook
+from exports.workbook import PIVOT_TEXTS, Contents, Pivot, tables, write_workbook
 from runs.models import ReferenceProfile
-from runs.queries.comparison import compare, profile_of, resolve_block_size, votes
+from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.copying import copy_out
 from runs.queries.export_formats import CsvRows, SheetRows
-from runs.queries.export_machines import machine_names, machine_rows
+from runs.queries.export_machines import machine_rows
 from runs.queries.export_rows import Origin, count_rows, rows_statement
-from runs.queries.export_selection import Selection, votes_of
+from runs.queries.export_selection import Selection, in_groups, votes_of
 from runs.queries.one_moment import one_moment
+from runs.queries.pivot import pivot_lines
 from runs.queries.selection import ComparisonQuery
 
 MEASUREMENTS, SAMPLES, COMPARISON = KINDS = ("measurements", "samples", "comparison")
@@ -33,7 +35,8 @@ MEASUREMENTS, SAMPLES, COMPARISON = KINDS = ("measurements", "samples", "compari
 class Export:
     """One file to be made. `query` is a comparison's whole question, else what stands for it.
 
-    `compared`: the file has the comparison that the query asks for. `link` is the page that shows
+    `compared`: the file has the comparison that the query asks for; `view` says which of its
+    groups, in which order, and which of them are in the chart. `link` is the page that shows
     the same, `site` the address of this site without a slash at its end.
     """
 
@@ -47,6 +50,7 @@ class Export:
     site: str
     link: str
     asked_at: datetime
+    view: GroupView
 
     @property
     def origin(self) -> Origin:
@@ -55,15 +59,19 @@ class Export:
 
     def count(self, most: int | None = None) -> int:
         """Rows of measurements or tries; counting ends beyond `most`."""
-        return count_rows(self.selection, tries=self.kind == SAMPLES, most=most)
+        selection = decided(self).selection
+        return count_rows(selection, tries=self.kind == SAMPLES, most=most)
 
 
 def decided(export: Export) -> Export:
-    """A comparison's export with its block size, which its figures are chosen by."""
-    if export.kind != COMPARISON:
+    """The export with what its figures are chosen by: the block size, and the groups found."""
+    if export.kind == COMPARISON:
+        query = resolve_block_size(export.query)
+        export = replace(export, query=query, selection=votes_of(query))
+    if not export.view.search or export.selection.groups is not None:
         return export
-    query = resolve_block_size(export.query)
-    return replace(export, query=query, selection=votes_of(query))
+    groups = in_groups(export.query.group_by, export.view.found(compare(export.query)).groups)
+    return replace(export, selection=replace(export.selection, groups=groups))
 
 
 def asked(export: Export, comparison: Comparison | None) -> Asked:
@@ -114,6 +122,8 @@ def _filters(export: Export) -> dict[str, tuple[str, ...]]:
     dates = {"since": selection.since, "until": selection.until}
     found = {name: tuple(values) for name, values in selection.filters.items() if values}
     found |= {name: (one.isoformat(),) for name, one in dates.items() if one}
+    if export.view.search:
+        found["group"] = (export.view.search,)
     if selection.runs:
         found["run"] = tuple(map(str, selection.runs))
     if export.kind != COMPARISON:
@@ -139,7 +149,7 @@ def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
 def comparison_lines(export: Export) -> Iterator[str]:
     """A comparison as CSV, line by line; compared before the first is asked for."""
     export = decided(export)
-    comparison = compare(export.query)
+    comparison = export.view.found(compare(export.query))
     return comparison_csv(asked(export, comparison), comparison, export.dialect)
 
 
@@ -148,41 +158,39 @@ def write_xlsx(export: Export, out: BinaryIO) -> Generator[int]:
     with TemporaryDirectory(prefix="ciphermark-") as folder, one_moment():
         export = decided(export)
         contents = workbook_contents(export)
+        parts = tables(contents)
         path = Path(folder) / "workbook.xlsx"
-        write_workbook(path, contents)
-        parts = skeleton(path, contents)
+        write_workbook(path, contents, parts)
+        written = skeleton(path, parts)
         statement = rows_statement(
-            export.selection, export.origin, export.columns, SheetRows(parts.styles)
+            export.selection, export.origin, export.columns, SheetRows(written.styles)
         )
         # Closed before the transaction that it reads in, also when nobody wants the rest.
         with closing(copy_out(statement)) as rows:
-            yield from assemble(parts, rows, contents.sheets, out)
+            yield from assemble(written, parts, rows, out)
 
 
 def workbook_contents(export: Export) -> Contents:
-    """All that the workbook has but its measurements."""
-    comparison = compare(export.query) if export.compared else None
+    """All that the workbook has but its measurements; of an export whose selection is decided."""
+    comparison, charted = None, None
+    if export.compared:
+        comparison = export.view.found(compare(export.query))
+        groups, log = export.view.on_page(comparison.groups), export.view.logarithmic
+        charted = Charted(asked(export, comparison), comparison, groups, log) if groups else None
     return Contents(
         asked=asked(export, comparison),
         comparison=comparison,
-        pivot=_pivot(export.query) if export.compared else None,
+        charted=charted,
+        pivot=_pivot(export) if export.compared else None,
         machine_columns=MACHINES,
         machines=machine_rows(export.selection, export.origin, MACHINES),
         columns=export.columns,
-        count=export.count(),
+        count=count_rows(export.selection),
     )
 
 
-def _pivot(query: ComparisonQuery) -> Pivot:
+def _pivot(export: Export) -> Pivot:
     """The votes, a line for each host in an environment."""
-    query = resolve_block_size(query)
-    values: defaultdict[tuple[int, int], dict[str, float | None]] = defaultdict(dict)
-    for vote in votes(query, profile_of(query)):
-        values[vote.host_id, vote.environment_id][vote.cipher] = vote.value
-    ciphers = tuple(sorted({cipher for one in values.values() for cipher in one}))
-    names = machine_names(values, PIVOT_TEXTS[1:])
-    lines = [
-        [*names[key], *(one.get(cipher) for cipher in ciphers)]
-        for key, one in sorted(values.items(), key=lambda item: names[item[0]])
-    ]
+    query = resolve_block_size(export.query)
+    ciphers, lines = pivot_lines(query, export.selection.groups, PIVOT_TEXTS[1:])
     return Pivot(UNITS[query.metric], ciphers, lines)

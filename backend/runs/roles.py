@@ -32,6 +32,7 @@ _ADMINISTERS = frozenset(
         "runs.view_apitoken",
         "runs.view_auditentry",
         "runs.view_hostalias",
+        "runs.delete_exportjob",
         "auth.view_group",
         "auth.view_user",
         "auth.add_user",

@@ -13,9 +13,10 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.chart import BarChart
 
 from exports import workbook
-from exports.text import CELL_CHARACTERS, for_cell
+from exports.text import CELL_UNITS, for_cell
+from runs.models import Run
 from tests.conftest import ApiClient, StoreRun
-from tests.sample_documents import run_document, ssh_measurement
+from tests.sample_documents import environment, run_document, ssh_measurement
 
 HOSTILE = '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org'
 READ_BACK = HOSTILE.translate(dict.fromkeys(map(ord, "\x01\x0b\x1f\ufffe"), "\ufffd"))
@@ -182,28 +183,125 @@ def test_hostile_text_is_text(reader: ApiClient, store_run: StoreRun) -> None:
     assert "_x005F_x0041_" in measurements
 
 
-def test_text_longer_than_a_cell_is_cut_where_it_must_be(
-    reader: ApiClient, store_run: StoreRun
+def units(text: str) -> int:
+    """Its length as spreadsheets count it."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+@pytest.mark.parametrize("text", ("x", "🔐", "x🔐", "é"))
+def test_a_cell_has_all_it_can_hold_and_says_when_it_was_cut(
+    reader: ApiClient, store_run: StoreRun, text: str
 ) -> None:
-    tags = {f"tag-{number}": "🔐" * 200 for number in range(50)}
-    store_run(run_document(ssh_measurement("aes128-ctr", 1e8), tags=tags))
-    (row,) = table(opened(body(reader, "measurements.xlsx")), "Measurements")
-    assert len(row["tags"].encode("utf-16-le")) // 2 <= CELL_CHARACTERS
-    assert row["tags"].startswith('{"tag-')
+    # Stored by hand: what uploads may have is shorter than a cell by far.
+    run = store_run(run_document(ssh_measurement("aes128-ctr", 1e8)))
+    rest = CELL_UNITS % units(text)
+    fitting = text * (CELL_UNITS // units(text)) + "." * rest
+    for whole in (fitting, fitting + ".", fitting + text * 5000):
+        Run.objects.filter(pk=run.pk).update(agent_name=whole)
+        (row,) = table(opened(body(reader, "measurements.xlsx", columns="agent")), "Measurements")
+        assert row["agent"] == for_cell(whole)
+        assert units(row["agent"]) <= CELL_UNITS
+        if whole == fitting:
+            assert row["agent"] == whole
+        else:
+            assert row["agent"].endswith(f"… [cut: {len(whole)} characters in all]")
+            assert units(row["agent"]) > CELL_UNITS - 100
 
 
 def test_more_rows_than_a_sheet_has_go_on_in_the_next(
     reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ciphers = [f"cipher-{number}" for number in range(5)]
-    store_run(run_document(*(ssh_measurement(cipher, 1e8) for cipher in ciphers)))
+    for host in "abc":
+        measured = (ssh_measurement(cipher, 1e8) for cipher in ciphers)
+        store_run(run_document(*measured, host={"name": host}))
+    whole = opened(body(reader, "comparison.xlsx", group_by="host"))
     monkeypatch.setattr(workbook, "SHEET_ROWS", 3)
-    book = opened(body(reader, "measurements.xlsx"))
-    names = [name for name in book.sheetnames if name.startswith("Measurements")]
-    assert names == ["Measurements", "Measurements 2", "Measurements 3"]
-    found = [[row["cipher"] for row in table(book, name)] for name in names]
-    assert [len(part) for part in found] == [2, 2, 1]
-    assert sorted(cipher for part in found for cipher in part) == ciphers
+    book = opened(body(reader, "comparison.xlsx", group_by="host"))
+    for name, sheets in (("Comparison", 8), ("Pivot", 2), ("Measurements", 8), ("Machines", 2)):
+        names = [name, *(f"{name} {number}" for number in range(2, sheets + 1))]
+        assert [one for one in book.sheetnames if one.startswith(name)] == names
+        found = [table(book, one) for one in names]
+        assert [len(part) for part in found[:-1]] == [2] * (sheets - 1)
+        assert [row for part in found for row in part] == table(whole, name)
+
+
+def test_more_ciphers_than_a_sheet_has_columns_go_on_in_the_next(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates = {f"cipher-{number}": 1e8 + number for number in range(5)}
+    store_run(run_document(*(ssh_measurement(cipher, rate) for cipher, rate in rates.items())))
+    monkeypatch.setattr(workbook, "SHEET_COLUMNS", 6)
+    book = opened(body(reader, "comparison.xlsx"))
+    names = ["Pivot", "Pivot, part 2", "Pivot, part 3"]
+    assert [one for one in book.sheetnames if one.startswith("Pivot")] == names
+    found = [table(book, name)[0] for name in names]
+    assert {row["host"] for row in found} == {"nas"}
+    together = {cipher: rate for row in found for cipher, rate in row.items() if cipher in rates}
+    assert together == rates
+
+
+MARKUP = "<r><t>rich & wrong</r>"
+
+
+def test_text_is_never_markup(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(
+        run_document(
+            ssh_measurement(MARKUP, 1e8),
+            host={"name": MARKUP},
+            tags={"x": MARKUP},
+            environment={**environment(model=MARKUP)},
+        )
+    )
+    book = opened(body(reader, "comparison.xlsx", group_by="host", tag=f"x:{MARKUP}"))
+    (row,), (machine,) = table(book, "Comparison"), table(book, "Machines")
+    assert (row["group"], machine["host"], row["cipher"]) == (MARKUP, MARKUP, MARKUP)
+    said = [row[1] for row in book["Method"].iter_rows(values_only=True)]
+    assert f"x:{MARKUP}" in said
+
+
+def test_the_chart_follows_the_view(reader: ApiClient, store_run: StoreRun) -> None:
+    for host, rate in (("a1", 1e8), ("a2", 4e8), ("a3", 2e8), ("b1", 3e8)):
+        store_run(run_document(ssh_measurement("aes128-ctr", rate), host={"name": host}))
+    view = {"group_by": "host", "group": "A", "sort": "best", "top": 2, "scale": "log"}
+    book = opened(body(reader, "comparison.xlsx", **view))
+    assert [row["group"] for row in table(book, "Comparison")] == ["a2", "a3", "a1"]
+    assert [row["group"] for row in table(book, "Chart data")] == ["a2", "a3"]
+    for name in ("Measurements", "Machines", "Pivot"):
+        assert sorted(row["host"] for row in table(book, name)) == ["a1", "a2", "a3"]
+    (chart,) = getattr(book["Comparison"], "_charts")  # noqa: B009 - openpyxl has no other name
+    assert chart.y_axis.scaling.logBase == 10
+    later = table(opened(body(reader, "comparison.xlsx", **view, page=2)), "Chart data")
+    assert [row["group"] for row in later] == ["a1"]
+    written = body(reader, "comparison.csv", **view).decode()
+    assert [line.partition(",")[0] for line in written.splitlines()] == ["group", "a2", "a3", "a1"]
+    behind = {**view, "latest": 1, "columns": "host"}
+    assert sorted(body(reader, "measurements.csv", **behind).decode().split()) == [
+        "a1",
+        "a2",
+        "a3",
+        "host",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "attr"),
+    (
+        ({"sort": "worst"}, "sort"),
+        ({"top": "0"}, "top"),
+        ({"top": "201"}, "top"),
+        ({"page": "x"}, "page"),
+        ({"scale": "cubic"}, "scale"),
+        ({"group": "x" * 300}, "group"),
+    ),
+)
+def test_a_view_that_cannot_be_is_a_400_that_names_it(
+    reader: ApiClient, query: dict[str, str], attr: str
+) -> None:
+    response = reader.get("/api/v1/exports/comparison.xlsx", query)
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["attr"] == attr
+    assert reader.get("/api/v1/exports/measurements.csv", {"group": "x"}).status_code == 400
 
 
 def test_nothing_measured_is_a_workbook_too(reader: ApiClient) -> None:
@@ -223,5 +321,5 @@ def test_a_run_without_a_date_and_one_of_long_ago_have_no_wrong_date(
 
 def test_text_for_cells() -> None:
     assert for_cell("a\x00b\x1fc\nd") == "a\ufffdb\ufffdc\nd"
-    assert for_cell("x" * CELL_CHARACTERS) == "x" * CELL_CHARACTERS
-    assert len(for_cell("🔐" * 20_000).encode("utf-16-le")) // 2 <= CELL_CHARACTERS
+    assert for_cell("x" * CELL_UNITS) == "x" * CELL_UNITS
+    assert len(for_cell("🔐" * 20_000).encode("utf-16-le")) // 2 <= CELL_UNITS

@@ -7,11 +7,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
+from analysis.group_view import MOST_GROUPS
 from pages.access import reader_required
 from pages.compare_page import form_context, query_faults
 from pages.compare_parts import compare_parts
 from pages.first_steps import agent_command, nobody_measured_yet
-from pages.page_query import MOST_GROUPS, TOPS, api_params, display
+from pages.page_query import TOPS, api_params, display
 from pages.saved_views import view_menu
 from runs.api.parameters import comparison_query
 from runs.models import Run

@@ -1,5 +1,6 @@
 """Query parameters of exports: those of comparisons, and how the file is to be written."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
+from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
 from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
 from exports.columns import SAMPLES as SAMPLE_COLUMNS
 from exports.columns import StoredColumn, chosen
@@ -77,6 +79,36 @@ def _text(params: QueryDict) -> str:
     return text
 
 
+def _view(params: QueryDict) -> GroupView:
+    """Which groups, in which order, and those of the chart."""
+    sort, top, page = (params.get(name, "") for name in ("sort", "top", "page"))
+    scale, search = params.get("scale", ""), params.get("group", "").strip()
+    if sort and sort not in SORTS and not sort.startswith(CIPHER_SORT):
+        raise ValidationError(
+            {"sort": f"{sort[:50]!r} is none of {', '.join(SORTS)} and {CIPHER_SORT}NAME."}
+        )
+    if scale not in ("", *SCALES):
+        raise ValidationError({"scale": f"{scale[:50]!r} is none of {', '.join(SCALES)}."})
+    if len(search) > MAX_LENGTH or "\x00" in search:
+        raise ValidationError({"group": f"At most {MAX_LENGTH} printable characters."})
+    every = top == "all"
+    return GroupView(
+        sort=sort or SORTS[0],
+        search=search,
+        top=None if every else _count("top", top, GroupView.top or MOST_GROUPS, MOST_GROUPS),
+        page=_count("page", page, 1, 999_999),
+        logarithmic=scale == SCALES[1],
+    )
+
+
+def _count(name: str, text: str, usual: int, most: int) -> int:
+    if not text:
+        return usual
+    if not re.fullmatch(r"[1-9][0-9]{0,5}", text) or int(text) > most:
+        raise ValidationError({name: f"{text[:50]!r} is no whole number from 1 to {most}."})
+    return int(text)
+
+
 def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
     """What is named counts; nothing has a default as it has in comparisons."""
     series: dict[str, tuple[Any, ...]] = {
@@ -106,6 +138,9 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
         profile = usable_profile(query.profile)
     except UnknownProfile as error:
         raise ValidationError({"profile": error.sentence}) from None
+    view = _view(params)
+    if view.search and kind != COMPARISON and not _flag(params, "latest"):
+        raise ValidationError({"group": "Groups have what votes in them: add latest=1."})
     selection = votes_of(query) if kind == COMPARISON else _selection(params, query)
     whole = not (selection.runs or selection.statuses or selection.text)
     return Export(
@@ -119,6 +154,7 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
         site=site,
         link=_link(kind, params, site),
         asked_at=timezone.now(),
+        view=view,
     )
 
 
@@ -127,6 +163,9 @@ def _link(kind: str, params: QueryDict, site: str) -> str:
     asked = params.copy()
     for name in LAYOUT:
         asked.pop(name, None)
+    for text in asked.pop("group", []):
+        if kind == COMPARISON:
+            asked["q"] = text  # as the page calls it
     return f"{site}/{'' if kind == COMPARISON else 'runs/'}?{asked.urlencode()}"
 
 

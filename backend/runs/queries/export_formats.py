@@ -5,7 +5,14 @@ from itertools import groupby
 
 from exports.columns import StoredColumn
 from exports.csv_dialect import CsvDialect
-from exports.text import FORMULA_STARTS, ILLEGAL_IN_XML, REPLACEMENT
+from exports.text import (
+    CELL_UNITS,
+    CUT,
+    CUT_UNITS,
+    FORMULA_STARTS,
+    ILLEGAL_IN_XML,
+    REPLACEMENT,
+)
 
 _STARTS = ", ".join(str(ord(start)) for start in FORMULA_STARTS)
 
@@ -74,24 +81,42 @@ _FIRST_DAY = 61
 """The first of March 1900: spreadsheets know a day before it that never was."""
 
 
-def xml_text(sql: str) -> str:
-    """SQL of a text as XML within an element.
+_HIGH = "[\\U00010000-\\U0010FFFF]"
+"""Characters of two units of UTF-16; all others have one."""
 
-    `_x0041_` is what spreadsheets read as "A": its underscore is written that way itself. What is
-    longer than a cell is cut to 16,383 characters, of at most 2 units of UTF-16 each.
+
+def xml_text(sql: str) -> str:
+    """SQL of a text as XML within an element, as `exports.sheet_rows.xml_text` writes it.
+
+    `_x0041_` is what spreadsheets read as "A": its underscore is written that way itself.
     """
     special = _literal(ILLEGAL_IN_XML + "&<>\r")
     known = _literal(REPLACEMENT * len(ILLEGAL_IN_XML))
     text = f"translate({sql}, {_literal(ILLEGAL_IN_XML)}, {known})"
-    text = f"CASE WHEN octet_length({sql}) > 32767 THEN left({text}, 16382) || '…' ELSE {text} END"
+    text = f"CASE WHEN octet_length({sql}) > {CELL_UNITS} THEN {_cut(text)} ELSE {text} END"
     for mark, written in _MARKS:
         text = f"replace({text}, {_literal(mark)}, '{written}')"
     text = rf"regexp_replace({text}, '_(?=x[0-9A-Fa-f]{{4}}_)', '_x005F_', 'g')"
     # Nearly all texts need none of this, and are told apart faster than it is done.
     return (
         f"CASE WHEN translate({sql}, {special}, '') = {sql} AND strpos({sql}, '_x') = 0"
-        f" AND octet_length({sql}) <= 32767 THEN {sql} ELSE {text} END"
+        f" AND octet_length({sql}) <= {CELL_UNITS} THEN {sql} ELSE {text} END"
     )
+
+
+def _cut(sql: str) -> str:
+    """SQL of a text cut to the length of a cell where it is longer, which its end says.
+
+    A mark before each character of two units has both count, and goes with it.
+    """
+    mark = _literal("\x01")
+    marked = rf"regexp_replace({sql}, '({_HIGH})', {mark} || '\1', 'g')"
+    whole = f"replace(marked, {mark}, '')"
+    kept = f"replace(left(marked, {CELL_UNITS - CUT_UNITS}), {mark}, '')"
+    before, after = CUT.split("{}")
+    fits = f"CASE WHEN char_length(marked) <= {CELL_UNITS} THEN {whole}"
+    cut = f"{kept} || '{before}' || char_length({whole}) || '{after}'"
+    return f"(SELECT {fits} ELSE {cut} END FROM (SELECT {marked} AS marked) long)"  # noqa: S608
 
 
 class SheetRows:

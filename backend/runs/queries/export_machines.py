@@ -1,6 +1,6 @@
 """The machines whose figures a file has."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from exports.columns import StoredColumn
@@ -62,19 +62,3 @@ def _runs_with_figures(selection: Selection) -> Relation:
         )
     """  # noqa: S608 - closed lists
     return Relation(sql, (*series.parameters, *runs.parameters, *results.parameters))
-
-
-def machine_names(
-    machines: Iterable[tuple[int, int]], facts: Sequence[str]
-) -> dict[tuple[int, int], tuple[str, ...]]:
-    """Of each host in an environment, by their ids: the host's name, and labels of `facts`."""
-    pairs = list(machines)
-    labels = ", ".join(f"{name}.label" for name in facts)
-    text = f"""
-        SELECT h.id, e.id, h.name, {labels}
-        FROM unnest(%s::bigint[], %s::bigint[]) pair(host, environment)
-        JOIN runs_host h ON h.id = pair.host
-        JOIN runs_environment e ON e.id = pair.environment {DIMENSION_JOINS}
-    """  # noqa: S608 - closed lists
-    rows = fetch_rows(text, [[host for host, _ in pairs], [one for _, one in pairs]])
-    return {(host, environment): tuple(names) for host, environment, *names in rows}

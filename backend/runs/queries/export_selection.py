@@ -5,14 +5,22 @@ Text of users is a parameter; the statements themselves are made of the closed l
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from analysis.comparison import Group
 from runs.queries.machine_results import LATEST_FIRST, Relation, machine_results
-from runs.queries.selection import COUNTED, ComparisonQuery, Where, add_filter, grouping
+from runs.queries.selection import (
+    COUNTED,
+    ComparisonQuery,
+    Where,
+    add_filter,
+    group_members,
+    grouping,
+)
 
 SERIES_FIELDS = (
     "tool",
@@ -82,6 +90,11 @@ def votes_of(query: ComparisonQuery) -> Selection:
         mac=query.mac if query.tool == "ssh" else None,
         votes=True,
     )
+
+
+def in_groups(group_by: str, groups: Iterable[Group]) -> InGroups:
+    """These groups as what results are grouped by."""
+    return InGroups(group_by, tuple(group_members(group_by, [group.key for group in groups])))
 
 
 def run_conditions(selection: Selection) -> Where:

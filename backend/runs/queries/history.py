@@ -9,6 +9,7 @@ from uuid import UUID
 
 from analysis.changes import Change
 from analysis.comparison import UNITS
+from analysis.group_view import LOWER_IS_BETTER
 from analysis.history import ToolBreak, changes_between_breaks, find_breaks
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference
@@ -38,7 +39,6 @@ _VALUES = {
 """Metric -> SQL of its value and of the spread of the tries."""
 
 METRICS = tuple(_VALUES)
-LOWER_IS_BETTER = frozenset({"cpu_seconds_per_gb"})
 
 
 @dataclass(frozen=True)

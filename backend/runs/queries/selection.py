@@ -4,7 +4,7 @@ Everything a user sends arrives as a query parameter of the statement; only name
 closed lists of this module become part of its text.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -210,3 +210,8 @@ def grouping(group_by: str) -> Grouping:
     if group_by == "host":
         return Grouping("k.host_id", "SELECT id, slug, name FROM runs_host")
     return Grouping(f"e.{_column(group_by)}", "SELECT id, key, label FROM runs_dimensionvalue")
+
+
+def group_members(group_by: str, keys: Sequence[str]) -> list[Any]:
+    """What results of the groups of these keys are grouped by: ids, or the keys themselves."""
+    return _ids(group_by, tuple(keys)) if grouping(group_by).names else list(keys)
