@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
@@ -19,6 +19,7 @@ from runs import export_jobs
 from runs.export_jobs import MOST_ATTEMPTS, MOST_UNFINISHED, make
 from runs.models import ExportJob
 from runs.queries import copying
+from runs.roles import ADMINISTRATOR
 from runs.tasks import sweep_exports
 from runs.tokens import create_token
 from tests.conftest import ApiClient, StoreRun
@@ -281,15 +282,43 @@ def test_others_see_no_list_of_mine_and_delete_nothing(
     client.force_login(person)
     assert client.delete(answer["url"]).status_code == 403
     assert ExportJob.objects.count() == 1
+    person.groups.add(Group.objects.get(name=ADMINISTRATOR))
+    assert client.delete(answer["url"]).status_code == 204
+    assert ExportJob.objects.count() == 0
 
 
 @pytest.mark.usefixtures("stored")
 def test_a_workbook_too_large_to_wait_for_leads_here(
     reader: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runs.api.exports.AT_ONCE_ROWS", 5)
-    response = reader.get("/api/v1/exports/measurements.xlsx")
+    monkeypatch.setattr("runs.api.exports.AT_ONCE_ROWS", 2)
+    address = "/api/v1/exports/measurements.xlsx?host=a&columns=cipher"
+    response = reader.get(address)
     assert response.status_code == 400
     (error,) = response.json()["errors"]
-    assert (error["code"], URL in error["detail"]) == ("too_many_rows", True)
+    named = error["detail"].partition("POST to ")[2].partition(",")[0]
+    assert error["code"] == "too_many_rows"
     assert reader.get("/api/v1/exports/measurements.csv").status_code == 200
+    first = reader.post(named).json()
+    response = reader.get(address, headers={"prefer": "wait=10, Respond-Async; x=1"})
+    assert (response.status_code, response["Preference-Applied"]) == (202, "respond-async")
+    # The same question under way is the same job.
+    assert response["Location"] == response.json()["url"] == first["url"]
+    assert (first["kind"], first["format"]) == ("measurements", "xlsx")
+    make(ExportJob.objects.get().pk)
+    content = reader.get(reader.get(first["url"]).json()["file_url"]).getvalue()
+    assert [row[0] for row in load_workbook(io.BytesIO(content))["Measurements"].values] == [
+        "cipher",
+        "3des-cbc",
+        "aes128-ctr",
+        "aes256-ctr",
+    ]
+
+
+def test_a_file_is_what_its_address_says_whatever_is_accepted(reader: ApiClient) -> None:
+    for name, kind in (("measurements.csv", "text/csv"), ("comparison.csv", "text/csv")):
+        response = reader.get(f"/api/v1/exports/{name}", headers={"accept": kind})
+        assert (response.status_code, response["Content-Type"][:8]) == (200, kind)
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    response = reader.get("/api/v1/exports/comparison.xlsx", headers={"accept": kind})
+    assert (response.status_code, response["Content-Type"]) == (200, kind)

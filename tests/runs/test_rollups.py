@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from analysis.comparison import UNITS, Comparison, build_comparison
 from runs import rollups
 from runs.derived import delete_runs, refresh_hosts, set_hidden
-from runs.models import Rollup, RollupSlot, Run
+from runs.models import Measurement, Rollup, RollupSlot, Run
 from runs.queries.block_size import common_block_size
 from runs.queries.comparison import (
     compare,
@@ -24,6 +24,8 @@ from runs.queries.comparison import (
     resolve_block_size,
     votes,
 )
+from runs.queries.export_rows import count_rows
+from runs.queries.export_selection import InGroups, votes_of, votes_statement
 from runs.queries.facets import (
     block_sizes,
     facets,
@@ -32,7 +34,9 @@ from runs.queries.facets import (
     measured_ciphers,
 )
 from runs.queries.machine_results import class_series
-from runs.queries.selection import GROUPINGS, ComparisonQuery, grouping
+from runs.queries.pivot import pivot_lines
+from runs.queries.selection import GROUPINGS, ComparisonQuery, group_members, grouping
+from runs.queries.statements import fetch_rows
 from runs.rollups import allowing_lag
 from tests.conftest import StoreRun
 from tests.sample_documents import (
@@ -227,6 +231,7 @@ def agree(asked: list[ComparisonQuery]) -> None:
             assert said == reference_votes(at_block)
         assert facets(query) == facets_directly(query)
         counts_agree(at_block)
+        files_agree(at_block)
 
 
 def counts_agree(query: ComparisonQuery) -> None:
@@ -240,6 +245,36 @@ def counts_agree(query: ComparisonQuery) -> None:
     assert machine_count(query) == len(pairs)
     if query.block_size is not None:
         assert query.block_size in block_sizes(query)
+
+
+def files_agree(query: ComparisonQuery) -> None:
+    """Behind a comparison's file are its votes, all or those of one of its groups."""
+    every = votes(query, None)
+    keys = sorted({one.group_key for one in every})
+    for groups in (None, keys[:1]):
+        chosen = votes_of(query)
+        if groups is not None:
+            members = InGroups(query.group_by, tuple(group_members(query.group_by, groups)))
+            chosen = replace(chosen, groups=members)
+        expected = sorted(
+            (one.host_id, one.environment_id, one.cipher, one.value)
+            for one in every
+            if groups is None or one.group_key in groups
+        )
+        statement = votes_statement(chosen)
+        found = [
+            Measurement.objects.select_related("series", "run").get(run_id=run, series_id=series)
+            for run, numbers in fetch_rows(statement.sql, statement.parameters)
+            for series in numbers
+        ]
+        assert expected == sorted(
+            (one.run.host_id, one.run.environment_id, one.series.cipher, one.median)
+            for one in found
+        )
+        assert count_rows(chosen) == len(expected)
+        _, lines = pivot_lines(query, chosen.groups, ("cpu",))
+        cells = [value for line in lines for value in line[2:] if value is not None]
+        assert sorted(cells) == sorted(one[-1] for one in expected if one[-1] is not None)
 
 
 def gcm(rate: float, name: str = "a") -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rest_framework.exceptions import ValidationError
 from pages.paging import page_of
 from pages.share_page import share_context, share_csv
 from pages.views.editing import editors
-from runs.api.exports import CSV_TYPE
+from runs.api.export_schema import CSV_TYPE
 from runs.api.shares import checked_view
 from runs.audit import actor_of
 from runs.models import Share

@@ -16,7 +16,15 @@ from rest_framework.views import APIView
 
 from runs.api.errors import Conflict
 from runs.api.export_parameters import export_of, file_name
-from runs.api.exports import CSV_PARAMETERS, CSV_TYPE, ROW_PARAMETERS, XLSX_TYPE, site_of
+from runs.api.export_schema import (
+    CSV_PARAMETERS,
+    CSV_TYPE,
+    ROW_PARAMETERS,
+    VIEW_PARAMETERS,
+    XLSX_TYPE,
+    site_of,
+)
+from runs.api.negotiation import OfFiles
 from runs.api.pagination import ByCursor
 from runs.api.ranged_file import ranged_file
 from runs.api.schema import COMPARISON_PARAMETERS
@@ -104,6 +112,38 @@ def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> Exp
     return job
 
 
+def job_address(params: QueryDict, kind: str, form: str) -> str:
+    """Where the file that these parameters ask for can be asked for, to be made later."""
+    asked = params.copy()
+    asked["kind"], asked["format"] = kind, form
+    return f"{reverse('api:export-jobs')}?{asked.urlencode()}"
+
+
+def made_later(request: Request, kind: str, form: str) -> Response | None:
+    """The job for who prefers to be answered at once (RFC 7240); None for all others."""
+    wishes = request.headers.get("Prefer", "").split(",")
+    if "respond-async" not in {wish.partition(";")[0].strip().lower() for wish in wishes}:
+        return None
+    asked = request.query_params.copy()
+    asked["kind"], asked["format"] = kind, form
+    response = _accepted(request, asked)
+    response["Preference-Applied"] = "respond-async"
+    return response
+
+
+def _accepted(request: Request, params: QueryDict) -> Response:
+    """202 with the new job and its address; 429 when too many are under way."""
+    try:
+        job = new_job(request, params, site_of(request))
+    except TooManyExports:
+        raise Throttled(
+            RETRY_AFTER_SECONDS,
+            f"{MOST_UNFINISHED} exports of yours are under way: wait for one, or delete one.",
+        ) from None
+    answer = ExportJobSerializer(job).data
+    return Response(answer, status.HTTP_202_ACCEPTED, headers={"Location": answer["url"]})
+
+
 def _only_format(kind: str) -> str:
     """Tries are a CSV; a comparison's CSV is short and comes at once."""
     return ExportJob.Format.XLSX.value if kind == COMPARISON else ExportJob.Format.CSV.value
@@ -150,6 +190,7 @@ class ExportJobList(APIView):
             OpenApiParameter("kind", OpenApiTypes.STR, enum=KINDS),
             OpenApiParameter("format", OpenApiTypes.STR, enum=ExportJob.Format.values),
             *COMPARISON_PARAMETERS,
+            *VIEW_PARAMETERS,
             *ROW_PARAMETERS,
             *CSV_PARAMETERS,
         ],
@@ -157,14 +198,7 @@ class ExportJobList(APIView):
     )
     def post(self, request: Request) -> Response:
         """Have a file made: the parameters of an export in the address, with `kind`, `format`."""
-        try:
-            job = new_job(request, request.query_params, site_of(request))
-        except TooManyExports:
-            raise Throttled(
-                RETRY_AFTER_SECONDS,
-                f"{MOST_UNFINISHED} exports of yours are under way: wait for one, or delete one.",
-            ) from None
-        return Response(ExportJobSerializer(job).data, status.HTTP_202_ACCEPTED)
+        return _accepted(request, request.query_params)
 
 
 class ExportJobView(APIView):
@@ -190,6 +224,8 @@ class ExportJobView(APIView):
 
 class ExportFile(APIView):
     """The file of an export."""
+
+    content_negotiation_class = OfFiles
 
     @extend_schema(
         operation_id="export_jobs_file",

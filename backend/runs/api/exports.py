@@ -1,16 +1,29 @@
 """Downloads: comparisons, measurements and single tries as CSV and as workbooks."""
 
+from collections.abc import Callable
 from tempfile import TemporaryFile
 
 from django.http import FileResponse, HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from runs.api.conditional import of_present_data
+from runs.api.export_jobs import job_address, made_later
 from runs.api.export_parameters import export_of, file_name
+from runs.api.export_schema import (
+    CSV_PARAMETERS,
+    CSV_TYPE,
+    LATER,
+    PREFER,
+    ROW_PARAMETERS,
+    VIEW_PARAMETERS,
+    XLSX_TYPE,
+    site_of,
+)
+from runs.api.negotiation import OfFiles
 from runs.api.schema import COMPARISON_PARAMETERS
 from runs.exporting import (
     COMPARISON,
@@ -25,28 +38,6 @@ from runs.exporting import (
 AT_ONCE_ROWS = 100_000
 """A workbook of more rows is made in the background: it takes longer than people wait."""
 
-CSV_TYPE = "text/csv; charset=utf-8"
-XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
-CSV_PARAMETERS = [
-    OpenApiParameter("bom", OpenApiTypes.BOOL, description="Begin with Excel's mark of UTF-8."),
-    OpenApiParameter(
-        "excel", OpenApiTypes.BOOL, description="The mark, semicolons and decimal commas."
-    ),
-]
-ROW_PARAMETERS = [
-    OpenApiParameter("columns", OpenApiTypes.STR, description="Names by commas; default: all."),
-    OpenApiParameter("run", OpenApiTypes.UUID, many=True, description="Of these runs alone."),
-    OpenApiParameter(
-        "latest", OpenApiTypes.BOOL, description="Only what votes in comparisons; default: all."
-    ),
-]
-
-
-def site_of(request: Request) -> str:
-    """This site's address as the reader has it, without a slash at its end."""
-    return request.build_absolute_uri("/").rstrip("/")
-
 
 def asked_export(request: Request, kind: str, *, workbook: bool = False) -> Export:
     """The export that a request asks for."""
@@ -57,8 +48,9 @@ def _download(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
-def csv_response(export: Export) -> StreamingHttpResponse:
+def csv_response(request: Request, kind: str) -> StreamingHttpResponse:
     """Measurements or tries, sent on as the database writes them."""
+    export = asked_export(request, kind)
     chunks = (chunk for chunk, _ in csv_chunks(export))
     headers = _download(file_name(export, "csv"))
     return StreamingHttpResponse(chunks, content_type=CSV_TYPE, headers=headers)
@@ -70,14 +62,22 @@ def comparison_csv_response(export: Export) -> StreamingHttpResponse:
     return StreamingHttpResponse(comparison_lines(export), content_type=CSV_TYPE, headers=headers)
 
 
-def xlsx_response(export: Export) -> HttpResponseBase:
-    """A workbook, made before the answer begins: half a workbook is none."""
-    if export.count(AT_ONCE_ROWS) > AT_ONCE_ROWS:
-        raise ValidationError(
+class TooManyRows(ValidationError):
+    """A workbook that nobody should wait for; `address` is where it can be asked for."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(
             f"A workbook of more than {AT_ONCE_ROWS:,} measurements is made in the background:"
-            " POST the same question to /api/v1/exports/jobs/.",
+            f" POST to {address}, or send this request with the header `Prefer: respond-async`.",
             code="too_many_rows",
         )
+
+
+def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
+    """A workbook, made before the answer begins: half a workbook is none."""
+    export = asked_export(request, kind, workbook=True)
+    if export.count(AT_ONCE_ROWS) > AT_ONCE_ROWS:
+        raise TooManyRows(job_address(request.query_params, kind, "xlsx"))
     # Closed by the response, which reads from it.
     file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115
     for _ in write_xlsx(export, file):
@@ -87,12 +87,26 @@ def xlsx_response(export: Export) -> HttpResponseBase:
     return FileResponse(file, as_attachment=True, filename=name, content_type=XLSX_TYPE)
 
 
-class ComparisonCsv(APIView):
+def file_or_job(
+    request: Request, kind: str, form: str, make: Callable[[Request, str], HttpResponseBase]
+) -> HttpResponseBase:
+    """The file that `make` makes, or the job that makes it for who would rather not wait."""
+    later = made_later(request, kind, form)
+    return later or of_present_data(request, lambda _: make(request, kind))
+
+
+class FileView(APIView):
+    """An address that is a file of one type."""
+
+    content_negotiation_class = OfFiles
+
+
+class ComparisonCsv(FileView):
     """The comparison as a file."""
 
     @extend_schema(
         operation_id="comparison_csv",
-        parameters=[*COMPARISON_PARAMETERS, *CSV_PARAMETERS],
+        parameters=[*COMPARISON_PARAMETERS, *VIEW_PARAMETERS, *CSV_PARAMETERS],
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponseBase:
@@ -102,57 +116,65 @@ class ComparisonCsv(APIView):
         )
 
 
-class ComparisonXlsx(APIView):
+class ComparisonXlsx(FileView):
     """The comparison as a workbook."""
 
     @extend_schema(
         operation_id="comparison_xlsx",
-        parameters=COMPARISON_PARAMETERS,
-        responses={(200, XLSX_TYPE): OpenApiTypes.BINARY},
+        parameters=[*COMPARISON_PARAMETERS, *VIEW_PARAMETERS, PREFER],
+        responses={(200, XLSX_TYPE): OpenApiTypes.BINARY, 202: LATER},
     )
     def get(self, request: Request) -> HttpResponseBase:
         """The same numbers with a chart, the measurements and machines behind them, the method."""
-        return of_present_data(
-            request, lambda _: xlsx_response(asked_export(request, COMPARISON, workbook=True))
-        )
+        return file_or_job(request, COMPARISON, "xlsx", xlsx_response)
 
 
-class MeasurementsCsv(APIView):
+class MeasurementsCsv(FileView):
     """Measurements as a file."""
 
     @extend_schema(
         operation_id="measurements_csv",
-        parameters=[*COMPARISON_PARAMETERS, *ROW_PARAMETERS, *CSV_PARAMETERS],
-        responses={(200, "text/csv"): OpenApiTypes.STR},
+        parameters=[
+            *COMPARISON_PARAMETERS,
+            *VIEW_PARAMETERS,
+            *ROW_PARAMETERS,
+            *CSV_PARAMETERS,
+            PREFER,
+        ],
+        responses={(200, "text/csv"): OpenApiTypes.STR, 202: LATER},
     )
     def get(self, request: Request) -> HttpResponseBase:
         """One row for each measurement of runs that count, the latest run first, streamed."""
-        return of_present_data(request, lambda _: csv_response(asked_export(request, MEASUREMENTS)))
+        return file_or_job(request, MEASUREMENTS, "csv", csv_response)
 
 
-class MeasurementsXlsx(APIView):
+class MeasurementsXlsx(FileView):
     """Measurements as a workbook."""
 
     @extend_schema(
         operation_id="measurements_xlsx",
-        parameters=[*COMPARISON_PARAMETERS, *ROW_PARAMETERS],
-        responses={(200, XLSX_TYPE): OpenApiTypes.BINARY},
+        parameters=[*COMPARISON_PARAMETERS, *VIEW_PARAMETERS, *ROW_PARAMETERS, PREFER],
+        responses={(200, XLSX_TYPE): OpenApiTypes.BINARY, 202: LATER},
     )
     def get(self, request: Request) -> HttpResponseBase:
         """The same rows as a workbook, with their comparison, machines and method."""
-        return of_present_data(
-            request, lambda _: xlsx_response(asked_export(request, MEASUREMENTS, workbook=True))
-        )
+        return file_or_job(request, MEASUREMENTS, "xlsx", xlsx_response)
 
 
-class SamplesCsv(APIView):
+class SamplesCsv(FileView):
     """Single tries as a file."""
 
     @extend_schema(
         operation_id="samples_csv",
-        parameters=[*COMPARISON_PARAMETERS, *ROW_PARAMETERS, *CSV_PARAMETERS],
-        responses={(200, "text/csv"): OpenApiTypes.STR},
+        parameters=[
+            *COMPARISON_PARAMETERS,
+            *VIEW_PARAMETERS,
+            *ROW_PARAMETERS,
+            *CSV_PARAMETERS,
+            PREFER,
+        ],
+        responses={(200, "text/csv"): OpenApiTypes.STR, 202: LATER},
     )
     def get(self, request: Request) -> HttpResponseBase:
         """One row for each try of each measurement, streamed."""
-        return of_present_data(request, lambda _: csv_response(asked_export(request, SAMPLES)))
+        return file_or_job(request, SAMPLES, "csv", csv_response)

@@ -27,3 +27,20 @@ class Negotiation(DefaultContentNegotiation):
             request, renderers, format_suffix
         )
         return chosen
+
+
+class OfFiles(Negotiation):
+    """Of an address that is a file of one type: that is what there is, whatever is accepted.
+
+    Who accepts `text/csv` alone must not be refused the CSV because an error would be JSON.
+    """
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        """The first, for errors."""
+        first = next(iter(renderers))
+        return first, str(first.media_type)
