@@ -1,5 +1,7 @@
 """The chart of a comparison as spreadsheets draw it: bars by group, quartiles as error bars."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -25,6 +27,11 @@ AXES = {
 """Unit -> what stands at the axis, and how its numbers are written."""
 
 BAR_PIXELS = 14
+PAGE_ROWS = 44
+"""Of 20 pixels, on a printed page of the comparison's sheet; each part of the chart has one."""
+
+PART_PIXELS = PAGE_ROWS * 20 - 24
+CIPHERS_ON_A_PAGE = 4
 
 
 @dataclass(frozen=True)
@@ -37,28 +44,71 @@ class Charted:
     logarithmic: bool
 
 
-def add_chart(book: Workbook, sheet: Worksheet, contents: Charted) -> None:
-    """The chart beside the comparison's table, and what it draws on a sheet of its own."""
-    comparison = contents.comparison
-    ciphers = sorted(comparison.ciphers, key=cipher_order)
+def add_charts(book: Workbook, sheet: Worksheet, contents: Charted) -> None:
+    """The chart beside the comparison's table, in parts that each fit a printed page.
+
+    They have one axis. What they draw is on a sheet of its own.
+    """
+    ciphers = sorted(contents.comparison.ciphers, key=cipher_order)
     groups = _drawable(contents.groups)
     data = book.add_worksheet("Chart data")
-    _write_data(data, groups, ciphers)
-    chart = book.add_chart({"type": "bar"})
-    names = short_names(ciphers)
-    for number, cipher in enumerate(ciphers):
-        chart.add_series(_series(data.get_name(), number, len(groups), names[cipher], cipher))
-    few = len(groups) < len(comparison.groups)
-    note = f", {len(groups)} of {len(comparison.groups)} groups" if few else ""
-    title = for_writer(contents.asked.title + note)
+    _write_data(book, data, contents.comparison.unit, groups, ciphers)
+    parts = list(_parts(groups))
+    axis = _value_axis(contents.comparison.unit, _ends(groups, contents) if parts[1:] else None)
+    if contents.logarithmic:
+        axis["log_base"] = 10
+    for number, (first, last) in enumerate(parts):
+        chart = book.add_chart({"type": "bar"})
+        for place, cipher in enumerate(ciphers):
+            name = short_names(ciphers)[cipher]
+            chart.add_series(_series(data.get_name(), place, (first, last), name, cipher))
+        _lay_out(chart, _title(contents, first, last), axis, groups[first:last])
+        row = 1 + number * PAGE_ROWS
+        beside = {"x_offset": 16, "y_offset": 8, "object_position": 3}
+        sheet.insert_chart(row, len(comparison_columns(contents.comparison)), chart, beside)
+
+
+def _lay_out(chart: Any, title: str, axis: dict[str, Any], groups: tuple[Group, ...]) -> None:
     chart.set_title({"name": title, "name_font": {"size": 12}, "overlay": False})
     chart.set_y_axis({"reverse": True, "num_font": {"size": 9}})
-    chart.set_x_axis(_value_axis(comparison.unit, logarithmic=contents.logarithmic))
+    chart.set_x_axis(axis)
     chart.set_legend({"position": "bottom"})
-    bars = sum(len(group.values) for group in groups)
-    chart.set_size({"width": 760, "height": 200 + BAR_PIXELS * bars + 12 * len(groups)})
-    place = {"x_offset": 16, "y_offset": 8, "object_position": 3}
-    sheet.insert_chart(1, len(comparison_columns(comparison)), chart, place)
+    chart.set_size({"width": 760, "height": min(PART_PIXELS, 200 + _height(groups))})
+
+
+def _title(contents: Charted, first: int, last: int) -> str:
+    """The question, and which of all groups are here."""
+    every = len(contents.comparison.groups)
+    start = contents.comparison.groups.index(contents.groups[0])
+    some = f", groups {start + first + 1} to {start + last} of {every}"
+    return for_writer(contents.asked.title + (some if last - first < every else ""))
+
+
+def _height(groups: tuple[Group, ...]) -> int:
+    """Pixels of the bars of these groups."""
+    return sum(12 + BAR_PIXELS * len(group.values) for group in groups)
+
+
+def _parts(groups: tuple[Group, ...]) -> Iterator[tuple[int, int]]:
+    """Where each part begins and ends: as many groups as a page has room for, one at least."""
+    first = 0
+    while first < len(groups):
+        last = first + 1
+        while last < len(groups) and 200 + _height(groups[first : last + 1]) <= PART_PIXELS:
+            last += 1
+        yield first, last
+        first = last
+
+
+def _ends(groups: tuple[Group, ...], contents: Charted) -> tuple[float, float]:
+    """A round value below all whiskers, or nought, and one above all."""
+    summaries = [one for group in groups for one in group.values.values()]
+    high = max(max(one.median, one.q3) for one in summaries)
+    if contents.logarithmic:
+        low = min([one.q1 for one in summaries if one.q1 > 0], default=1.0)
+        return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high or 1.0))
+    step = 10.0 ** math.floor(math.log10(high or 1.0)) / 2
+    return 0.0, step * math.ceil(high / step)
 
 
 def _drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -67,11 +117,11 @@ def _drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     return groups[: max(1, sum(one <= MOST_BARS for one in bars))]
 
 
-def _value_axis(unit: str, *, logarithmic: bool) -> dict[str, Any]:
+def _value_axis(unit: str, ends: tuple[float, float] | None) -> dict[str, Any]:
     label, number_format = AXES[unit]
     return {
         "name": label,
-        **({"log_base": 10} if logarithmic else {"min": 0}),
+        **({"min": ends[0], "max": ends[1]} if ends else {}),
         "num_format": number_format,
         "num_font": {"size": 9},
         "label_position": "high",
@@ -79,11 +129,13 @@ def _value_axis(unit: str, *, logarithmic: bool) -> dict[str, Any]:
     }
 
 
-def _series(sheet: str, number: int, groups: int, name: str, cipher: str) -> dict[str, Any]:
+def _series(
+    sheet: str, number: int, groups: tuple[int, int], name: str, cipher: str
+) -> dict[str, Any]:
     first = 1 + 3 * number
 
     def cells(column: int) -> str:
-        return str(xl_range_formula(sheet, 1, column, groups, column))
+        return str(xl_range_formula(sheet, 1 + groups[0], column, groups[1], column))
 
     return {
         "name": for_writer(name),
@@ -100,17 +152,25 @@ def _series(sheet: str, number: int, groups: int, name: str, cipher: str) -> dic
     }
 
 
-def _write_data(sheet: Worksheet, groups: tuple[Group, ...], ciphers: list[str]) -> None:
+def _write_data(
+    book: Workbook, sheet: Worksheet, unit: str, groups: tuple[Group, ...], ciphers: list[str]
+) -> None:
     """Groups by ciphers: median, and how far the quartiles are below and above it."""
+    header = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
+    form = book.add_format({"num_format": "#,##0" if unit == "B/s" else "0.000"})
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 3 * len(ciphers), 16)
     sheet.set_landscape()
     sheet.set_paper(9)
-    sheet.fit_to_pages(1, 0)
-    sheet.write_string(0, 0, "group")
+    sheet.fit_to_pages(-(-len(ciphers) // CIPHERS_ON_A_PAGE), 0)
+    sheet.repeat_columns(0)
+    sheet.repeat_rows(0)
+    sheet.freeze_panes(1, 1)
+    sheet.set_row(0, 45)
+    sheet.write_string(0, 0, "group", header)
     for number, cipher in enumerate(ciphers):
         for place, part in enumerate(("median", "median - q1", "q3 - median"), start=1):
-            sheet.write_string(0, 3 * number + place, for_writer(f"{cipher} {part}"))
+            sheet.write_string(0, 3 * number + place, for_writer(f"{cipher} {part}"), header)
     for row, group in enumerate(groups, start=1):
         sheet.write_string(row, 0, for_writer(group.label))
         for number, cipher in enumerate(ciphers):
@@ -119,4 +179,4 @@ def _write_data(sheet: Worksheet, groups: tuple[Group, ...], ciphers: list[str])
                 distances = [one.median - one.q1, one.q3 - one.median] if one.n > 1 else []
                 figures = [one.median, *distances]
                 for place, figure in enumerate(figures, start=1):
-                    sheet.write_number(row, 3 * number + place, figure)
+                    sheet.write_number(row, 3 * number + place, figure, form)

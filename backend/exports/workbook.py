@@ -15,7 +15,7 @@ from analysis.comparison import Comparison
 from exports.asked import Asked
 from exports.columns import Column, StoredColumn
 from exports.comparison_columns import comparison_columns, comparison_rows, values_of
-from exports.excel_chart import Charted, add_chart
+from exports.excel_chart import PAGE_ROWS, Charted, add_charts
 from exports.method_sheet import method_lines
 from exports.palette import cipher_order
 from exports.text import for_cell, for_writer
@@ -26,8 +26,16 @@ SHEET_ROWS = 1_048_576
 
 NUMBER_FORMATS = {"B/s": "#,##0", "fraction": "0.0%", "bytes": "#,##0"}
 FROZEN_COLUMNS = 2
+METHOD_WIDTH = 90
+LINE_POINTS = 15
+HIGHEST_POINTS = 409
+"""Of a row."""
+
+MOST_BREAKS = 1_000
+"""Of pages that Excel lets a sheet have by hand, 1,026 less some."""
+
 PORTRAIT_WIDTH = 90
-LANDSCAPE_WIDTH = 250
+LANDSCAPE_WIDTH = 200
 """Characters across a page of A4 that can still be read."""
 
 OPTIONS = {
@@ -195,10 +203,8 @@ def set_up_print(sheet: Worksheet, width: int) -> None:
     if width > PORTRAIT_WIDTH:
         sheet.set_landscape()
     if width > LANDSCAPE_WIDTH:
-        sheet.set_print_scale(60)
         sheet.repeat_columns(0, FROZEN_COLUMNS - 1)
-    else:
-        sheet.fit_to_pages(1, 0)
+    sheet.fit_to_pages(-(-width // LANDSCAPE_WIDTH), 0)
     sheet.set_margins(0.4, 0.4, 0.6, 0.6)
     sheet.set_footer("&L&8&F: &A&R&8&P of &N")
 
@@ -218,24 +224,34 @@ def write_workbook(path: Path, contents: Contents, parts: Sequence[Table]) -> No
             # The chart stands beside the table, and on pages of its own.
             written[0].set_print_scale(68)
             written[0].set_v_pagebreaks([len(parts[0].columns)])
-            add_chart(book, written[0], contents.charted)
+            last = min(parts[0].sheets[0][1], PAGE_ROWS * MOST_BREAKS)
+            written[0].set_h_pagebreaks([*range(1 + PAGE_ROWS, 1 + last, PAGE_ROWS)])
+            add_charts(book, written[0], contents.charted)
 
 
 def _method(writer: _Writer, contents: Contents) -> None:
     sheet = writer.book.add_worksheet("Method")
     set_up_print(sheet, PORTRAIT_WIDTH)
-    sheet.set_column(0, 0, 30)
-    sheet.set_column(1, 1, 90)
-    text = writer.book.add_format({"quote_prefix": True, "text_wrap": True, "valign": "top"})
-    bold = writer.book.add_format({"bold": True, "valign": "top", "quote_prefix": True})
-    date = writer.book.add_format(
-        {"num_format": "yyyy-mm-dd hh:mm:ss", "align": "left", "valign": "top"}
-    )
+    sheet.set_column(0, 0, 36)
+    sheet.set_column(1, 1, METHOD_WIDTH)
+    top = {"valign": "top", "align": "left", "text_wrap": True}
+    text = writer.book.add_format({**top, "quote_prefix": True})
+    bold = writer.book.add_format({**top, "bold": True, "quote_prefix": True})
+    date = writer.book.add_format({**top, "num_format": "yyyy-mm-dd hh:mm:ss"})
+    number = writer.book.add_format({**top, "num_format": "#,##0"})
     for row, (name, value) in enumerate(method_lines(contents)):
+        # Of a wrapped text some programs make the row no higher by themselves.
+        sheet.set_row(row, LINE_POINTS * _text_lines(str(value)))
         sheet.write_string(row, 0, for_writer(name), bold)
         if isinstance(value, datetime):
             sheet.write_datetime(row, 1, value.astimezone(UTC), date)
         elif isinstance(value, int | float):
-            sheet.write_number(row, 1, value, text)
+            sheet.write_number(row, 1, value, number)
         elif value:
             sheet.write_string(row, 1, for_writer(value), text)
+
+
+def _text_lines(text: str) -> int:
+    """Lines that a text takes in the wide column, as far as an Excel row can have them."""
+    lines = sum(1 + len(line) // (METHOD_WIDTH - 8) for line in text.split("\n"))
+    return min(lines, HIGHEST_POINTS // LINE_POINTS)

@@ -1,6 +1,7 @@
 """The chart of a report: bars by group with quartiles, as shapes that a template draws as SVG."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analysis.comparison import Comparison, Group
@@ -14,6 +15,8 @@ ROW = 16
 GAP = 12
 TOP = 24
 TICKS = 6
+PAGE = 1_080
+"""Height of the groups of one part: on A4 as wide as the page, under the heading of the first."""
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,35 @@ def _scale(groups: tuple[Group, ...], logarithmic: bool) -> Scale | None:
     return Scale(10.0 ** math.floor(math.log10(min(ends) * 0.999)), max(ends), logarithmic)
 
 
-def report_chart(
+def report_charts(
     comparison: Comparison, groups: tuple[Group, ...], *, logarithmic: bool
-) -> ReportChart | None:
-    """The chart of these groups in their order; None where there is nothing to draw."""
+) -> tuple[ReportChart, ...]:
+    """The chart of these groups in their order, in parts that fit a page; none without a value."""
     scale = _scale(groups, logarithmic)
     if scale is None:
-        return None
+        return ()
+    return tuple(_part(comparison, part, scale) for part in _parts(groups))
+
+
+def _parts(groups: tuple[Group, ...]) -> Iterator[tuple[Group, ...]]:
+    """As many groups at once as a page has room for, one at least."""
+    part: list[Group] = []
+    height = 0
+    for group in groups:
+        height += _height(group)
+        if part and height > PAGE:
+            yield tuple(part)
+            part, height = [], _height(group)
+        part.append(group)
+    if part:
+        yield tuple(part)
+
+
+def _height(group: Group) -> int:
+    return (len(group.values) + 1) * ROW + GAP
+
+
+def _part(comparison: Comparison, groups: tuple[Group, ...], scale: Scale) -> ReportChart:
     names = short_names(comparison.ciphers)
     drawn, y = [], float(TOP)
     for group in groups:
@@ -117,7 +142,7 @@ def report_chart(
             for place, cipher in enumerate(ciphers)
         )
         drawn.append(BarGroup(group.label, y, bars))
-        y += (len(bars) + 1) * ROW + GAP
+        y += _height(group)
     ticks = tuple(
         Tick(LEFT + scale.place(value), quantity(value, comparison.unit)) for value in scale.ticks()
     )

@@ -136,6 +136,7 @@ def _filters(export: Export) -> dict[str, tuple[str, ...]]:
 def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
     """A file of measurements or tries, chunk by chunk, each with its number of rows."""
     yield export.dialect.header(column.name for column in export.columns).encode(), 0
+    export = decided(export)
     statement = rows_statement(
         export.selection,
         export.origin,

@@ -322,3 +322,4 @@ def test_a_file_is_what_its_address_says_whatever_is_accepted(reader: ApiClient)
     kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
     response = reader.get("/api/v1/exports/comparison.xlsx", headers={"accept": kind})
     assert (response.status_code, response["Content-Type"]) == (200, kind)
+    assert response.getvalue().startswith(b"PK")

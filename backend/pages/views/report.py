@@ -18,7 +18,7 @@ from pages.comparison_view import counted_systems, ordered_groups, shown_groups
 from pages.downloads import spelled_out
 from pages.group_list import group_page
 from pages.page_query import api_params, display
-from pages.report_chart import report_chart
+from pages.report_chart import report_charts
 from runs.api.export_parameters import export_of
 from runs.api.parameters import comparison_query
 from runs.exporting import COMPARISON, asked
@@ -72,7 +72,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
         "group_total": len(comparison.groups),
         "systems": counted_systems(sum(group.hosts for group in comparison.groups)),
         "groups": shown_groups(part, shown),
-        "chart": report_chart(comparison, drawn, logarithmic=shown.scale == "log"),
+        "charts": report_charts(comparison, drawn, logarithmic=shown.scale == "log"),
         "charted": len(drawn),
         "asked": question,
         "question": list(question_lines(question)),

@@ -80,8 +80,12 @@ def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
         raise TooManyRows(job_address(request.query_params, kind, "xlsx"))
     # Closed by the response, which reads from it.
     file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115
-    for _ in write_xlsx(export, file):
-        pass
+    try:
+        for _ in write_xlsx(export, file):
+            pass
+    except BaseException:
+        file.close()
+        raise
     file.seek(0)
     name = file_name(export, "xlsx")
     return FileResponse(file, as_attachment=True, filename=name, content_type=XLSX_TYPE)
