@@ -11,13 +11,15 @@ class Asked:
 
     Fields that do not apply (the block size of ssh) are None or empty. `filters` are those that
     narrowed the answer, by the name of their parameter; `levels` are those of the reference
-    profile, bytes per second by tool and baseline family.
+    profile, bytes per second by tool and baseline family. `of_measurements`: these were asked for,
+    and what is compared of them stands beside them.
     """
 
     title: str
     site: str
     link: str
     asked_at: datetime
+    of_measurements: bool = False
     tool: str = ""
     group_by: str = ""
     metric: str = ""

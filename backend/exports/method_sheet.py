@@ -44,8 +44,13 @@ class FileContents(Protocol):
 
 
 def question_lines(asked: Asked) -> Iterator[Line]:
-    """The question with everything that decided the numbers."""
-    yield "Tool", asked.tool or "all"
+    """The question of a comparison with everything that decided the numbers."""
+    yield from _settings(asked)
+    yield from _filters(asked)
+
+
+def _settings(asked: Asked) -> Iterator[Line]:
+    yield "Tool", asked.tool
     for name, value in (
         ("Metric", asked.metric),
         ("Grouped by", asked.group_by),
@@ -61,8 +66,26 @@ def question_lines(asked: Asked) -> Iterator[Line]:
     ):
         if value not in ("", None):
             yield name, value
+
+
+def _filters(asked: Asked) -> Iterator[Line]:
     for name, values in asked.filters.items():
         yield f"Filter: {name}", ", ".join(values)
+
+
+def _asked_lines(contents: FileContents) -> Iterator[Line]:
+    """What the file answers; where it is one of measurements, what is compared only beside them."""
+    asked = contents.asked
+    if not asked.of_measurements:
+        yield "What was asked", ""
+        yield from question_lines(asked)
+        return
+    yield "What was asked", "Measurements" if asked.filters else "All measurements"
+    yield from _filters(asked)
+    if contents.comparison is not None:
+        yield "", ""
+        yield "Compared of them", "The sheets Comparison and Pivot"
+        yield from _settings(asked)
 
 
 def method_lines(contents: FileContents) -> Iterator[Line]:
@@ -72,8 +95,7 @@ def method_lines(contents: FileContents) -> Iterator[Line]:
     yield "Asked on (UTC)", asked.asked_at
     yield "The same question today", asked.link
     yield "", ""
-    yield "What was asked", ""
-    yield from question_lines(asked)
+    yield from _asked_lines(contents)
     yield "", ""
     yield "Reference profile", asked.profile or "none"
     for tool, levels in asked.levels.items():

@@ -82,6 +82,7 @@ def asked(export: Export, comparison: Comparison | None) -> Asked:
         site=export.site,
         link=export.link,
         asked_at=export.asked_at,
+        of_measurements=export.kind != COMPARISON,
         filters=_filters(export),
         profile=profile.name if profile else "",
         levels=profile.levels if profile else {},

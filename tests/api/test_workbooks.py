@@ -165,6 +165,19 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     assert "throughput_bytes_per_second" in said
 
 
+def test_measurements_of_all_tools_do_not_say_that_they_are_of_one(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document())
+    for query, asked in (({}, "All measurements"), ({"tool": "openssl"}, "Measurements")):
+        book = opened(body(reader, "measurements.xlsx", **query))
+        lines = [row[:2] for row in book["Method"].iter_rows(values_only=True)]
+        names, said = [name for name, _ in lines], {name: value for name, value in lines}
+        assert said["What was asked"] == asked
+        assert said.get("Filter: tool") == query.get("tool")
+        assert names.index("Tool") > names.index("Compared of them")
+
+
 def test_hostile_text_is_text(reader: ApiClient, store_run: StoreRun) -> None:
     store_run(
         run_document(
