@@ -171,8 +171,8 @@ def test_measurements_of_all_tools_do_not_say_that_they_are_of_one(
     store_run(run_document())
     for query, asked in (({}, "All measurements"), ({"tool": "openssl"}, "Measurements")):
         book = opened(body(reader, "measurements.xlsx", **query))
-        lines = [row[:2] for row in book["Method"].iter_rows(values_only=True)]
-        names, said = [name for name, _ in lines], {name: value for name, value in lines}
+        names, values = zip(*book["Method"].iter_rows(values_only=True, max_col=2), strict=True)
+        said = dict(zip(names, values, strict=True))
         assert said["What was asked"] == asked
         assert said.get("Filter: tool") == query.get("tool")
         assert names.index("Tool") > names.index("Compared of them")
