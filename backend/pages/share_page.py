@@ -1,7 +1,6 @@
 """One comparison view for whoever has its link: no filters, no links into the site."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from django.http import QueryDict
@@ -36,10 +35,7 @@ def shared_query(params: QueryDict) -> ComparisonQuery:
 
 def _shared_comparison(params: QueryDict, query: ComparisonQuery) -> Comparison:
     """The figures of a share: where its view searched among the groups, those it found."""
-    comparison = compare(query)
-    search = display(params).search.casefold()
-    found = tuple(group for group in comparison.groups if search in group.label.casefold())
-    return replace(comparison, groups=found)
+    return display(params).view.found(compare(query))
 
 
 def share_csv(params: QueryDict, site: str) -> Iterator[str]:

@@ -158,7 +158,7 @@ def file_response(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
 
 
 def may_delete(request: Request | HttpRequest, job: ExportJob) -> bool:
-    """Who asked for it, a superuser, or anybody where nobody in particular asked."""
+    """Who asked for it, an administrator, or anybody where nobody in particular asked."""
     asker = owner(request)
     mine = job.person == asker["person"] and job.token == asker["token"]
     return mine or (asker["person"] is not None and asker["person"].has_perm(DELETES_ANY))
