@@ -135,8 +135,8 @@ DECISIONS: dict[str, Rights] = {
     "api:measurements-xlsx": READ,
     "api:samples-csv": READ,
     "api:export-jobs": {"GET": API_READERS, "POST": API_READERS},
-    # The export is somebody's, who alone deletes it.
-    "api:export-job": READ,
+    # The export is somebody's, who deletes it; else administrators do.
+    "api:export-job": {"GET": API_READERS, "DELETE": ADMINISTRATORS},
     "api:export-file": READ,
     "api:profiles": {"GET": API_READERS, "POST": EDITORS},
     "api:profile": READ,
