@@ -15,7 +15,8 @@ SERIES_OF_TOOL = {
     "ssh": ("method", "compression", "target_kind"),
 }
 
-BY = ("group_by",)
+COMPARED = ("group_by", "metric")
+"""Says nothing about measurements, but about the groups that they vote in."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:
 def _behind(asked: QueryDict, query: ComparisonQuery) -> QueryDict:
     """The same for measurements, where nothing has a default."""
     behind = asked.copy()
-    for name in ("metric", "sort", "top", "page", "scale", *(() if "group" in asked else BY)):
+    for name in ("sort", "top", "page", "scale", *(() if "group" in asked else COMPARED)):
         behind.pop(name, None)
     for name in ("tool", "acceleration", *SERIES_OF_TOOL[query.tool]):
         value = getattr(query, name)

@@ -4,11 +4,13 @@ import csv
 import io
 import re
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from openpyxl import load_workbook
 from pytest_django.fixtures import Settings
 
 from pages.formatting import exact
@@ -79,6 +81,22 @@ def test_behind_a_comparison_are_its_votes_and_their_tries(
         (row,) = rows(member, files["Measurements behind them"])
         assert float(row["throughput_bytes_per_second"]) == expected
         assert len(rows(member, files["Single tries behind them"])) == tries
+
+
+def test_files_of_a_view_that_is_searched_have_what_it_found(
+    member: Client, store_run: StoreRun
+) -> None:
+    for host, rate in (("web-1", 1e8), ("web-2", 3e8), ("nas", 2e8)):
+        store_run(run_document(ssh_measurement("aes128-ctr", rate), host={"name": host}))
+    query: dict[str, Any] = {"group_by": "host", "q": "WEB", "sort": "best"}
+    files = downloads(page(member, "/", **query))
+    assert [row["group"] for row in rows(member, files["These numbers"])] == ["web-2", "web-1"]
+    behind = rows(member, files["Measurements behind them"])
+    assert sorted(row["host"] for row in behind) == ["web-1", "web-2"]
+    assert len(rows(member, files["Single tries behind them"])) == 2
+    book = load_workbook(BytesIO(member.get(files["Workbook"], follow=True).getvalue()))
+    assert [row[0] for row in book["Chart data"].values] == ["group", "web-2", "web-1"]
+    assert "Filter: group" in [row[0] for row in book["Method"].values]
 
 
 def test_lists_hosts_and_runs_have_their_measurements(member: Client, store_run: StoreRun) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -142,6 +143,8 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
     if view.search and kind != COMPARISON and not _flag(params, "latest"):
         raise ValidationError({"group": "Groups have what votes in them: add latest=1."})
     selection = votes_of(query) if kind == COMPARISON else _selection(params, query)
+    if kind != COMPARISON and query.mac == OWN_MAC:
+        query = replace(query, mac=None)  # which comparisons make of it
     whole = not (selection.runs or selection.statuses or selection.text)
     return Export(
         kind=kind,
