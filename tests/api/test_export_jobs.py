@@ -17,7 +17,7 @@ from pytest_django.fixtures import Settings
 
 from runs import export_jobs
 from runs.export_jobs import MOST_ATTEMPTS, MOST_UNFINISHED, make
-from runs.models import ExportJob
+from runs.models import ExportJob, ReferenceProfile
 from runs.queries import copying
 from runs.roles import ADMINISTRATOR
 from runs.tasks import sweep_exports
@@ -154,6 +154,15 @@ def test_deleted_when_all_but_its_name_was_done_leaves_nothing(
     monkeypatch.setattr(export_jobs, "_write", write_and_delete)
     make(ExportJob.objects.get().pk)
     assert (files(folder), ExportJob.objects.count()) == ([], 0)
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_file_is_there_also_when_its_profile_is_not_any_more(reader: ApiClient) -> None:
+    state = made(reader, "kind=comparison&format=xlsx&metric=normalised&profile=2015")
+    ReferenceProfile.objects.update(name="another")
+    response = reader.get(state["file_url"])
+    assert len(response.getvalue()) == state["size_bytes"]
+    assert 'filename="ciphermark-ssh-normalised.xlsx"' in response["Content-Disposition"]
 
 
 @pytest.mark.usefixtures("stored")

@@ -26,6 +26,7 @@ from runs.api.export_schema import (
 )
 from runs.api.negotiation import OfFiles
 from runs.api.pagination import ByCursor
+from runs.api.parameters import comparison_query
 from runs.api.ranged_file import ranged_file
 from runs.api.schema import COMPARISON_PARAMETERS
 from runs.export_jobs import MOST_UNFINISHED, TooManyExports, delete_job, open_job
@@ -151,9 +152,10 @@ def _only_format(kind: str) -> str:
 
 def file_response(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     """The finished file."""
-    export = export_of(job.kind, QueryDict(job.query), job.site)
+    # Only what names it: a profile of the question may be gone, and its file is here.
+    query = comparison_query(QueryDict(job.query))
     types = {ExportJob.Format.CSV: CSV_TYPE, ExportJob.Format.XLSX: XLSX_TYPE}
-    name = file_name(export, job.format)
+    name = file_name(job.kind, query, job.format)
     return ranged_file(request, job.path, name, types[ExportJob.Format(job.format)])
 
 

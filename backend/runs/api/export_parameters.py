@@ -1,7 +1,6 @@
 """Query parameters of exports: those of comparisons, and how the file is to be written."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -172,10 +171,7 @@ def _link(kind: str, params: QueryDict, site: str) -> str:
     return f"{site}/{'' if kind == COMPARISON else 'runs/'}?{asked.urlencode()}"
 
 
-def file_name(export: Export, ending: str) -> str:
+def file_name(kind: str, query: ComparisonQuery, ending: str) -> str:
     """What a browser calls the file: of closed words alone."""
-    words: Mapping[bool, str] = {
-        True: f"{export.query.tool}-{export.query.metric}",
-        False: export.kind,
-    }
-    return f"ciphermark-{words[export.kind == COMPARISON]}.{ending}"
+    words = f"{query.tool}-{query.metric}" if kind == COMPARISON else kind
+    return f"ciphermark-{words}.{ending}"

@@ -52,13 +52,13 @@ def csv_response(request: Request, kind: str) -> StreamingHttpResponse:
     """Measurements or tries, sent on as the database writes them."""
     export = asked_export(request, kind)
     chunks = (chunk for chunk, _ in csv_chunks(export))
-    headers = _download(file_name(export, "csv"))
+    headers = _download(file_name(export.kind, export.query, "csv"))
     return StreamingHttpResponse(chunks, content_type=CSV_TYPE, headers=headers)
 
 
 def comparison_csv_response(export: Export) -> StreamingHttpResponse:
     """A comparison as CSV."""
-    headers = _download(file_name(export, "csv"))
+    headers = _download(file_name(export.kind, export.query, "csv"))
     return StreamingHttpResponse(comparison_lines(export), content_type=CSV_TYPE, headers=headers)
 
 
@@ -87,7 +87,7 @@ def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
         file.close()
         raise
     file.seek(0)
-    name = file_name(export, "xlsx")
+    name = file_name(export.kind, export.query, "xlsx")
     return FileResponse(file, as_attachment=True, filename=name, content_type=XLSX_TYPE)
 
 
