@@ -14,7 +14,7 @@ from analysis.comparison import Comparison, Group
 from exports.asked import Asked
 from exports.comparison_columns import comparison_columns
 from exports.palette import cipher_order, colour, short_names
-from exports.text import for_writer
+from exports.text import for_chart, for_writer
 
 MOST_BARS = 600
 """As many as the page draws; the table has all of them."""
@@ -81,7 +81,7 @@ def _title(contents: Charted, first: int, last: int) -> str:
     every = len(contents.comparison.groups)
     start = contents.comparison.groups.index(contents.groups[0])
     some = f", groups {start + first + 1} to {start + last} of {every}"
-    return for_writer(contents.asked.title + (some if last - first < every else ""))
+    return for_chart(contents.asked.title + (some if last - first < every else ""))
 
 
 def _height(groups: tuple[Group, ...]) -> int:
@@ -138,7 +138,7 @@ def _series(
         return str(xl_range_formula(sheet, 1 + groups[0], column, groups[1], column))
 
     return {
-        "name": for_writer(name),
+        "name": for_chart(name),
         "categories": cells(0),
         "values": cells(first),
         "fill": {"color": colour(cipher)},

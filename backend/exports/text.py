@@ -44,3 +44,9 @@ def for_writer(text: str) -> str:
     """
     legal = for_cell(text)
     return legal + "\u200b" if legal.startswith("<r>") and legal.endswith("</r>") else legal
+
+
+def for_chart(text: str) -> str:
+    """The same for a name in a chart, which XlsxWriter takes for a formula where it begins so."""
+    written = for_writer(text)
+    return "\u200b" + written if written.startswith("=") else written

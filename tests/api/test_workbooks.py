@@ -305,6 +305,16 @@ def test_a_chart_is_parted_where_a_page_ends_and_its_parts_have_one_axis(
     assert [one.anchor._from.row for one in charts] == [1, 45, 89]
 
 
+def test_no_name_in_a_chart_is_a_formula(reader: ApiClient, store_run: StoreRun) -> None:
+    store_run(run_document(ssh_measurement("=cmd|' /C calc'!A0", 1e8), host={"name": "=1+1"}))
+    content = body(reader, "comparison.xlsx", group_by="host")
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        chart = parts.read("xl/charts/chart1.xml").decode()
+    references = re.findall(r"<c:f>(.*?)</c:f>", chart)
+    assert references
+    assert all(one.startswith("'Chart data'!$") for one in references)
+
+
 def test_the_chart_follows_the_view(reader: ApiClient, store_run: StoreRun) -> None:
     for host, rate in (("a1", 1e8), ("a2", 4e8), ("a3", 2e8), ("b1", 3e8)):
         store_run(run_document(ssh_measurement("aes128-ctr", rate), host={"name": host}))
