@@ -98,7 +98,7 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
             "number",
             "Normalised: the value may be as many times lower or higher; empty: not known.",
             "ratio",
-            12,
+            18,
             lambda row: row.group.uncertainty.get(row.cipher),
         ),
         ComparisonColumn(

@@ -15,8 +15,8 @@ ROW = 16
 GAP = 12
 TOP = 24
 TICKS = 6
-PAGE = 1_080
-"""Height of the groups of one part: on A4 as wide as the page, under the heading of the first."""
+PAGE = 960
+"""Height of the groups of one part: on A4 or Letter, as wide as the page and under the heading."""
 
 
 @dataclass(frozen=True)
