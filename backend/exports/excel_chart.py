@@ -80,7 +80,8 @@ def _title(contents: Charted, first: int, last: int) -> str:
     """The question, and which of all groups are here."""
     every = len(contents.comparison.groups)
     start = contents.comparison.groups.index(contents.groups[0])
-    some = f", groups {start + first + 1} to {start + last} of {every}"
+    which = f"groups {start + first + 1} to" if last - first > 1 else "group"
+    some = f", {which} {start + last} of {every}"
     return for_chart(contents.asked.title + (some if last - first < every else ""))
 
 
