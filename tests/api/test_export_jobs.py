@@ -157,9 +157,9 @@ def test_deleted_when_all_but_its_name_was_done_leaves_nothing(
 
 
 @pytest.mark.usefixtures("stored")
-def test_a_file_is_there_also_when_its_profile_is_not_any_more(reader: ApiClient) -> None:
+def test_a_file_is_there_also_when_its_profile_is_not_ready_any_more(reader: ApiClient) -> None:
     state = made(reader, "kind=comparison&format=xlsx&metric=normalised&profile=2015")
-    ReferenceProfile.objects.update(name="another")
+    ReferenceProfile.objects.update(active=False, completed_at=None)
     response = reader.get(state["file_url"])
     assert len(response.getvalue()) == state["size_bytes"]
     assert 'filename="ciphermark-ssh-normalised.xlsx"' in response["Content-Disposition"]

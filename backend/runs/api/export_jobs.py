@@ -152,7 +152,7 @@ def _only_format(kind: str) -> str:
 
 def file_response(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     """The finished file."""
-    # Only what names it: a profile of the question may be gone, and its file is here.
+    # Only what names it: whether its profile can be asked for now is no matter of a made file.
     query = comparison_query(QueryDict(job.query))
     types = {ExportJob.Format.CSV: CSV_TYPE, ExportJob.Format.XLSX: XLSX_TYPE}
     name = file_name(job.kind, query, job.format)
