@@ -47,6 +47,8 @@ def for_writer(text: str) -> str:
 
 
 def for_chart(text: str) -> str:
-    """The same for a name in a chart, which XlsxWriter takes for a formula where it begins so."""
-    written = for_writer(text)
-    return "\u200b" + written if written.startswith("=") else written
+    """The same for a name in a chart, which XlsxWriter takes for a reference if it has "!A1" in it.
+
+    A space of no width after each "!" keeps it a name.
+    """
+    return for_writer(text).replace("!", "!\u200b")
