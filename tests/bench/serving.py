@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -89,8 +89,12 @@ def reader() -> Server:
 
 
 @contextmanager
-def server(workers: int = 2, application: str = APPLICATION) -> Iterator[Server]:
-    """Start the web server as `make run` does; it ends with the context."""
+def server(
+    workers: int = 2,
+    application: str = APPLICATION,
+    variables: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
+    """Start the web server as `make run` does, with these variables; it ends with the context."""
     port = free_port()
     log = settings.DATA_DIR / "log" / "bench-web.log"
     environment = {
@@ -100,6 +104,7 @@ def server(workers: int = 2, application: str = APPLICATION) -> Iterator[Server]
         "REDIS_URL": settings.REDIS_URL,
         "CIPHERMARK_TOKEN_RATE": str(TOKEN_RATE),
         "PYTHONPATH": os.pathsep.join((str(places.BACKEND), str(places.PROJECT))),
+        **(variables or {}),
     }
     options = (application if one == APPLICATION else one for one in web_server(port, workers))
     command = [sys.executable, *options]

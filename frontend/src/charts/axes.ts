@@ -121,6 +121,8 @@ export function rowAxis({ labels, shown, theme, widest, cut }: RowAxis): AxisOpt
       color: theme.muted,
       font,
       autoSkip: false,
+      // `afterFit` measures: once each name rather than the label of every row.
+      sampleSize: 1,
       callback(value) {
         return cut(names.get(Number(value)) ?? "", widest(this.chart.width), this.ctx);
       },

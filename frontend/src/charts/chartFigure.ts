@@ -113,7 +113,9 @@ class Figure implements DrawnChart {
     const pace = new Pace();
     this.chart = new Chart(this.canvas, this.configuration(theme, pace));
     yield;
-    pace.layOut(this.chart);
+    pace.layOutAxes(this.chart);
+    yield;
+    pace.layOutMarks(this.chart);
     yield;
     pace.paint(this.chart);
     if (hidden) this.scrollRows();
@@ -141,7 +143,7 @@ class Figure implements DrawnChart {
     this.box.style.height = `${height}px`;
     this.box.classList.toggle("scrolls", hidden > 0);
     // Now the stage takes the strut's place, at the same height.
-    this.figure.dataset["drawn"] = "";
+    this.figure.dataset["drawn"] ??= "";
     return hidden;
   }
 
