@@ -136,6 +136,7 @@ def test_a_chart_zooms_by_keyboard_and_comes_back(open_page: OpenPage) -> None:
     expect(page.get_by_role("button", name="Reset zoom")).to_be_hidden()
     canvas.press("+")
     expect(page.get_by_role("button", name="Reset zoom")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"#chart-view=x:\d+:\d+,y:\d+:\d+$"))
     zoomed = canvas.evaluate(picture)
     canvas.press("0")
     expect(page.get_by_role("button", name="Reset zoom")).to_be_hidden()
@@ -143,6 +144,34 @@ def test_a_chart_zooms_by_keyboard_and_comes_back(open_page: OpenPage) -> None:
     page.get_by_role("button", name="Zoom in").click()
     page.get_by_role("button", name="Reset zoom").press("Enter")
     expect(canvas).to_be_focused()
+
+
+@pytest.mark.usefixtures("machines")
+@pytest.mark.parametrize("kind", ("bars", "lines"))
+def test_a_link_and_the_way_back_show_the_zoomed_chart(open_page: OpenPage, kind: str) -> None:
+    page = open_page(ADDRESSES[kind])
+    page.locator("figure canvas").press("+")
+    expect(page).to_have_url(re.compile(r"#chart-view=(x|y\w*):"))
+    reset = page.get_by_role("button", name="Reset zoom")
+    again = open_page(page.url)
+    expect(again.get_by_role("button", name="Reset zoom")).to_be_visible()
+    assert canvas_picture(again) == canvas_picture(page)
+    page.get_by_label("Metric").select_option("cpu_seconds_per_gb")
+    expect(reset).to_be_hidden()
+    assert "#" not in page.url
+    page.go_back()
+    expect(reset).to_be_visible()
+    assert canvas_picture(again) == canvas_picture(page)
+    reset.click()
+    expect(page).not_to_have_url(re.compile("#"))
+
+
+def canvas_picture(page: Page) -> str:
+    """What is drawn, with no mark selected and none under the pointer."""
+    page.mouse.move(0, 0)
+    page.locator("figure canvas").press("Escape")
+    picture: str = page.locator("figure canvas").evaluate("canvas => canvas.toDataURL()")
+    return picture
 
 
 @pytest.mark.usefixtures("machines")

@@ -8,6 +8,7 @@ import { pixelRatio } from "./fit";
 import { Pace } from "./pace";
 import { nextIndex } from "./selection";
 import { readTheme, type Theme } from "./theme";
+import { hashWith, rangesIn, type Ranges } from "./zoomState";
 
 Chart.register(LinearScale, LogarithmicScale, Tooltip);
 
@@ -16,8 +17,13 @@ export interface DrawnChart {
   /** Does the next piece of the first drawing; false when nothing is left to do. */
   step: () => boolean;
   redraw: () => void;
+  /** Shows the stretch of its axes that the address names now. */
+  restore: () => void;
   destroy: () => void;
 }
+
+/** Between the end of zooming and the new address: a wheel turns often. */
+const REMEMBER_MS = 200;
 
 /** Makes a chart of a view, in a theme, for the room that there is. Pure. */
 export type Build = (view: AnyView, theme: Theme, room: Room) => BuiltChart;
@@ -56,6 +62,9 @@ class Figure implements DrawnChart {
   private zoom: Zoom | null = null;
   private width = 0;
   private height = 0;
+  private remembering: ReturnType<typeof setTimeout> | undefined;
+  /** The view that the chart belongs to: another one's address says nothing of it. */
+  private readonly place = location.pathname + location.search;
   private readonly listening = new AbortController();
   private readonly resizing = new ResizeObserver(() => this.fit());
 
@@ -86,7 +95,19 @@ class Figure implements DrawnChart {
     if (selected >= 0) this.select(selected);
   }
 
+  restore(): void {
+    if (!this.chart || location.pathname + location.search !== this.place) return;
+    if (!this.zoom) {
+      if (Object.keys(this.asked()).length > 0) void this.bringZoom();
+      return;
+    }
+    this.showWhole(this.zoom);
+    this.showAsked(this.zoom);
+    this.showZoom();
+  }
+
   destroy(): void {
+    clearTimeout(this.remembering);
     this.drawing = null;
     this.resizing.disconnect();
     this.listening.abort();
@@ -101,6 +122,7 @@ class Figure implements DrawnChart {
     yield* this.draw();
     this.listen();
     this.resizing.observe(this.box);
+    if (Object.keys(this.asked()).length > 0) void this.bringZoom();
   }
 
   /** In pieces, between which a slow machine can do what its reader wants. */
@@ -119,6 +141,7 @@ class Figure implements DrawnChart {
     yield;
     pace.paint(this.chart);
     if (hidden) this.scrollRows();
+    if (this.zoom) this.showAsked(this.zoom);
     this.figure.dataset["drawn"] = String(this.built.marks.length);
     this.showZoom();
   }
@@ -153,7 +176,7 @@ class Figure implements DrawnChart {
     const plugins = {
       ...configuration.options?.plugins,
       ...(this.zoom && zoom
-        ? { zoom: this.zoom.zoomOptions(zoom, theme, () => this.showZoom()) }
+        ? { zoom: this.zoom.zoomOptions(zoom, theme, () => this.zoomed()) }
         : {}),
     };
     return configurationOf({
@@ -266,10 +289,55 @@ class Figure implements DrawnChart {
     if (!this.zoom || this.listening.signal.aborted) return;
     // What was selected may now lie outside.
     this.select(-1);
-    if (way === "reset") this.zoom.resetZoom(this.chart as unknown as Chart, "none");
+    if (way === "reset") this.showWhole(this.zoom);
     else this.zoom.zoomBy(this.chart as unknown as Chart, way === "in" ? 1.4 : 1 / 1.4, "none");
-    this.showZoom();
+    this.zoomed();
     this.tell(way === "reset" ? "The whole axis is shown." : `Zoomed ${way}.`);
+  }
+
+  private showWhole(zoom: Zoom): void {
+    zoom.resetZoom(this.chart as unknown as Chart, "none");
+    // Rows that are scrolled are no zooming.
+    this.scrollRows();
+  }
+
+  /** The stretches that the address names. */
+  private asked(): Ranges {
+    return this.built.zoom ? rangesIn(location.hash, this.figure.dataset["chart"] ?? "") : {};
+  }
+
+  /** Shows them on a chart that shows all; what lies beyond its axes is left out. */
+  private showAsked(zoom: Zoom): void {
+    for (const [axis, asked] of Object.entries(this.asked())) {
+      const scale = this.chart.scales[axis];
+      if (!scale || !this.canZoom(axis)) continue;
+      const range = { min: Math.max(asked.min, scale.min), max: Math.min(asked.max, scale.max) };
+      if (range.min < range.max) zoom.zoomScale(this.chart as unknown as Chart, axis, range, "none");
+    }
+  }
+
+  private canZoom(axis: string): boolean {
+    const way = this.chart.scales[axis]?.axis;
+    return way !== undefined && this.built.zoom?.includes(way) === true;
+  }
+
+  private zoomed(): void {
+    this.showZoom();
+    clearTimeout(this.remembering);
+    this.remembering = setTimeout(() => this.remember(), REMEMBER_MS);
+  }
+
+  /** Writes what is shown into the address: a link, "back" and a reload show the same. */
+  private remember(): void {
+    const { pathname, search, hash } = location;
+    if (pathname + search !== this.place) return;
+    const whole = this.chart.isZoomedOrPanned?.() !== true;
+    const shown = Object.entries(whole ? {} : (this.chart.getZoomedScaleBounds?.() ?? {}));
+    const ranges = Object.fromEntries(
+      shown.flatMap(([axis, range]) => (range && this.canZoom(axis) ? [[axis, range]] : [])),
+    );
+    const next = hashWith(hash, this.figure.dataset["chart"] ?? "", ranges);
+    if (next !== hash) history.replaceState(history.state, "", pathname + search + next);
   }
 
   private showZoom(): void {

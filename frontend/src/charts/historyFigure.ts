@@ -33,6 +33,8 @@ export function drawHistory(figure: HTMLElement): DrawnChart | null {
       chart.destroy();
       chart = draw(figure, canvas, view);
     },
+    // It is always shown whole.
+    restore: () => undefined,
     destroy: () => {
       canvas.removeEventListener("keydown", steer);
       chart.destroy();

@@ -1,14 +1,14 @@
 /** Zooming, loaded when a reader first reaches for a chart. */
 
 import { Chart } from "chart.js";
-import zoom, { resetZoom, zoom as zoomBy } from "chartjs-plugin-zoom";
+import zoom, { resetZoom, zoom as zoomBy, zoomScale } from "chartjs-plugin-zoom";
 import type { ZoomPluginOptions } from "chartjs-plugin-zoom/types/options";
 
 import type { Theme } from "./theme";
 
 Chart.register(zoom);
 
-export { resetZoom, zoomBy };
+export { resetZoom, zoomBy, zoomScale };
 
 /**
  * Dragging a stretch, or the wheel with Ctrl: the plain wheel and the finger scroll the page.

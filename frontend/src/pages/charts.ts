@@ -97,6 +97,9 @@ export function initCharts(): void {
     for (const chart of drawn.values()) chart.redraw();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener("hashchange", () => {
+    for (const chart of drawn.values()) chart.restore();
+  });
   // Paper is white: the light colours, in force before the browser takes its picture.
   const forPaper = (printing: boolean) => (): void => {
     document.documentElement.classList.toggle("printing", printing);
