@@ -1,6 +1,6 @@
 """A host's history on its page: the series to choose from, the chart's marks, the table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -14,7 +14,7 @@ from exports.palette import cipher_order, colour_slot
 from pages.cipher_choice import USUAL_CIPHERS
 from pages.formatting import data_size, quantity, signed_percent
 from pages.metrics import METRICS, choice
-from pages.page_query import PageAddress
+from pages.page_query import PageAddress, search_text
 from pages.series import configuration, section_label
 from runs.api.parameters import comparison_query
 from runs.queries import history as histories
@@ -23,10 +23,12 @@ from runs.queries.runs import MeasurementDetail
 from runs.queries.selection import ComparisonQuery
 from runs.queries.standing import is_comparable
 
-SERIES, METRIC, ROWS = "series", "metric", "rows"
+SERIES, METRIC, ROWS, FIND = "series", "metric", "rows", "find-series"
 DATES = ("since", "until")
 LATEST_ROWS = 50
 """Rows of the table unless all are asked for; the chart has every point."""
+MOST_OPTIONS = 150
+"""Series that are offered at once; a host that has more of them offers to search."""
 
 HISTORY_METRICS = tuple(one for one in METRICS if one.key in histories.METRICS)
 
@@ -39,6 +41,31 @@ class SeriesOption:
     section: str
     label: str
     detail: MeasurementDetail
+
+    @property
+    def words(self) -> str:
+        """What is searched."""
+        return f"{self.section} {self.label} {self.key}".lower()
+
+
+@dataclass(frozen=True)
+class Picker:
+    """The series that are offered, by configuration; `found` of `total` have the searched text."""
+
+    groups: list[tuple[str, list[SeriesOption]]]
+    text: str
+    found: int
+    total: int
+
+    @property
+    def searchable(self) -> bool:
+        """Whether there are more than can be offered at once."""
+        return self.total > MOST_OPTIONS
+
+    @property
+    def unseen(self) -> int:
+        """How many were found and are not offered."""
+        return max(0, self.found - MOST_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -65,21 +92,29 @@ def series_key(detail: MeasurementDetail) -> str:
     return "/".join(parts)
 
 
-def series_options(results: Sequence[MeasurementDetail]) -> list[tuple[str, list[SeriesOption]]]:
-    """The picker: series by configuration, ciphers in the order of their families."""
+def series_options(results: Iterable[MeasurementDetail]) -> list[SeriesOption]:
+    """All series, those of a configuration together, ciphers in the order of their families."""
     ordered = sorted(
         (one for one in results if one.median is not None),
         key=lambda one: (*configuration(one), cipher_order(one.cipher), one.block_size or 0),
     )
-    return [
-        (section_label(members[0]), [_option(one) for one in members])
-        for members in (list(group) for _, group in groupby(ordered, key=configuration))
-    ]
+    return [_option(one) for one in ordered]
 
 
 def _option(detail: MeasurementDetail) -> SeriesOption:
     size = f", {data_size(detail.block_size)} blocks" if detail.block_size else ""
     return SeriesOption(series_key(detail), section_label(detail), detail.cipher + size, detail)
+
+
+def picker(options: Iterable[SeriesOption], chosen: SeriesOption, text: str) -> Picker:
+    """The first of those whose name has every word of the text, and the chosen one."""
+    every = list(options)
+    words = text.lower().split() if len(every) > MOST_OPTIONS else []
+    found = [one for one in every if all(word in one.words for word in words)]
+    offered = {one.key for one in (*found[:MOST_OPTIONS], chosen)}
+    by_section = groupby((one for one in every if one.key in offered), key=lambda one: one.section)
+    groups = [(section, list(members)) for section, members in by_section]
+    return Picker(groups, text, len(found), len(every))
 
 
 def default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail | None:
@@ -100,8 +135,7 @@ def history_context(
 
     A series that the host does not have (any longer) is said to be so, and the default is shown.
     """
-    options = series_options(results)
-    known = {option.key: option for _, members in options for option in members}
+    known = {option.key: option for option in series_options(results)}
     default = default_series(results)
     asked = params.get(SERIES, "")
     chosen = known.get(asked) or (known[series_key(default)] if default else None)
@@ -109,7 +143,7 @@ def history_context(
         return {}
     found = histories.history(_query(host, chosen.detail, params))
     return {
-        "options": options,
+        "picker": picker(known.values(), chosen, search_text(params, FIND)),
         "chosen": chosen,
         "unknown_series": asked if asked and asked not in known else "",
         "metrics": HISTORY_METRICS,

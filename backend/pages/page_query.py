@@ -61,9 +61,9 @@ def page_number(params: QueryDict) -> int:
     return int(page) if re.fullmatch(r"[1-9][0-9]{0,5}", page) else 1
 
 
-def search_text(params: QueryDict) -> str:
+def search_text(params: QueryDict, name: str = "q") -> str:
     """What the list is searched for; no text of a host or CPU has the character NUL."""
-    return params.get("q", "").replace("\x00", "").strip()[:MAX_LENGTH]
+    return params.get(name, "").replace("\x00", "").strip()[:MAX_LENGTH]
 
 
 def api_params(params: QueryDict) -> QueryDict:

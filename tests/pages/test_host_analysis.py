@@ -77,6 +77,25 @@ def test_the_address_chooses_series_and_metric(member: Client, store_run: StoreR
     assert "No run of this host has a value of “CPU seconds per GB”" in text_of(nothing)
 
 
+def test_a_host_with_many_series_offers_some_and_a_search(
+    member: Client, store_run: StoreRun
+) -> None:
+    sizes = [openssl_measurement("aes-128-gcm", 1e9, block_size=16 * n) for n in range(1, 161)]
+    run = store_run(run_of_day(0, ssh_measurement(GCM, 1e8), *sizes))
+    html = history_of(page(member, address(run)))
+    assert html.count('<option value="openssl/') + html.count('<option value="ssh/') == 150
+    assert "The first of 161 series are offered" in text_of(html)
+    found = f"?find-series=GCM+2560&series=ssh/pipeline/{GCM}"
+    html = history_of(page(member, address(run) + found))
+    assert re.findall(r'<option value="(\w+/[^"]+)"', html) == [
+        f"ssh/pipeline/{GCM}",
+        "openssl/2560/aes-128-gcm",
+    ]
+    assert "1 of 161 series found" in text_of(html)
+    html = history_of(page(member, address(run) + "?find-series=<i>nobody"))
+    assert "No series of this host has “<i>nobody” in its name" in text_of(html)
+
+
 def test_every_series_of_the_picker_leads_to_its_own_value(
     member: Client, store_run: StoreRun
 ) -> None:
