@@ -8,6 +8,7 @@ from typing import Any
 from django.http import QueryDict
 
 from exports.palette import cipher_order, colour_slot, short_names
+from pages.charts.figure import rows_height
 from pages.formatting import data_size
 from pages.page_query import PageAddress, page_number
 from runs.queries.runs import MeasurementDetail
@@ -138,11 +139,25 @@ def _section(rows: tuple[MeasurementDetail, ...]) -> Section:
     )
 
 
-def chart_views(shown: Iterable[Section]) -> tuple[tuple[str, str, dict[str, Any]], ...]:
-    """A chart for each tool, as (id, name, view): ssh and openssl rates never share an axis."""
+@dataclass(frozen=True)
+class ToolChart:
+    """A chart of one tool's results: ssh and openssl rates never share an axis."""
+
+    id: str
+    name: str
+    view: dict[str, Any]
+
+    @property
+    def height(self) -> int:
+        """The room that is kept for it, in CSS pixels."""
+        return rows_height(self.view["comparison"]["groups"])
+
+
+def tool_charts(shown: Iterable[Section]) -> tuple[ToolChart, ...]:
+    """A chart for each tool that has usual results."""
     usual = [section for section in shown if section.usual]
     return tuple(
-        (
+        ToolChart(
             f"chart-view-{tool}",
             TOOL_NAMES[tool],
             _chart_view(tool, [one for one in usual if one.tool == tool]),

@@ -119,7 +119,7 @@ def _one_value_each(asked: Asked, kind: ChartKind) -> dict[str, Any]:
     found = {
         "chart": view,
         "chart_groups": len(drawn),
-        "chart_height": _rows_height(drawn, bool(shown_links(asked, kind))),
+        "chart_height": rows_height(drawn, links=bool(shown_links(asked, kind))),
     }
     if kind.key == HEATMAP:
         groups = asked.part.groups
@@ -138,7 +138,8 @@ def _heat_ends(groups: Sequence[Group], asked: Asked) -> tuple[str, str]:
     return quantity(low, unit), quantity(max(medians), unit)
 
 
-def _rows_height(groups: Sequence[Mapping[str, Any]], links: bool) -> int:
+def rows_height(groups: Sequence[Mapping[str, Any]], *, links: bool = False) -> int:
+    """CSS pixels of a chart of these groups' bars, with a line for the names of network links."""
     bars = sum(len(group["values"]) for group in groups)
     height = AXIS_HEIGHT + links * LINKS_HEIGHT + HEADING_HEIGHT * len(groups) + ROW_HEIGHT * bars
     return height if height < TALLEST else TYPICAL_WINDOW

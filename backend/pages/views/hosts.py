@@ -16,7 +16,7 @@ from pages.first_steps import agent_command
 from pages.history_section import history_context
 from pages.host_list import host_list_context
 from pages.recommend_page import headline
-from pages.series import chart_views, sections, series_page
+from pages.series import sections, series_page, tool_charts
 from pages.standing_view import standing_tables
 from runs.queries.delivery import latest_delivery
 from runs.queries.former_hosts import present_id
@@ -49,7 +49,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "host": host.summary,
         "facts": environment_facts(host.environment),
         "part": series_page(host.results, request.GET),
-        "charts": chart_views(sections(host.results)),
+        "charts": tool_charts(sections(host.results)),
         "runs": host.recent_runs,
         "standings": stood,
         "lag": lag,
