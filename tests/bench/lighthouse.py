@@ -82,7 +82,8 @@ def measure(pages: Mapping[str, str]) -> list["Figure"]:
             for form, options in FORMS.items():
                 with steps.step(f"{name}, {form}"):
                     url = f"http://127.0.0.1:{server.port}{address}"
-                    found += _figures(f"{name}, {form}", [_once(url, options) for _ in range(ROUNDS)])
+                    rounds = [_once(url, options) for _ in range(ROUNDS)]
+                    found += _figures(f"{name}, {form}", rounds)
     steps.end()
     return found
 
@@ -91,7 +92,7 @@ def _collect_static(variables: Mapping[str, str]) -> None:
     """Pages are served as `make run` serves them: hashed and compressed."""
     from launch import places
 
-    command = [sys.executable, places.PROJECT / "manage.py", "collectstatic", "--noinput"]
+    command = [sys.executable, str(places.PROJECT / "manage.py"), "collectstatic", "--noinput"]
     subprocess.run(command, env={**os.environ, **variables}, check=True, capture_output=True)
 
 
