@@ -9,6 +9,7 @@ from runs.models import DimensionValue
 from runs.queries.facets import FACETS, Facet, FacetOption
 from runs.queries.selection import COUNTED, Where, add_filter
 from runs.queries.statements import LATEST_FIRST, fetch_rows
+from runs.rollups import Made, Question, maker, rollup
 
 HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
 """Names as in `selection.FILTERS`; a host has the values of its latest run."""
@@ -16,17 +17,13 @@ HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
 # Materialised, because the planner would else look for the latest runs anew for every host.
 _LATEST = f"""
 WITH latest AS MATERIALIZED (
-    SELECT DISTINCT ON (r.host_id) r.id FROM runs_run r
+    SELECT DISTINCT ON (r.host_id) r.host_id, r.environment_id, r.acceleration FROM runs_run r
     WHERE {COUNTED} AND r.host_id IS NOT NULL
     ORDER BY r.host_id, {LATEST_FIRST}
 )
 """  # noqa: S608 - constants
 
-_FROM_LATEST = """
-FROM latest
-JOIN runs_run r ON r.id = latest.id
-JOIN runs_environment e ON e.id = r.environment_id
-"""
+_FROM_LATEST = "FROM latest r JOIN runs_environment e ON e.id = r.environment_id"
 
 _KINDS = f"""
 {_LATEST}
@@ -39,7 +36,7 @@ GROUP BY e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration
 
 
 def hosts_of_latest_runs(filters: Mapping[str, tuple[str, ...]]) -> list[int]:
-    """The ids of the hosts whose latest run passes the filters (`selection.FILTERS`)."""
+    """The ids of the hosts whose latest run passes the filters (`HOST_FILTERS`)."""
     where = Where([], [])
     for name, values in filters.items():
         add_filter(where, name, values, table="r")
@@ -80,8 +77,13 @@ def host_facets(text: str, filters: Mapping[str, tuple[str, ...]]) -> HostFacets
     )
 
 
+@maker("host kinds")
+def _make_kinds(_question: Question) -> Made:
+    return Made({"rows": fetch_rows(_KINDS, [""])})
+
+
 def _kinds(text: str) -> list[_Kind]:
-    rows = fetch_rows(_KINDS, [text])
+    rows = fetch_rows(_KINDS, [text]) if text else rollup("host kinds", {}).body["rows"]
     wanted = {pk for *values, _, _ in rows for pk in values}
     known = DimensionValue.objects.in_bulk(wanted)
     return [

@@ -77,10 +77,18 @@ def select_hosts() -> QuerySet[Host]:
     )
 
 
-SORT_FIELDS = {
+# Each host's runs by the index of the host: to group all runs by their hosts takes twice as long.
+_READY_RUNS = Run.objects.filter(
+    host=OuterRef("pk"), status=Run.Status.READY, hidden=False
+).order_by()
+
+SORT_FIELDS: Mapping[str, Any] = {
     "sort_name": Lower("name"),
-    "sort_latest": Coalesce(Max("runs__started_at", filter=COUNTED), Value(NO_DATE)),
-    "sort_runs": Count("runs", filter=COUNTED),
+    "sort_latest": Coalesce(
+        Subquery(_READY_RUNS.values("host").annotate(of_it=Max("started_at")).values("of_it")),
+        Value(NO_DATE),
+    ),
+    "sort_runs": Subquery(_READY_RUNS.values("host").annotate(of_it=Count("pk")).values("of_it")),
 }
 """What hosts are sorted by besides their id; `sort_latest` is when the latest run started."""
 
@@ -93,8 +101,7 @@ def find_hosts(
     The filters are as in `selection.FILTERS`. They have the sort field alone, which is "pk" or
     one of `SORT_FIELDS`; what a list shows of a host comes from `summaries_of`.
     """
-    ready = Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
-    hosts = Host.objects.filter(Exists(ready), name__icontains=text)
+    hosts = Host.objects.filter(Exists(_READY_RUNS), name__icontains=text)
     if sort_field in SORT_FIELDS:
         hosts = hosts.alias(**{sort_field: SORT_FIELDS[sort_field]})
     return hosts.filter(pk__in=hosts_of_latest_runs(filters)) if filters else hosts
