@@ -4,7 +4,7 @@
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint types chaos load fuzz audit requirements clean
+.PHONY: help run test bench lighthouse lint types chaos load fuzz audit requirements clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
@@ -17,6 +17,9 @@ test: ## Everything: lint, types, Python, agent, browser and frontend tests
 
 bench: ## Speed against floors of this machine; BENCH_SIZE=0.5m|4.8m|20m, BENCH_ONLY=4,5
 	$(LAUNCH) bench
+
+lighthouse: ## Lighthouse's scores with the data of the bench (BENCH_SIZE=, LIGHTHOUSE_ONLY=compare,host)
+	$(LAUNCH) lighthouse
 
 lint: ## ruff: rules and format
 	$(LAUNCH) lint

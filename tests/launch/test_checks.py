@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from launch import checks
+from launch import bench, checks
 from launch.checks import Check
+from launch.telling import Problem
 from tests.launch.tools import PROJECT
 
 
@@ -127,3 +128,10 @@ def test_ci_runs_make_test_and_nothing_else() -> None:
     lines = (PROJECT / ".ci" / "run").read_text().splitlines()
     assert lines[:2] == ["#!/usr/bin/env bash", "set -euo pipefail"]
     assert lines[3:] == ["make test"]
+
+
+def test_an_absent_lighthouse_is_said_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIGHTHOUSE", "/nowhere/lighthouse")
+    monkeypatch.setattr(bench, "LIGHTHOUSE_FOLDER", Path("/nowhere"))
+    with pytest.raises(Problem, match="not installed: npm install --prefix /nowhere lighthouse@"):
+        bench.find_lighthouse()
