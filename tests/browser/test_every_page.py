@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
 
 from tests.browser.conftest import OpenPage
+from tests.browser.open_to_all import assert_open_to_all
 from tests.live_site import PROJECT, LiveSite
 
-AXE = PROJECT / "frontend/node_modules/axe-core/axe.min.js"
-# A chart follows its box in the next frame.
-NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
 JAVASCRIPT_LIMIT_KB = 110
 CIPHERS = "cipher=aes128-gcm@openssh.com&cipher=nobody-has-this"
 
@@ -112,14 +109,9 @@ def address(state: str, site: LiveSite, run_id: str) -> str:
 ALL = (*STATES, "run", "host", "published run", "share", *EDITED)
 
 
-def unfold(page: Page) -> None:
-    """Open everything that can be opened, so that it is judged too."""
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-
-
 @pytest.mark.usefixtures("fleet")
 @pytest.mark.parametrize("state", ALL)
-def test_axe_finds_nothing_to_complain_about(
+def test_every_state_is_open_to_all(
     open_page: OpenPage,
     site: LiveSite,
     measured_run: str,
@@ -127,7 +119,6 @@ def test_axe_finds_nothing_to_complain_about(
     state: str,
 ) -> None:
     expected = "the server responded with a status of 40" if state in REFUSED else ""
-    # The page's own policy forbids foreign scripts; the checker is let in past it.
     page = open_page(
         address(state, site, measured_run),
         expected=expected,
@@ -135,39 +126,7 @@ def test_axe_finds_nothing_to_complain_about(
         reduced_motion="reduce",
         **(signed_in if state in SIGNED_IN else {}),
     )
-    unfold(page)
-    page.add_script_tag(path=AXE)
-    assert violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    assert violations(page) == []
-
-
-def violations(page: Page) -> list[tuple[str, list[str]]]:
-    """The broken rules, each with the first elements that break it."""
-    result: dict[str, Any] = page.evaluate("axe.run()")
-    return [
-        (rule["id"], [str(node["target"]) for node in rule["nodes"]][:3])
-        for rule in result["violations"]
-    ]
-
-
-@pytest.mark.usefixtures("fleet")
-@pytest.mark.parametrize("state", ALL)
-def test_no_page_scrolls_sideways(
-    open_page: OpenPage,
-    site: LiveSite,
-    measured_run: str,
-    signed_in: dict[str, Any],
-    state: str,
-) -> None:
-    expected = "the server responded with a status of 40" if state in REFUSED else ""
-    options = signed_in if state in SIGNED_IN else {}
-    page = open_page(address(state, site, measured_run), width=320, expected=expected, **options)
-    unfold(page)
-    for width in (320, 390, 768, 1280, 2560):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.evaluate(NEXT_FRAME)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert_open_to_all(page)
 
 
 def test_the_first_page_carries_little_javascript(open_page: OpenPage) -> None:

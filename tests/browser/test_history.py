@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Page
 
 from tests.browser.conftest import OpenPage
+from tests.browser.open_to_all import assert_open_to_all
 from tests.browser.site_tools import processed, upload
-from tests.browser.test_every_page import AXE, NEXT_FRAME, unfold, violations
 from tests.histories import run_of_day, with_openssl
 from tests.live_site import LiveSite
 from tests.sample_documents import openssl_measurement, ssh_measurement
@@ -85,30 +84,12 @@ def changing(site: LiveSite) -> Changing:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_axe_finds_nothing_to_complain_about(
-    open_page: OpenPage, changing: Changing, state: str
-) -> None:
-    page = open_state(open_page, changing, state, bypass_csp=True, reduced_motion="reduce")
-    page.add_script_tag(path=AXE)
-    assert violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    assert violations(page) == []
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_no_page_scrolls_sideways(open_page: OpenPage, changing: Changing, state: str) -> None:
-    page = open_state(open_page, changing, state, width=320)
-    for width in (320, 390, 768, 1280, 2560):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.evaluate(NEXT_FRAME)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def open_state(open_page: OpenPage, changing: Changing, state: str, **options: object) -> Page:
+def test_every_state_is_open_to_all(open_page: OpenPage, changing: Changing, state: str) -> None:
     expected = "the server responded with a status of 400" if state == "refused" else ""
-    page = open_page(changing.address(state), expected=expected, **options)
-    unfold(page)
-    return page
+    page = open_page(
+        changing.address(state), expected=expected, bypass_csp=True, reduced_motion="reduce"
+    )
+    assert_open_to_all(page)
 
 
 def test_the_chart_draws_every_run_and_speaks_of_each(

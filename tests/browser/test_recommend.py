@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.open_to_all import assert_accessible
 from tests.browser.site_tools import processed, upload
-from tests.browser.test_every_page import AXE, violations
 from tests.live_site import LiveSite
 from tests.sample_documents import environment, run_document, ssh_measurement
 
@@ -43,13 +43,10 @@ def choose(page: Page, name: str) -> None:
     page.wait_for_load_state("networkidle")
 
 
-@pytest.mark.parametrize("dark", (False, True))
 def test_a_host_is_chosen_its_policy_changed_and_its_lines_copied(
-    open_page: OpenPage, site: LiveSite, fast_box: str, dark: bool
+    open_page: OpenPage, site: LiveSite, fast_box: str
 ) -> None:
-    page = open_page(
-        "/", dark=dark, bypass_csp=True, permissions=["clipboard-read", "clipboard-write"]
-    )
+    page = open_page("/", bypass_csp=True, permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("link", name="Recommend").click()
     choose(page, fast_box)
     assert "2.00 times the rate of" in (page.locator("#headline").text_content() or "")
@@ -62,13 +59,12 @@ def test_a_host_is_chosen_its_policy_changed_and_its_lines_copied(
     for block in ("ssh-config", "sshd-config"):
         button = page.locator(f"[data-copy={block}]")
         button.click()
-        page.get_by_role("button", name="Copied").wait_for()
+        expect(button).to_have_text("Copied")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied.endswith(f"Ciphers {GCM},{CHACHA},aes128-ctr")
         assert f"{site.url}/recommend/?host=fast-box&policy=compatible" in copied
-        page.get_by_role("button", name="Copied").wait_for(state="detached")
-    page.add_script_tag(path=AXE)
-    assert violations(page) == []
+    expect(page.locator("[data-copy]").first).to_have_text("Copy")
+    assert_accessible(page)
 
 
 def test_the_page_works_without_javascript(open_page: OpenPage, fast_box: str) -> None:
@@ -84,13 +80,11 @@ def test_the_page_works_without_javascript(open_page: OpenPage, fast_box: str) -
     assert "host=fast-box" in page.url
 
 
-@pytest.mark.parametrize("dark", (False, True))
 @pytest.mark.usefixtures("fast_box")
-def test_a_group_is_open_to_all(open_page: OpenPage, dark: bool) -> None:
-    page = open_page("/recommend/?tag=ring:fast&find=old", width=320, dark=dark, bypass_csp=True)
+def test_a_group_is_open_to_all(open_page: OpenPage) -> None:
+    page = open_page("/recommend/?tag=ring:fast&find=old", width=320, bypass_csp=True)
     assert page.locator("#losses-table tbody tr").count() == 1
-    page.add_script_tag(path=AXE)
-    assert violations(page) == []
+    assert_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.open_to_all import assert_open_to_all, unfold, violations
 from tests.browser.site_tools import processed
-from tests.browser.test_every_page import AXE, NEXT_FRAME, unfold, violations
 from tests.live_site import LiveSite
 from tests.sample_documents import run_document
 
@@ -228,18 +228,10 @@ def filled(page: Page) -> None:
     unfold(page)
 
 
-@pytest.mark.parametrize("dark", (False, True))
-def test_every_kind_of_card_is_open_to_all(
-    open_page: OpenPage, signed_in: dict[str, Any], dark: bool
-) -> None:
-    page = open_page("/upload/", dark=dark, bypass_csp=True, reduced_motion="reduce", **signed_in)
+def test_every_kind_of_card_is_open_to_all(open_page: OpenPage, signed_in: dict[str, Any]) -> None:
+    page = open_page("/upload/", bypass_csp=True, reduced_motion="reduce", **signed_in)
     filled(page)
-    page.add_script_tag(path=AXE)
-    assert violations(page) == []
-    for width in (320, 390, 768, 1280, 2560):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.evaluate(NEXT_FRAME)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert_open_to_all(page)
     page.set_viewport_size({"width": 390, "height": 900})
     assert violations(page) == []
 

@@ -1,0 +1,52 @@
+"""What every page owes all its readers: no fault that axe knows, no sideways scrolling."""
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.live_site import PROJECT
+
+AXE = PROJECT / "frontend/node_modules/axe-core/axe.min.js"
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
+"""The dark theme has other colours, and nothing else that is other."""
+
+WIDTHS = (320, 390, 768, 1280, 2560)
+
+# A chart follows its box in the next frame.
+NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
+
+
+def assert_open_to_all(page: Page) -> None:
+    """In light and dark colours, and at every width; folded parts count too.
+
+    The page must have been opened with `bypass_csp`: its own policy lets no checker in.
+    """
+    unfold(page)
+    assert_accessible(page)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(NEXT_FRAME)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def assert_accessible(page: Page) -> None:
+    """As the page is, in light and then in dark colours."""
+    page.add_script_tag(path=AXE)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page, *COLOUR_RULES) == []
+
+
+def unfold(page: Page) -> None:
+    """Open everything that can be opened, so that it is judged too."""
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+
+
+def violations(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
+    """The broken rules, of these or of all, each with the first elements that break it."""
+    options = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
+    result: dict[str, Any] = page.evaluate("options => axe.run(options)", options)
+    return [
+        (rule["id"], [str(node["target"]) for node in rule["nodes"]][:3])
+        for rule in result["violations"]
+    ]
