@@ -60,7 +60,7 @@ def main() -> int:
     try:
         size = run.asked(os.environ).size
         build.provide(size)
-        found = measure(_chosen(_pages(), os.environ.get("LIGHTHOUSE_ONLY", "")))
+        found = measure(chosen(_pages(), os.environ.get("LIGHTHOUSE_ONLY", "")))
     except (run.WrongSetting, Failed) as fault:
         say(str(fault))
         return 2
@@ -86,7 +86,7 @@ def measure(pages: Mapping[str, str]) -> list["Figure"]:
                 with steps.step(f"{name}, {form}"):
                     url = f"http://127.0.0.1:{server.port}{address}"
                     rounds = [_once(url, options) for _ in range(ROUNDS)]
-                    found += _figures(f"{name}, {form}", rounds)
+                    found += figures_of(f"{name}, {form}", rounds)
         if "compare" in pages:
             with steps.step("filter change"):
                 found += filter_change.measure(f"http://127.0.0.1:{server.port}")
@@ -117,7 +117,7 @@ def _pages() -> dict[str, str]:
     }
 
 
-def _chosen(pages: Mapping[str, str], names: str) -> Mapping[str, str]:
+def chosen(pages: Mapping[str, str], names: str) -> Mapping[str, str]:
     """Those of the pages that LIGHTHOUSE_ONLY names; all when it is unset."""
     from tests.bench.run import WrongSetting
 
@@ -152,7 +152,8 @@ def _once(url: str, options: Sequence[str]) -> Measured:
     )
 
 
-def _figures(name: str, rounds: Sequence[Measured]) -> list["Figure"]:
+def figures_of(name: str, rounds: Sequence[Measured]) -> list["Figure"]:
+    """A line for each category; of the rounds the median counts."""
     from tests.bench.figures import Figure
 
     found = []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from tests.bench import run
+from tests.bench import lighthouse, run
 from tests.bench.figures import Figure, Pair, at_least, at_most, below, missing, table
 
 PROJECT = Path(__file__).parent.parent.parent
@@ -80,3 +80,24 @@ def test_a_missed_bar_is_the_exit_code_except_on_a_tiny_fleet(
     assert run.judge(run.asked({}), slow, 1.0) == 1
     assert run.judge(run.asked({"BENCH_SIZE": "tiny"}), slow, 1.0) == 0
     assert "0 of 1 within their bars" in capsys.readouterr().out
+
+
+def test_the_median_of_lighthouses_scores_counts() -> None:
+    times = dict.fromkeys(lighthouse.TIMES, "1 s")
+    rounds = [
+        lighthouse.Measured(
+            {"performance": points, "accessibility": 100, "best-practices": 99}, times
+        )
+        for points in (100, 94, 95)
+    ]
+    found = lighthouse.figures_of("compare, mobile", rounds)
+    assert [(one.value, one.ok) for one in found] == [(95, True), (100, True), (99, False)]
+    assert found[0].note.startswith("100 94 95; FCP 1 s, LCP 1 s, TBT 1 s, CLS 1 s; load ")
+
+
+def test_lighthouse_knows_which_pages_there_are() -> None:
+    pages = {"compare": "/", "host": "/hosts/1/"}
+    assert lighthouse.chosen(pages, "host, compare") == {"host": "/hosts/1/", "compare": "/"}
+    assert lighthouse.chosen(pages, "") == pages
+    with pytest.raises(run.WrongSetting, match="'hosts' is none of compare, host"):
+        lighthouse.chosen(pages, "hosts")
