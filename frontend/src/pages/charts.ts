@@ -31,10 +31,19 @@ export function drawCharts(): void {
   }
   for (const figure of figures()) {
     if (drawn.has(figure)) continue;
-    // What takes the place of a chart in sight does so in one go: it must not flicker.
-    if (isNear(figure)) void arrive(figure, null);
+    // What takes the place of a chart in sight does so in one go: it must not flicker. A chart of
+    // hundreds of marks would keep the reader's next click waiting.
+    if (isNear(figure)) void arrive(figure, isLong(figure) ? turn : null);
     else void arriveLater(figure);
   }
+}
+
+/** Characters of JSON: some four hundred bars. */
+const LONG = 60_000;
+
+function isLong(figure: HTMLElement): boolean {
+  const source = document.getElementById(figure.dataset["chart"] ?? "");
+  return (source?.textContent?.length ?? 0) > LONG;
 }
 
 function figures(): Iterable<HTMLElement> {
