@@ -160,6 +160,8 @@ def test_deleted_when_all_but_its_name_was_done_leaves_nothing(
 def test_a_file_is_there_also_when_its_profile_is_not_ready_any_more(reader: ApiClient) -> None:
     state = made(reader, "kind=comparison&format=xlsx&metric=normalised&profile=2015")
     ReferenceProfile.objects.update(active=False, completed_at=None)
+    now = timezone.now()
+    ReferenceProfile.objects.create(name="another", levels={}, completed_at=now, active=True)
     response = reader.get(state["file_url"])
     assert len(response.getvalue()) == state["size_bytes"]
     assert 'filename="ciphermark-ssh-normalised.xlsx"' in response["Content-Disposition"]
