@@ -38,7 +38,11 @@ ANSWERS = (200, 302, 400, 403, 404, 405)
 """403, 405: the address takes no GET. 400, 404: asked without what it needs, or nothing there."""
 
 
-NOTHING = {"int": "0", "uuid": f"{UUID(int=0)}", "str": "none", "slug": "none", "path": "none"}
+NOTHING = {
+    "int": "0",
+    "uuid": f"{UUID(int=0)}",
+    **dict.fromkeys(("str", "slug", "path", "anything"), "none"),
+}
 """Values for variable parts of addresses that `_parameters` has none for: nothing is there."""
 
 UNSEEN = {
