@@ -10,8 +10,9 @@ from analysis.cipher_catalogue import STATUSES, Assessment, Cipher
 class Candidate:
     """A cipher with its rate and the bounds that the noise leaves it.
 
-    The three in one unit: bytes per second, or shares of the best. `unlimited` is the rate that
-    it would have without a link; it decides between ciphers that are equal otherwise.
+    All in one unit: bytes per second, or shares of the best. `low` and `high` decide ties, which
+    may cost so much and no more; `least` and `most` are what the noise allows. `unlimited` is the
+    rate without a link; it decides between ciphers that are equal otherwise.
     """
 
     cipher: Cipher
@@ -19,6 +20,8 @@ class Candidate:
     rate: float
     low: float
     high: float
+    least: float
+    most: float
     unlimited: float
 
 
@@ -79,7 +82,7 @@ def gain(one: Candidate, today: Candidate, cpu_saved: float | None = None) -> Ga
     return Gain(
         over=today.cipher.name,
         ratio=one.rate / today.rate,
-        lowest=one.low / today.high,
-        highest=one.high / today.low,
+        lowest=one.least / today.most,
+        highest=one.most / today.least,
         cpu_seconds_saved_per_gb=cpu_saved,
     )

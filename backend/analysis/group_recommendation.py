@@ -8,7 +8,7 @@ from statistics import geometric_mean
 from analysis.cipher_catalogue import STATUSES, Assessment, Catalogue, Cipher
 from analysis.cipher_policies import Policy
 from analysis.cipher_ranking import Candidate, in_order
-from analysis.host_ciphers import CipherRate, HostCiphers, common_method
+from analysis.host_ciphers import LARGEST_NOISE, CipherRate, HostCiphers, common_method
 from analysis.recommendation import UnrankedCipher, recommend
 from documents.types import Method
 
@@ -119,13 +119,18 @@ def _candidates(
             and all(_usable(cipher, host) for host in hosts)
         ):
             shares = _shares(cipher, hosts, best)
-            share, margin = geometric_mean(shares), _margin(cipher, hosts)
+            rates = [_rate(cipher, host) for host in hosts]
+            share = geometric_mean(shares)
+            margin = _of_the_mean([rate.margin for rate in rates])
+            noise = min(_of_the_mean([rate.noise for rate in rates]), LARGEST_NOISE)
             yield Candidate(
                 cipher=cipher,
                 assessment=_worst(cipher, hosts),
                 rate=share,
                 low=share * (1 - margin),
                 high=share * (1 + margin),
+                least=share * (1 - noise),
+                most=share * (1 + noise),
                 unlimited=share,
             )
 
@@ -141,9 +146,9 @@ def _shares(
     return [_rate(cipher, host).median / one.median for host, one in zip(hosts, best, strict=True)]
 
 
-def _margin(cipher: Cipher, hosts: Sequence[HostCiphers]) -> float:
+def _of_the_mean(fractions: Sequence[float]) -> float:
     """The noise of the mean share, a fraction: independent errors, so they add as squares."""
-    return math.hypot(*(_rate(cipher, host).margin for host in hosts)) / len(hosts)
+    return math.hypot(*fractions) / len(fractions)
 
 
 def _in_group(

@@ -18,6 +18,9 @@ SMALLEST_MARGIN = 0.01
 LARGEST_MARGIN = NOISY_SPREAD
 """However noisy a series is, a tie with it may not cost more than this at either end."""
 
+LARGEST_NOISE = 0.9
+"""A series whose tries say even less than this says nothing (fraction)."""
+
 MEDIAN_ERROR = 1.2533
 """Standard error of a median of normal values, in standard errors of their mean: sqrt(pi / 2)."""
 
@@ -47,26 +50,41 @@ class CipherRate:
             )
 
     @property
-    def margin(self) -> float:
+    def noise(self) -> float:
         """How far the true rate may be from the median, as a fraction of it.
 
-        Twice the standard error of a median, 1.2533 · s / √n, from 1 % to 5 %. Fewer than
+        Twice the standard error of a median, 1.2533 · s / √n, from 1 % to 90 %. Fewer than
         three tries cannot tell their spread: 5 %.
         """
         if self.n < NOISY_MINIMUM_TRIES:
             return LARGEST_MARGIN
         error = COVERAGE * MEDIAN_ERROR * self.spread / math.sqrt(self.n)
-        return min(max(error, SMALLEST_MARGIN), LARGEST_MARGIN)
+        return min(max(error, SMALLEST_MARGIN), LARGEST_NOISE)
+
+    @property
+    def margin(self) -> float:
+        """The noise as far as a tie may cost it."""
+        return min(self.noise, LARGEST_MARGIN)
 
     @property
     def low(self) -> float:
-        """The least that the cipher does here, bytes per second."""
+        """The median less the margin, bytes per second: what decides ties."""
         return self.median * (1 - self.margin)
 
     @property
     def high(self) -> float:
-        """The most that the cipher does here, bytes per second."""
+        """The median and the margin, bytes per second."""
         return self.median * (1 + self.margin)
+
+    @property
+    def least(self) -> float:
+        """The least that the cipher may do here by all its noise, bytes per second."""
+        return self.median * (1 - self.noise)
+
+    @property
+    def most(self) -> float:
+        """The most that it may do here."""
+        return self.median * (1 + self.noise)
 
 
 @dataclass(frozen=True)

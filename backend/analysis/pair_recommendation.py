@@ -114,14 +114,16 @@ def _candidate(
     link: float | None,
 ) -> Candidate:
     ends = (client.by(method)[cipher.name], server.by(method)[cipher.name])
-    most = float("inf") if link is None else link
+    limit = float("inf") if link is None else link
     own = min(end.median for end in ends)
     return Candidate(
         cipher=cipher,
         assessment=cipher.assess(client.client, server.server),
-        rate=min(own, most),
-        low=min(*(end.low for end in ends), most),
-        high=min(*(end.high for end in ends), most),
+        rate=min(own, limit),
+        low=min(*(end.low for end in ends), limit),
+        high=min(*(end.high for end in ends), limit),
+        least=min(*(end.least for end in ends), limit),
+        most=min(*(end.most for end in ends), limit),
         unlimited=own,
     )
 

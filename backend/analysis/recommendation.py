@@ -107,7 +107,16 @@ def _wanted(host: HostCiphers, policy: Policy, catalogue: Catalogue) -> frozense
 
 def _candidate(cipher: Cipher, rate: CipherRate, host: HostCiphers) -> Candidate:
     assessment = cipher.assess(host.client, host.server)
-    return Candidate(cipher, assessment, rate.median, rate.low, rate.high, rate.median)
+    return Candidate(
+        cipher=cipher,
+        assessment=assessment,
+        rate=rate.median,
+        low=rate.low,
+        high=rate.high,
+        least=rate.least,
+        most=rate.most,
+        unlimited=rate.median,
+    )
 
 
 def _ranked(

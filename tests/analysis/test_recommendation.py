@@ -63,6 +63,17 @@ def test_the_published_guest_by_hand() -> None:
     ]
 
 
+def test_a_gain_of_noisy_series_is_within_their_noise() -> None:
+    first = CipherRate(GCM256, 149e6, 3, 0.24)
+    default = CipherRate("aes128-ctr", 60.8e6, 3, 0.44)
+    found = recommended(host(first, default, default_cipher="aes128-ctr"))
+    assert found.gain is not None
+    assert found.gain.lowest == pytest.approx(149 * (1 - 0.3473) / (60.8 * (1 + 0.6368)), rel=1e-3)
+    assert found.gain.highest == pytest.approx(149 * (1 + 0.3473) / (60.8 * (1 - 0.6368)), rel=1e-3)
+    assert not found.gain.beyond_noise
+    assert "within the noise" in found.order[0].reason
+
+
 def test_the_gain_over_the_default_by_hand() -> None:
     first = CipherRate(GCM128, 400e6, 9, 0.0, "pipeline", 2.0)
     default = CipherRate("aes128-ctr", 100e6, 9, 0.0, "pipeline", 9.5)

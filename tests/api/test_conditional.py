@@ -27,6 +27,7 @@ BY_DATA = (
     "/api/v1/exports/measurements.csv?excel=1",
     "/api/v1/exports/samples.csv",
 )
+RECOMMENDATION = "/api/v1/recommendation/?host=nas"
 BY_BYTES = ("/api/v1/hosts/", "/api/v1/runs/", "/api/v1/ciphers/", "/api/v1/schema/run")
 
 
@@ -44,7 +45,7 @@ def changed(ago: timedelta) -> None:
     assert DataVersion.objects.update(changed_at=timezone.now() - ago) == 1
 
 
-@pytest.mark.parametrize("path", (*BY_DATA, *BY_BYTES))
+@pytest.mark.parametrize("path", (*BY_DATA, RECOMMENDATION, *BY_BYTES))
 def test_who_has_the_present_answer_gets_304(
     reader: ApiClient, store_run: StoreRun, path: str
 ) -> None:

@@ -1,5 +1,6 @@
 """HTTP of the recommendation and of the cipher catalogue."""
 
+from django.http import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -11,10 +12,12 @@ from rest_framework.views import APIView
 
 from analysis.cipher_catalogue import cipher_catalogue
 from analysis.cipher_policies import policies
+from runs.api.conditional import of_present_data
 from runs.api.parameters import CHOICES
 from runs.api.recommendation_parameters import recommendation_question
 from runs.api.recommendation_serializers import CatalogueSerializer, RecommendationSerializer
 from runs.api.schema import FILTER_PARAMETERS
+from runs.data_version import DataState
 from runs.queries.recommendation import TooManyHosts
 from runs.recommendation_question import LINK_KEYS
 from runs.recommendations import UnknownHosts, advise
@@ -72,7 +75,7 @@ class RecommendationView(APIView):
         parameters=RECOMMENDATION_PARAMETERS,
         responses=RecommendationSerializer,
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponseBase:
         """The order with what it gains and rests on, and the lines for ssh_config and sshd_config.
 
         For one host `host=KEY`, for a pair `client=KEY&server=KEY`, for a group several hosts or
@@ -82,11 +85,15 @@ class RecommendationView(APIView):
         if question.empty:
             need = "Name host=KEY, or client=KEY and server=KEY, or a filter such as tag=KEY:VALUE."
             raise ValidationError({"host": need})
-        try:
-            page = request.build_absolute_uri(reverse("recommend"))
+        page = request.build_absolute_uri(reverse("recommend"))
+
+        def answer(_: DataState) -> Response:
             advice = advise(question, page, timezone.now())
+            return Response(RecommendationSerializer(advice).data)
+
+        try:
+            return of_present_data(request, answer)
         except UnknownHosts as error:
             raise NotFound(f"There is no host with the key {error}.") from None
         except TooManyHosts as error:
             raise ValidationError({"host": str(error)}) from None
-        return Response(RecommendationSerializer(advice).data)
