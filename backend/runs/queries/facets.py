@@ -11,7 +11,7 @@ from runs.queries.machine_results import (
     Relation,
     Slot,
     class_series,
-    machine_results,
+    results_of_machine,
 )
 from runs.queries.rolled_up import class_of, is_unfiltered, query_of
 from runs.queries.selection import (
@@ -141,7 +141,7 @@ def _counts(query: ComparisonQuery) -> Relation:
     others, measured = machine_conditions(query, without=FACETS), _verdicts_by_tool(query)
     sql = f"""
         WITH passing AS (
-            SELECT k.id, k.host_id, k.environment_id, {", ".join(selected)}
+            SELECT k.id, k.host_id, k.environment_id, k.source, k.tags, {", ".join(selected)}
             FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
             WHERE {others.text}
         ), counted AS MATERIALIZED (
@@ -172,7 +172,7 @@ def _verdicts_by_tool(query: ComparisonQuery) -> Relation:
     """
     series = Relation("ARRAY(SELECT id FROM runs_series WHERE tool = %s)", (query.tool,))
     any_kind = replace(query, mac=None, filters={})
-    results, dates = machine_results(series, query.until), result_conditions(any_kind)
+    results, dates = results_of_machine(series, query.until), result_conditions(any_kind)
     return Relation(
         f"""
         SELECT array_agg(DISTINCT r.acceleration) FROM (
@@ -262,7 +262,7 @@ def _has_result(query: ComparisonQuery, series: Relation) -> Relation:
 
     A scalar subquery with a limit: each machine is looked up by its key, none is read whole.
     """
-    results, conditions = machine_results(series, query.until), result_conditions(query)
+    results, conditions = results_of_machine(series, query.until), result_conditions(query)
     return Relation(
         f"(SELECT true FROM {results.sql} WHERE l.machine_id = k.id"  # noqa: S608
         f" AND l.series_id = ANY({series.sql}) AND {conditions.text} LIMIT 1)",

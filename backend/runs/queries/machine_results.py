@@ -18,34 +18,37 @@ from runs.queries.statements import fetch_rows
 LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
 
+_COLUMNS = """machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,
+    cpu_bound_throughput"""
+
+_LOOK_BACK = f"""(
+    SELECT DISTINCT ON (m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
+        m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
+    FROM runs_run r CROSS JOIN LATERAL (
+        SELECT * FROM runs_measurement m
+        WHERE m.run_id = r.id AND m.series_id = ANY({{series}}) AND m.median IS NOT NULL
+    ) m
+    WHERE r.host_id = k.host_id AND r.environment_id = k.environment_id
+        AND r.source = k.source AND r.tags = k.tags
+        AND {COUNTED} AND r.started_at <= %s
+    ORDER BY m.series_id, r.started_at DESC, r.id DESC
+)"""  # noqa: S608 - constants
+"""Of one machine (k): of each of its runs the few rows by the key; parameters: series, until."""
+
 _PAST = f"""(
     WITH later AS MATERIALIZED (
         SELECT DISTINCT machine_id FROM runs_latest
         WHERE series_id = ANY({{series}}) AND started_at > %s
     )
-    SELECT machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,
-        cpu_bound_throughput
-    FROM runs_latest
+    SELECT {_COLUMNS} FROM runs_latest
     WHERE series_id = ANY({{series}}) AND started_at <= %s
         AND machine_id NOT IN (SELECT machine_id FROM later)
     UNION ALL
     SELECT past.* FROM later
     JOIN runs_machine k ON k.id = later.machine_id
-    CROSS JOIN LATERAL (
-        SELECT DISTINCT ON (m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
-            m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
-        FROM runs_run r CROSS JOIN LATERAL (
-            SELECT * FROM runs_measurement m
-            WHERE m.run_id = r.id AND m.series_id = ANY({{series}}) AND m.median IS NOT NULL
-        ) m
-        WHERE r.host_id = k.host_id AND r.environment_id = k.environment_id
-            AND r.source = k.source AND r.tags = k.tags
-            AND {COUNTED} AND r.started_at <= %s
-        ORDER BY m.series_id, r.started_at DESC, r.id DESC
-    ) past (machine_id, series_id, run_id, started_at, negotiated_id, median,
-        cpu_seconds_per_gb, cpu_bound_throughput)
+    CROSS JOIN LATERAL {_LOOK_BACK} past ({_COLUMNS})
 )"""  # noqa: S608 - constants
-"""Machine by machine: of each run of one that measured later, its few rows by the key."""
+"""Of all machines; only those that measured later are looked back at one by one."""
 
 
 @dataclass(frozen=True)
@@ -150,3 +153,15 @@ def machine_results(series: Relation, until: datetime | None) -> Relation:
     once = (*series.parameters, until)
     parameters = (*once, *once, *once)
     return Relation(f"{_PAST.format(series=series.sql)} l", parameters)
+
+
+def results_of_machine(series: Relation, until: datetime | None) -> Relation:
+    """The same of one machine (k), for subqueries that are asked for each.
+
+    Up to a moment it looks back by itself: inside of a subquery `machine_results` would find all
+    machines anew for every one. The caller still asks for machine and series.
+    """
+    if until is None:
+        return Relation("runs_latest l")
+    sql = f"{_LOOK_BACK.format(series=series.sql)} l ({_COLUMNS})"
+    return Relation(sql, (*series.parameters, until))
