@@ -9,6 +9,7 @@ TEXTS = ("text/", "application/json", "application/schema+json", "image/svg+xml"
 class TextGZipMiddleware(GZipMiddleware):
     """Django's, for texts alone.
 
+    It pads what it compresses, and CSRF tokens are masked, so that lengths tell nobody a secret.
     A workbook is compressed already, and of a file that is sent in parts the bytes count.
     """
 

@@ -7,7 +7,6 @@ from typing import Concatenate, ParamSpec
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
-from django.views.decorators.gzip import gzip_page
 
 from runs.access import reading_allowed
 from runs.api.parameters import MAX_LENGTH
@@ -24,12 +23,8 @@ def reader_required(view: View[P]) -> View[P]:
     """Send who may not read to the sign-in page, and from there back to where they wanted to go.
 
     Who asks for a host that was merged into another is sent to the same page of that one.
-
-    Tables repeat themselves: compressed, a page is a tenth. Django pads what it compresses, and
-    masks its CSRF tokens, so that lengths tell nobody a secret.
     """
 
-    @gzip_page
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not reading_allowed(request):
