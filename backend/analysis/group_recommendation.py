@@ -8,7 +8,7 @@ from statistics import geometric_mean
 from analysis.cipher_catalogue import STATUSES, Assessment, Catalogue, Cipher
 from analysis.cipher_policies import Policy
 from analysis.cipher_ranking import Candidate, in_order
-from analysis.host_ciphers import LARGEST_NOISE, CipherRate, HostCiphers, common_method
+from analysis.host_ciphers import CipherRate, HostCiphers, common_method
 from analysis.recommendation import UnrankedCipher, recommend
 from documents.types import Method
 
@@ -122,7 +122,7 @@ def _candidates(
             rates = [_rate(cipher, host) for host in hosts]
             share = geometric_mean(shares)
             margin = _of_the_mean([rate.margin for rate in rates])
-            noise = min(_of_the_mean([rate.noise for rate in rates]), LARGEST_NOISE)
+            noise = _of_the_mean([rate.noise for rate in rates])
             yield Candidate(
                 cipher=cipher,
                 assessment=_worst(cipher, hosts),
