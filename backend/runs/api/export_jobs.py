@@ -115,9 +115,14 @@ def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> Exp
 
 def job_address(params: QueryDict, kind: str, form: str) -> str:
     """Where the file that these parameters ask for can be asked for, to be made later."""
+    return f"{reverse('api:export-jobs')}?{_of_job(params, kind, form).urlencode()}"
+
+
+def _of_job(params: QueryDict, kind: str, form: str) -> QueryDict:
+    """The parameters of a file, as those of the job that makes it."""
     asked = params.copy()
     asked["kind"], asked["format"] = kind, form
-    return f"{reverse('api:export-jobs')}?{asked.urlencode()}"
+    return asked
 
 
 def made_later(request: Request, kind: str, form: str) -> Response | None:
@@ -125,9 +130,7 @@ def made_later(request: Request, kind: str, form: str) -> Response | None:
     wishes = request.headers.get("Prefer", "").split(",")
     if "respond-async" not in {wish.partition(";")[0].strip().lower() for wish in wishes}:
         return None
-    asked = request.query_params.copy()
-    asked["kind"], asked["format"] = kind, form
-    response = _accepted(request, asked)
+    response = _accepted(request, _of_job(request.query_params, kind, form))
     response["Preference-Applied"] = "respond-async"
     return response
 

@@ -56,8 +56,9 @@ def csv_response(request: Request, kind: str) -> StreamingHttpResponse:
     return StreamingHttpResponse(chunks, content_type=CSV_TYPE, headers=headers)
 
 
-def comparison_csv_response(export: Export) -> StreamingHttpResponse:
+def comparison_csv_response(request: Request) -> StreamingHttpResponse:
     """A comparison as CSV."""
+    export = asked_export(request, COMPARISON)
     headers = _download(file_name(export.kind, export.query, "csv"))
     return StreamingHttpResponse(comparison_lines(export), content_type=CSV_TYPE, headers=headers)
 
@@ -115,9 +116,7 @@ class ComparisonCsv(FileView):
     )
     def get(self, request: Request) -> HttpResponseBase:
         """The same numbers as CSV: one row for each group and cipher."""
-        return of_present_data(
-            request, lambda _: comparison_csv_response(asked_export(request, COMPARISON))
-        )
+        return of_present_data(request, lambda _: comparison_csv_response(request))
 
 
 class ComparisonXlsx(FileView):

@@ -16,7 +16,7 @@ from runs.answer_cache import cached_answer
 from runs.api.comparison_json import comparison_json
 from runs.api.conditional import NOT_KEPT, of_present_data
 from runs.api.editing import HostEditing, RunEditing, no_host
-from runs.api.exports import asked_export, comparison_csv_response
+from runs.api.exports import comparison_csv_response
 from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query, run_ids
 from runs.api.permissions import MayRead, MayUpload
@@ -31,7 +31,6 @@ from runs.api.serializers import (
 )
 from runs.api.upload import upload_run
 from runs.data_version import DataState
-from runs.exporting import COMPARISON
 from runs.queries.comparison import compare
 from runs.queries.hosts import host_detail, host_summaries, select_hosts
 from runs.queries.profiles import UnknownProfile
@@ -170,9 +169,7 @@ class ComparisonView(APIView):
         """Groups of machines compared: one vote per machine, median and quartiles."""
         asked = request.query_params.get("format", "")
         if asked == "csv":
-            return of_present_data(
-                request, lambda _: comparison_csv_response(asked_export(request, COMPARISON))
-            )
+            return of_present_data(request, lambda _: comparison_csv_response(request))
         if asked not in ("", "json"):
             raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
         query = comparison_query(request.query_params)
