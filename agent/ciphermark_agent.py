@@ -67,7 +67,7 @@ from typing import (
 try:
     import ctypes
 except ImportError:  # some small builds of Python leave it out; only Linux refinements need it
-    ctypes = None  # type: ignore[assignment]
+    ctypes = None  # type: ignore[assignment]  # a module where there is one
 
 VERSION = "1.0.0"
 SCHEMA = "ciphermark/run/1"
@@ -1291,7 +1291,7 @@ class SshEnd:
 
     def command(self, channel: Channel, port: int) -> List[str]:
         """The ssh command of a connection."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of server has its own
 
     def client_environment(self) -> Dict[str, str]:
         """What ssh gets beside the environment of every child."""
@@ -1300,7 +1300,7 @@ class SshEnd:
     def transfer(
         self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]
     ) -> "Transfer":
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of server has its own
 
     def connect_costs(self) -> Negotiated:
         """Median CPU seconds of connections that carry nothing; returns the default algorithms."""
