@@ -31,6 +31,13 @@ MEASURED_TESTS = (
 doubles the time that Python takes."""
 
 
+WHOLE_PROGRAMS = ("tests/bench", "tests/chaos", "tests/end_to_end", "tests/launch")
+"""What starts the site, or parts of it, as processes of their own."""
+
+LANES_BESIDE = 2
+"""How many of the checks `beside` run at one time: three lanes keep two cores busy."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One part of the suite. `report` is pytest's, in JUnit's XML."""
@@ -40,7 +47,7 @@ class Check:
     folder: Path = places.PROJECT
     report: Path | None = None
     beside: Path | None = None
-    """Runs beside the checks that have none, after those that have; its output goes to this log."""
+    """Runs beside the checks that have none, from its turn on; its output goes to this log."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +73,8 @@ def run_all() -> int:
 
 def _run_everything() -> int:
     environment = _set_up()
-    return run_checks(
-        [*_lint(), *_types(), *_python_tests(), *_frontend_checks(environment)], environment
-    )
+    checks = (_tests_beside(), _lint(), _types(), _python_tests(), _frontend_checks(environment))
+    return run_checks([one for some in checks for one in some], environment)
 
 
 def run_lint() -> int:
@@ -124,12 +130,18 @@ def _types() -> list[Check]:
     return [Check("mypy", _tool("mypy"))]
 
 
-def _python_tests() -> list[Check]:
-    # Agent and browser wait much (for ssh, for pages): the others use that time.
-    elsewhere = ("tests/agent", "tests/browser", *MEASURED_TESTS)
+def _tests_beside() -> list[Check]:
+    """Those that wait much (for pages, for programs, for ssh): the others use that time."""
     return [
-        _beside("agent tests", "tests/agent"),
         _beside("browser tests", "tests/browser"),
+        _beside("whole programs", *WHOLE_PROGRAMS),
+        _beside("agent tests", "tests/agent"),
+    ]
+
+
+def _python_tests() -> list[Check]:
+    elsewhere = ("tests/agent", "tests/browser", *WHOLE_PROGRAMS, *MEASURED_TESTS)
+    return [
         _pytest("pure packages", *MEASURED_TESTS, "--cov"),
         _pytest("Python tests", "tests", *(f"--ignore={one}" for one in elsewhere)),
     ]
@@ -155,9 +167,9 @@ def _frontend_checks(environment: Mapping[str, str]) -> list[Check]:
 
 
 def run_checks(checks: Sequence[Check], environment: Mapping[str, str]) -> int:
-    """Run them in order, those `beside` in theirs meanwhile; 0 when all have passed."""
+    """Run them in order, those `beside` meanwhile, in turn; 0 when all have passed."""
     stop = threading.Event()
-    with ThreadPoolExecutor(max_workers=1) as pool:
+    with ThreadPoolExecutor(max_workers=LANES_BESIDE) as pool:
         try:
             running = [
                 pool.submit(_outcome, check, environment, stop)
