@@ -2,8 +2,9 @@
 
 A rollup is made when it is first asked for and is exact while the version of the data is the one
 that it was made from. After a change it is made anew before it answers where that takes no longer
-than anybody notices, which on ordinary sites it does. Where it takes longer, and the caller says
-that it may lag (`allowing_lag`), the old one answers with its moment and a worker makes it anew.
+than anybody notices, which on ordinary sites it does; while changes follow each other, those made
+quickest are not even stored. Where it takes longer, and the caller says that it may lag
+(`allowing_lag`), the old one answers with its moment and a worker makes it anew.
 """
 
 import json
@@ -35,6 +36,12 @@ LOCK = 5_901_215
 
 AT_ONCE_SECONDS = 0.25
 """A rollup that takes no longer is made anew by whoever asks."""
+
+IN_PASSING_SECONDS = 0.05
+"""A rollup that takes no longer is made for one answer alone: storing it would take longer."""
+
+STORED_EVERY = timedelta(seconds=30)
+"""Of those: the answers of a quiet site come from what is stored."""
 
 PAUSE_SECONDS, PAUSE_TIMES = 3, 20
 """Between two times that workers make one rollup: so many seconds, and so many times what it
@@ -131,12 +138,69 @@ def maker(kind: str) -> Callable[[Maker], Maker]:
     return declare
 
 
-def rollup(kind: str, question: Question) -> Rollup:
-    """The rollup of this question: exact, or inside `allowing_lag` one that is noted there."""
-    key = json.dumps([kind, question], sort_keys=True, separators=(",", ":"))
+def rollup(kind: str, question: Question) -> Mapping[str, Any]:
+    """The body of this question's rollup: exact, or inside `allowing_lag` noted there."""
+    return _found(kind, question).body
+
+
+def stored_rollup(kind: str, question: Question) -> Rollup:
+    """The same as a row, for statements that read its slots."""
+    key = _key(kind, question)
+    return _present(key, _row(key), _version())
+
+
+def rollup_with_slots(
+    kind: str, question: Question, choose: Callable[[Mapping[str, Any]], list[int]]
+) -> tuple[Mapping[str, Any], dict[int, Any]]:
+    """The rollup's body, and what it has of the slots that `choose` picks by that.
+
+    Both of one version: where it was made anew between the two reads, it is read again. One that
+    is still not whole then is damaged, and made anew.
+    """
+    for reading in count(1):
+        found = _found(kind, question)
+        wanted = choose(found.body)
+        if isinstance(found, Made):
+            return found.body, {slot: found.slots[slot] for slot in wanted}
+        rows = RollupSlot.objects.filter(rollup=found, version=found.version, slot__in=wanted)
+        slots = dict(rows.values_list("slot", "body"))
+        if len(slots) == len(wanted):
+            return found.body, slots
+        if reading >= READINGS:
+            Rollup.objects.filter(pk=found.pk, version=found.version).delete()
+    raise AssertionError("counting does not end")
+
+
+def _key(kind: str, question: Question) -> str:
+    return json.dumps([kind, question], sort_keys=True, separators=(",", ":"))
+
+
+def _row(key: str) -> Rollup | None:
+    return Rollup.objects.filter(key=key).first()
+
+
+def _version() -> UUID:
+    """The version that a rollup has to be of: that of the answer it is a part of."""
     lag = _lag.get()
-    version = lag.version if lag else data_version()
-    stored = Rollup.objects.filter(key=key).first()
+    return lag.version if lag else data_version()
+
+
+def _found(kind: str, question: Question) -> Rollup | Made:
+    """As it is stored, or made just now and perhaps not stored."""
+    key = _key(kind, question)
+    stored, version = _row(key), _version()
+    if stored is not None and stored.version != version and _made_in_passing(stored):
+        return _makers[kind](question)
+    return _present(key, stored, version)
+
+
+def _made_in_passing(stored: Rollup) -> bool:
+    return stored.seconds < IN_PASSING_SECONDS and _age(stored) < STORED_EVERY
+
+
+def _present(key: str, stored: Rollup | None, version: UUID) -> Rollup:
+    """A stored one: what there is where it is exact or may lag, else a new one."""
+    lag = _lag.get()
     if stored is not None and stored.version == version:
         return stored
     if lag is None or stored is None or stored.seconds < AT_ONCE_SECONDS or not _asked_for(stored):
@@ -145,24 +209,8 @@ def rollup(kind: str, question: Question) -> Rollup:
     return stored
 
 
-def rollup_with_slots(
-    kind: str, question: Question, choose: Callable[[Mapping[str, Any]], list[int]]
-) -> tuple[Rollup, dict[int, Any]]:
-    """The rollup, and what it has of the slots that `choose` picks by its body.
-
-    Both of one version: where it was made anew between the two reads, it is read again. One that
-    is still not whole then is damaged, and made anew.
-    """
-    for reading in count(1):
-        found = rollup(kind, question)
-        wanted = choose(found.body)
-        rows = RollupSlot.objects.filter(rollup=found, version=found.version, slot__in=wanted)
-        slots = dict(rows.values_list("slot", "body"))
-        if len(slots) == len(wanted):
-            return found, slots
-        if reading >= READINGS:
-            Rollup.objects.filter(pk=found.pk, version=found.version).delete()
-    raise AssertionError("counting does not end")
+def _age(stored: Rollup) -> timedelta:
+    return timezone.now() - stored.as_of
 
 
 @transaction.atomic
@@ -196,7 +244,7 @@ def forget_rollups() -> None:
 def _asked_for(stored: Rollup) -> bool:
     """Whether a worker makes this rollup anew, or did so just now."""
     pause = max(PAUSE_SECONDS, PAUSE_TIMES * stored.seconds)
-    if timezone.now() - stored.as_of < timedelta(seconds=pause):
+    if _age(stored) < timedelta(seconds=pause):
         return True
     try:
         if cache.add(f"rollup-{stored.pk}-{stored.version}", True, timeout=pause):

@@ -6,7 +6,8 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -333,6 +334,22 @@ def test_where_no_worker_can_be_asked_the_reader_makes_it(store_run: StoreRun) -
     with failing, allowing_lag() as lag:
         assert median(ComparisonQuery()) == 2e8
     assert lag.as_of is None
+
+
+@pytest.mark.django_db
+def test_while_changes_follow_each_other_what_is_made_quickly_is_exact_and_not_stored(
+    store_run: StoreRun,
+) -> None:
+    store_run(gcm(1e8))
+    assert median(ComparisonQuery()) == 1e8
+    stored = Rollup.objects.get()
+    store_run(gcm(3e8, "b"))
+    with CaptureQueriesContext(connection) as asked:
+        assert median(ComparisonQuery()) == 2e8
+    assert not [one for one in asked if not one["sql"].lstrip().startswith(("SELECT", "WITH"))]
+    Rollup.objects.update(as_of=stored.as_of - rollups.STORED_EVERY)
+    assert median(ComparisonQuery()) == 2e8
+    assert Rollup.objects.get().version != stored.version
 
 
 @pytest.mark.django_db

@@ -85,7 +85,7 @@ def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
     """Every filter with its values, counted under the query's other filters."""
     if not is_unfiltered(replace(query, mac=None)):
         return facets_directly(query)
-    body = rollup("facets", {"tool": query.tool}).body
+    body = rollup("facets", {"tool": query.tool})
     return tuple(
         Facet(**{**facet, "options": tuple(FacetOption(*option) for option in facet["options"])})
         for facet in body["facets"]
@@ -292,7 +292,7 @@ def coverage(query: ComparisonQuery) -> Coverage:
     """Of all series of the query's class, under its filters."""
     if not is_unfiltered(query):
         return _coverage_directly(query)
-    body = rollup("coverage", class_of(query)).body
+    body = rollup("coverage", class_of(query))
     return Coverage(tuple(Slot(*slot) for slot in body["slots"]), body["patterns"])
 
 

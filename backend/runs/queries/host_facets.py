@@ -83,7 +83,7 @@ def _make_kinds(_question: Question) -> Made:
 
 
 def _kinds(text: str) -> list[_Kind]:
-    rows = fetch_rows(_KINDS, [text]) if text else rollup("host kinds", {}).body["rows"]
+    rows = fetch_rows(_KINDS, [text]) if text else rollup("host kinds", {})["rows"]
     wanted = {pk for *values, _, _ in rows for pk in values}
     known = DimensionValue.objects.in_bulk(wanted)
     return [

@@ -12,7 +12,7 @@ from runs.queries.machine_results import LATEST_FIRST, SeriesTable, Slot, class_
 from runs.queries.rolled_up import class_of, query_of
 from runs.queries.selection import ComparisonQuery
 from runs.queries.statements import fetch_rows
-from runs.rollups import Made, Question, maker, rollup
+from runs.rollups import Made, Question, maker, stored_rollup
 
 _VOTES = f"""
 SELECT DISTINCT ON (s.slot, k.host_id) s.slot, l.median
@@ -53,7 +53,7 @@ def standings_by_rollup(
 def _of_class(
     host_id: int, query: ComparisonQuery, results: Sequence[LatestResult]
 ) -> dict[LatestResult, Standing | None]:
-    stored = rollup("ranks", class_of(query))
+    stored = stored_rollup("ranks", class_of(query))
     places = {Slot(*slot): place for place, slot in enumerate(stored.body["slots"])}
     slots = [places.get(Slot(one.detail.cipher, one.detail.block_size), -1) for one in results]
     counts, own = _counts(stored, slots, results), _own_votes(host_id, query)

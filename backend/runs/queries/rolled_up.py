@@ -86,7 +86,7 @@ def _question(query: ComparisonQuery, profile: ReferenceProfile | None) -> Quest
 
 def resolved_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) -> ComparisonQuery:
     """The query with the block size that it is compared at."""
-    return _Body.read(rollup("slice", _question(query, profile)).body).resolved(query)
+    return _Body.read(rollup("slice", _question(query, profile))).resolved(query)
 
 
 def grouped_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) -> GroupedVotes:
@@ -95,8 +95,8 @@ def grouped_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) 
     def chosen(body: Mapping[str, Any]) -> list[int]:
         return _Body.read(body).chosen(query)
 
-    stored, slots = rollup_with_slots("slice", _question(query, profile), chosen)
-    body = _Body.read(stored.body)
+    read, slots = rollup_with_slots("slice", _question(query, profile), chosen)
+    body = _Body.read(read)
     values = [
         value_row(body.slots, group, slot, *summary)
         for slot, rows in slots.items()
