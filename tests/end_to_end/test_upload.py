@@ -9,8 +9,10 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
+import psutil
 import pytest
 
+from config.celery import NICENESS
 from tests.live_site import LiveSite, live_site, web_server
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -80,6 +82,13 @@ def test_a_run_uploaded_while_redis_is_down_is_found_by_the_worker(site: LiveSit
     assert (status, answer["status"]) == (202, "accepted")
     # Nobody asks for it: the worker itself looks for what was lost.
     assert site.wait_until_ready(document["run_id"])["status"] == "ready"
+
+
+def test_the_worker_gives_way_to_pages(site: LiveSite) -> None:
+    worker = psutil.Process(site.worker.pid)
+    pool = worker.children()
+    assert pool
+    assert {one.nice() for one in (worker, *pool)} == {psutil.Process().nice() + NICENESS}
 
 
 def test_the_site_says_when_its_worker_is_gone(site: LiveSite) -> None:
