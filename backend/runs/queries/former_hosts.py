@@ -3,12 +3,18 @@
 from collections.abc import Iterable
 
 from runs.models import HostAlias
+from runs.queries.statements import fetch_rows
 
 
 def what_they_became(keys: Iterable[str]) -> dict[str, str]:
     """Of these keys of hosts those of merged ones -> the key of the host that each is part of."""
-    merged = HostAlias.objects.filter(slug__in=[key for key in keys if key])
-    return dict(merged.values_list("slug", "host__slug"))
+    return dict(
+        fetch_rows(
+            "SELECT a.slug, h.slug FROM runs_hostalias a JOIN runs_host h ON h.id = a.host_id"
+            " WHERE a.slug = ANY(%s)",
+            [[key for key in keys if key]],
+        )
+    )
 
 
 def present_keys(keys: Iterable[str]) -> tuple[str, ...]:
