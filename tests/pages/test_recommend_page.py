@@ -195,7 +195,7 @@ def test_the_page_takes_as_many_queries_for_ten_hosts_as_for_two(
     for number in range(2):
         store_run(usual(f"host {number}"))
     session_person_and_rights, form, answer = 4, 2, 4
-    by_key = 2 + 2  # with two looks whether it was merged: for the address, and for the answer
+    by_key = 2  # whether it was merged: for the address, and for the answer
     for _ in range(2):
         for query, keys in (
             ("tag=rack:b2", 0),
