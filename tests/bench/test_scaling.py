@@ -2,6 +2,7 @@
 
 import pytest
 
+from runs.rollups import PAUSE_SECONDS, PAUSE_TIMES
 from tests.bench.fleet.size import SIZES
 from tests.bench.scaling.costs import Chart, Costs
 from tests.bench.scaling.needs import Assumptions, growth_exponent, needs
@@ -11,8 +12,8 @@ COSTS = Costs(
     upload=(0.004, 0.002),
     processing=(0.010, 0.005),
     charts=[
-        Chart(SIZES["0.5m"], (0.005, 0.002), 10.0),
-        Chart(SIZES["4.8m"], (0.005, 0.020), 20.0),
+        Chart(SIZES["0.5m"], (0.005, 0.002), 10.0, 0.03),
+        Chart(SIZES["4.8m"], (0.005, 0.020), 20.0, 0.3),
     ],
     cached_chart=0.002,
     bytes_per_run={"runs_measurement": 16_000, "runs_rundocument": 8_000},
@@ -37,6 +38,12 @@ def test_a_chart_grows_by_the_measured_law() -> None:
     assert needs(100_000, COSTS, Assumptions()).chart_milliseconds == pytest.approx(
         20.0 * 10**exponent
     )
+
+
+def test_figures_get_old_with_the_hosts_and_a_rollup_has_its_pause() -> None:
+    few, many = (needs(hosts, COSTS, Assumptions()) for hosts in (1_000, 1_000_000))
+    assert few.chart_age_seconds == PAUSE_SECONDS
+    assert many.chart_age_seconds == pytest.approx(PAUSE_TIMES * 0.3 * 100)
 
 
 def test_every_table_of_the_page_is_told() -> None:

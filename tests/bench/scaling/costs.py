@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 from time import perf_counter
 
 import redis
@@ -10,9 +10,9 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 
-from runs.models import Host, Run
+from runs.models import Host, Rollup, Run
 from runs.tasks import process_run
-from tests.bench.bars.comparison import asking
+from tests.bench.bars.comparison import asking, catch_up
 from tests.bench.bars.processing import HOSTS, scratch_runs
 from tests.bench.bars.upload import CLIENTS, uploading
 from tests.bench.clients import upload
@@ -40,12 +40,14 @@ MB = 1e6
 class Chart:
     """Comparisons at one size, nothing in the cache: their mean cost.
 
-    `cpu` in CPU seconds of program and database; `milliseconds` is the median of the answers.
+    `cpu` in CPU seconds of program and database; `milliseconds` is the median of the answers, made
+    from rollups that are exact; `rollup_seconds` how long one rollup of a comparison takes to make.
     """
 
     size: Size
     cpu: Spent
     milliseconds: float
+    rollup_seconds: float
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def _upload() -> tuple[Spent, float, float]:
         uploads.round(upload, 5)
         before = _redis_bytes()
         spent = spent_by(lambda: uploads.round(upload, UPLOADS), uploads.web.cpu_seconds)
-        queued = (_redis_bytes() - before) / count
+        queued = max(0.0, _redis_bytes() - before) / count
         memory = median(worker.memory_info().rss for worker in uploads.web.workers())
     return _each(spent, count), queued, memory
 
@@ -107,9 +109,12 @@ def _processing() -> Spent:
 
 def _chart(size: Size) -> Chart:
     build.use(size)
+    Rollup.objects.all().delete()
     asked = [asking(chart) for chart in CHARTS]
     for ask in asked:
+        cache.clear()
         ask()
+    made = Rollup.objects.filter(key__startswith='["slice"').values_list("seconds", flat=True)
     times: list[float] = []
 
     def all_charts() -> None:
@@ -124,11 +129,12 @@ def _chart(size: Size) -> Chart:
             all_charts()
 
     spent = spent_by(work)
-    return Chart(size, _each(spent, CHART_CALLS * len(CHARTS)), median(times))
+    return Chart(size, _each(spent, CHART_CALLS * len(CHARTS)), median(times), fmean(made))
 
 
 def _cached() -> tuple[float, float]:
     """CPU seconds of a chart that was asked for before, and Redis' bytes for it."""
+    catch_up()
     cache.clear()
     before = _redis_bytes()
     asked = [asking(chart) for chart in CHARTS]

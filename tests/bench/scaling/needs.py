@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from runs.rollups import PAUSE_SECONDS, PAUSE_TIMES
 from tests.bench.fleet.size import MEASUREMENTS_PER_RUN
 from tests.bench.scaling.costs import Chart, Costs
 
@@ -43,7 +44,10 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class Needs:
-    """Of one fleet. Processes and cores are rounded up, bytes are on disk with indexes."""
+    """Of one fleet. Processes and cores are rounded up, bytes are on disk with indexes.
+
+    `chart_age_seconds`: while uploads never cease, how old the figures of an unfiltered chart are.
+    """
 
     hosts: int
     uploads_per_second: float
@@ -55,6 +59,7 @@ class Needs:
     rows_per_month: float
     partitions_per_month: int
     chart_milliseconds: float
+    chart_age_seconds: float
     redis_bytes: float
 
 
@@ -90,6 +95,9 @@ def needs(hosts: int, costs: Costs, given: Assumptions) -> Needs:
         rows_per_month=rows,
         partitions_per_month=math.ceil(rows / given.partition_rows),
         chart_milliseconds=largest.milliseconds * slower,
+        chart_age_seconds=max(
+            PAUSE_SECONDS, PAUSE_TIMES * largest.rollup_seconds * hosts / largest.size.hosts
+        ),
         redis_bytes=waiting * costs.redis_bytes_per_task
         + views * 600 * (1 - given.cached_share) * costs.redis_bytes_per_chart,
     )

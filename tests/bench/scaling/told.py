@@ -23,7 +23,7 @@ def _measured(costs: Costs) -> str:
         *per_run,
         ["bytes on disk a run, together", f"{sum(costs.bytes_per_run.values()):,.0f}"],
         ["bytes on disk a host, all other tables", f"{costs.bytes_per_host:,.0f}"],
-        ["Redis: bytes a queued task", f"{costs.redis_bytes_per_task:,.0f}"],
+        ["Redis: bytes for each run that waits", f"{costs.redis_bytes_per_task:,.0f}"],
         ["Redis: bytes a cached chart", f"{costs.redis_bytes_per_chart:,.0f}"],
         ["memory of one web process (MB)", f"{costs.web_bytes / 1e6:,.0f}"],
     ]
@@ -41,10 +41,12 @@ def _charts(costs: Costs) -> str:
             f"{one.size.hosts:,}",
             f"{one.milliseconds:.1f}",
             _ms(one.cpu),
+            f"{one.rollup_seconds:.2f}",
         ]
         for one in costs.charts
     ]
     header = ["measurements", "hosts", "answer (ms)", "CPU of web, of PostgreSQL (ms)"]
+    header.append("making its rollup (s)")
     exponent = growth_exponent(tuple(costs.charts))
     law = f"Between the smallest and the largest the time grows as rows^{exponent:.2f}."
     return f"{markdown_table(header, rows)}\n\n{law}"
@@ -62,6 +64,7 @@ def _needs(costs: Costs) -> str:
         ["measurements a month", *(f"{one.rows_per_month / 1e9:,.2f} · 10⁹" for one in found)],
         ["partitions", *(_partitions(one) for one in found)],
         ["chart, not cached", *(f"{one.chart_milliseconds:,.0f} ms" for one in found)],
+        ["its figures at most old", *(_time(one.chart_age_seconds) for one in found)],
         ["Redis", *(_bytes(one.redis_bytes) for one in found)],
     ]
     return markdown_table(["hosts", *(f"{hosts:,}" for hosts in FLEETS)], rows)
@@ -71,6 +74,10 @@ def _partitions(one: Needs) -> str:
     if one.partitions_per_month == 1:
         return "by month"
     return f"by month, {one.partitions_per_month} by host in each"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
 def _bytes(size: float) -> str:
