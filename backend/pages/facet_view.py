@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from pages.page_query import FIND, PageAddress
+from pages.page_query import PageAddress
+from runs.api.known_parameters import FIND
 from runs.queries.facets import Facet, FacetOption
 
 AT_FIRST = 8

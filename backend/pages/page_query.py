@@ -7,13 +7,14 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
+from runs.api.known_parameters import names_of
 from runs.api.parameters import MAX_LENGTH
+from runs.api.schema import COMPARISON_PARAMETERS
 
 TOPS = ("20", "50", "100", "all")
 
 PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links")
-FIND = "find-"
-"""Parameters that search in the values of one filter begin so."""
+COMPARISON_NAMES = names_of(COMPARISON_PARAMETERS)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def api_params(params: QueryDict) -> QueryDict:
     known = QueryDict(mutable=True)
     for name, values in params.lists():
         filled = [value for value in values if value != ""]
-        if name not in PAGE_ONLY and not name.startswith(FIND) and filled:
+        if name in COMPARISON_NAMES and filled:
             known.setlist(name, filled)
     return known
 

@@ -9,6 +9,8 @@ from analysis.cipher_policies import DEFAULT_POLICY, policies
 from pages.compare_page import Chip
 from pages.metrics import METHODS
 from pages.page_query import PageAddress
+from runs.api.known_parameters import names_of
+from runs.api.recommendation import RECOMMENDATION_PARAMETERS
 from runs.queries.host_choice import (
     HostName,
     hosts_called,
@@ -20,7 +22,7 @@ from runs.queries.recommendation import PERIOD_FILTERS
 from runs.queries.selection import FILTERS
 from runs.recommendation_question import LINK_KEYS, Kind
 
-PAGE_ONLY = ("for", "find")
+KNOWN = names_of(RECOMMENDATION_PARAMETERS)
 KINDS: Mapping[Kind, str] = {"host": "Host", "pair": "Pair", "group": "Group"}
 NAMED = ("host", "client", "server")
 TO_CHOOSE = 200
@@ -62,9 +64,10 @@ class Unclear:
 
 def api_params(params: QueryDict) -> QueryDict:
     """The parameters that the API knows."""
-    known = params.copy()
-    for name in PAGE_ONLY:
-        known.pop(name, None)
+    known = QueryDict(mutable=True)
+    for name, values in params.lists():
+        if name in KNOWN:
+            known.setlist(name, values)
     return known
 
 

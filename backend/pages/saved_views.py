@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import QueryDict
 
-from pages.page_query import FIND
+from runs.api.known_parameters import FIND
 from runs.models import SavedView
 
 MOST_VIEWS = 200

@@ -52,6 +52,17 @@ def test_a_share_shows_its_view_and_leads_nowhere_else(editor: Client, store_run
         assert stranger.get(elsewhere).status_code in (302, 401)
 
 
+def test_a_view_with_a_misspelt_filter_is_not_shared(editor: Client) -> None:
+    body = {"query": "tool=ssh&hots=nas&utm_source=mail&find-openssl=3", "name": "report"}
+    response = editor.post("/api/v1/shares/", json.dumps(body), content_type="application/json")
+    assert response.status_code == 400
+    assert [one["detail"] for one in response.json()["errors"]] == ["hots: did you mean host?"]
+    form = editor.post("/shares/", {"view": "hots=nas", "name": "report", "expires_days": "30"})
+    assert form.status_code == 400
+    assert "hots: did you mean host?" in form.content.decode()
+    assert not Share.objects.exists()
+
+
 def test_the_query_of_the_visitor_changes_nothing(editor: Client, store_run: StoreRun) -> None:
     store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 400e6)))
     path = path_of(made(editor))

@@ -26,6 +26,7 @@ def list_download_menu(context: template.Context) -> dict[str, Any]:
     """Measurements of the runs that the list of runs shows."""
     params = context["request"].GET
     asked = api_params(params)
+    asked.setlist("status", params.getlist("status"))
     if search_text(params):
         asked["q"] = search_text(params)
     return {"downloads": measurement_downloads(asked)}

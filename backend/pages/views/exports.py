@@ -15,7 +15,9 @@ from pages.access import reader_required
 from pages.compare_page import query_faults
 from runs.api.export_jobs import may_delete, new_job, own_jobs
 from runs.api.export_parameters import export_of
+from runs.api.export_schema import NAMES_OF_FILES
 from runs.api.exports import AT_ONCE_ROWS
+from runs.api.known_parameters import refuse_unknown
 from runs.export_jobs import KEPT, MOST_UNFINISHED, TooManyExports, delete_job
 from runs.models import ExportJob
 
@@ -44,6 +46,7 @@ def start_download(request: HttpRequest) -> HttpResponse:
     if f"{kind}-{form}" not in FILES:
         return _page(request, faults=[("kind", "There is no such file.")])
     try:
+        refuse_unknown(params, NAMES_OF_FILES[kind])
         count = export_of(kind, params, _site(request)).count(AT_ONCE_ROWS)
     except ValidationError as error:
         return _page(request, faults=query_faults(error))

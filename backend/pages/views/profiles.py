@@ -174,6 +174,8 @@ def sensitivity_page(request: HttpRequest) -> HttpResponse:
         return _refused(request, [("cipher", str(error))])
     shown = display(request.GET)
     asked = api_params(request.GET)
+    asked.pop("metric", None)
+    address = asked.urlencode()
     asked["metric"] = "normalised"
     context = {
         "found": found,
@@ -182,6 +184,6 @@ def sensitivity_page(request: HttpRequest) -> HttpResponse:
         "by": next((by.label for by in GROUP_BY if by.key == query.group_by), query.group_by),
         "compare_query": asked.urlencode(),
         "more_address": "" if shown.top is None else PageAddress(request.GET).changed(top="all"),
-        "api_address": f"{reverse('api:sensitivity')}?{asked.urlencode()}",
+        "api_address": f"{reverse('api:sensitivity')}?{address}",
     }
     return render(request, "pages/sensitivity.html", context)

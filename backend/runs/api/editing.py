@@ -10,10 +10,10 @@ from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from runs import editing
 from runs.api.errors import Conflict
+from runs.api.known_parameters import ApiView
 from runs.api.permissions import MayChangeHosts, MayChangeRuns, MayRead, MayRemoveRuns, allowed
 from runs.audit import actor_of
 from runs.editing import EditConflict, EditRefused
@@ -97,7 +97,7 @@ def no_host(host_id: int) -> NotFound:
     return NotFound(f"There is no host {host_id}{merged}.")
 
 
-class RunEditing(APIView):
+class RunEditing(ApiView):
     """The methods of one run that change it; hidden runs are reached too."""
 
     def get_permissions(self) -> list[Any]:
@@ -126,7 +126,7 @@ class RunEditing(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class HostEditing(APIView):
+class HostEditing(ApiView):
     """The method of one host that changes it."""
 
     def get_permissions(self) -> list[Any]:
@@ -151,7 +151,7 @@ class HostEditing(APIView):
         return Response(ChangedHostSerializer(Host.objects.get(pk=key)).data)
 
 
-class HostMerge(APIView):
+class HostMerge(ApiView):
     """Two hosts that are one."""
 
     permission_classes = (MayChangeHosts,)

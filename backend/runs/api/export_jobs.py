@@ -12,18 +12,19 @@ from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound, PermissionDenied, Throttled, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from runs.api.errors import Conflict
 from runs.api.export_parameters import export_of, file_name
 from runs.api.export_schema import (
     CSV_PARAMETERS,
     CSV_TYPE,
+    NAMES_OF_FILES,
     ROW_PARAMETERS,
     VIEW_PARAMETERS,
     XLSX_TYPE,
     site_of,
 )
+from runs.api.known_parameters import ApiView, refuse_unknown
 from runs.api.negotiation import OfFiles
 from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query
@@ -101,6 +102,7 @@ def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> Exp
     question = params.copy()
     for name in (*OWN_PARAMETERS, "csrfmiddlewaretoken"):
         question.pop(name, None)
+    refuse_unknown(question, NAMES_OF_FILES[kind])
     export_of(kind, question, site)  # refuses at once what the worker would refuse later
     if len(question.urlencode()) > MOST_CHARACTERS:
         raise ValidationError("The question is too long to be kept.")
@@ -176,7 +178,7 @@ def _job(job_id: UUID) -> ExportJob:
     return job
 
 
-class ExportJobList(APIView):
+class ExportJobList(ApiView):
     """Exports in the background."""
 
     pagination_class = ByCursor
@@ -206,7 +208,7 @@ class ExportJobList(APIView):
         return _accepted(request, request.query_params)
 
 
-class ExportJobView(APIView):
+class ExportJobView(ApiView):
     """One export in the background."""
 
     @extend_schema(operation_id="export_jobs_read", responses=ExportJobSerializer)
@@ -227,7 +229,7 @@ class ExportJobView(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class ExportFile(APIView):
+class ExportFile(ApiView):
     """The file of an export."""
 
     content_negotiation_class = OfFiles

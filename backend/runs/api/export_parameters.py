@@ -69,7 +69,11 @@ def _runs(params: QueryDict) -> tuple[UUID, ...]:
 
 
 def _statuses(params: QueryDict) -> tuple[str, ...]:
-    return tuple(status for status in params.getlist("status") if status in STATUSES)
+    asked = tuple(status for status in params.getlist("status") if status)
+    for status in asked:
+        if status not in STATUSES:
+            raise ValidationError({"status": f"{status[:50]!r} is none of {', '.join(STATUSES)}."})
+    return asked
 
 
 def _text(params: QueryDict) -> str:

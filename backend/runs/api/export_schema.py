@@ -5,6 +5,10 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.request import Request
 
 from analysis.group_view import SCALES
+from runs.api.export_parameters import STATUSES
+from runs.api.known_parameters import names_of
+from runs.api.schema import COMPARISON_PARAMETERS
+from runs.exporting import COMPARISON, MEASUREMENTS, SAMPLES
 
 CSV_TYPE = "text/csv; charset=utf-8"
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -21,8 +25,13 @@ ROW_PARAMETERS = [
     OpenApiParameter(
         "latest", OpenApiTypes.BOOL, description="Only what votes in comparisons; default: all."
     ),
+    OpenApiParameter(
+        "q", OpenApiTypes.STR, description="Of runs whose host's name has this, or whose id begins."
+    ),
+    OpenApiParameter(
+        "status", OpenApiTypes.STR, enum=STATUSES, many=True, description="Of runs in this state."
+    ),
 ]
-
 
 VIEW_PARAMETERS = [
     OpenApiParameter("group", OpenApiTypes.STR, description="Groups whose name has this text."),
@@ -31,6 +40,16 @@ VIEW_PARAMETERS = [
     OpenApiParameter("page", OpenApiTypes.INT, description="Which of these."),
     OpenApiParameter("scale", OpenApiTypes.STR, enum=SCALES, description="Of the chart."),
 ]
+NAMES_OF_FILES = {
+    kind: names_of([*COMPARISON_PARAMETERS, *VIEW_PARAMETERS, *CSV_PARAMETERS, *of_rows])
+    for kind, of_rows in (
+        (COMPARISON, ()),
+        (MEASUREMENTS, ROW_PARAMETERS),
+        (SAMPLES, ROW_PARAMETERS),
+    )
+}
+"""Kind of file -> parameters that it takes."""
+
 PREFER = OpenApiParameter(
     "Prefer",
     OpenApiTypes.STR,

@@ -8,7 +8,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from runs.api.conditional import of_present_data
 from runs.api.export_jobs import job_address, made_later
@@ -23,6 +22,7 @@ from runs.api.export_schema import (
     XLSX_TYPE,
     site_of,
 )
+from runs.api.known_parameters import ApiView
 from runs.api.negotiation import OfFiles
 from runs.api.schema import COMPARISON_PARAMETERS
 from runs.exporting import (
@@ -100,7 +100,7 @@ def file_or_job(
     return later or of_present_data(request, lambda _: make(request, kind))
 
 
-class FileView(APIView):
+class FileView(ApiView):
     """An address that is a file of one type."""
 
     content_negotiation_class = OfFiles

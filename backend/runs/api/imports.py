@@ -11,12 +11,12 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
-from rest_framework.views import APIView
 
 from parsers.read_text import HowToRead, Unit
 from parsers.received_text import NotAText, TextTooLarge
 from parsers.run_documents import Corrections
 from parsers.types import Format
+from runs.api.known_parameters import ApiView
 from runs.api.permissions import MayUpload
 from runs.api.request_body import read_text_body
 from runs.api.too_large import TooLarge
@@ -97,7 +97,7 @@ class ImportedSerializer(ImportedRunSerializer, UnderstoodSerializer):
     runs = ImportedRunSerializer(many=True)
 
 
-class ImportList(APIView):
+class ImportList(ApiView):
     """Texts that tools printed."""
 
     permission_classes = [MayUpload]
@@ -131,9 +131,6 @@ class ImportList(APIView):
 
 def _import_request(request: Request) -> ImportRequest:
     query = request.query_params
-    unknown = sorted(set(query) - {one.name for one in PARAMETERS})
-    if unknown:
-        raise ValidationError(dict.fromkeys(unknown, "There is no such parameter."))
     format_ = _choice(query, "format", ("auto", *FORMATS))
     how = HowToRead(
         None if format_ in (None, "auto") else cast(Format, format_),

@@ -119,7 +119,7 @@ def run_ids(params: QueryDict) -> list[UUID]:
 
 
 def comparison_query(params: QueryDict) -> ComparisonQuery:
-    """The query that the parameters ask for; empty ones count as absent, unknown ones are ignored.
+    """The query that the parameters ask for; empty ones count as absent.
 
     A host that was merged into another stands for that one, so that old addresses hold. Raises
     DRF's `ValidationError`, keyed by parameter and naming every fault.

@@ -9,10 +9,10 @@ from rest_framework import status
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from runs import profiles
 from runs.api.errors import Conflict
+from runs.api.known_parameters import ApiView
 from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query
 from runs.api.permissions import MayManageProfiles, MayRead
@@ -50,7 +50,7 @@ def answer(profile: ReferenceProfile, code: int = status.HTTP_200_OK) -> Respons
     return Response(ReferenceProfileSerializer(profile_detail(profile)).data, status=code)
 
 
-class ReferenceProfileList(APIView):
+class ReferenceProfileList(ApiView):
     """Reference profiles of the normalisation."""
 
     pagination_class = ByCursor
@@ -100,7 +100,7 @@ def _request(fields: dict[str, Any]) -> ProfileRequest:
     )
 
 
-class ReferenceProfileView(APIView):
+class ReferenceProfileView(ApiView):
     """One reference profile."""
 
     @extend_schema(operation_id="reference_profiles_read", responses=ReferenceProfileSerializer)
@@ -121,7 +121,7 @@ def _changed(
 CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "Its state forbids it.")}
 
 
-class ActivateProfile(APIView):
+class ActivateProfile(ApiView):
     """Activation."""
 
     permission_classes = (MayManageProfiles,)
@@ -136,7 +136,7 @@ class ActivateProfile(APIView):
         return _changed(request, profile, profiles.activate)
 
 
-class RetireProfile(APIView):
+class RetireProfile(ApiView):
     """Retirement."""
 
     permission_classes = (MayManageProfiles,)
@@ -151,7 +151,7 @@ class RetireProfile(APIView):
         return _changed(request, profile, profiles.retire)
 
 
-class CompareProfiles(APIView):
+class CompareProfiles(ApiView):
     """Two profiles."""
 
     @extend_schema(
@@ -176,7 +176,7 @@ class CompareProfiles(APIView):
         return Response(ProfileComparisonSerializer(compared).data)
 
 
-class SensitivityView(APIView):
+class SensitivityView(ApiView):
     """The yardstick's part in a ranking."""
 
     @extend_schema(

@@ -8,11 +8,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from analysis.cipher_catalogue import cipher_catalogue
 from analysis.cipher_policies import policies
 from runs.api.conditional import of_present_data
+from runs.api.known_parameters import ApiView
 from runs.api.parameters import CHOICES
 from runs.api.recommendation_parameters import recommendation_question
 from runs.api.recommendation_serializers import CatalogueSerializer, RecommendationSerializer
@@ -41,7 +41,7 @@ RECOMMENDATION_PARAMETERS = [
 ]
 
 
-class CipherList(APIView):
+class CipherList(ApiView):
     """The cipher catalogue."""
 
     @extend_schema(
@@ -67,7 +67,7 @@ class CipherList(APIView):
         return Response(CatalogueSerializer(answer).data)
 
 
-class RecommendationView(APIView):
+class RecommendationView(ApiView):
     """Which ciphers a host, a pair or a group should prefer."""
 
     @extend_schema(

@@ -24,7 +24,7 @@ _BITS = re.compile(r"[1-9][0-9]{0,14}")
 
 
 def recommendation_question(params: QueryDict) -> Question:
-    """The question that the parameters ask; empty ones count as absent, unknown ones are ignored.
+    """The question that the parameters ask; empty ones count as absent.
 
     Raises DRF's `ValidationError`, keyed by parameter and naming every fault.
     """

@@ -10,10 +10,11 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
-from rest_framework.views import APIView
 
+from runs.api.known_parameters import ApiView, misspelt, names_of
 from runs.api.parameters import comparison_query
 from runs.api.permissions import MayShare
+from runs.api.schema import COMPARISON_PARAMETERS
 from runs.audit import actor_of
 from runs.queries.profiles import UnknownProfile, usable_profile
 from runs.shares import LONGEST_DAYS, make_share
@@ -50,7 +51,9 @@ def checked_view(query: str) -> str:
     if query.count("&") >= MOST_PARAMETERS:
         raise serializers.ValidationError(f"A view has fewer than {MOST_PARAMETERS} parameters.")
     try:
-        usable_profile(comparison_query(QueryDict(query)).profile)
+        params = QueryDict(query)
+        _refuse_misspelt(params)
+        usable_profile(comparison_query(params).profile)
     except ValidationError as error:
         detail = error.detail if isinstance(error.detail, dict) else {"query": error.detail}
         said = [f"{name}: {' '.join(_texts(texts))}" for name, texts in detail.items()]
@@ -60,11 +63,18 @@ def checked_view(query: str) -> str:
     return query
 
 
+def _refuse_misspelt(params: QueryDict) -> None:
+    """What else the compare page and mails put into its address is let through."""
+    meant = misspelt(params, names_of(COMPARISON_PARAMETERS))
+    if meant:
+        raise ValidationError({name: f"did you mean {known}?" for name, known in meant.items()})
+
+
 def _texts(said: object) -> list[str]:
     return [str(one) for one in said] if isinstance(said, list) else [str(said)]
 
 
-class ShareList(APIView):
+class ShareList(ApiView):
     """Unlisted links."""
 
     permission_classes = (MayShare,)

@@ -8,9 +8,9 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from documents.environment_difference import Difference
+from runs.api.known_parameters import ApiView
 from runs.api.schema import FILTER_PARAMETERS
 from runs.api.serializers import NULLABLE
 from runs.api.trend_parameters import history_query
@@ -219,7 +219,7 @@ PARAMETERS = [
 ]
 
 
-class TrendView(APIView):
+class TrendView(ApiView):
     """One host's history of one series."""
 
     @extend_schema(operation_id="trends", parameters=PARAMETERS, responses=TrendSerializer)

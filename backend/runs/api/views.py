@@ -16,7 +16,9 @@ from runs.answer_cache import cached_answer
 from runs.api.comparison_json import comparison_json
 from runs.api.conditional import NOT_KEPT, of_present_data
 from runs.api.editing import HostEditing, RunEditing, no_host
+from runs.api.export_schema import CSV_PARAMETERS, VIEW_PARAMETERS
 from runs.api.exports import comparison_csv_response
+from runs.api.known_parameters import ApiView, names_of
 from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query, run_ids
 from runs.api.permissions import MayRead, MayUpload
@@ -38,7 +40,7 @@ from runs.queries.runs import imported_text, run_detail, run_document, select_ru
 from runs.queries.selection import ComparisonQuery
 
 
-class RunList(APIView):
+class RunList(ApiView):
     """Runs: the list for readers, the upload for agents."""
 
     pagination_class = ByCursor
@@ -92,7 +94,7 @@ class RunView(RunEditing):
         return Response(RunDetailSerializer(detail).data)
 
 
-class RunDocumentView(APIView):
+class RunDocumentView(ApiView):
     """The document of a run."""
 
     @extend_schema(
@@ -107,7 +109,7 @@ class RunDocumentView(APIView):
         return HttpResponse(body, content_type="application/json")
 
 
-class RunTextView(APIView):
+class RunTextView(ApiView):
     """The text that an imported run was read from."""
 
     @extend_schema(
@@ -127,7 +129,7 @@ class RunTextView(APIView):
         )
 
 
-class HostList(APIView):
+class HostList(ApiView):
     """Hosts."""
 
     pagination_class = ByCursor
@@ -154,19 +156,30 @@ class HostView(HostEditing):
         return Response(HostDetailSerializer(detail).data)
 
 
+NAMES = names_of(COMPARISON_PARAMETERS)
+"""What the comparison takes as JSON."""
+
 FORMAT = OpenApiParameter("format", OpenApiTypes.STR, enum=("json", "csv"))
 
 
-class ComparisonView(APIView):
+class ComparisonView(ApiView):
     """The comparison of groups of machines."""
+
+    def known_parameters(self, request: Request) -> frozenset[str] | None:
+        """What only files follow is no parameter of the JSON."""
+        csv = request.query_params.get("format") == "csv"
+        return super().known_parameters(request) if csv else NAMES
 
     @extend_schema(
         operation_id="comparison",
-        parameters=[*COMPARISON_PARAMETERS, FORMAT],
+        parameters=[*COMPARISON_PARAMETERS, FORMAT, *VIEW_PARAMETERS, *CSV_PARAMETERS],
         responses={200: ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """Groups of machines compared: one vote per machine, median and quartiles."""
+        """Groups of machines compared: one vote per machine, median and quartiles.
+
+        With `format=csv` the file, which takes the parameters of exports too.
+        """
         asked = request.query_params.get("format", "")
         if asked == "csv":
             return of_present_data(request, lambda _: comparison_csv_response(request))
@@ -192,7 +205,7 @@ def _comparison(query: ComparisonQuery, state: DataState) -> HttpResponse:
     return response
 
 
-class RunSchemaView(APIView):
+class RunSchemaView(ApiView):
     """The contract of the upload; no secret, so it needs no token."""
 
     permission_classes = ()

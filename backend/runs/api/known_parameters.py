@@ -1,0 +1,114 @@
+"""Parameters that an address does not take: refused by name, with those that were perhaps meant.
+
+A misspelt filter that were passed over would answer with the figures of everything. What an address
+takes is what its operation declares for the OpenAPI document, and how a list goes on.
+"""
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+ALWAYS = frozenset({"format"})
+"""What clients of the Django REST framework send everywhere; it changes no figure."""
+
+OF_LISTS = frozenset({"cursor", "page_size"})
+READING = ("get", "head")
+
+PERHAPS_MEANT = 0.6
+SURELY_MEANT = 0.75
+"""How alike two names are (difflib's ratio): `ciper` and `cipher` 0.91, `hots` and `host` 0.75."""
+
+FIND = "find-"
+"""Parameters of pages that search in the values of one filter begin so."""
+
+OTHERS = ("utm_", FIND)
+"""Names that begin so may be like a filter's and are no such: `utm_source`, `find-openssl`."""
+
+MOST_NAMED = 20
+"""Unknown names that are compared with the known ones: a thousand would take a second."""
+
+LONGEST_NAMED = 50
+
+
+def names_of(parameters: Iterable[OpenApiParameter]) -> frozenset[str]:
+    """Those that stand in an address."""
+    return frozenset(one.name for one in parameters if one.location == OpenApiParameter.QUERY)
+
+
+def refuse_unknown(given: Iterable[str], known: frozenset[str]) -> None:
+    """`ValidationError` that names each parameter which is not known."""
+    faults = {
+        name[:LONGEST_NAMED]: _sentence(name[:LONGEST_NAMED], known)
+        for name in islice(_unknown(given, known), MOST_NAMED)
+    }
+    if faults:
+        raise ValidationError(faults, code="unknown_parameter")
+
+
+def misspelt(given: Iterable[str], known: frozenset[str]) -> dict[str, str]:
+    """Unknown name -> the known one that it is nearly the same as; others are left out."""
+    names = (
+        name
+        for name in _unknown(given, known)
+        if len(name) <= LONGEST_NAMED and not name.startswith(OTHERS)
+    )
+    meant = {name: _alike(name, known, SURELY_MEANT) for name in islice(names, MOST_NAMED)}
+    return {name: alike[0] for name, alike in meant.items() if alike}
+
+
+def _unknown(given: Iterable[str], known: frozenset[str]) -> Iterator[str]:
+    return (name for name in given if name not in known and name not in ALWAYS)
+
+
+def _alike(name: str, known: frozenset[str], ratio: float) -> list[str]:
+    return get_close_matches(name.lower(), sorted(known), n=3, cutoff=ratio)
+
+
+def _sentence(name: str, known: frozenset[str]) -> str:
+    if not known:
+        return f"There is no parameter {name!r}: this address takes none."
+    alike = _alike(name, known, PERHAPS_MEANT)
+    if alike:
+        return f"There is no parameter {name!r} here; did you mean {' or '.join(alike)}?"
+    return f"There is no parameter {name!r} here; there are {', '.join(sorted(known))}."
+
+
+class ApiView(APIView):
+    """A view that answers no question which it has not understood in full."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """After who asks, what is asked: 400 for a parameter that the operation does not have."""
+        super().initial(request, *args, **kwargs)
+        known = self.known_parameters(request)
+        if known is not None:
+            refuse_unknown(request.query_params, known)
+
+    def known_parameters(self, request: Request) -> frozenset[str] | None:
+        """What this request may say in its address; None: anything."""
+        # mypy takes the hash of the view for that of its class.
+        return parameters_of(type(self), str(request.method).lower())  # type: ignore[arg-type]
+
+
+@cache
+def parameters_of(view: type[APIView], method: str) -> frozenset[str] | None:
+    """What the operation takes in its address; None where the address does not matter to it.
+
+    It matters to whatever reads. A change that takes all it must know in its body is not refused
+    for what a relay put into the address: a run would be lost for nothing.
+    """
+    described = getattr(getattr(view, "get" if method == "head" else method, None), "kwargs", None)
+    if described is None:
+        return None
+    schema = described["schema"]()
+    schema.view = view(request=None, kwargs={})
+    declared = names_of(schema.get_override_parameters())
+    if method not in READING:
+        return declared or None
+    return declared | (OF_LISTS if hasattr(view, "pagination_class") else frozenset())

@@ -1,0 +1,141 @@
+"""A parameter that an address does not take: refused by name, never passed over."""
+
+import time
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from runs.api.known_parameters import ApiView, parameters_of
+from runs.api.urls import urlpatterns
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import run_document
+
+READING = (
+    "/api/v1/comparison/",
+    "/api/v1/comparison/?format=csv",
+    "/api/v1/exports/comparison.csv",
+    "/api/v1/exports/comparison.xlsx",
+    "/api/v1/exports/measurements.csv",
+    "/api/v1/exports/measurements.xlsx",
+    "/api/v1/exports/samples.csv",
+    "/api/v1/runs/",
+    "/api/v1/hosts/",
+    "/api/v1/trends/?host=nas&tool=ssh",
+    "/api/v1/recommendation/?host=nas",
+    "/api/v1/sensitivity/",
+    "/api/v1/reference-profiles/2015/compare/?with=2015",
+)
+
+
+def faults(response: Any) -> dict[str, tuple[str, str]]:
+    assert response.status_code == 400, response.content
+    return {one["attr"]: (one["code"], one["detail"]) for one in response.json()["errors"]}
+
+
+@pytest.mark.parametrize("path", READING)
+def test_a_misspelt_filter_is_no_answer_about_everything(reader: ApiClient, path: str) -> None:
+    said = faults(reader.get(f"{path}{'&' if '?' in path else '?'}opnssl=openssl-3-0-19"))
+    assert list(said) == ["opnssl"]
+    code, sentence = said["opnssl"]
+    assert code == "unknown_parameter"
+    assert sentence.startswith("There is no parameter 'opnssl' here; ")
+    assert ("openssl" in sentence) or path == "/api/v1/hosts/"
+
+
+def test_the_nearest_names_are_offered_else_all(reader: ApiClient) -> None:
+    said = faults(reader.get("/api/v1/comparison/?ciper=aes128-ctr&CPU=x&zzz=1&tool=ssh"))
+    assert said["ciper"][1] == "There is no parameter 'ciper' here; did you mean cipher?"
+    assert "did you mean cpu" in said["CPU"][1]
+    assert "there are acceleration, block_size, cipher," in said["zzz"][1]
+    assert faults(reader.get("/api/v1/runs/?cursr=x"))["cursr"][1].endswith("did you mean cursor?")
+    nothing = faults(reader.get("/api/v1/schema/run?x=1"))["x"][1]
+    assert nothing == "There is no parameter 'x': this address takes none."
+
+
+def test_what_only_files_take_is_no_filter_of_the_comparisons_json(reader: ApiClient) -> None:
+    assert list(faults(reader.get("/api/v1/comparison/?group=intel"))) == ["group"]
+    assert reader.get("/api/v1/comparison/?format=csv&group=intel&bom=1").status_code == 200
+
+
+def test_a_job_is_asked_by_the_parameters_of_its_file(reader: ApiClient) -> None:
+    jobs = "/api/v1/exports/jobs/"
+    said = faults(reader.post(f"{jobs}?kind=comparison&format=xlsx&run=0&ciper=x"))
+    assert set(said) == {"ciper"}, "what no file takes"
+    assert set(faults(reader.post(f"{jobs}?kind=comparison&format=xlsx&q=nas"))) == {"q"}
+    assert set(faults(reader.post(f"{jobs}?status=redy"))) == {"status"}
+
+
+def test_what_lists_and_frameworks_send_is_taken(reader: ApiClient) -> None:
+    assert reader.get("/api/v1/runs/?format=json&page_size=1").status_code == 200
+    assert reader.get("/api/v1/hosts/?cursor=&page_size=").status_code == 200
+    assert reader.head("/api/v1/comparison/?cipher=").status_code == 200
+    assert reader.head("/api/v1/comparison/?ciper=").status_code == 400
+
+
+def test_a_run_is_not_lost_for_what_a_relay_put_into_its_address(uploader: ApiClient) -> None:
+    response = uploader.post(
+        "/api/v1/runs/?relay=7", run_document(), content_type="application/json"
+    )
+    assert response.status_code == 202
+
+
+@pytest.mark.django_db
+def test_who_may_not_read_learns_nothing_of_parameters() -> None:
+    assert Client().get("/api/v1/comparison/?ciper=x").status_code == 401
+
+
+def test_a_thousand_names_cost_no_more_than_a_few(reader: ApiClient) -> None:
+    asked = "&".join(f"cipher{'x' * 3}{number}=1" for number in range(400))
+    started = time.process_time()
+    said = faults(reader.get(f"/api/v1/comparison/?{asked}&{'y' * 3000}=1"))
+    assert len(said) == 20
+    assert time.process_time() - started < 1
+
+
+def test_every_operation_of_the_api_knows_its_parameters() -> None:
+    """A view that somebody adds on another base would pass misspelt filters over."""
+    others = ("openapi", "docs", "no-such-address")
+    views: list[Any] = [
+        getattr(pattern.callback, "cls", None)
+        for pattern in urlpatterns
+        if pattern.name not in others
+    ]
+    assert len(views) > 25
+    assert [view for view in views if not issubclass(view, ApiView)] == []
+    reading = [view for view in views if hasattr(view, "get")]
+    assert [view for view in reading if parameters_of(view, "get") is None] == []
+
+
+@pytest.mark.parametrize(
+    "page", ("/", "/runs/", "/hosts/", "/report.html", "/method/sensitivity/", "/recommend/")
+)
+def test_pages_pass_over_what_mails_add_and_name_a_misspelt_filter(
+    admin_client: Client, store_run: StoreRun, page: str
+) -> None:
+    store_run(run_document())
+    mail = admin_client.get(f"{page}?utm_source=mail&utm_medium=x&fbclid=y")
+    assert mail.status_code == 200
+    assert "does not know" not in mail.content.decode()
+    near = admin_client.get(f"{page}?hots=nas&utm_source=mail&find-openssl=3")
+    assert near.status_code == 200
+    text = near.content.decode()
+    assert "<code>hots</code>" in text
+    assert "?utm_source=mail&amp;find-openssl=3&amp;host=nas" in text
+
+
+def test_no_file_of_a_page_is_refused_for_what_a_mail_added(
+    admin_client: Client, store_run: StoreRun
+) -> None:
+    store_run(run_document())
+    for page in ("/", "/runs/"):
+        text = admin_client.get(f"{page}?utm_source=mail").content.decode()
+        links = {part.split('"')[0] for part in text.split('href="')[1:]}
+        files = {link.replace("&amp;", "&") for link in links if "/exports/" in link}
+        assert len(files) > 3
+        for link in files:
+            if "?" in link:
+                assert "utm_source" not in link
+                response = admin_client.get(link, follow=True)
+                assert response.status_code == 200, link
+                response.getvalue()  # read to its end, a file is closed
