@@ -14,8 +14,10 @@ from pages.compare_parts import compare_parts
 from pages.first_steps import agent_command, nobody_measured_yet
 from pages.page_query import TOPS, api_params, display
 from pages.saved_views import view_menu
+from runs.access import sees_unvetted
 from runs.api.parameters import comparison_query
 from runs.models import Run
+from runs.queries.hidden import shown_runs
 from runs.queries.profiles import UnknownProfile
 from runs.queries.runs import latest_received, select_runs
 from runs.queries.selection import ComparisonQuery
@@ -55,7 +57,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     """Until an agent has measured a machine, the page says how to do that."""
     if not nobody_measured_yet():
         return {}
-    latest = latest_received(Run.objects.filter(hidden=False), MOST_ARRIVING)
+    latest = latest_received(shown_runs(unvetted=sees_unvetted(request)), MOST_ARRIVING)
     return {
         "first_steps": True,
         "agent_command": agent_command(request),

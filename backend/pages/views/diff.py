@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from pages.access import reader_required
 from pages.diff_page import diff_context
+from runs.access import sees_unvetted
 from runs.queries.hosts import host_summaries, select_hosts
 from runs.queries.runs import select_runs, summaries
 from runs.queries.sides import CHOICES, Side, host_side, hosts_beside, run_side, runs_beside
@@ -19,7 +20,9 @@ LONGEST_SEARCH = 200
 @reader_required
 def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
     """Two runs."""
-    return _diff(request, "run", run_side(run_id), run_side(other_id))
+    unvetted = sees_unvetted(request)
+    first, second = (run_side(one, unvetted=unvetted) for one in (run_id, other_id))
+    return _diff(request, "run", first, second)
 
 
 @require_safe
@@ -40,7 +43,8 @@ def _diff(request: HttpRequest, kind: str, first: Side | None, second: Side | No
 @reader_required
 def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Runs to compare one with: of the same host, or of hosts whose name is searched for."""
-    run = next(iter(summaries(select_runs().filter(run_id=run_id))), None)
+    found = select_runs(run_ids=[run_id], unvetted=sees_unvetted(request))
+    run = next(iter(summaries(found)), None)
     if run is None:
         raise Http404("There is no such run.")
     named = _search(request)

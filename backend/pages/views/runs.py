@@ -15,6 +15,7 @@ from pages.first_steps import agent_command
 from pages.page_query import PageAddress, api_params, first_page, search_text
 from pages.paging import AFTER, BEFORE, page_of
 from pages.series import series_page
+from runs.access import sees_unvetted
 from runs.api.parameters import comparison_query
 from runs.models import Run
 from runs.queries.facets import FACETS, SOURCE_LABELS
@@ -37,7 +38,13 @@ def run_list(request: HttpRequest) -> HttpResponse:
         query, fault = ComparisonQuery(), "A filter in this address is not valid: all runs shown."
     filters = {**query.filters, **_status(params)}
     text = search_text(params)
-    found = select_runs(filters, since=query.since, until=query.until, text=text)
+    found = select_runs(
+        filters,
+        since=query.since,
+        until=query.until,
+        text=text,
+        unvetted=sees_unvetted(request),
+    )
     page = page_of(found, params)
     narrowed = bool(text or filters or query.since or query.until)
     context = {
@@ -83,7 +90,7 @@ def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, st
 @reader_required
 def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """One run: every series with every try, conditions, environment, provenance."""
-    run = run_detail(run_id)
+    run = run_detail(run_id, unvetted=sees_unvetted(request))
     if run is None:
         raise Http404("There is no such run.")
     context = {

@@ -6,6 +6,7 @@ from django.conf import settings
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from runs.access import APPROVES_HOSTS
 from runs.models import ApiToken
 
 
@@ -70,7 +71,7 @@ class MayRemoveRuns(_PeopleWith):
 class MayChangeHosts(_PeopleWith):
     """Editors: they rename, merge and approve hosts."""
 
-    needed = "runs.change_host"
+    needed = APPROVES_HOSTS
     message = "Hosts are changed by signed-in editors."
 
 

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from documents.validation import run_schema
+from runs.access import sees_unvetted
 from runs.answer_cache import cached_answer
 from runs.api.comparison_json import comparison_json
 from runs.api.conditional import NOT_KEPT, of_present_data
@@ -59,7 +60,11 @@ class RunList(ApiView):
         params = request.query_params
         query = comparison_query(params)
         runs = select_runs(
-            query.filters, since=query.since, until=query.until, run_ids=run_ids(params)
+            query.filters,
+            since=query.since,
+            until=query.until,
+            run_ids=run_ids(params),
+            unvetted=sees_unvetted(request),
         )
         paginator = ByCursor()
         page = paginator.paginate_queryset(runs, request) or []
@@ -88,7 +93,7 @@ class RunView(RunEditing):
     @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Its status, statistics and normalised values."""
-        detail = run_detail(run_id)
+        detail = run_detail(run_id, unvetted=sees_unvetted(request))
         if detail is None:
             raise NotFound(f"There is no run {run_id}.")
         return Response(RunDetailSerializer(detail).data)
@@ -103,7 +108,7 @@ class RunDocumentView(ApiView):
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The run document exactly as received."""
-        body = run_document(run_id)
+        body = run_document(run_id, unvetted=sees_unvetted(request))
         if body is None:
             raise NotFound(f"There is no run {run_id}.")
         return HttpResponse(body, content_type="application/json")
@@ -117,7 +122,7 @@ class RunTextView(ApiView):
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The text exactly as received, whatever its encoding."""
-        body = imported_text(run_id)
+        body = imported_text(run_id, unvetted=sees_unvetted(request))
         if body is None:
             raise NotFound(f"No run {run_id} was read from a text.")
         # Text of strangers: a file to keep, never a page of this site.

@@ -1,8 +1,21 @@
-"""What stands outside the lists: hidden runs, and new hosts that wait for approval."""
+"""What stands outside the lists: hidden runs, and what waits for approval or may have to."""
 
+from django.conf import settings
 from django.db.models import Count, Q, QuerySet
 
 from runs.models import Host, Run
+
+
+def shown_runs(*, unvetted: bool = False) -> QuerySet[Run]:
+    """Runs that are not hidden.
+
+    Where new hosts need approval, a run that has not been processed, or was rejected, may be of
+    one of them: it is of no host yet, and whatever it says is for those alone who approve hosts,
+    which `unvetted` says of who asks.
+    """
+    runs = Run.objects.filter(hidden=False)
+    vetted_only = settings.CIPHERMARK_APPROVE_HOSTS and not unvetted
+    return runs.filter(host__isnull=False) if vetted_only else runs
 
 
 def hidden_runs() -> QuerySet[Run]:

@@ -125,7 +125,7 @@ class History:
 
 
 class UnknownHost(LookupError):
-    """There is no host of this key."""
+    """There is no host of this key that anybody approved."""
 
 
 def history(query: HistoryQuery) -> History:
@@ -133,7 +133,7 @@ def history(query: HistoryQuery) -> History:
 
     The number of queries is the same for any length of the history.
     """
-    host = Host.objects.filter(slug=query.host).first()
+    host = Host.objects.filter(slug=query.host, approved=True).first()
     if host is None:
         raise UnknownHost(query.host)
     query = _with_block_size(host.pk, query)

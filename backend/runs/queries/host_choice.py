@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from analysis.comparison import natural_key
 from runs.queries.recommendation import MOST_HOSTS, PLAIN_SSH, HostSelection
-from runs.queries.selection import COUNTED
+from runs.queries.selection import COUNTED, grouping
 from runs.queries.statements import fetch_rows
 
 
@@ -52,12 +52,21 @@ def hosts_like(text: str, limit: int) -> list[HostName]:
     return [HostName(*row) for row in rows]
 
 
+def _values(dimension: str) -> str:
+    """The values of one dimension, which is the parameter, that some machine with figures has."""
+    return f"""
+        SELECT d.dimension, d.key, d.label FROM runs_dimensionvalue d
+        WHERE d.dimension = %s AND (
+            SELECT true FROM runs_environment e JOIN runs_machine k ON k.environment_id = e.id
+            WHERE {grouping(dimension).key} = d.id
+                AND (SELECT true FROM runs_latest l WHERE l.machine_id = k.id LIMIT 1) LIMIT 1)
+    """  # noqa: S608 - closed lists
+
+
 def values_of_dimensions(dimensions: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """Dimension -> (key, label) of every value that any run had."""
-    rows = fetch_rows(
-        "SELECT dimension, key, label FROM runs_dimensionvalue WHERE dimension = ANY(%s)",
-        [list(dimensions)],
-    )
+    """Dimension -> (key, label) of every value that a machine with figures has."""
+    wanted = list(dimensions)
+    rows = fetch_rows(" UNION ALL ".join(_values(dimension) for dimension in wanted), wanted)
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for dimension, key, label in rows:
         found[dimension].append((key, label))

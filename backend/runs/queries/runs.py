@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
 from runs.models import Measurement, Run, RunSpeedIndex
+from runs.queries.hidden import shown_runs
 
 
 @dataclass(frozen=True)
@@ -136,12 +137,14 @@ def select_runs(
     until: datetime | None = None,
     text: str = "",
     run_ids: Sequence[UUID] = (),
+    unvetted: bool = False,
 ) -> QuerySet[Run]:
     """Runs that are not hidden, the latest received first; filters as in `selection.FILTERS`.
 
     `text`: only those whose host's name has it, or whose id begins so. `run_ids`: only these.
+    `unvetted`: as of `shown_runs`.
     """
-    runs = Run.objects.filter(hidden=False).select_related(
+    runs = shown_runs(unvetted=unvetted).select_related(
         "host",
         "environment__cpu",
         "environment__os_version",
@@ -187,7 +190,7 @@ def latest_received(runs: QuerySet[Run], most: int) -> list[RunSummary]:
     Chosen before their measurements are counted: the database would else count those of all.
     """
     chosen = list(runs.order_by("-id").values_list("pk", flat=True)[:most])
-    return summaries(select_runs().filter(pk__in=chosen))
+    return summaries(select_runs(unvetted=True).filter(pk__in=chosen))
 
 
 def _summary(run: Run) -> RunSummary:
@@ -281,9 +284,9 @@ def _measurement(
     )
 
 
-def run_detail(run_id: UUID) -> RunDetail | None:
+def run_detail(run_id: UUID, *, unvetted: bool = False) -> RunDetail | None:
     """One run that is not hidden; None when there is none of this id."""
-    run = select_runs().filter(run_id=run_id).first()
+    run = select_runs(unvetted=unvetted).filter(run_id=run_id).first()
     if run is None:
         return None
     indices = tuple(
@@ -329,13 +332,14 @@ def document_of(run: Run) -> Mapping[str, Any]:
     return document
 
 
-def run_document(run_id: UUID) -> bytes | None:
+def run_document(run_id: UUID, *, unvetted: bool = False) -> bytes | None:
     """The document exactly as received; None when there is no such run."""
-    run = Run.objects.filter(run_id=run_id, hidden=False).select_related("document").first()
+    run = shown_runs(unvetted=unvetted).filter(run_id=run_id).select_related("document").first()
     return bytes(run.document.body) if run else None
 
 
-def imported_text(run_id: UUID) -> bytes | None:
+def imported_text(run_id: UUID, *, unvetted: bool = False) -> bytes | None:
     """The text that a run was read from, as received; None for runs of agents."""
-    run = Run.objects.filter(run_id=run_id, hidden=False).select_related("imported_text").first()
+    shown = shown_runs(unvetted=unvetted).filter(run_id=run_id)
+    run = shown.select_related("imported_text").first()
     return bytes(run.imported_text.body) if run and run.imported_text else None
