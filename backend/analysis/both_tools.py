@@ -16,7 +16,8 @@ from analysis.openssl_against_ssh import own_cipher
 class BothTools:
     """One cipher on one machine, by both tools, in bytes per second.
 
-    The summaries are over the machine's environments, one vote each: mostly n is 1.
+    The summaries are over the machine's environments, one vote each: mostly n is 1. `doubtful`:
+    a vote of either is noisy or of a disturbed run.
     """
 
     host_key: str
@@ -25,6 +26,7 @@ class BothTools:
     openssl_cipher: str
     ssh: GroupSummary
     openssl: GroupSummary
+    doubtful: bool = False
 
     @property
     def share(self) -> float:
@@ -41,10 +43,13 @@ def both_tools(ssh: Comparison, openssl: Comparison) -> tuple[BothTools, ...]:
 
 
 def _joined(ssh: Comparison, openssl: Comparison) -> Iterator[BothTools]:
-    alone = {group.key: group.values for group in openssl.groups}
+    alone = {group.key: group for group in openssl.groups}
     for host in ssh.groups:
         for cipher, transferred in host.values.items():
             own = own_cipher(cipher)
-            rate = alone.get(host.key, {}).get(own) if own else None
-            if own and rate and rate.median > 0:
-                yield BothTools(host.key, host.label, cipher, own, transferred, rate)
+            other = alone.get(host.key)
+            if own is None or other is None:
+                continue
+            rate, doubtful = other.values.get(own), cipher in host.doubtful or own in other.doubtful
+            if rate and rate.median > 0:
+                yield BothTools(host.key, host.label, cipher, own, transferred, rate, doubtful)

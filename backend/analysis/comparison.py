@@ -52,6 +52,8 @@ class Group:
     `hosts` counts the (host, environment) pairs that belong to it, `n` of a value those among
     them that measured this cipher. `uncertainty` of normalised values, by cipher: the median of
     the votes' factors, of those that are known; a cipher where none is known is absent.
+    `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; told of
+    figures of up to `FEW_VOTES` alone, and by the database alone.
     """
 
     key: str
@@ -60,6 +62,7 @@ class Group:
     values: Mapping[str, GroupSummary]
     sources: tuple[str, ...]
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    doubtful: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

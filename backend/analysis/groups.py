@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+FEW_VOTES = 5
+"""Up to so many votes a figure says how many of them are doubtful: one alone can move it."""
+
 
 class GroupSummary(NamedTuple):
     """One cipher in one group, in the metric's unit; `n` is the number of votes.

@@ -49,6 +49,7 @@ class Row:
     quartiles: str
     extremes: str
     uncertainty: str
+    doubt: str
     bar: Bar
 
 
@@ -105,12 +106,21 @@ def _row(group: Group, cipher: str, unit: str, place: Callable[[float], float]) 
         quartiles=quantity_range(summary.q1, summary.q3, unit) if several else "",
         extremes=quantity_range(summary.minimum, summary.maximum, unit) if several else "",
         uncertainty="" if uncertainty is None else factor(uncertainty),
+        doubt=doubt_words(group, cipher),
         bar=Bar(
             place(summary.median),
             place(summary.q1) if several else None,
             place(summary.q3) if several else None,
         ),
     )
+
+
+def doubt_words(group: Group, cipher: str) -> str:
+    """ "doubtful", or "1 of 3 doubtful" where several systems vote; empty where nothing is said."""
+    doubtful, n = group.doubtful.get(cipher, 0), group.values[cipher].n
+    if not doubtful:
+        return ""
+    return "doubtful" if n == 1 else f"{doubtful} of {n} doubtful"
 
 
 def _bar_scale(groups: tuple[Group, ...], scale: str) -> Callable[[float], float]:
@@ -146,7 +156,7 @@ def comparison_json(comparison: Comparison, groups: tuple[Group, ...]) -> dict[s
                 "key": group.key,
                 "label": group.label,
                 "hosts": group.hosts,
-                "values": {name: summary_json(value) for name, value in group.values.items()},
+                "values": {name: summary_json(group, name) for name in group.values},
             }
             for group in groups
         ],
@@ -154,9 +164,12 @@ def comparison_json(comparison: Comparison, groups: tuple[Group, ...]) -> dict[s
     }
 
 
-def summary_json(summary: GroupSummary) -> dict[str, float]:
-    """A summary in the shape of the API's answer."""
+def summary_json(group: Group, cipher: str) -> dict[str, float]:
+    """A cipher's summary in the shape of the API's answer, with its doubtful votes."""
+    summary = group.values[cipher]
+    doubtful = {"doubtful": group.doubtful[cipher]} if cipher in group.doubtful else {}
     return {
+        **doubtful,
         "median": summary.median,
         "q1": summary.q1,
         "q3": summary.q3,

@@ -11,6 +11,8 @@ export interface Summary {
   min: number;
   max: number;
   n: number;
+  /** Of these systems, how many have a figure that is noisy or of a disturbed run; absent: none. */
+  doubtful?: number;
 }
 
 export interface Group {
@@ -94,8 +96,9 @@ export interface BothTools {
   host: string;
   cipher: string;
   own: string;
-  openssl: Summary;
-  ssh: Summary;
+  openssl: Pick<Summary, "median" | "n">;
+  ssh: Pick<Summary, "median" | "n">;
+  doubtful?: boolean;
 }
 
 export interface ScatterView extends ChartBase {

@@ -351,3 +351,43 @@ def test_hostile_text_in_filters_finds_nothing_and_breaks_nothing(reader: ApiCli
 def test_an_empty_site_compares_nothing(reader: ApiClient) -> None:
     for tool in ("ssh", "openssl"):
         assert compare(reader, tool=tool)["groups"] == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("filtered", ({}, {"source": "agent"}), ids=["rollup", "statement"])
+def test_a_figure_of_few_systems_says_how_many_are_doubtful(
+    reader: ApiClient, store_run: StoreRun, filtered: dict[str, str]
+) -> None:
+    def measured(name: str, model: str, *rates: float, **changes: Any) -> None:
+        quiet = {"conditions": [], "environment": environment(model=model), **changes}
+        store_run(host(name, ssh_measurement("aes128-ctr", *rates), **quiet))
+
+    measured("calm", "Model 1", 1e8, 1e8, 1e8)
+    measured("scatters", "Model 1", 1e8, 2e8, 3e8)
+    disturbed = [{"code": "busy", "detail": "other work"}]
+    measured("busy", "Model 2", 1e8, conditions=disturbed)
+    for number in range(6):
+        measured(f"many{number}", "Model 3", 1e8, conditions=disturbed)
+    measured("alone", "Model 4", 1e8)
+
+    answer = compare(reader, group_by="cpu", **filtered)
+    told = {group["label"]: group.get("doubtful") for group in answer["groups"]}
+    assert told == {
+        "Model 1": {"aes128-ctr": 1},
+        "Model 2": {"aes128-ctr": 1},
+        "Model 3": None,
+        "Model 4": None,
+    }
+
+
+@pytest.mark.django_db
+def test_cpu_cost_is_doubtful_by_its_own_spread(reader: ApiClient, store_run: StoreRun) -> None:
+    rates = ssh_measurement("aes128-ctr", 1e8, 2e8, 3e8)
+    for sample in rates["samples"]:
+        each = sample["bytes"] / 1e9
+        sample.update(client_cpu_seconds=each, server_cpu_seconds=each, setup_seconds=0)
+    store_run(host("a", rates, conditions=[]))
+    (by_rate,) = compare(reader)["groups"]
+    (by_cost,) = compare(reader, metric="cpu_seconds_per_gb")["groups"]
+    assert by_rate["doubtful"] == {"aes128-ctr": 1}
+    assert "doubtful" not in by_cost

@@ -80,6 +80,7 @@ def chart_context(asked: Asked) -> dict[str, Any]:
         "links": link_words() if links else "",
         "whiskers": any(row.summary.n > 1 for group in groups for row in group.rows),
         "points": any(row.summary.n == 1 for group in groups for row in group.rows),
+        "doubts": any(row.doubt for group in groups for row in group.rows),
     }
     return {**context, **_drawn(asked, kind, groups)} if groups else {**context, "chart": None}
 
@@ -163,7 +164,8 @@ def _lines(asked: Asked, groups: tuple[ShownGroup, ...]) -> dict[str, Any]:
         },
         "chart_groups": len(drawn),
         "chart_height": FIXED_HEIGHTS[LINES],
-        "matrix": size_table(by_size, groups, ciphers),
+        "matrix": (matrix := size_table(by_size, groups, ciphers)),
+        "doubts": matrix.doubts,
     }
 
 
@@ -172,13 +174,13 @@ def _panel(
 ) -> dict[str, Any]:
     """One group's lines: for each cipher its summary at each size, None where there is none."""
     found = [
-        next((one.values for one in compared.groups if one.key == group.key), {})
+        next((one for one in compared.groups if one.key == group.key), None)
         for compared in by_size.values()
     ]
     lines = {
-        cipher: [summary_json(at[cipher]) if cipher in at else None for at in found]
+        cipher: [summary_json(at, cipher) if at and cipher in at.values else None for at in found]
         for cipher in ciphers
-        if any(cipher in at for at in found)
+        if any(at and cipher in at.values for at in found)
     }
     return {
         "key": group.key,
@@ -215,6 +217,7 @@ def _scatter(asked: Asked) -> dict[str, Any]:
         "chart_groups": len({row.host_key for row in rows}),
         "chart_height": FIXED_HEIGHTS[SCATTER],
         "pairs": [_pair(row) for row in rows],
+        "doubts": any(row.doubtful for row in rows),
         "pairs_total": len(answered),
         "pair_block_size": size,
     }
@@ -225,8 +228,9 @@ def _point(row: BothTools) -> dict[str, Any]:
         "host": row.host_label,
         "cipher": row.ssh_cipher,
         "own": row.openssl_cipher,
-        "openssl": summary_json(row.openssl),
-        "ssh": summary_json(row.ssh),
+        "openssl": {"median": row.openssl.median, "n": row.openssl.n},
+        "ssh": {"median": row.ssh.median, "n": row.ssh.n},
+        **({"doubtful": True} if row.doubtful else {}),
     }
 
 

@@ -1,24 +1,24 @@
 """Tables of rows and columns: the twins of the heat map and of the lines over block sizes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.comparison import Comparison, Group
-from analysis.groups import GroupSummary
 from exports.palette import colour_slot
-from pages.comparison_view import ShownGroup
+from pages.comparison_view import ShownGroup, doubt_words
 from pages.formatting import data_size, exact, quantity, quantity_range
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure; `spread` is its quartiles, empty for one system."""
+    """One figure; `spread` is its quartiles, empty for one system; `doubt` as in the table."""
 
     value: float
     text: str
     exact: str
     spread: str
     n: int
+    doubt: str
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,12 @@ class Matrix:
     columns: tuple[tuple[str, str, str], ...]
     blocks: tuple[Block, ...]
 
+    @property
+    def doubts(self) -> bool:
+        """Whether any figure is doubtful."""
+        lines = (line for block in self.blocks for line in block.lines)
+        return any(cell.doubt for line in lines for cell in line.cells if cell)
+
 
 def heat_table(comparison: Comparison, groups: Sequence[Group], ciphers: Sequence[str]) -> Matrix:
     """Groups down, ciphers across."""
@@ -61,7 +67,7 @@ def heat_table(comparison: Comparison, groups: Sequence[Group], ciphers: Sequenc
                         group.key,
                         group.label,
                         "",
-                        _cells(comparison.unit, (group.values.get(one) for one in ciphers)),
+                        tuple(_cell(group, one, comparison.unit) for one in ciphers),
                     )
                     for group in groups
                 ),
@@ -74,14 +80,12 @@ def size_table(
     by_size: Mapping[int, Comparison], groups: Sequence[ShownGroup], ciphers: Sequence[str]
 ) -> Matrix:
     """Under each group its ciphers down, block sizes across."""
-    found = {
-        (size, group.key): group.values for size, one in by_size.items() for group in one.groups
-    }
+    found = {(size, group.key): group for size, one in by_size.items() for group in one.groups}
     unit = next(iter(by_size.values())).unit
 
     def line(group: ShownGroup, cipher: str) -> Line:
-        figures = (found.get((size, group.key), {}).get(cipher) for size in by_size)
-        return Line(cipher, cipher, colour_slot(cipher), _cells(unit, figures))
+        cells = (_cell(found.get((size, group.key)), cipher, unit) for size in by_size)
+        return Line(cipher, cipher, colour_slot(cipher), tuple(cells))
 
     return Matrix(
         "Cipher",
@@ -95,15 +99,16 @@ def size_table(
     )
 
 
-def _cells(unit: str, figures: Iterable[GroupSummary | None]) -> tuple[Cell | None, ...]:
-    return tuple(None if one is None else _cell(one, unit) for one in figures)
-
-
-def _cell(summary: GroupSummary, unit: str) -> Cell:
+def _cell(group: Group | None, cipher: str, unit: str) -> Cell | None:
+    """The group's figure; None where the group or its figure is missing."""
+    if group is None or cipher not in group.values:
+        return None
+    summary = group.values[cipher]
     return Cell(
         summary.median,
         quantity(summary.median, unit),
         exact(summary.median, unit),
         quantity_range(summary.q1, summary.q3, unit) if summary.n > 1 else "",
         summary.n,
+        doubt_words(group, cipher),
     )

@@ -65,13 +65,15 @@ def _context(request: HttpRequest) -> dict[str, Any]:
     part = group_page(comparison, shown, params).comparison
     site = request.build_absolute_uri("/").rstrip("/")
     question = asked(export_of(COMPARISON, spelled_out(params, query), site), comparison)
+    groups = shown_groups(part, shown)
     drawn = _drawable(ordered_groups(part, shown))
     return {
         "heading": heading(comparison),
         "comparison": comparison,
         "group_total": len(comparison.groups),
         "systems": counted_systems(sum(group.hosts for group in comparison.groups)),
-        "groups": shown_groups(part, shown),
+        "groups": groups,
+        "doubts": any(row.doubt for group in groups for row in group.rows),
         "charts": report_charts(comparison, drawn, logarithmic=shown.scale == "log"),
         "charted": len(drawn),
         "asked": question,

@@ -29,13 +29,17 @@ def comparison_json(comparison: Comparison, lag: Lag) -> bytes:
 
 
 def _group(group: Group) -> dict[str, Any]:
-    shown = {
+    shown: dict[str, Any] = {
         "key": group.key,
         "label": group.label,
         "hosts": group.hosts,
         "values": {cipher: _summary(value) for cipher, value in group.values.items()},
     }
-    return {**shown, "uncertainty": group.uncertainty} if group.uncertainty else shown
+    if group.uncertainty:
+        shown["uncertainty"] = group.uncertainty
+    if group.doubtful:
+        shown["doubtful"] = group.doubtful
+    return shown
 
 
 def _summary(value: GroupSummary) -> dict[str, float]:

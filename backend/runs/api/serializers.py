@@ -180,13 +180,21 @@ class GroupSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Of normalised values, by cipher: a factor; absent where it is unknown.",
     )
+    doubtful = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="By cipher: how many of up to five votes are noisy or of a disturbed run; "
+        "absent where none is, or more vote.",
+    )
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Without uncertainties where there are none to state."""
+        """Without uncertainties and doubts where there are none to state."""
         answer: dict[str, Any] = super().to_representation(instance)
-        if not answer["uncertainty"]:
-            del answer["uncertainty"]
-        return answer
+        return {
+            name: value
+            for name, value in answer.items()
+            if value or name not in ("uncertainty", "doubtful")
+        }
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from analysis.comparison import NEEDS_BASELINE, Group
 from analysis.groups import GroupSummary
 from runs.models import ReferenceProfile
+from runs.queries.doubt import doubtful_votes
 from runs.queries.machine_results import LATEST_FIRST, Relation, SeriesTable, Slot
 from runs.queries.selection import (
     ComparisonQuery,
@@ -34,7 +35,7 @@ SELECT g, slot, count(*)::int AS n, min(value) AS minimum,
     percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY value) AS quartiles,
     max(value) AS maximum,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY uncertainty) AS uncertainty,
-    bit_or(source) AS sources
+    bit_or(source) AS sources, array_agg(run_id) AS runs, array_agg(series_id) AS series
 FROM valued WHERE value IS NOT NULL GROUP BY g, slot
 """
 """A group's summary of one slot, as `analysis.groups.summarise_group` makes it."""
@@ -82,13 +83,17 @@ class GroupedVotes:
 
 
 class ValueRow(NamedTuple):
-    """A group's summary of one slot. `group` is what the query groups by, an id or a text."""
+    """A group's summary of one slot. `group` is what the query groups by, an id or a text.
+
+    `doubtful`: of its votes, None where there are too many to tell (`runs.queries.doubt`).
+    """
 
     group: Any
     slot: Slot
     summary: GroupSummary
     uncertainty: float | None
     sources: int
+    doubtful: int | None
 
 
 def valued_votes(
@@ -102,7 +107,7 @@ def valued_votes(
     sql = f"""
         WITH votes AS MATERIALIZED ({votes.sql}),
         valued AS (
-            SELECT v.g, v.host_id, v.environment_id, v.slot, v.source,
+            SELECT v.g, v.host_id, v.environment_id, v.slot, v.source, v.run_id, v.series_id,
                 {VALUES[query.metric]} AS value,
                 {UNCERTAINTY.get(query.metric, "NULL::float8")} AS uncertainty
             FROM votes v {join.sql}
@@ -126,11 +131,12 @@ def grouped_votes(
     without = _NO_BASELINE if query.metric in NEEDS_BASELINE else "0"
     rows = fetch_rows(
         f"""{votes.sql}
-        SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources
+        SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources,
+            {doubtful_votes(query.metric)}
         FROM ({VALUE_ROWS}) value_rows
-        UNION ALL SELECT 'hosts', g, NULL, hosts, NULL, NULL, NULL, NULL, NULL
+        UNION ALL SELECT 'hosts', g, NULL, hosts, NULL, NULL, NULL, NULL, NULL, NULL
         FROM ({hosts.sql}) host_rows (g, hosts)
-        UNION ALL SELECT 'without', NULL, NULL, ({without}), NULL, NULL, NULL, NULL, NULL
+        UNION ALL SELECT 'without', NULL, NULL, ({without}), NULL, NULL, NULL, NULL, NULL, NULL
         """,  # noqa: S608 - closed lists
         [*votes.parameters, *hosts.parameters],
     )
@@ -167,23 +173,23 @@ def slice_rows(
     rows = fetch_rows(
         f"""{votes.sql}
         SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources,
-            NULL::int[], NULL::int[]
+            {doubtful_votes(query.metric)}, NULL::int[], NULL::int[]
         FROM ({VALUE_ROWS}) value_rows
-        UNION ALL SELECT 'hosts', g, NULL, hosts, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        UNION ALL SELECT 'hosts', g, NULL, hosts, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
         FROM ({HOSTS_THAT_VOTE}) host_rows (g, hosts)
-        UNION ALL SELECT 'seen', g, slot, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        UNION ALL SELECT 'seen', g, slot, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
         FROM (SELECT DISTINCT g, slot FROM votes) seen_rows
         UNION ALL
-        SELECT 'without', NULL, NULL, machines, NULL, NULL, NULL, NULL, NULL, unvalued, valued
+        SELECT 'without', NULL, NULL, machines, NULL, NULL, NULL, NULL, NULL, NULL, unvalued, valued
         FROM ({patterns}) pattern_rows (unvalued, valued, machines)
         """,  # noqa: S608 - closed lists
         votes.parameters,
     )
     return SliceRows(
-        values=[tuple(row[1:9]) for row in rows if row[0] == "value"],
+        values=[tuple(row[1:10]) for row in rows if row[0] == "value"],
         seen=[(row[1], row[2]) for row in rows if row[0] == "seen"],
         hosts={row[1]: row[3] for row in rows if row[0] == "hosts"},
-        without=[(row[9], row[10], row[3]) for row in rows if row[0] == "without"],
+        without=[(row[10], row[11], row[3]) for row in rows if row[0] == "without"],
     )
 
 
@@ -251,11 +257,12 @@ def value_row(
     maximum: float,
     uncertainty: float | None,
     sources: int,
+    doubtful: int | None,
 ) -> ValueRow:
     """A row of `VALUE_ROWS`."""
     first, median, third = quartiles
     summary = GroupSummary(median, first, third, minimum, maximum, n)
-    return ValueRow(group, slots[slot], summary, uncertainty, sources)
+    return ValueRow(group, slots[slot], summary, uncertainty, sources, doubtful)
 
 
 def groups_of(
@@ -281,4 +288,5 @@ def _group(name: tuple[str, str], rows: list[ValueRow], machines: int) -> Group:
         uncertainty={
             row.slot.cipher: row.uncertainty for row in rows if row.uncertainty is not None
         },
+        doubtful={row.slot.cipher: row.doubtful for row in rows if row.doubtful},
     )

@@ -34,12 +34,13 @@ SERIES_FIELDS = (
 # Two results are one only if they are the same object: their tries cannot be hashed.
 @dataclass(frozen=True, eq=False)
 class LatestResult:
-    """One series' result, and of its run: id, time, OpenSSL release."""
+    """One series' result, and of its run: id, time, OpenSSL release, what disturbed it."""
 
     detail: MeasurementDetail
     run_id: UUID
     started_at: datetime | None
     openssl: str
+    conditions: tuple[Mapping[str, Any], ...]
 
 
 def latest_results(host_id: int) -> tuple[LatestResult, ...]:
@@ -75,5 +76,9 @@ def _result(
     (detail,) = measurement_details([row], indices, document)
     environment = run.environment
     return LatestResult(
-        detail, run.run_id, run.started_at, environment.openssl.label if environment else ""
+        detail,
+        run.run_id,
+        run.started_at,
+        environment.openssl.label if environment else "",
+        tuple(run.conditions),
     )

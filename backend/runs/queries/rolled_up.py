@@ -53,7 +53,7 @@ def query_of(question: Question) -> ComparisonQuery:
     )
 
 
-@maker("slice")
+@maker("groups")
 def _make_slice(question: Question) -> Made:
     query = query_of(question)
     profile = ReferenceProfile.objects.filter(pk=question["profile"]).first()
@@ -86,7 +86,7 @@ def _question(query: ComparisonQuery, profile: ReferenceProfile | None) -> Quest
 
 def resolved_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) -> ComparisonQuery:
     """The query with the block size that it is compared at."""
-    return _Body.read(rollup("slice", _question(query, profile))).resolved(query)
+    return _Body.read(rollup("groups", _question(query, profile))).resolved(query)
 
 
 def grouped_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) -> GroupedVotes:
@@ -95,7 +95,7 @@ def grouped_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) 
     def chosen(body: Mapping[str, Any]) -> list[int]:
         return _Body.read(body).chosen(query)
 
-    read, slots = rollup_with_slots("slice", _question(query, profile), chosen)
+    read, slots = rollup_with_slots("groups", _question(query, profile), chosen)
     body = _Body.read(read)
     values = [
         value_row(body.slots, group, slot, *summary)

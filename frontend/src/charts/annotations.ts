@@ -7,6 +7,7 @@ import { quantity } from "../format";
 import { ellipsize } from "./fit";
 import { ROW_HEIGHT, type BarRow, type HeadingRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
+import { doubtSign } from "./words";
 
 const POINT_RADIUS = 4;
 const HERE = "measured here";
@@ -85,7 +86,7 @@ function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Rea
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.fillStyle = theme.text;
-  const value = quantity(row.summary.median, unit);
+  const value = quantity(row.summary.median, unit) + doubtSign(row.summary);
   if (reach.halo) haloed(ctx, value, end + POINT_RADIUS + 4, y, theme);
   else ctx.fillText(value, end + POINT_RADIUS + 4, y);
 }

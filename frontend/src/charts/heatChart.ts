@@ -9,7 +9,7 @@ import { configurationOf, type BuiltChart, type Mark, type Room } from "./built"
 import { contrasting, mix } from "./colour";
 import { ellipsize } from "./fit";
 import type { Theme } from "./theme";
-import { summaryLines } from "./words";
+import { doubtSign, summaryLines } from "./words";
 
 const CELL_HEIGHT = 26;
 const GAP = 2;
@@ -167,7 +167,7 @@ function values(cells: readonly Cell[], view: ChartView, theme: Theme): Plugin {
       for (const cell of cells) {
         if (cell.y < y.min - CELL_HEIGHT || cell.y > y.max + CELL_HEIGHT) continue;
         ctx.fillStyle = contrasting(cell.colour);
-        const words = quantity(cell.summary.median, view.comparison.unit);
+        const words = quantity(cell.summary.median, view.comparison.unit) + doubtSign(cell.summary);
         ctx.fillText(words, x.getPixelForValue(cell.x), y.getPixelForValue(cell.y));
       }
       ctx.restore();

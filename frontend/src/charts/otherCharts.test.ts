@@ -58,6 +58,15 @@ describe("the heat map", () => {
     expect(configuration.data.datasets[0]?.data).toHaveLength(3);
   });
 
+  it("says of a figure how many of its systems are doubtful", () => {
+    const shown = view();
+    const [group] = shown.comparison.groups;
+    const doubtful = { "aes128-ctr": { ...several, doubtful: 2 } };
+    const groups = group ? [{ ...group, values: doubtful }] : [];
+    const { marks } = heatChart({ ...shown, comparison: { ...shown.comparison, groups } }, theme, room);
+    expect(marks[0]?.words.at(-1)).toBe("2 of 4 doubtful: noisy, or the run was disturbed");
+  });
+
   it("shades from zero on a linear scale and from the lowest on a logarithmic one", () => {
     const linear = shades(view(), theme);
     expect(linear(409e6)).toBe(theme.heatHigh);

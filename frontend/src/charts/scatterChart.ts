@@ -9,6 +9,7 @@ import { configurationOf, type BuiltChart, type Mark, type Room } from "./built"
 import { linkLines } from "./linkLines";
 import { pointRadius, pointStyle } from "./points";
 import type { Theme } from "./theme";
+import { DOUBTFUL } from "./words";
 
 const HEIGHT = 520;
 const NARROW_HEIGHT = 400;
@@ -60,13 +61,14 @@ function marksOf(view: ScatterView): Mark[] {
 }
 
 /** "nas", "aes128-ctr", "OpenSSL alone 1.20 GB/s, 1 environment", ... */
-export function pointWords({ host, cipher, own, openssl, ssh }: BothTools): string[] {
+export function pointWords({ host, cipher, own, openssl, ssh, doubtful }: BothTools): string[] {
   return [
     host,
     cipher,
     `over SSH ${quantity(ssh.median, "B/s")}${several(ssh.n)}`,
     `${own} alone ${quantity(openssl.median, "B/s")}${several(openssl.n)}`,
     `${share(ssh.median / openssl.median)} of its own speed`,
+    ...(doubtful ? [DOUBTFUL] : []),
   ];
 }
 
@@ -82,14 +84,13 @@ function share(fraction: number): string {
 
 function dataset(view: ScatterView, cipher: string, theme: Theme): object {
   const slot = view.colours[cipher] ?? "other-2";
+  const points = view.points.filter((point) => point.cipher === cipher);
   return {
     label: cipher,
-    data: view.points
-      .filter((point) => point.cipher === cipher)
-      .map(({ openssl, ssh }) => ({ x: openssl.median, y: ssh.median })),
-    backgroundColor: theme.cipher(slot),
-    borderColor: theme.surface,
-    borderWidth: 1,
+    data: points.map(({ openssl, ssh }) => ({ x: openssl.median, y: ssh.median })),
+    backgroundColor: points.map(({ doubtful }) => (doubtful ? theme.surface : theme.cipher(slot))),
+    borderColor: points.map(({ doubtful }) => (doubtful ? theme.cipher(slot) : theme.surface)),
+    borderWidth: points.map(({ doubtful }) => (doubtful ? 2 : 1)),
     pointStyle: pointStyle(slot),
     radius: pointRadius(slot),
     hoverRadius: pointRadius(slot) + 2,

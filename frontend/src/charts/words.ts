@@ -5,12 +5,25 @@ import { count, quantity } from "../format";
 
 export function summaryLines(summary: Summary, unit: Unit): string[] {
   const systems = count(summary.n, "system");
-  if (summary.n === 1) return [`${quantity(summary.median, unit)}, ${systems}`];
+  if (summary.n === 1) return [`${quantity(summary.median, unit)}, ${systems}`, ...doubts(summary)];
   return [
     `median ${quantity(summary.median, unit)}, ${systems}`,
     `quartiles ${quantity(summary.q1, unit)} to ${quantity(summary.q3, unit)}`,
     `range ${quantity(summary.min, unit)} to ${quantity(summary.max, unit)}`,
+    ...doubts(summary),
   ];
+}
+
+/** Behind a value that is drawn: the sign that its figure is doubtful. */
+export function doubtSign({ doubtful }: Pick<Summary, "doubtful">): string {
+  return doubtful ? " ?" : "";
+}
+
+export const DOUBTFUL = "doubtful: noisy, or the run was disturbed";
+
+function doubts({ doubtful, n }: Summary): string[] {
+  if (!doubtful) return [];
+  return [n === 1 ? DOUBTFUL : `${doubtful} of ${n} ${DOUBTFUL}`];
 }
 
 const MOST_LETTERS = 48;

@@ -114,7 +114,7 @@ def _chart(size: Size) -> Chart:
     for ask in asked:
         cache.clear()
         ask()
-    made = Rollup.objects.filter(key__startswith='["slice"').values_list("seconds", flat=True)
+    made = Rollup.objects.filter(key__startswith='["groups"').values_list("seconds", flat=True)
     times: list[float] = []
 
     def all_charts() -> None:
