@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analysis.comparison import Comparison, Group
-from exports.palette import cipher_order, colour, short_names
+from exports.palette import cipher_order, colour, colour_slot, short_names
 from pages.formatting import quantity
 
 WIDTH = 960
@@ -25,6 +25,7 @@ class Bar:
 
     y: float
     width: float
+    slot: str
     colour: str
     name: str
     value: str
@@ -155,6 +156,7 @@ def _bar(group: Group, cipher: str, name: str, y: float, unit: str, scale: Scale
     return Bar(
         y=y,
         width=scale.place(summary.median),
+        slot=colour_slot(cipher),
         colour=colour(cipher),
         name=name,
         value=quantity(summary.median, unit),

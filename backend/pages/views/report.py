@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from exports.method_sheet import HOW_TO_READ, question_lines
+from exports.palette import DARK_COLOURS
 from pages.access import reader_required
 from pages.compare_page import heading, query_faults, shown_query
 from pages.comparison_view import counted_systems, ordered_groups, shown_groups
@@ -25,7 +26,10 @@ from runs.exporting import COMPARISON, asked
 from runs.queries.comparison import compare
 from runs.queries.profiles import UnknownProfile
 
-STYLE = render_to_string("pages/report.css").strip()
+_DARK_BARS = " ".join(f".c-{slot} {{ fill: {one}; }}" for slot, one in DARK_COLOURS.items())
+STYLE = f"""{render_to_string("pages/report.css").strip()}
+@media screen and (prefers-color-scheme: dark) {{ {_DARK_BARS} }}"""
+"""All the style there is: a style attribute would need a policy that allows any."""
 _DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 STYLE_SOURCE = f"'sha256-{_DIGEST}'"
 MOST_BARS = 600
