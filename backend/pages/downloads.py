@@ -40,22 +40,24 @@ def measurement_downloads(params: QueryDict) -> tuple[Download, ...]:
     start = "start-download"
     return (
         Download(
-            "Workbook",
-            "XLSX: measurements, machines, method",
+            "Excel workbook",
+            "XLSX: every measurement, machines, method",
             _address(start, params, kind="measurements", format="xlsx"),
         ),
         Download(
             "Measurements",
-            "CSV, a row each",
+            "CSV: a row for each series of each run",
             _address(start, params, kind="measurements", format="csv"),
         ),
         Download(
             "Measurements for Excel",
-            "CSV with semicolons and decimal commas",
+            "CSV with semicolons and decimal commas, as Excel reads it in most of Europe",
             _address(start, params, kind="measurements", format="csv", excel="1"),
         ),
         Download(
-            "Single tries", "CSV, a row each", _address(start, params, kind="samples", format="csv")
+            "Single tries",
+            "CSV: a row for each time a series was measured",
+            _address(start, params, kind="samples", format="csv"),
         ),
     )
 
@@ -66,28 +68,30 @@ def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> tuple[Dow
     behind = _behind(asked, query)
     return (
         Download(
-            "Workbook",
-            "XLSX: chart, pivot, measurements, method",
+            "Excel workbook",
+            "XLSX: this table with a chart, every measurement behind it, method",
             _address("start-download", asked, kind="comparison", format="xlsx"),
         ),
-        Download("These numbers", "CSV", _address("api:comparison-csv", asked)),
+        Download("This table", "CSV", _address("api:comparison-csv", asked)),
         Download(
-            "These numbers for Excel",
-            "CSV with semicolons and decimal commas",
+            "This table for Excel",
+            "CSV with semicolons and decimal commas, as Excel reads it in most of Europe",
             _address("api:comparison-csv", asked, excel="1"),
         ),
         Download(
-            "Measurements behind them",
-            "CSV, a row each",
+            "Measurements behind it",
+            "CSV: a row for each machine and cipher",
             _address("start-download", behind, kind="measurements", format="csv"),
         ),
         Download(
-            "Single tries behind them",
-            "CSV, a row each",
+            "Single tries behind it",
+            "CSV: a row for each time a series was measured",
             _address("start-download", behind, kind="samples", format="csv"),
         ),
-        Download("Report", "HTML in one file", _address("report", params, download="1")),
-        Download("Print view", "the report in this window", _address("report", params)),
+        Download(
+            "Report", "one HTML file to send or keep", _address("report", params, download="1")
+        ),
+        Download("Report to print", "opens here", _address("report", params)),
     )
 
 

@@ -69,7 +69,7 @@ def test_this_machine_stands_in_chart_table_and_csv(
 
     page.locator("#downloads-menu-summary").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="These numbers", exact=True).click()
+        page.get_by_role("link", name="This table", exact=True).click()
     exported = {
         (line["group_key"], line["cipher"]): float(line["throughput_bytes_per_second"])
         for line in csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig")))

@@ -57,7 +57,7 @@ def test_the_files_of_a_comparison_have_the_numbers_of_its_table(
     files = downloads(html)
     value = "normalised_bytes_per_second" if query else "throughput_bytes_per_second"
     found: dict[str, dict[str, float]] = {}
-    for row in rows(member, files["These numbers"]):
+    for row in rows(member, files["This table"]):
         found.setdefault(row["group_key"], {})[row["cipher"]] = float(row[value])
     assert found == table_values(html)
 
@@ -78,9 +78,9 @@ def test_behind_a_comparison_are_its_votes_and_their_tries(
         )
     for tool, expected, tries in (("ssh", 2e8, 3), ("openssl", 1e9, 1)):
         files = downloads(page(member, "/", tool=tool))
-        (row,) = rows(member, files["Measurements behind them"])
+        (row,) = rows(member, files["Measurements behind it"])
         assert float(row["throughput_bytes_per_second"]) == expected
-        assert len(rows(member, files["Single tries behind them"])) == tries
+        assert len(rows(member, files["Single tries behind it"])) == tries
 
 
 def test_files_of_a_view_that_is_searched_have_what_it_found(
@@ -90,11 +90,11 @@ def test_files_of_a_view_that_is_searched_have_what_it_found(
         store_run(run_document(ssh_measurement("aes128-ctr", rate), host={"name": host}))
     query: dict[str, Any] = {"group_by": "host", "q": "WEB", "sort": "best"}
     files = downloads(page(member, "/", **query))
-    assert [row["group"] for row in rows(member, files["These numbers"])] == ["web-2", "web-1"]
-    behind = rows(member, files["Measurements behind them"])
+    assert [row["group"] for row in rows(member, files["This table"])] == ["web-2", "web-1"]
+    behind = rows(member, files["Measurements behind it"])
     assert sorted(row["host"] for row in behind) == ["web-1", "web-2"]
-    assert len(rows(member, files["Single tries behind them"])) == 2
-    book = load_workbook(BytesIO(member.get(files["Workbook"], follow=True).getvalue()))
+    assert len(rows(member, files["Single tries behind it"])) == 2
+    book = load_workbook(BytesIO(member.get(files["Excel workbook"], follow=True).getvalue()))
     assert [row[0] for row in book["Chart data"].values] == ["group", "web-2", "web-1"]
     assert "Filter: group" in [row[0] for row in book["Method"].values]
 
@@ -114,7 +114,7 @@ def test_lists_hosts_and_runs_have_their_measurements(member: Client, store_run:
         (row,) = rows(member, files["Measurements"])
         assert row["host"] == "a & b"
         assert len(rows(member, files["Single tries"])) == 3
-        workbook = member.get(files["Workbook"], follow=True)
+        workbook = member.get(files["Excel workbook"], follow=True)
         assert workbook.getvalue().startswith(b"PK")
 
 
