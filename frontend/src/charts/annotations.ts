@@ -4,7 +4,7 @@ import type { Chart, Plugin } from "chart.js";
 
 import type { Unit } from "../comparison";
 import { quantity } from "../format";
-import { ellipsize } from "./fit";
+import { headingParts } from "./fit";
 import { ROW_HEIGHT, type BarRow, type HeadingRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
 import { doubtSign } from "./words";
@@ -49,20 +49,21 @@ function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme, halo: bool
   const left = (chart.scales["y"]?.left ?? 0) + 2;
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
-  ctx.font = `12px ${theme.fontFamily}`;
-  const noteWidth = ctx.measureText(heading.note).width;
-  const badgeWidth = heading.here ? ctx.measureText(HERE).width + 24 : 0;
-  ctx.font = `600 13px ${theme.fontFamily}`;
-  const room = width - 2 * left - noteWidth - badgeWidth - 12;
-  const label = ellipsize(heading.label, room, (text) => ctx.measureText(text).width);
+  const measured = (font: string) => (text: string) => {
+    ctx.font = font;
+    return ctx.measureText(text).width;
+  };
+  const [bold, plain] = [`600 13px ${theme.fontFamily}`, `12px ${theme.fontFamily}`];
+  const badge = heading.here ? measured(plain)(HERE) + 22 : 0;
+  const parts = headingParts(heading, badge, width - 2 * left, measured(bold), measured(plain));
+  let x = left + measured(bold)(parts.label) + 8;
   ctx.fillStyle = theme.text;
-  ctx.fillText(label, left, y);
-  let x = left + ctx.measureText(label).width + 8;
-  ctx.font = `12px ${theme.fontFamily}`;
-  if (heading.here) x = drawBadge(ctx, x, y, theme);
+  ctx.fillText(parts.label, left, y);
+  ctx.font = plain;
+  if (parts.badge) x = drawBadge(ctx, x, y, theme);
   ctx.fillStyle = theme.muted;
-  if (halo) haloed(ctx, heading.note, x, y, theme);
-  else ctx.fillText(heading.note, x, y);
+  if (halo) haloed(ctx, parts.note, x, y, theme);
+  else ctx.fillText(parts.note, x, y);
 }
 
 function drawBadge(ctx: CanvasRenderingContext2D, x: number, y: number, theme: Theme): number {

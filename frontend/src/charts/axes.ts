@@ -101,7 +101,7 @@ export interface RowAxis {
   theme: Theme;
   /** The widest that labels may be, for the chart's width. */
   widest: (chartWidth: number) => number;
-  cut: (text: string, width: number, context: CanvasRenderingContext2D) => string;
+  cut: (text: string, width: number, context: CanvasRenderingContext2D) => string | string[];
 }
 
 export function rowAxis({ labels, shown, theme, widest, cut }: RowAxis): AxisOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { nextIndex } from "./selection";
-import { ellipsize, pixelRatio } from "./fit";
+import { ellipsize, headingParts, pixelRatio, wrapped } from "./fit";
 
 const tenEach = (text: string): number => Array.from(text).length * 10;
 
@@ -18,6 +18,23 @@ describe("making things fit", () => {
 
   it("never cuts a character in two", () => {
     expect(ellipsize("🚀🚀🚀🚀", 30, tenEach)).toBe("🚀🚀…");
+  });
+
+  it("takes two lines where it may", () => {
+    expect(wrapped("Intel Xeon E5-2680 v3", 120, 2, tenEach)).toEqual(["Intel Xeon", "E5-2680 v3"]);
+    expect(wrapped("Intel Xeon E5-2680 v3", 90, 2, tenEach)).toEqual(["Intel", "Xeon E5-…"]);
+    expect(wrapped("Intel Xeon", 60, 1, tenEach)).toBe("Intel…");
+    expect(wrapped("AMD EPYC", 80, 2, tenEach)).toBe("AMD EPYC");
+    expect(wrapped("W".repeat(30), 60, 2, tenEach)).toBe("WWWWW…");
+  });
+
+  it("keeps a heading's label before its badge and its note", () => {
+    const heading = { label: "OpenSSL 3.0.19", note: "63 systems" };
+    const parts = (room: number) => headingParts(heading, 50, room, tenEach, tenEach);
+    expect(parts(400)).toEqual({ ...heading, badge: true });
+    expect(parts(270)).toEqual({ label: heading.label, note: "63 sys…", badge: true });
+    expect(parts(200)).toEqual({ label: heading.label, note: "", badge: true });
+    expect(parts(170)).toEqual({ label: heading.label, note: "", badge: false });
   });
 
   it("survives having no room at all", () => {

@@ -18,6 +18,46 @@ export function ellipsize(
   return `${letters.slice(0, low).join("").trimEnd()}…`;
 }
 
+/** `text` in one line, or in two that break between words, the last cut where it is too long. */
+export function wrapped(
+  text: string,
+  width: number,
+  lines: 1 | 2,
+  measure: (text: string) => number,
+): string | string[] {
+  if (lines === 1 || measure(text) <= width) return ellipsize(text, width, measure);
+  const words = text.split(" ");
+  let first = "";
+  while (words.length > 1 && measure(`${first}${words[0]}`) <= width) first += `${words.shift()} `;
+  if (first === "") return ellipsize(text, width, measure);
+  return [first.trimEnd(), ellipsize(words.join(" "), width, measure)];
+}
+
+type Measure = (text: string) => number;
+
+/** Below this width what is left of a note says nothing. */
+const LEAST_NOTE = 56;
+const GAP = 8;
+
+/**
+ * What of a heading has room, the label before its badge and both before the note: which group it
+ * is, the chart must say; the rest is in the table too.
+ */
+export function headingParts(
+  { label, note }: { label: string; note: string },
+  badgeWidth: number,
+  room: number,
+  bold: Measure,
+  plain: Measure,
+): { label: string; note: string; badge: boolean } {
+  const shown = ellipsize(label, room, bold);
+  const afterLabel = room - bold(shown) - GAP;
+  const badge = badgeWidth > 0 && badgeWidth <= afterLabel;
+  const left = afterLabel - (badge ? badgeWidth : 0);
+  const says = plain(note) <= left || left >= LEAST_NOTE;
+  return { label: shown, note: says ? ellipsize(note, left, plain) : "", badge };
+}
+
 /** Phones refuse canvases above about 16.7 million pixels. */
 const MAX_CANVAS_PIXELS = 16_000_000;
 

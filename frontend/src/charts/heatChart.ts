@@ -2,23 +2,27 @@
 
 import type { Chart, Plugin } from "chart.js";
 
-import type { ChartView, Summary } from "../comparison";
+import type { ChartView, Summary, Unit } from "../comparison";
 import { quantity } from "../format";
 import { rowAxis, STILL, tooltip, type AxisOptions } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
 import { contrasting, mix } from "./colour";
-import { ellipsize } from "./fit";
+import { ellipsize, wrapped } from "./fit";
 import type { Theme } from "./theme";
 import { doubtSign, summaryLines } from "./words";
 
-const CELL_HEIGHT = 26;
+/** Of a row whose name takes one line, and of one where names may take two. */
+const ONE_LINE = 26;
+const TWO_LINES = 36;
 const GAP = 2;
-/** A cell of less width has no room for its value in words. */
-const WORDS_WIDTH = 64;
+/** Air on both sides of a value in its cell, together. */
+const AIR = 3;
+const SHARE_OF_NAMES = 0.3;
 /** Room for the names of ciphers in two lines, and upright where cells are too narrow for that. */
 const NAMES_HEIGHT = 40;
-const UPRIGHT_HEIGHT = 132;
+const UPRIGHT_HEIGHT = 146;
 const LETTER_WIDTH = 7;
+const NARROW = 600;
 
 interface Cell {
   x: number;
@@ -29,17 +33,18 @@ interface Cell {
 
 export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart {
   const { ciphers, groups, unit } = view.comparison;
-  const rowsHeight = groups.length * CELL_HEIGHT;
+  const cellHeight = heightOfRows(groups.map(({ label }) => label), room);
+  const rowsHeight = groups.length * cellHeight;
   const shade = shades(view, theme);
   const cells = groups.flatMap((group, row) =>
     ciphers.flatMap((cipher, column): Cell[] => {
       const summary = group.values[cipher];
-      const y = (row + 0.5) * CELL_HEIGHT;
+      const y = (row + 0.5) * cellHeight;
       return summary ? [{ x: column + 0.5, y, summary, colour: shade(summary.median) }] : [];
     }),
   );
   const marks = cells.map(({ x, y, summary }, index): Mark => {
-    const group = groups[Math.floor(y / CELL_HEIGHT)]?.label ?? "";
+    const group = groups[Math.floor(y / cellHeight)]?.label ?? "";
     const words = [group, ciphers[Math.floor(x)] ?? "", ...summaryLines(summary, unit)];
     return { datasetIndex: 0, index, words };
   });
@@ -52,7 +57,7 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
     zoom: null,
     configuration: configurationOf({
       type: "matrix",
-      data: { datasets: [cellsOf(cells, ciphers.length, theme)] },
+      data: { datasets: [cellsOf(cells, ciphers.length, cellHeight, theme)] },
       options: {
         ...STILL,
         layout: { padding: { right: 2 } },
@@ -60,19 +65,30 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
         scales: {
           x: cipherAxis(view, theme, upright),
           y: rowAxis({
-            labels: groups.map(({ label }, row) => ({ y: (row + 0.5) * CELL_HEIGHT, name: label })),
+            labels: groups.map(({ label }, row) => ({ y: (row + 0.5) * cellHeight, name: label })),
             shown: Math.min(rowsHeight, room.rows),
             theme,
-            widest: (width) => Math.min(260, width * 0.3),
+            widest: widestName,
             cut: (text, width, context) =>
-              ellipsize(text, width, (part) => context.measureText(part).width),
+              wrapped(text, width, cellHeight === TWO_LINES ? 2 : 1, (part) => context.measureText(part).width),
           }),
         },
         plugins: { legend: { display: false }, tooltip: tooltip(marks, theme) },
       },
-      plugins: [values(cells, view, theme)],
+      plugins: [values(cells, cellHeight, view, theme)],
     }),
   };
+}
+
+function widestName(width: number): number {
+  return Math.min(260, width * SHARE_OF_NAMES);
+}
+
+/** On a phone most names need two lines; on a wide screen a rare long one is cut instead. */
+function heightOfRows(labels: readonly string[], { width }: Room): number {
+  const narrow = width < NARROW;
+  const long = labels.some(({ length }) => length * LETTER_WIDTH > widestName(width));
+  return narrow && long ? TWO_LINES : ONE_LINE;
 }
 
 /** "chacha20-poly1305" in two lines; most names take one. */
@@ -99,7 +115,12 @@ export function shades(view: ChartView, theme: Theme): (value: number) => string
   return (value) => mix(theme.heatLow, theme.heatHigh, span > 0 ? (along(value) - low) / span : 1);
 }
 
-function cellsOf(cells: readonly Cell[], columns: number, theme: Theme): object {
+function cellsOf(
+  cells: readonly Cell[],
+  columns: number,
+  cellHeight: number,
+  theme: Theme,
+): object {
   const colours = cells.map(({ colour }) => colour);
   return {
     data: cells.map(({ x, y, summary }) => ({ x, y, v: summary.median })),
@@ -111,7 +132,7 @@ function cellsOf(cells: readonly Cell[], columns: number, theme: Theme): object 
     borderRadius: 3,
     width: ({ chart }: { chart: Chart }) =>
       Math.max(1, (chart.chartArea?.width ?? 0) / columns - GAP),
-    height: CELL_HEIGHT - GAP,
+    height: cellHeight - GAP,
   };
 }
 
@@ -148,28 +169,55 @@ function cipherAxis(view: ChartView, theme: Theme, upright: boolean): AxisOption
   } as AxisOptions;
 }
 
-/** Each cell's value in words, where it has the room. */
-function values(cells: readonly Cell[], view: ChartView, theme: Theme): Plugin {
+/** The values as they fit cells of this width: with their unit, in short, or not at all. */
+export function cellWords(
+  summaries: readonly Summary[],
+  unit: Unit,
+  width: number,
+  measure: (text: string) => number,
+): string[] | null {
+  const full = summaries.map((one) => quantity(one.median, unit) + doubtSign(one));
+  const short = [0, 1].map((less) =>
+    summaries.map((one) => inShort(one.median, unit, less) + doubtSign(one).trim()),
+  );
+  const fits = (words: string[]): boolean => words.every((text) => measure(text) <= width - AIR);
+  return [full, ...short].find(fits) ?? null;
+}
+
+/** "3.84G" for 3.84 GB/s, or with a decimal less "3.8G": the unit is in the legend and the table. */
+function inShort(value: number, unit: Unit, less: number): string {
+  const [digits = "", named = ""] = quantity(value, unit).split(" ");
+  const decimals = digits.split(".")[1]?.length ?? 0;
+  const number = decimals > 0 ? Number(digits).toFixed(decimals - less) : digits;
+  return unit === "B/s" ? number + named.replace("B/s", "") : number;
+}
+
+/** Each cell's value, where all have the room. */
+function values(cells: readonly Cell[], cellHeight: number, view: ChartView, theme: Theme): Plugin {
   const columns = view.comparison.ciphers.length;
+  const summaries = cells.map(({ summary }) => summary);
   return {
     id: "cellValues",
     afterDatasetsDraw(chart) {
       const { ctx, chartArea } = chart;
       const [x, y] = [chart.scales["x"], chart.scales["y"]];
-      if (!x || !y || chartArea.width / columns < WORDS_WIDTH) return;
+      if (!x || !y) return;
       ctx.save();
+      const width = chartArea.width / columns - GAP;
+      ctx.font = `${width < 50 ? 10 : 11}px ${theme.fontFamily}`;
+      const { unit } = view.comparison;
+      const words = cellWords(summaries, unit, width, (text) => ctx.measureText(text).width) ?? [];
       ctx.beginPath();
       ctx.rect(chartArea.left, chartArea.top, chartArea.width, chartArea.height);
       ctx.clip();
-      ctx.font = `11px ${theme.fontFamily}`;
       ctx.textAlign = "center";
       ctx.textBaseline = "middle";
-      for (const cell of cells) {
-        if (cell.y < y.min - CELL_HEIGHT || cell.y > y.max + CELL_HEIGHT) continue;
+      words.forEach((text, index) => {
+        const cell = cells[index];
+        if (!cell || cell.y < y.min - cellHeight || cell.y > y.max + cellHeight) return;
         ctx.fillStyle = contrasting(cell.colour);
-        const words = quantity(cell.summary.median, view.comparison.unit) + doubtSign(cell.summary);
-        ctx.fillText(words, x.getPixelForValue(cell.x), y.getPixelForValue(cell.y));
-      }
+        ctx.fillText(text, x.getPixelForValue(cell.x), y.getPixelForValue(cell.y));
+      });
       ctx.restore();
     },
   };

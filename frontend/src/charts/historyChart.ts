@@ -81,17 +81,19 @@ function timeAxis(view: HistoryView, theme: Theme): Scales["x"] {
       callback: (value) => timeLabel(Number(value), last - first),
     },
     afterBuildTicks: (axis) => {
-      axis.ticks = timeTicks(first, last, axis.chart.width).map((value) => ({ value }));
+      // The air behind the last run is no time: nothing of it is labelled.
+      const known = view.points.at(-1)?.at ?? last;
+      const ticks = timeTicks(first, last, axis.chart.width).filter((at) => at <= known);
+      axis.ticks = ticks.map((value) => ({ value }));
     },
   };
 }
 
-/** First and last moment of the axis; a single run stands in the middle of a day. */
+/** First and last moment of the axis; before a single run lies a day, and after it nothing. */
 export function span(points: readonly HistoryPoint[]): [number, number] {
-  const first = points[0]?.at ?? 0;
   const last = points.at(-1)?.at ?? 0;
-  const air = last > first ? (last - first) * 0.02 : DAY_MS / 2;
-  return [first - air, last + air];
+  const range = last - (points[0]?.at ?? 0) || DAY_MS;
+  return [last - range * 1.02, last + range * 0.02];
 }
 
 const PIXELS_A_TICK = 110;

@@ -5,7 +5,7 @@ import type { Chart, Plugin } from "chart.js";
 import type { LinesView, Panel, Summary } from "../comparison";
 import { STILL, tooltip, valueAxis, type AxisOptions } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
-import { ellipsize } from "./fit";
+import { headingParts } from "./fit";
 import { linkLines } from "./linkLines";
 import { pointRadius, pointStyle } from "./points";
 import type { Theme } from "./theme";
@@ -240,15 +240,16 @@ function heading(chart: Chart, group: Panel, panel: number, grid: Grid, theme: T
   if (!x || !y) return;
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
-  ctx.font = `12px ${theme.fontFamily}`;
-  const note = ctx.measureText(group.note).width;
-  const bold = `600 13px ${theme.fontFamily}`;
-  ctx.font = bold;
-  const label = ellipsize(group.label, x.width - note - 12, (text) => ctx.measureText(text).width);
+  const [bold, plain] = [`600 13px ${theme.fontFamily}`, `12px ${theme.fontFamily}`];
+  const measured = (font: string) => (text: string) => {
+    ctx.font = font;
+    return ctx.measureText(text).width;
+  };
+  const { label, note } = headingParts(group, 0, x.width, measured(bold), measured(plain));
+  const end = x.left + measured(bold)(label) + 8;
   ctx.fillStyle = theme.text;
   ctx.fillText(label, x.left, y.top - 12);
-  const end = x.left + ctx.measureText(label).width + 8;
-  ctx.font = `12px ${theme.fontFamily}`;
+  ctx.font = plain;
   ctx.fillStyle = theme.muted;
-  ctx.fillText(group.note, end, y.top - 12);
+  ctx.fillText(note, end, y.top - 12);
 }

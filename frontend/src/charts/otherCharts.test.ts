@@ -6,7 +6,7 @@ import { shownRows, TALLEST } from "./built";
 import { clean } from "./fit";
 import { contrasting, luminance, mix } from "./colour";
 import { linesView, room, scatterView, several, theme, view } from "./fixtures";
-import { heatChart, shades } from "./heatChart";
+import { cellWords, heatChart, shades } from "./heatChart";
 import { gridOf, linesChart, roundUp, sizeTicks } from "./linesChart";
 import { pictureOf } from "./picture";
 import { scatterChart } from "./scatterChart";
@@ -65,6 +65,16 @@ describe("the heat map", () => {
     const groups = group ? [{ ...group, values: doubtful }] : [];
     const { marks } = heatChart({ ...shown, comparison: { ...shown.comparison, groups } }, theme, room);
     expect(marks[0]?.words.at(-1)).toBe("2 of 4 doubtful: noisy, or the run was disturbed");
+  });
+
+  it("writes the figures as they fit their cells", () => {
+    const tenEach = (text: string): number => text.length * 10;
+    const cells = [several, { ...several, doubtful: 1 }];
+    expect(cellWords(cells, "B/s", 120, tenEach)).toEqual(["159 MB/s", "159 MB/s ?"]);
+    expect(cellWords(cells, "B/s", 60, tenEach)).toEqual(["159M", "159M?"]);
+    expect(cellWords(cells, "B/s", 50, tenEach)).toBeNull();
+    expect(cellWords([{ ...several, median: 26.8e6 }], "B/s", 40, tenEach)).toEqual(["27M"]);
+    expect(cellWords([{ ...several, median: 3.43 }], "ratio", 60, tenEach)).toEqual(["3.43"]);
   });
 
   it("shades from zero on a linear scale and from the lowest on a logarithmic one", () => {

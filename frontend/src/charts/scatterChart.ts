@@ -29,7 +29,7 @@ export function scatterChart(view: ScatterView, theme: Theme, room: Room): Built
       data: { datasets: view.ciphers.map((cipher) => dataset(view, cipher, theme)) },
       options: {
         ...STILL,
-        layout: { padding: { right: 12, top: 8 } },
+        layout: { padding: { right: 12, top: 14 } },
         interaction: { mode: "nearest", intersect: false },
         scales: {
           x: axis(view, theme, ({ openssl }) => openssl.median, alone(view), "bottom"),
@@ -105,9 +105,12 @@ function axis(
   title: string,
   position: "left" | "bottom",
 ): AxisOptions {
-  const lowest = Math.min(...view.points.map(value).filter((rate) => rate > 0));
+  const rates = view.points.map(value).filter((rate) => rate > 0);
+  const highest = Math.max(...rates);
   return {
-    ...valueAxis({ unit: view.unit, scale: view.scale, lowest, theme }),
+    ...valueAxis({ unit: view.unit, scale: view.scale, lowest: Math.min(...rates), theme }),
+    // Half of a point on the very edge would be cut off.
+    ...(view.scale === "log" ? { max: highest * 1.3 } : { suggestedMax: highest * 1.06 }),
     position,
     title: {
       display: true,
@@ -135,10 +138,11 @@ function bound(view: ScatterView, theme: Theme): AnnotationOptions<"line"> {
     label: {
       display: true,
       content: "as fast as alone",
-      // Where no point can be: of a linear axis at the line's upper end, of a logarithmic beside it.
+      // Where no point can be: of a linear axis above the line, of a logarithmic beside it.
       position: view.scale === "log" ? "35%" : "end",
       rotation: 0,
-      xAdjust: view.scale === "log" ? -62 : 62,
+      xAdjust: view.scale === "log" ? -62 : 40,
+      yAdjust: view.scale === "log" ? 0 : -14,
       backgroundColor: theme.surface,
       color: theme.muted,
       font: { family: theme.fontFamily, size: 11, weight: 600 },
