@@ -10,12 +10,13 @@ from django.db import connection, transaction
 
 from runs.data_version import data_changed
 from runs.models import Host, Run
+from runs.queries.doubt import DOUBTS
 from runs.queries.selection import COUNTED
 from runs.queries.statements import LATEST_FIRST
 
 _COLUMNS = (
     "machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,"
-    " cpu_bound_throughput"
+    " cpu_bound_throughput, doubts"
 )
 
 
@@ -31,7 +32,7 @@ def _latest_of(runs: str) -> str:
     return f"""
 INSERT INTO runs_latest ({_COLUMNS})
 SELECT DISTINCT ON (k.id, m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
-    m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
+    m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput, {DOUBTS}
 FROM runs_run r
 JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
     = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
@@ -51,7 +52,7 @@ ON CONFLICT (host_id, environment_id, source, tags_digest) DO UPDATE SET tags = 
 ON CONFLICT (machine_id, series_id) DO UPDATE SET run_id = EXCLUDED.run_id,
     started_at = EXCLUDED.started_at, negotiated_id = EXCLUDED.negotiated_id,
     median = EXCLUDED.median, cpu_seconds_per_gb = EXCLUDED.cpu_seconds_per_gb,
-    cpu_bound_throughput = EXCLUDED.cpu_bound_throughput
+    cpu_bound_throughput = EXCLUDED.cpu_bound_throughput, doubts = EXCLUDED.doubts
 WHERE (coalesce(EXCLUDED.started_at, '-infinity'), EXCLUDED.run_id)
     >= (coalesce(runs_latest.started_at, '-infinity'), runs_latest.run_id)
 """  # noqa: S608 - constants

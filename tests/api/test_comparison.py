@@ -354,7 +354,11 @@ def test_an_empty_site_compares_nothing(reader: ApiClient) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("filtered", ({}, {"source": "agent"}), ids=["rollup", "statement"])
+@pytest.mark.parametrize(
+    "filtered",
+    ({}, {"source": "agent"}, {"until": "2030-01-01"}),
+    ids=["rollup", "statement", "until"],
+)
 def test_a_figure_of_few_systems_says_how_many_are_doubtful(
     reader: ApiClient, store_run: StoreRun, filtered: dict[str, str]
 ) -> None:

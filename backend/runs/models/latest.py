@@ -55,6 +55,9 @@ class Latest(models.Model):
     median = models.FloatField()
     cpu_seconds_per_gb = models.FloatField(null=True)
     cpu_bound_throughput = models.FloatField(null=True)
+    doubts = models.SmallIntegerField(
+        db_default=0, help_text="Bits: what is doubtful of it (`runs.queries.doubt`)."
+    )
 
     class Meta:
         indexes = [models.Index(fields=["series"], name="latest_of_a_series")]

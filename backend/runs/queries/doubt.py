@@ -1,34 +1,41 @@
-"""Which of a comparison's votes are doubtful: noisy, or of a run that was measured disturbed."""
+"""Which results are doubtful: noisy, or of a run that was measured disturbed.
+
+Bits, kept with each latest result: one of them for what disturbed its run, one for the tries
+behind each of its figures that scatter by more than they should.
+"""
 
 from analysis.comparison import UNITS
 from analysis.groups import FEW_VOTES
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 
+DISTURBED, NOISY, NOISY_CPU_COST, NOISY_CPU_BOUND = 1, 2, 4, 8
+
 
 def _scatters(spread: str) -> str:
-    return f"m.n >= {NOISY_MINIMUM_TRIES} AND m.{spread} > {NOISY_SPREAD}"
+    return f"coalesce(m.n >= {NOISY_MINIMUM_TRIES} AND m.{spread} > {NOISY_SPREAD}, false)"
 
 
-_NOISY = {
-    **dict.fromkeys(UNITS, "m.noisy"),
-    "cpu_seconds_per_gb": _scatters("cpu_seconds_per_gb_spread"),
-    "cpu_bound_throughput": _scatters("cpu_bound_throughput_spread"),
-    "cpu_bound_normalised": _scatters("cpu_bound_throughput_spread"),
+DOUBTS = f"""(
+        (r.conditions <> '[]'::jsonb)::int * {DISTURBED} + m.noisy::int * {NOISY}
+        + {_scatters("cpu_seconds_per_gb_spread")}::int * {NOISY_CPU_COST}
+        + {_scatters("cpu_bound_throughput_spread")}::int * {NOISY_CPU_BOUND}
+    )::smallint"""
+"""SQL of the bits of a measurement (m) of a run (r)."""
+
+_OF_FIGURE = {
+    **dict.fromkeys(UNITS, NOISY),
+    "cpu_seconds_per_gb": NOISY_CPU_COST,
+    "cpu_bound_throughput": NOISY_CPU_BOUND,
+    "cpu_bound_normalised": NOISY_CPU_BOUND,
 }
-"""Metric -> SQL: whether the tries behind a vote's figure scatter by more than they should."""
+"""Metric -> the bit of what it is made from."""
 
 
-def doubtful_votes(metric: str) -> str:
-    """SQL of how many of a figure's votes are doubtful, NULL where there are more than a few.
+def is_doubtful(metric: str) -> str:
+    """SQL: whether a vote's (v) figure of this metric is doubtful."""
+    return f"(v.doubts & {DISTURBED | _OF_FIGURE[metric]}) <> 0"
 
-    It reads `n`, `runs` and `series` of a figure. The votes are looked up one by one by their
-    keys: `runs_latest` does not say how a figure came about, and a join would read the table of
-    all measurements, for groups whose median no single system moves.
-    """
-    return f"""CASE WHEN n <= {FEW_VOTES} THEN (
-        SELECT count(*)::int
-        FROM unnest(runs, series) AS vote (run_id, series_id)
-        JOIN runs_measurement m ON (m.run_id, m.series_id) = (vote.run_id, vote.series_id)
-        JOIN runs_run r ON r.id = vote.run_id
-        WHERE {_NOISY[metric]} OR r.conditions <> '[]'::jsonb
-    ) END"""  # noqa: S608 - constants
+
+DOUBTFUL_VOTES = f"""
+    CASE WHEN count(*) <= {FEW_VOTES} THEN (count(*) FILTER (WHERE doubtful))::int END"""
+"""SQL of how many of a figure's votes are doubtful, NULL where there are more than a few."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from analysis.comparison import NEEDS_BASELINE, Group
 from analysis.groups import GroupSummary
 from runs.models import ReferenceProfile
-from runs.queries.doubt import doubtful_votes
+from runs.queries.doubt import DOUBTFUL_VOTES, is_doubtful
 from runs.queries.machine_results import LATEST_FIRST, Relation, SeriesTable, Slot
 from runs.queries.selection import (
     ComparisonQuery,
@@ -30,14 +30,14 @@ from runs.queries.votes import (
     votes_of_query,
 )
 
-VALUE_ROWS = """
+VALUE_ROWS = f"""
 SELECT g, slot, count(*)::int AS n, min(value) AS minimum,
     percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY value) AS quartiles,
     max(value) AS maximum,
     percentile_cont(0.5) WITHIN GROUP (ORDER BY uncertainty) AS uncertainty,
-    bit_or(source) AS sources, array_agg(run_id) AS runs, array_agg(series_id) AS series
+    bit_or(source) AS sources, {DOUBTFUL_VOTES} AS doubtful
 FROM valued WHERE value IS NOT NULL GROUP BY g, slot
-"""
+"""  # noqa: S608 - constants
 """A group's summary of one slot, as `analysis.groups.summarise_group` makes it."""
 
 _PATTERNS = """
@@ -107,8 +107,8 @@ def valued_votes(
     sql = f"""
         WITH votes AS MATERIALIZED ({votes.sql}),
         valued AS (
-            SELECT v.g, v.host_id, v.environment_id, v.slot, v.source, v.run_id, v.series_id,
-                {VALUES[query.metric]} AS value,
+            SELECT v.g, v.host_id, v.environment_id, v.slot, v.source,
+                {is_doubtful(query.metric)} AS doubtful, {VALUES[query.metric]} AS value,
                 {UNCERTAINTY.get(query.metric, "NULL::float8")} AS uncertainty
             FROM votes v {join.sql}
             WHERE v.slot = ANY(%s) AND NOT ({SILENT.get(query.metric, "false")})
@@ -131,8 +131,7 @@ def grouped_votes(
     without = _NO_BASELINE if query.metric in NEEDS_BASELINE else "0"
     rows = fetch_rows(
         f"""{votes.sql}
-        SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources,
-            {doubtful_votes(query.metric)}
+        SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources, doubtful
         FROM ({VALUE_ROWS}) value_rows
         UNION ALL SELECT 'hosts', g, NULL, hosts, NULL, NULL, NULL, NULL, NULL, NULL
         FROM ({hosts.sql}) host_rows (g, hosts)
@@ -173,7 +172,7 @@ def slice_rows(
     rows = fetch_rows(
         f"""{votes.sql}
         SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources,
-            {doubtful_votes(query.metric)}, NULL::int[], NULL::int[]
+            doubtful, NULL::int[], NULL::int[]
         FROM ({VALUE_ROWS}) value_rows
         UNION ALL SELECT 'hosts', g, NULL, hosts, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
         FROM ({HOSTS_THAT_VOTE}) host_rows (g, hosts)

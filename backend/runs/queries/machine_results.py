@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from runs.queries.doubt import DOUBTS
 from runs.queries.selection import (
     COUNTED,
     ComparisonQuery,
@@ -19,11 +20,11 @@ LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
 
 _COLUMNS = """machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,
-    cpu_bound_throughput"""
+    cpu_bound_throughput, doubts"""
 
 _LOOK_BACK = f"""(
     SELECT DISTINCT ON (m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
-        m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput
+        m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput, {DOUBTS}
     FROM runs_run r CROSS JOIN LATERAL (
         SELECT * FROM runs_measurement m
         WHERE m.run_id = r.id AND m.series_id = ANY({{series}}) AND m.median IS NOT NULL

@@ -95,15 +95,15 @@ def results_of_query(query: ComparisonQuery, series: SeriesTable) -> Relation:
 def votes_of_query(query: ComparisonQuery, series: SeriesTable) -> Relation:
     """One row for each host, environment and slot: of the latest run that measured it.
 
-    Columns: g (what `grouping` groups by), host_id, environment_id, slot, run_id, series_id,
-    started_at, the figures, and the source as a bit of `SOURCE_BITS`.
+    Columns: g (what `grouping` groups by), host_id, environment_id, slot, run_id, started_at,
+    the figures, what is doubtful of them, and the source as a bit of `SOURCE_BITS`.
     """
     group = grouping(query.group_by)
     results = results_of_query(query, series)
     sql = f"""
         SELECT DISTINCT ON (k.host_id, k.environment_id, s.slot)
-            {group.key} AS g, k.host_id, k.environment_id, s.slot, l.run_id, l.series_id,
-            l.started_at, l.median, l.cpu_seconds_per_gb, l.cpu_bound_throughput,
+            {group.key} AS g, k.host_id, k.environment_id, s.slot, l.run_id, l.started_at,
+            l.median, l.cpu_seconds_per_gb, l.cpu_bound_throughput, l.doubts,
             {SOURCE_BIT} AS source
         {results.sql}
         ORDER BY k.host_id, k.environment_id, s.slot, {LATEST_FIRST}, s.place
