@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import signal
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from config.celery import NICENESS
+from runs.api.operations import KEPT_SECONDS
 from tests.live_site import LiveSite, live_site, web_server
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -94,6 +96,7 @@ def test_the_worker_gives_way_to_pages(site: LiveSite) -> None:
 def test_the_site_says_when_its_worker_is_gone(site: LiveSite) -> None:
     assert site.get("/readyz") == {"database": "ok", "redis": "ok", "worker": "ok"}
     os.killpg(site.worker.pid, signal.SIGSTOP)
+    time.sleep(KEPT_SECONDS)
     try:
         with pytest.raises(urllib.error.HTTPError) as refused:
             site.get("/readyz")

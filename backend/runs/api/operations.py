@@ -1,7 +1,10 @@
 """What an operator's probes ask: alive, and ready to work."""
 
 import logging
+import time
 from collections.abc import Callable
+from math import inf
+from threading import Lock
 
 from celery import current_app
 from django.core.cache import cache
@@ -14,6 +17,12 @@ logger = logging.getLogger(__name__)
 
 WORKER_ANSWERS_WITHIN = 1.0
 """Seconds that a worker has to answer a ping."""
+
+KEPT_SECONDS = 1.0
+"""How long what was found serves everybody who asks."""
+
+TRUE_SECONDS = 5.0
+"""How long it may be told while somebody looks again."""
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -47,9 +56,47 @@ def _reachable(name: str, probe: Callable[[], bool]) -> bool:
         return False
 
 
+class _Readiness:
+    """What could be reached when somebody last looked; one request of a process looks at a time.
+
+    Anybody may ask, uncounted: a flood of probes is one look a second, and holds no thread.
+    """
+
+    def __init__(self) -> None:
+        self._looking = Lock()
+        self._found: dict[str, bool] = {}
+        self._at = -inf
+
+    def parts(self) -> dict[str, bool]:
+        """Part -> whether it can be reached, as of a second ago at most unless a look takes long.
+
+        Who comes meanwhile gets what was found before. Where that is too old to be true, and the
+        look does not end either, nothing can be reached.
+        """
+        if self._age < KEPT_SECONDS:
+            return self._found
+        young = self._age < TRUE_SECONDS
+        if not self._looking.acquire(timeout=0 if young else TRUE_SECONDS):
+            return self._found if young else dict.fromkeys(PARTS, False)
+        try:
+            if self._age >= KEPT_SECONDS:
+                self._found = {name: _reachable(name, probe) for name, probe in PARTS.items()}
+                self._at = time.monotonic()
+            return self._found
+        finally:
+            self._looking.release()
+
+    @property
+    def _age(self) -> float:
+        return time.monotonic() - self._at
+
+
+_readiness = _Readiness()
+
+
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when database, Redis and a worker can be reached, else 503 naming which cannot."""
-    parts = {name: _reachable(name, probe) for name, probe in PARTS.items()}
+    parts = _readiness.parts()
     ready = all(parts.values())
     return JsonResponse(
         {name: "ok" if well else "unreachable" for name, well in parts.items()},

@@ -1,0 +1,78 @@
+"""/healthz and /readyz: open to anybody, not counted, and of no use to load the site with."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Lock
+
+import pytest
+from django.test import Client, RequestFactory
+from pytest_django import DjangoAssertNumQueries
+
+from runs.api import operations
+
+
+class Parts:
+    """Parts of a site that count how often they are looked at."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.well = True
+        self.answers = Event()
+        self.answers.set()
+        self._counting = Lock()
+
+    def look(self) -> bool:
+        with self._counting:
+            self.looks += 1
+        self.answers.wait(10)
+        return self.well
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Parts]:
+    found = Parts()
+    monkeypatch.setattr(operations, "_readiness", operations._Readiness())
+    monkeypatch.setattr(operations, "PARTS", {"database": found.look})
+    yield found
+    found.answers.set()
+
+
+def status() -> int:
+    return operations.readyz(RequestFactory().get("/readyz")).status_code
+
+
+@pytest.mark.django_db
+def test_healthz_asks_nothing_of_anybody(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(0):
+        response = Client().get("/healthz")
+    assert (response.status_code, response.content) == (200, b"ok\n")
+
+
+def test_a_flood_of_probes_looks_once_a_second(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ThreadPoolExecutor(20) as pool:
+        assert set(pool.map(lambda _: status(), range(500))) == {200}
+    assert parts.looks == 1
+    parts.well = False
+    monkeypatch.setattr(operations, "KEPT_SECONDS", 0.0)
+    assert status() == 503
+    assert parts.looks == 2
+
+
+def test_while_one_looks_long_others_are_told_what_was_found_and_then_that_nothing_answers(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert status() == 200
+    monkeypatch.setattr(operations, "KEPT_SECONDS", 0.0)
+    parts.answers.clear()
+    with ThreadPoolExecutor(1) as pool:
+        looks = pool.submit(status)
+        while parts.looks < 2:
+            pass
+        assert status() == 200, "as it was a moment ago"
+        monkeypatch.setattr(operations, "TRUE_SECONDS", 0.0)
+        assert status() == 503
+        parts.answers.set()
+        assert looks.result() == 200
+    assert parts.looks == 2
