@@ -25,6 +25,7 @@ from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
 from runs.api.export_parameters import export_of
+from runs.export_room import check_room, of_asker, remember_network, too_old, wait_for_turn
 from runs.exporting import csv_chunks, write_xlsx
 from runs.models import ExportJob
 
@@ -32,12 +33,6 @@ logger = logging.getLogger(__name__)
 
 KEPT = timedelta(days=3)
 """How long a finished file is there to be fetched."""
-
-MOST_UNFINISHED = 3
-"""Exports that one asker may have under way; nobody needs more, and a disk has an end."""
-
-MOST_KEPT = 20
-"""Finished exports that one asker has; the oldest goes when another is asked for."""
 
 LEAST_FREE_BYTES = 1 << 30
 """Of the disk: the database may be on the same one, and what it cannot write is lost."""
@@ -50,10 +45,6 @@ PULSE_LASTS_SECONDS = 60
 LOST_AFTER = timedelta(seconds=30)
 
 
-class TooManyExports(Exception):
-    """This asker has as many exports under way as one may have."""
-
-
 class Stopped(Exception):
     """Somebody wishes that the export should not go on."""
 
@@ -63,24 +54,26 @@ def unfinished(jobs: QuerySet[ExportJob]) -> QuerySet[ExportJob]:
     return jobs.filter(status__in=(ExportJob.Status.WAITING, ExportJob.Status.RUNNING))
 
 
-def open_job(job: ExportJob) -> ExportJob:
-    """Store a new job; one of the same asker and question that is under way serves as well."""
-    theirs = unfinished(ExportJob.objects.filter(person=job.person, token=job.token))
-    same = theirs.filter(kind=job.kind, format=job.format, query=job.query, site=job.site).first()
-    if same is not None:
-        return same
-    if theirs.count() >= MOST_UNFINISHED:
-        raise TooManyExports
-    job.save()
-    _delete_oldest(job)
-    return job
+def open_job(job: ExportJob, network: str) -> ExportJob:
+    """Store a new job; one of the same asker and question that is under way serves as well.
 
-
-def _delete_oldest(job: ExportJob) -> None:
-    ended = (ExportJob.Status.READY, ExportJob.Status.FAILED)
-    theirs = ExportJob.objects.filter(person=job.person, token=job.token, status__in=ended)
-    for old in theirs.order_by("-id")[MOST_KEPT:]:
+    `network` is where it is asked from: visitors without an account are told apart by it.
+    `TooManyExports` when there is no room for another.
+    """
+    with transaction.atomic():
+        wait_for_turn()
+        theirs = unfinished(of_asker(job))
+        asked = {"kind": job.kind, "format": job.format, "query": job.query, "site": job.site}
+        same = theirs.filter(**asked).first()
+        if same is not None:
+            return same
+        check_room(job, list(theirs), network)
+        job.save()
+    remember_network(job, network, KEPT.total_seconds())
+    ended = of_asker(job).filter(status__in=(ExportJob.Status.READY, ExportJob.Status.FAILED))
+    for old in too_old(job, list(ended), network):
         delete_job(old)
+    return job
 
 
 def delete_job(job: ExportJob) -> None:

@@ -15,8 +15,9 @@ from django.utils import timezone
 from openpyxl import load_workbook
 from pytest_django.fixtures import Settings
 
-from runs import export_jobs
-from runs.export_jobs import MOST_ATTEMPTS, MOST_UNFINISHED, make
+from runs import export_jobs, export_room
+from runs.export_jobs import MOST_ATTEMPTS, make
+from runs.export_room import MOST_UNFINISHED
 from runs.models import ExportJob, ReferenceProfile
 from runs.queries import copying
 from runs.roles import ADMINISTRATOR
@@ -34,7 +35,7 @@ def folder(db: None, tmp_path: Path, settings: Settings) -> Iterator[Path]:
     settings.EXPORTS_DIR = tmp_path / "exports"
     yield settings.EXPORTS_DIR
     for job in ExportJob.objects.all():
-        cache.delete_many([job.pulse_key, job.stop_key])
+        cache.delete_many([job.pulse_key, job.stop_key, job.network_key])
 
 
 @pytest.fixture
@@ -234,11 +235,48 @@ def test_the_same_question_under_way_is_one_job_and_their_number_is_limited(
     assert int(refused["Retry-After"]) > 0
 
 
+def test_visitors_without_an_account_do_not_take_each_others_room(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    here, there = (Client(REMOTE_ADDR=address) for address in ("192.0.2.1", "192.0.2.2"))
+    network = [Client(REMOTE_ADDR=f"2001:db8::{number}") for number in range(1, 6)]
+    for number in range(MOST_UNFINISHED):
+        asked(here, f"kind=measurements&host=h{number}")
+        asked(network[number], f"kind=measurements&host=n{number}")
+    for full in (here, network[-1]):
+        refused = full.post(f"{URL}?kind=measurements&host=more")
+        assert refused.status_code == 429
+        assert "exports of yours" in refused.json()["errors"][0]["detail"]
+    asked(there, "kind=measurements&host=t")
+    monkeypatch.setattr(export_room, "MOST_UNFINISHED_OF_STRANGERS", 2 * MOST_UNFINISHED + 1)
+    refused = there.post(f"{URL}?kind=measurements&host=more")
+    assert refused.status_code == 429
+    assert "or sign in" in refused.json()["errors"][0]["detail"]
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_visitors_files_do_not_go_for_another_visitors(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    monkeypatch.setattr(export_room, "MOST_KEPT", 1)
+    monkeypatch.setattr(export_room, "MOST_KEPT_OF_STRANGERS", 3)
+    here, there = (Client(REMOTE_ADDR=address) for address in ("192.0.2.1", "192.0.2.2"))
+    first = made(here)["url"]
+    theirs = [made(there)["url"] for _ in range(2)]
+    asked(there)
+    assert [here.get(url).status_code for url in (first, *theirs)] == [200, 404, 200]
+    monkeypatch.setattr(export_room, "MOST_KEPT_OF_STRANGERS", 1)
+    asked(there, "kind=samples")
+    assert here.get(first).status_code == 404, "a disk has an end"
+
+
 @pytest.mark.usefixtures("stored")
 def test_old_files_go_when_new_ones_come(
     reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_jobs, "MOST_KEPT", 2)
+    monkeypatch.setattr(export_room, "MOST_KEPT", 2)
     ids = [made(reader)["job_id"] for _ in range(3)]
     newest = asked(reader)["job_id"]
     kept = [one["job_id"] for one in reader.get(URL).json()["results"]]

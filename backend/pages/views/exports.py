@@ -18,7 +18,8 @@ from runs.api.export_parameters import export_of
 from runs.api.export_schema import NAMES_OF_FILES
 from runs.api.exports import AT_ONCE_ROWS
 from runs.api.known_parameters import refuse_unknown
-from runs.export_jobs import KEPT, MOST_UNFINISHED, TooManyExports, delete_job
+from runs.export_jobs import KEPT, delete_job
+from runs.export_room import TooManyExports
 from runs.models import ExportJob
 
 TEMPLATE = "pages/exports.html"
@@ -66,9 +67,8 @@ def export_list(request: HttpRequest) -> HttpResponse:
         job = new_job(request, QueryDict(request.POST.get("question", "")), _site(request))
     except ValidationError as error:
         return _page(request, faults=query_faults(error))
-    except TooManyExports:
-        sentence = f"{MOST_UNFINISHED} files are being made for you: wait for one, or cancel one."
-        return _page(request, faults=[("", sentence)])
+    except TooManyExports as error:
+        return _page(request, faults=[("", str(error))])
     if not request.user.is_authenticated:
         known = request.session.get(SESSION_KEY, [])
         request.session[SESSION_KEY] = [*known, str(job.job_id)][-MOST_SHOWN:]

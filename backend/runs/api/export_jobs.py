@@ -13,6 +13,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied, Throttled, Val
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from runs.addresses import client_network
 from runs.api.errors import Conflict
 from runs.api.export_parameters import export_of, file_name
 from runs.api.export_schema import (
@@ -30,7 +31,8 @@ from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query
 from runs.api.ranged_file import ranged_file
 from runs.api.schema import COMPARISON_PARAMETERS
-from runs.export_jobs import MOST_UNFINISHED, TooManyExports, delete_job, open_job
+from runs.export_jobs import delete_job, open_job
+from runs.export_room import TooManyExports
 from runs.exporting import COMPARISON, KINDS, MEASUREMENTS
 from runs.models import ApiToken, ExportJob
 from runs.tasks import enqueue_export
@@ -109,7 +111,8 @@ def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> Exp
     job = open_job(
         ExportJob(
             kind=kind, format=written, query=question.urlencode(), site=site, **owner(request)
-        )
+        ),
+        client_network(request),
     )
     enqueue_export(job)
     return job
@@ -141,11 +144,8 @@ def _accepted(request: Request, params: QueryDict) -> Response:
     """202 with the new job and its address; 429 when too many are under way."""
     try:
         job = new_job(request, params, site_of(request))
-    except TooManyExports:
-        raise Throttled(
-            RETRY_AFTER_SECONDS,
-            f"{MOST_UNFINISHED} exports of yours are under way: wait for one, or delete one.",
-        ) from None
+    except TooManyExports as error:
+        raise Throttled(RETRY_AFTER_SECONDS, str(error)) from None
     answer = ExportJobSerializer(job).data
     return Response(answer, status.HTTP_202_ACCEPTED, headers={"Location": answer["url"]})
 

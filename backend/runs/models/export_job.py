@@ -68,6 +68,11 @@ class ExportJob(models.Model):
         return f"export-job-rows:{self.job_id}"
 
     @property
+    def network_key(self) -> str:
+        """Under this key the cache has the network of a stranger who asked for it."""
+        return f"export-job-network:{self.job_id}"
+
+    @property
     def stop_key(self) -> str:
         """Under this key the cache has the wish that its maker should stop."""
         return f"export-job-stop:{self.job_id}"
