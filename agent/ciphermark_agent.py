@@ -187,10 +187,10 @@ SSH_OLD_CIPHERS = (
 
 SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
 SSHD_MISSING = (
-    "no sshd was found (looked in PATH, {places}); install it (Debian, "
-    "Ubuntu: apt install openssh-server; Fedora, RHEL: dnf install openssh-server; Alpine: "
-    "apk add openssh-server) or give its path with --sshd"
-).format(places=", ".join(SSHD_PLACES))
+    "no sshd was found (looked in PATH, {places}): {install}, or give the path of one with --sshd; "
+    "one that was only unpacked from its package works (on Debian and Ubuntu `make run` of "
+    "Ciphermark unpacks one by itself)"
+)
 # Where sshd wants its privilege separation directory when that is made anew at every boot.
 SEPARATION_DIRECTORY = "/run/sshd"
 HOST_ALIAS = "ciphermark"
@@ -2778,7 +2778,10 @@ class Run:
         self.skip_missing_baselines(self.offered)
         chosen = [name for name in self.offered if self.wanted(name)]
         if self.sshd is None and chosen and not self.options.targets:
-            self.progress.note("ssh is not measured: " + SSHD_MISSING)
+            missing = SSHD_MISSING.format(
+                places=", ".join(SSHD_PLACES), install=install_command("sshd")
+            )
+            self.progress.note("ssh is not measured: " + missing)
             for cipher in chosen:
                 self.skipped.add("ssh", cipher, "no sshd on this machine")
             return []

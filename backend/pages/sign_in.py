@@ -13,6 +13,14 @@ LONGEST_PASSWORD = 1000
 class SignInForm(AuthenticationForm):
     """Django's form with its lengths held by the server too: the log of failures has columns."""
 
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": (
+            "No account has this user name and this password. The user name is the one that an"
+            " administrator gave the account; capitals count in both."
+        ),
+    }
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].validators.append(MaxLengthValidator(LONGEST_NAME))

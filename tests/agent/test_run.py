@@ -178,6 +178,7 @@ def test_without_sshd_openssl_is_measured_and_the_way_to_get_it_told(
 ) -> None:
     for name in ("ssh", "openssl"):
         (tmp_path / name).symlink_to(shutil.which(name) or name)
+    (tmp_path / "apt-get").symlink_to("/bin/true")
     names = "aes128-ctr,rc4"
     done = run_agent(
         "run", "--ciphers", names, "--tries", "1",
@@ -188,8 +189,8 @@ def test_without_sshd_openssl_is_measured_and_the_way_to_get_it_told(
     assert {entry["tool"] for entry in document["measurements"]} == {"openssl"}
     assert reasons(document)["aes128-ctr"] == "no sshd on this machine"
     line = next(line for line in done.err.splitlines() if line.startswith("ssh is not measured"))
-    assert "apt install openssh-server" in line
-    assert "--sshd" in line
+    assert ": apt install openssh-server, or give the path of one with --sshd;" in line
+    assert "`make run` of Ciphermark unpacks one" in line
     assert validate_run_document(document) == []
 
 

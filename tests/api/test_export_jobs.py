@@ -272,6 +272,14 @@ def test_a_visitors_files_do_not_go_for_another_visitors(
     assert here.get(first).status_code == 404, "a disk has an end"
 
 
+def test_what_is_not_said_of_a_job_is_its_kinds_default(reader: ApiClient) -> None:
+    kinds = {"": "csv", "kind=&format=": "csv", "kind=samples": "csv", "kind=comparison": "xlsx"}
+    for query, form in kinds.items():
+        job = asked(reader, query)
+        assert job["kind"] == (query.removeprefix("kind=").partition("&")[0] or "measurements")
+        assert job["format"] == form
+
+
 @pytest.mark.usefixtures("stored")
 def test_old_files_go_when_new_ones_come(
     reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -73,6 +73,12 @@ def test_what_lists_and_frameworks_send_is_taken(reader: ApiClient) -> None:
     assert reader.head("/api/v1/comparison/?ciper=").status_code == 400
 
 
+def test_a_cursor_that_is_none_is_told_what_to_do(reader: ApiClient) -> None:
+    response = reader.get("/api/v1/runs/?cursor=zzz")
+    assert response.status_code == 404
+    assert "ask without it, then follow `next`" in response.json()["errors"][0]["detail"]
+
+
 def test_a_run_is_not_lost_for_what_a_relay_put_into_its_address(uploader: ApiClient) -> None:
     response = uploader.post(
         "/api/v1/runs/?relay=7", run_document(), content_type="application/json"

@@ -98,6 +98,17 @@ def test_what_is_no_run_document_is_a_400(uploader: ApiClient, body: str) -> Non
     assert response.json()["errors"][0]["detail"]
 
 
+def test_an_empty_body_is_said_to_be_empty(uploader: ApiClient) -> None:
+    packed = {"content-encoding": "gzip"}
+    for path, kind, what in (
+        (URL, "application/json", "a run document"),
+        ("/api/v1/imports/?preview=1", "text/plain", "a text that a tool printed"),
+    ):
+        response = uploader.post(path, gzip.compress(b""), content_type=kind, headers=packed)
+        assert response.status_code == 400
+        assert response.json()["errors"][0]["detail"] == f"The body is empty: send {what} in it."
+
+
 def test_too_large_a_document_is_a_413(uploader: ApiClient) -> None:
     response = uploader.upload(run_document(padding="x" * settings.RUN_DOCUMENT_MAX_BYTES))
     assert response.status_code == 413

@@ -42,7 +42,7 @@ def test_signing_in_leads_back_and_signing_out_leads_out(client: Client) -> None
 @pytest.mark.django_db
 def test_a_wrong_password_is_answered_in_words(client: Client) -> None:
     response = client.post("/accounts/login/", {"username": "alice", "password": "wrong"})
-    assert "Please enter a correct username and password" in text_of(response.content.decode())
+    assert "No account has this user name and this password." in text_of(response.content.decode())
 
 
 @pytest.mark.django_db

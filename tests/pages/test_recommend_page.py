@@ -58,6 +58,15 @@ def test_a_host_gets_its_order_the_gain_and_the_lines(member: Client, store_run:
     assert "Show the latest" in text_of(again)
 
 
+@pytest.mark.usefixtures("published")
+def test_published_figures_are_not_called_ones_own(member: Client, store_run: StoreRun) -> None:
+    asked = text_of(page(member, URL))
+    assert "No agent has measured a machine here yet" in asked
+    assert "agent.py run --quick" in asked
+    store_run(usual())
+    assert "No agent has measured" not in text_of(page(member, URL))
+
+
 def test_a_host_is_found_by_its_name(member: Client, store_run: StoreRun) -> None:
     store_run(usual("My NAS"))
     assert "Ciphers for My NAS" in text_of(page(member, URL, host="My NAS"))

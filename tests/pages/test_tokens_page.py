@@ -6,6 +6,7 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from runs.models import ApiToken
 from runs.tokens import create_token
@@ -106,6 +107,16 @@ def test_what_cannot_be_is_answered_at_its_field(
 ) -> None:
     assert words in text_of(make(administrator, expect=400, **fields))
     assert not ApiToken.objects.exists()
+
+
+def test_no_token_is_said_to_be_needed_where_none_is(
+    administrator: Client, settings: Settings
+) -> None:
+    assert "an agent sends runs, and reads nothing" in page(administrator, "/tokens/")
+    settings.CIPHERMARK_PUBLIC = True
+    public = page(administrator, "/tokens/")
+    assert "reads nothing" not in public
+    assert "for which this public site needs no token" in public
 
 
 def test_two_valid_tokens_share_no_name(administrator: Client) -> None:

@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
 from pages.compare_page import query_faults
-from pages.first_steps import agent_command
+from pages.first_steps import agent_command, nobody_measured_yet
 from pages.recommend_form import api_params, filled, form_context, with_keys
 from pages.recommend_page import result_context
 from runs.api.recommendation_parameters import recommendation_question
@@ -32,7 +32,7 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
     try:
         question = recommendation_question(api_params(params))
         if question.empty:
-            return _page(request, params, {})
+            return _page(request, params, {"nobody_measured": nobody_measured_yet()})
         advice = advise(question, request.build_absolute_uri(reverse("recommend")), timezone.now())
     except ValidationError as error:
         return _page(request, params, {"faults": query_faults(error)}, status=400)

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -19,9 +20,14 @@ from runs.models import ApiToken
 from runs.tokens import NameTaken, create_token, revoke_token
 
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}
+UPLOAD, READ = ApiToken.Scope.UPLOAD.value, ApiToken.Scope.READ.value
 SCOPES = {
-    ApiToken.Scope.UPLOAD.value: "Upload: an agent sends runs, and reads nothing",
-    ApiToken.Scope.READ.value: "Read: a script reads figures and exports, and changes nothing",
+    UPLOAD: "Upload: an agent sends runs, and reads nothing",
+    READ: "Read: a script reads figures and exports, and changes nothing",
+}
+PUBLIC_SCOPES = {
+    UPLOAD: "Upload: an agent sends runs, and changes nothing else",
+    READ: "Read: a script reads figures and exports, for which this public site needs no token",
 }
 
 
@@ -88,7 +94,7 @@ def _page(
     soon = timezone.now() + timedelta(days=7)
     context = {
         "form": form,
-        "scopes": SCOPES,
+        "scopes": PUBLIC_SCOPES if settings.CIPHERMARK_PUBLIC else SCOPES,
         "expiries": EXPIRIES,
         "tokens": [
             (token, token.expires_at is not None and token.expires_at < soon)

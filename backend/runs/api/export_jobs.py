@@ -95,10 +95,11 @@ def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> Exp
 
     `ValidationError` names what cannot be; `TooManyExports` when enough are under way.
     """
-    kind, written = params.get("kind", MEASUREMENTS), params.get("format", ExportJob.Format.CSV)
+    kind = params.get("kind") or MEASUREMENTS
     if kind not in KINDS:
         raise ValidationError({"kind": f"{kind[:50]!r} is none of {', '.join(KINDS)}."})
     formats = ExportJob.Format.values if kind == MEASUREMENTS else [_only_format(kind)]
+    written = params.get("format") or formats[0]
     if written not in formats:
         raise ValidationError({"format": f"{written[:50]!r} is none of {', '.join(formats)}."})
     question = params.copy()
@@ -194,8 +195,15 @@ class ExportJobList(ApiView):
         operation_id="export_jobs_create",
         request=None,
         parameters=[
-            OpenApiParameter("kind", OpenApiTypes.STR, enum=KINDS),
-            OpenApiParameter("format", OpenApiTypes.STR, enum=ExportJob.Format.values),
+            OpenApiParameter(
+                "kind", OpenApiTypes.STR, enum=KINDS, description=f"Default {MEASUREMENTS}."
+            ),
+            OpenApiParameter(
+                "format",
+                OpenApiTypes.STR,
+                enum=ExportJob.Format.values,
+                description="Default csv; of a comparison xlsx, which is its only one.",
+            ),
             *COMPARISON_PARAMETERS,
             *VIEW_PARAMETERS,
             *ROW_PARAMETERS,

@@ -14,6 +14,9 @@ class ByCursor(CursorPagination):
     max_page_size = 200
     page_size_query_param = "page_size"
     ordering = "-id"
+    invalid_cursor_message = (
+        "This `cursor` is none of this list's: ask without it, then follow `next` and `previous`."
+    )
 
     def get_page_size(self, request: Request) -> int | None:
         """As asked for, at most `max_page_size`; a fault is named, not passed over."""

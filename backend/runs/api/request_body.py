@@ -51,19 +51,21 @@ def _stream(request: Request) -> IO[bytes]:
 
 def read_json_body(request: Request) -> bytes:
     """The JSON of a run document, of at most RUN_DOCUMENT_MAX_BYTES."""
-    return _read_body(request, ("application/json",), settings.RUN_DOCUMENT_MAX_BYTES)
+    return _read_body(
+        request, "a run document", ("application/json",), settings.RUN_DOCUMENT_MAX_BYTES
+    )
 
 
 def read_text_body(request: Request) -> bytes:
     """The bytes of a text to import, of at most parsers.received_text.MAX_BYTES."""
-    return _read_body(request, TEXT_TYPES, MAX_BYTES)
+    return _read_body(request, "a text that a tool printed", TEXT_TYPES, MAX_BYTES)
 
 
-def _read_body(request: Request, media_types: Sequence[str], limit: int) -> bytes:
-    """The request's bytes.
+def _read_body(request: Request, what: str, media_types: Sequence[str], limit: int) -> bytes:
+    """The request's bytes, which are to be `what`.
 
     415 for another content type or encoding, 413 for too large a body (packed or unpacked),
-    400 for a damaged one.
+    400 for a damaged or an empty one.
     """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     if media_type not in media_types:
@@ -78,6 +80,13 @@ def _read_body(request: Request, media_types: Sequence[str], limit: int) -> byte
         raise _too_large(limit)
     if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
         raise ParseError("The body ends before its Content-Length.")
+    body = _unpacked(request, body, limit)
+    if not body:
+        raise ParseError(f"The body is empty: send {what} in it.")
+    return body
+
+
+def _unpacked(request: Request, body: bytes, limit: int) -> bytes:
     encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if encoding == "gzip":
         return _gunzip(body, limit)
