@@ -7,6 +7,7 @@ twenty times as long: the database writes those of measurements (`runs.queries.e
 
 import re
 import shutil
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -20,9 +21,21 @@ from exports.workbook import Table
 COMPRESSION = 1
 """Of zlib: a third larger than its best, many times as fast."""
 
-ZIP64_ROWS = 250_000
-"""A sheet of more may have more than 2 GiB of XML, which a plain ZIP cannot hold. Excel offers to
-repair such a file, so that smaller ones are plain."""
+FILLED = 0.95
+"""Of the 2 GiB of XML that a sheet has in a plain ZIP, so much is for rows. With the larger sizes
+of ZIP64 a file is no longer one for every program: Excel offers to repair it, and LibreOffice 7.4
+does not open it."""
+
+
+class LargeSheet(Exception):
+    """A sheet's rows do not fit into a plain ZIP; what was written of the workbook is of no use.
+
+    `rows` of their length would.
+    """
+
+    def __init__(self, rows: int) -> None:
+        super().__init__(f"{rows} rows fit into a sheet")
+        self.rows = rows
 
 
 @dataclass(frozen=True)
@@ -84,7 +97,10 @@ def _frame(parts: ZipFile, sheet: str) -> Frame:
 def assemble(
     parts: Skeleton, tables: Sequence[Table], stored: Rows, out: BinaryIO
 ) -> Iterator[int]:
-    """Write the whole workbook; yields how many of the `stored` rows are in it so far."""
+    """Write the whole workbook; yields how many of the `stored` rows are in it so far.
+
+    `LargeSheet` when it turns out that a sheet must have fewer rows.
+    """
     ours = {frame.member for frames in parts.frames for frame in frames}
     with ZipFile(parts.path) as source, ZipFile(out, "w", ZIP_DEFLATED, True, COMPRESSION) as book:
         for member in source.infolist():
@@ -106,15 +122,24 @@ def _written(
     """Write a table over its sheets; yields the number of rows with each chunk."""
     rest = (b"", 0)
     for frame, size in zip(frames, sizes, strict=True):
-        with closing(book.open(frame.member, "w", force_zip64=size > ZIP64_ROWS)) as sheet:
+        with closing(book.open(frame.member, "w")) as sheet:
             sheet.write(frame.before)
-            left = size
+            left, used = size, 0
             while left and (chunk := rest if rest[1] else next(rows, None)):
                 fitting, rest = _divided(chunk, left)
-                sheet.write(fitting[0])
                 left -= fitting[1]
+                used += len(fitting[0])
+                _check_length(frame, used / (size - left), size)
+                sheet.write(fitting[0])
                 yield fitting[1]
             sheet.write(frame.after)
+
+
+def _check_length(frame: Frame, row_bytes: float, rows: int) -> None:
+    """Raise `LargeSheet` unless the sheet holds so many rows of the average length so far."""
+    room = FILLED * zipfile.ZIP64_LIMIT - len(frame.before) - len(frame.after)
+    if row_bytes * rows > room:
+        raise LargeSheet(max(1, int(room / row_bytes)))
 
 
 def _divided(chunk: tuple[bytes, int], most: int) -> tuple[tuple[bytes, int], tuple[bytes, int]]:

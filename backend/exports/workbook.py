@@ -1,7 +1,7 @@
 """The workbook of an export, all but the rows of its measurements (`exports.sheet_parts`)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,8 @@ PIVOT_TEXTS = ("host", "cpu", "os_version", "openssl")
 class Contents:
     """What goes into a workbook; `count` is the number of rows of measurements.
 
-    `comparison` has the groups of the table in their order; `charted` is None without any.
+    `comparison` has the groups of the table in their order; `charted` is None without any. `most`
+    is as of `Table`.
     """
 
     asked: Asked
@@ -78,24 +79,27 @@ class Contents:
     machines: Sequence[Sequence[Any]]
     columns: tuple[StoredColumn, ...]
     count: int
+    most: int | None = None
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows under one header, on as many sheets as they need.
 
-    `lines` are the values of the rows, None where the database writes these itself.
+    `lines` are the values of the rows, None where the database writes these itself. `most` rows
+    are on a sheet, None: as many as one can have.
     """
 
     name: str
     columns: Sequence[Column]
     count: int
     lines: Iterable[Iterable[Any]] | None
+    most: int | None = None
 
     @property
     def sheets(self) -> tuple[tuple[str, int], ...]:
         """The name of each sheet, and the number of its rows."""
-        most = SHEET_ROWS - 1
+        most = self.most or SHEET_ROWS - 1
         parts = range(max(1, -(-self.count // most)))
         return tuple(
             (f"{self.name} {part + 1}" if part else self.name, min(most, self.count - part * most))
@@ -113,7 +117,7 @@ def tables(contents: Contents) -> list[Table]:
     found.append(Table("Measurements", contents.columns, contents.count, None))
     machines = contents.machines
     found.append(Table("Machines", contents.machine_columns, len(machines), machines))
-    return found
+    return [replace(table, most=contents.most) for table in found]
 
 
 def _comparison(asked: Asked, comparison: Comparison) -> Table:

@@ -15,7 +15,7 @@ from exports.columns import MACHINES, StoredColumn
 from exports.comparison_columns import comparison_csv
 from exports.csv_dialect import CsvDialect
 from exports.excel_chart import Charted
-from exports.sheet_parts import assemble, skeleton
+from exports.sheet_parts import LargeSheet, assemble, skeleton
 from exports.workbook import PIVOT_TEXTS, Contents, Pivot, tables, write_workbook
 from runs.models import ReferenceProfile
 from runs.queries.comparison import compare, resolve_block_size
@@ -160,16 +160,27 @@ def write_xlsx(export: Export, out: BinaryIO) -> Generator[int]:
     with TemporaryDirectory(prefix="ciphermark-") as folder, one_moment():
         export = decided(export)
         contents = workbook_contents(export)
-        parts = tables(contents)
-        path = Path(folder) / "workbook.xlsx"
-        write_workbook(path, contents, parts)
-        written = skeleton(path, parts)
-        statement = rows_statement(
-            export.selection, export.origin, export.columns, SheetRows(written.styles)
-        )
-        # Closed before the transaction that it reads in, also when nobody wants the rest.
-        with closing(copy_out(statement)) as rows:
-            yield from assemble(written, parts, rows, out)
+        while True:
+            try:
+                yield from _written(export, contents, Path(folder) / "workbook.xlsx", out)
+                return
+            except LargeSheet as found:
+                # How long rows are is known when they come: anew, on more sheets.
+                contents = replace(contents, most=found.rows)
+                out.seek(0)
+                out.truncate()
+
+
+def _written(export: Export, contents: Contents, path: Path, out: BinaryIO) -> Generator[int]:
+    parts = tables(contents)
+    write_workbook(path, contents, parts)
+    written = skeleton(path, parts)
+    statement = rows_statement(
+        export.selection, export.origin, export.columns, SheetRows(written.styles)
+    )
+    # Closed before the transaction that it reads in, also when nobody wants the rest.
+    with closing(copy_out(statement)) as rows:
+        yield from assemble(written, parts, rows, out)
 
 
 def workbook_contents(export: Export) -> Contents:

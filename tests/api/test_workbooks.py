@@ -207,6 +207,25 @@ def test_hostile_text_is_text(reader: ApiClient, store_run: StoreRun) -> None:
     assert "_x005F_x0041_" in measurements
 
 
+@pytest.mark.usefixtures("published")
+def test_rows_too_long_for_a_plain_zip_go_on_in_the_next_sheet(
+    reader: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound of 2 GiB is lowered: 900,000 rows reach it, or fewer with very long texts."""
+    plain = opened(body(reader, "measurements.xlsx", tool="ssh"))
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 60_000)
+    content = body(reader, "measurements.xlsx", tool="ssh")
+    large = opened(content)
+    assert "Measurements 3" in large.sheetnames
+    for sheet in ("Comparison", "Measurements", "Machines"):
+        parts = [name for name in large.sheetnames if name.startswith(sheet)]
+        rows = [row for name in parts for row in table(large, name)]
+        assert rows == table(plain, sheet)
+    with zipfile.ZipFile(io.BytesIO(content)) as members:
+        assert max(one.file_size for one in members.infolist()) <= 60_000
+        assert {one.extra for one in members.infolist()} == {b""}, "every program opens it"
+
+
 def units(text: str) -> int:
     """Its length as spreadsheets count it."""
     return len(text.encode("utf-16-le")) // 2
