@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from openpyxl import load_workbook
 from pytest_django.fixtures import Settings
 
 from runs import export_jobs, export_room
-from runs.export_jobs import MOST_ATTEMPTS, make
-from runs.export_room import MOST_UNFINISHED
-from runs.models import ExportJob, ReferenceProfile
+from runs.export_jobs import MOST_ATTEMPTS, make, open_job
+from runs.export_room import MOST_UNFINISHED, TooManyExports
+from runs.models import ApiToken, ExportJob, ReferenceProfile
 from runs.queries import copying
 from runs.roles import ADMINISTRATOR
 from runs.tasks import sweep_exports
@@ -233,6 +235,25 @@ def test_the_same_question_under_way_is_one_job_and_their_number_is_limited(
     refused = reader.post(f"{URL}?kind=measurements&host=one-more")
     assert refused.status_code == 429
     assert int(refused["Retry-After"]) > 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_requests_of_one_moment_find_no_more_room_than_there_is() -> None:
+    create_token("report", "read")
+    token = ApiToken.objects.get()
+
+    def ask(number: int) -> bool:
+        try:
+            open_job(ExportJob(kind="samples", format="csv", query=f"{number}", token=token), "")
+        except TooManyExports:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(ask, range(16))) == MOST_UNFINISHED
+    assert ExportJob.objects.count() == MOST_UNFINISHED
 
 
 def test_visitors_without_an_account_do_not_take_each_others_room(

@@ -31,6 +31,7 @@ STATES = {
     "no such chart": "/?chart=lines&source=published",
     "nothing fits": f"/?cpu=no-such-cpu&{CIPHERS}",
     "no baseline": "/?metric=vs_blowfish&os=debian",
+    "misspelt filter": "/?source=published&hots=nas",
     "refused": "/?tool=gpg",
     "hosts": "/hosts/",
     "hosts found": "/hosts/?q=fleet&sort=name&verdict=hardware",
