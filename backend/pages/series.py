@@ -1,6 +1,6 @@
 """Measurements of a run or a host, arranged for reading: one section per configuration."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -11,6 +11,7 @@ from exports.palette import cipher_order, colour_slot, short_names
 from pages.charts.figure import rows_height
 from pages.formatting import data_size
 from pages.page_query import PageAddress, page_number
+from runs.queries.latest import LatestResult
 from runs.queries.runs import MeasurementDetail
 
 SERIES_ON_PAGE = 250
@@ -152,23 +153,33 @@ class ToolChart:
         """The room that is kept for it, in CSS pixels."""
         return rows_height(self.view["comparison"]["groups"])
 
+    @property
+    def doubts(self) -> bool:
+        """Whether any of its figures is doubtful."""
+        groups = self.view["comparison"]["groups"]
+        return any("doubtful" in one for group in groups for one in group["values"].values())
 
-def tool_charts(shown: Iterable[Section]) -> tuple[ToolChart, ...]:
+
+def tool_charts(latest: Iterable[LatestResult]) -> tuple[ToolChart, ...]:
     """A chart for each tool that has usual results."""
+    results = tuple(latest)
+    shown = sections([one.detail for one in results])
+    # As objects: their tries make results that cannot be hashed.
+    doubtful = {id(one.detail) for one in results if one.detail.noisy or one.conditions}
     usual = [section for section in shown if section.usual]
     return tuple(
         ToolChart(
             f"chart-view-{tool}",
             TOOL_NAMES[tool],
-            _chart_view(tool, [one for one in usual if one.tool == tool]),
+            _chart_view(tool, [one for one in usual if one.tool == tool], doubtful),
         )
         for tool in TOOL_NAMES
         if any(one.tool == tool for one in usual)
     )
 
 
-def _chart_view(tool: str, of_tool: list[Section]) -> dict[str, Any]:
-    groups = [_chart_group(number, section) for number, section in enumerate(of_tool)]
+def _chart_view(tool: str, of_tool: list[Section], doubtful: Collection[int]) -> dict[str, Any]:
+    groups = [_chart_group(number, one, doubtful) for number, one in enumerate(of_tool)]
     ciphers = sorted({name for group in groups for name in group["values"]}, key=cipher_order)
     return {
         "comparison": {
@@ -189,8 +200,11 @@ def _chart_view(tool: str, of_tool: list[Section]) -> dict[str, Any]:
     }
 
 
-def _chart_group(number: int, section: Section) -> dict[str, Any]:
-    """One section as a group of the chart; of openssl only the largest block size."""
+def _chart_group(number: int, section: Section, doubtful: Collection[int]) -> dict[str, Any]:
+    """One section as a group of the chart; of openssl only the largest block size.
+
+    `doubtful`: the ids of results that are noisy or of a disturbed run.
+    """
     sizes = [row.block_size for row in section.rows if row.block_size]
     largest = max(sizes, default=None)
     rows = [row for row in section.rows if row.median is not None and row.block_size == largest]
@@ -207,6 +221,7 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
                 "min": row.minimum,
                 "max": row.maximum,
                 "n": 1,
+                **({"doubtful": 1} if id(row) in doubtful else {}),
             }
             for row in rows
         },

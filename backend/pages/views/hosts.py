@@ -16,7 +16,7 @@ from pages.first_steps import agent_command
 from pages.history_section import history_context
 from pages.host_list import host_list_context
 from pages.recommend_page import headline
-from pages.series import sections, series_page, tool_charts
+from pages.series import series_page, tool_charts
 from pages.standing_view import standing_tables
 from runs.queries.delivery import latest_delivery
 from runs.queries.former_hosts import present_id
@@ -45,13 +45,15 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     past, faults = _history(host, request)
     with allowing_lag() as lag:
         stood = standing_tables(standings(host_id, host.latest))
+    charts = tool_charts(host.latest)
     context = {
         "host": host.summary,
         "facts": environment_facts(host.environment),
         "part": series_page(host.results, request.GET),
-        "charts": tool_charts(sections(host.results)),
+        "charts": charts,
         "runs": host.recent_runs,
         "standings": stood,
+        "doubts": any(chart.doubts for chart in charts),
         "lag": lag,
         "delivery": latest_delivery(host_id),
         "recommendation": recommendation_line(host.summary.host),

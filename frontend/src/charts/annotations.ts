@@ -56,14 +56,18 @@ function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme, halo: bool
   const [bold, plain] = [`600 13px ${theme.fontFamily}`, `12px ${theme.fontFamily}`];
   const badge = heading.here ? measured(plain)(HERE) + 22 : 0;
   const parts = headingParts(heading, badge, width - 2 * left, measured(bold), measured(plain));
+  const write = (text: string, at: number): void => {
+    if (halo) haloed(ctx, text, at, y, theme);
+    else ctx.fillText(text, at, y);
+  };
   let x = left + measured(bold)(parts.label) + 8;
   ctx.fillStyle = theme.text;
-  ctx.fillText(parts.label, left, y);
+  ctx.font = bold;
+  write(parts.label, left);
   ctx.font = plain;
   if (parts.badge) x = drawBadge(ctx, x, y, theme);
   ctx.fillStyle = theme.muted;
-  if (halo) haloed(ctx, parts.note, x, y, theme);
-  else ctx.fillText(parts.note, x, y);
+  write(parts.note, x);
 }
 
 function drawBadge(ctx: CanvasRenderingContext2D, x: number, y: number, theme: Theme): number {

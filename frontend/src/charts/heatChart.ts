@@ -16,8 +16,8 @@ const ONE_LINE = 26;
 const TWO_LINES = 36;
 const GAP = 2;
 /** Air on both sides of a value in its cell, together. */
-const AIR = 3;
-const SHARE_OF_NAMES = 0.3;
+const AIR = 2;
+const SHARE_OF_NAMES = { narrow: 0.26, wide: 0.3 };
 /** Room for the names of ciphers in two lines, and upright where cells are too narrow for that. */
 const NAMES_HEIGHT = 40;
 const UPRIGHT_HEIGHT = 146;
@@ -81,7 +81,7 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
 }
 
 function widestName(width: number): number {
-  return Math.min(260, width * SHARE_OF_NAMES);
+  return Math.min(260, width * SHARE_OF_NAMES[width < NARROW ? "narrow" : "wide"]);
 }
 
 /** On a phone most names need two lines; on a wide screen a rare long one is cut instead. */
