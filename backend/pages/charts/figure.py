@@ -244,5 +244,6 @@ def _pair(row: BothTools) -> dict[str, Any]:
         "exact_ssh": exact(row.ssh.median, "B/s"),
         "exact_openssl": exact(row.openssl.median, "B/s"),
         "share": percent(row.share),
+        "doubt": "doubtful" if row.doubtful else "",
         "n": max(row.ssh.n, row.openssl.n),
     }
