@@ -160,6 +160,26 @@ def test_paper_gets_the_results_in_light_colours(open_page: OpenPage, tmp_path: 
     assert background == "rgb(255, 255, 255)"
 
 
+def test_a_report_is_dark_on_a_dark_screen_alone(open_page: OpenPage) -> None:
+    page = open_page("/report.html?group_by=os&source=published", dark=True)
+    bar = "getComputedStyle(document.querySelector('rect')).fill"
+    background = "getComputedStyle(document.body).backgroundColor"
+    on_screen = (page.evaluate(background), page.evaluate(bar))
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(background) == "rgb(255, 255, 255)" != on_screen[0]
+    assert page.evaluate(bar) != on_screen[1]
+
+
+def test_a_table_wider_than_the_phone_is_scrolled_by_keyboard(open_page: OpenPage) -> None:
+    page = open_page("/hosts/", width=390)
+    listed = page.get_by_role("group", name="List of hosts")
+    listed.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.table-box').scrollLeft > 0")
+    shades = listed.evaluate("box => getComputedStyle(box).backgroundAttachment")
+    assert shades.split(", ") == ["local", "local", "scroll", "scroll"]
+
+
 def test_the_screenshot_of_the_readme_is_made_by_the_project(
     site: LiveSite, measured_run: str, tmp_path: Path
 ) -> None:

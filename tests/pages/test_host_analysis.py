@@ -166,6 +166,22 @@ def test_a_host_stands_among_all_machines_one_vote_each(
     assert "no other machine measured it" in said
 
 
+def test_noisy_and_disturbed_figures_say_so_beside_them(
+    member: Client, store_run: StoreRun
+) -> None:
+    scattered = (4e8, 2e8, 6e8)
+    calm = store_run(run_of_day(0, ssh_measurement(GCM, *scattered), conditions=[]))
+    said = text_of(page(member, address(calm)))
+    assert "400 MB/s noisy no other machine" in said
+    both = store_run(
+        run_of_day(1, ssh_measurement(GCM, *scattered), conditions=[{"code": "swapping"}])
+    )
+    html = page(member, address(both))
+    assert "400 MB/s noisy, disturbed no other machine" in text_of(html)
+    assert 'title="The spread is above 5 %; swapping"' in html
+    assert text_of(page(member, "/")).count("400 MB/s doubtful") == 1
+
+
 def test_machines_beyond_a_change_of_the_tool_are_no_rivals(
     member: Client, store_run: StoreRun
 ) -> None:
