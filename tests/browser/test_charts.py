@@ -88,7 +88,8 @@ def read_by_keyboard(page: Page) -> list[str]:
 def shown_figures(page: Page, kind: str) -> list[str]:
     """The table's figures as they are written, without what stands below them."""
     found: list[str] = page.locator(CELLS[kind]).evaluate_all(
-        "cells => cells.map(cell => cell.firstChild.textContent.trim())"
+        """cells => cells.map(cell =>
+            (cell.querySelector(".figure > span") ?? cell.firstChild).textContent.trim())"""
     )
     return found
 

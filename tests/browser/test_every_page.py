@@ -171,7 +171,7 @@ def test_a_report_is_dark_on_a_dark_screen_alone(open_page: OpenPage) -> None:
 
 
 def test_a_table_wider_than_the_phone_is_scrolled_by_keyboard(open_page: OpenPage) -> None:
-    page = open_page("/hosts/", width=390)
+    page = open_page("/hosts/", width=390, bypass_csp=True)
     listed = page.get_by_role("group", name="List of hosts")
     listed.focus()
     page.keyboard.press("ArrowRight")
