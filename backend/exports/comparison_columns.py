@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.comparison import Comparison, Group
-from analysis.groups import GroupSummary
+from analysis.groups import FEW_VOTES, GroupSummary
 from exports.asked import Asked
 from exports.columns import Column, Kind
 from exports.csv_dialect import CsvDialect, Value
@@ -82,6 +82,10 @@ def _values(value: str, unit: str) -> tuple[ComparisonColumn, ...]:
     )
 
 
+def _doubtful(row: ComparisonRow) -> int | None:
+    return row.group.doubtful.get(row.cipher, 0) if row.summary.n <= FEW_VOTES else None
+
+
 def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
     """The columns; the figures' names depend on the metric."""
     return (
@@ -92,6 +96,15 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
         *_values(value_column(comparison), comparison.unit),
         ComparisonColumn(
             "n", "integer", "Machines that measured this cipher.", "", 8, lambda row: row.summary.n
+        ),
+        ComparisonColumn(
+            "doubtful",
+            "integer",
+            f"Of up to {FEW_VOTES} machines those whose figure is noisy, or of a disturbed run;"
+            " empty: there are more.",
+            "",
+            10,
+            _doubtful,
         ),
         ComparisonColumn(
             "uncertainty_factor",

@@ -139,7 +139,7 @@ PAGES = (
 
 def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
     """Every page with a name on it."""
-    runs = site.get(f"/api/v1/runs/?{COMPARE}&page_size=200")["results"]
+    runs = site.get("/api/v1/runs/?tag=hostile%3Ayes&page_size=200")["results"]
     ids = [run["run_id"] for run in runs]
     hosts = {run["host"]: site.get(f"/api/v1/runs/{run['run_id']}/")["host_id"] for run in runs}
     assert len(ids) == len(hosts) == len(NAMES)
