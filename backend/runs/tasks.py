@@ -36,6 +36,10 @@ MAX_ATTEMPTS = 5
 TURN = 1.0
 """Seconds after which a task that processes run after run lets other tasks have their turn."""
 
+LINGER = 0.05
+"""Seconds that it waits for one more run before it ends: under a stream of uploads there is a task
+a second then, not one for each, and the uploads have no word to send."""
+
 PRUNED_BATCHES = 50
 """Of one task: ten thousand runs, so that it never nears the time limit."""
 
@@ -73,13 +77,22 @@ def process_accepted(after: int = 0) -> None:
     """
     heard(process_accepted)
     end, reached = time.monotonic() + TURN, after
-    while (found := next_accepted(reached)) is not None:
+    while (found := _next_accepted(reached)) is not None:
         if time.monotonic() > end:
             send_word(process_accepted)
             return
         reached = found
         if not _has_ended(reached):
             return
+
+
+def _next_accepted(after: int) -> int | None:
+    """The next one, or the one that comes in a moment."""
+    found = next_accepted(after)
+    if found is None:
+        time.sleep(LINGER)
+        found = next_accepted(after)
+    return found
 
 
 def _has_ended(run_pk: int) -> bool:

@@ -161,6 +161,24 @@ def test_a_task_that_had_its_turn_asks_for_another(
 
 
 @pytest.mark.django_db
+def test_a_run_that_comes_while_the_task_ends_needs_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        if not pauses:
+            another_run()
+        pauses.append(seconds)
+
+    monkeypatch.setattr("runs.tasks.time.sleep", pause)
+    another_run()
+    tasks.process_accepted()
+    assert list(Run.objects.values_list("status", flat=True)) == ["ready", "ready"]
+    assert pauses == [tasks.LINGER] * 2
+
+
+@pytest.mark.django_db
 def test_a_run_in_other_hands_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     taken, free = another_run(), another_run()
     real = claimed
