@@ -126,6 +126,7 @@ MASK_S390X = (
     "km:~0x380000002800:~0x0;kmc:~0x380000000000:~0x0;kmctr:~0x380000000000:~0x0;"
     "kma:~0x380000000000:~0x0;kimd:~0x0:~0x4000000000000000"
 )
+NOT_REACHED = "not tried: interrupted"  # reason of what a signal left out
 CAPABILITY_VARIABLES = (
     "OPENSSL_ia32cap",
     "OPENSSL_armcap",
@@ -2010,6 +2011,11 @@ class Asked(NamedTuple):
             words.append("in %d processes" % self.threads)
         return " ".join(words)
 
+    def part_in_words(self) -> str:
+        """What of the cipher this measures."""
+        sizes = "at %d bytes" % self.block_size if self.block_size else "at all block sizes"
+        return " ".join((self.in_words() + " " + sizes).split(" ")[1:])
+
 
 def speed_command(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities) -> List[str]:
     """`-evp` always: without it rc4 answers 0.00 and AES leaves its instructions unused."""
@@ -2336,10 +2342,10 @@ class SshPlan:
                     self.turn(channel, method, attempt, number + 1)
         return self.results()
 
-    def results(self) -> List[Series]:
+    def results(self, interrupted: bool = False) -> List[Series]:
         """What has been measured, also when the run ends early."""
         for channel in self.channels:
-            self.explain_gaps(channel)
+            self.explain_gaps(channel, NOT_REACHED if interrupted else "not tried")
         return [series for series in self.series.values() if series.samples]
 
     def turn(
@@ -2368,7 +2374,7 @@ class SshPlan:
             self.reasons[channel, step] = str(error)
             verbose("ssh %s, %s: %s" % (channel.in_words(), step, error))
 
-    def explain_gaps(self, channel: Channel) -> None:
+    def explain_gaps(self, channel: Channel, untried: str) -> None:
         """Why a channel, or one method of it, has no sample at all."""
         methods = ("steady", "pipeline")
         series = [self.series.get((channel, method)) for method in methods]
@@ -2381,7 +2387,7 @@ class SshPlan:
         ]
         if not missing:
             return
-        reason = (told or ["not tried"])[0]
+        reason = (told or [untried])[0]
         if len(missing) == 1:
             reason = "%s: %s" % (missing[0], reason)
         cipher = channel.cipher or ""
@@ -2505,6 +2511,7 @@ class OpensslPlan:
         self.skipped = skipped
         self.progress = progress
         self.failed = set()  # type: Set[Asked]
+        self.tried = set()  # type: Set[Asked]
         self.series = {}  # type: Dict[Asked, Series]
 
     def run(self) -> List[Series]:
@@ -2521,6 +2528,7 @@ class OpensslPlan:
                 self.progress.step(label % words, cost)
                 if asked._replace(block_size=None) not in self.failed:
                     self.attempt(asked)
+                self.tried.add(asked)
         return self.results()
 
     def complete(self, asked: Asked) -> bool:
@@ -2556,21 +2564,44 @@ class OpensslPlan:
             self.able = self.able._replace(machine=False)
             return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
 
-    def results(self) -> List[Series]:
-        """All series, less masked ones where the mask changed nothing."""
+    def results(self, interrupted: bool = False) -> List[Series]:
+        """All series, less masked ones that tell nothing, also when the run ends early."""
+        if interrupted:
+            self.note_unreached()
+        measured = {asked: series for asked, series in self.series.items() if series.samples}
         kept = []
-        for asked in sorted(self.series, key=str):
-            series = self.series[asked]
-            plain = self.series.get(asked._replace(acceleration="default"))
-            if asked.acceleration == "masked" and not mask_worked(plain, series):
-                self.skipped.add("openssl", asked.cipher, "mask had no effect", "masked")
+        for asked in sorted(measured, key=str):
+            plain = measured.get(asked._replace(acceleration="default"))
+            reason = ""
+            if asked.acceleration == "masked":
+                reason = mask_fault(plain, measured[asked], interrupted)
+            if reason:
+                self.skipped.add("openssl", asked.cipher, reason, "masked")
             else:
-                kept.append(series)
+                kept.append(measured[asked])
         return kept
 
+    def note_unreached(self) -> None:
+        """Name each cipher, or part of one, that had not had its first try."""
+        begun = {asked.cipher for asked in self.tried}
+        for asked in self.work.once + self.work.often:
+            if asked not in self.tried:
+                part = asked.part_in_words() if asked.cipher in begun else ""
+                reason = "%s: %s" % (part, NOT_REACHED) if part else NOT_REACHED
+                self.skipped.add("openssl", asked.cipher, reason, part)
 
-def mask_worked(plain: Optional[Series], masked: Series) -> bool:
-    return plain is not None and plain.median() >= MASK_MIN_EFFECT * masked.median()
+
+def mask_fault(plain: Optional[Series], masked: Series, interrupted: bool = False) -> str:
+    """Why a masked series is no measurement of software AES; empty when it is one.
+
+    The effect of a mask is a ratio: without a plain series nothing can be said of it.
+    """
+    if plain is None:
+        words = "not tried without the mask: interrupted"
+        return words if interrupted else "without the mask there is no figure to compare with"
+    if plain.median() < MASK_MIN_EFFECT * masked.median():
+        return "mask had no effect"
+    return ""
 
 
 def openssl_series(asked: Asked) -> Series:
@@ -2762,6 +2793,7 @@ class Run:
         self.able = SpeedAbilities(False, False)
         self.mask = None  # type: Optional[Tuple[str, str]]
         self.plan = None  # type: Union[SshPlan, OpensslPlan, None]
+        self.begun = []  # type: List[Union[SshPlan, OpensslPlan]]
         self.interrupted = None  # type: Optional[Interrupted]
         self.offered = []  # type: List[str]
 
@@ -2875,8 +2907,7 @@ class Run:
             self.measure_tools(ssh_ciphers, openssl_ciphers, work)
         except Interrupted as signalled:
             self.interrupted = signalled
-            if self.plan is not None:
-                self.series += self.plan.results()
+            self.end_early(ssh_ciphers, work)
         self.progress.finish()
         found = conditions_of_run(
             foreign, before, machine_state(), self.disturbed_tries(), environment["cpu"]["governor"]
@@ -2891,28 +2922,49 @@ class Run:
     ) -> None:
         if ssh_ciphers and not self.options.targets:
             self.measure_ssh(ssh_ciphers)
-        for number, address in enumerate(self.options.targets if ssh_ciphers else ()):
-            shown = "remote %d" % (number + 1) if self.options.anonymous else address
+        for address, shown in self.remote_ends() if ssh_ciphers else ():
             self.measure_remote(RemoteHost(self.ssh or "", address, shown), ssh_ciphers)
         if openssl_ciphers and self.openssl:
-            self.carry_out(
-                OpensslPlan(
-                    self.openssl,
-                    self.able,
-                    work,
-                    self.mask,
-                    self.options.depth,
-                    self.skipped,
-                    self.progress,
-                )
-            )
+            self.carry_out(self.openssl_plan(work))
+
+    def remote_ends(self) -> List[Tuple[str, str]]:
+        """The address of each target, and what the document calls it."""
+        targets = self.options.targets
+        if self.options.anonymous:
+            return [(address, "remote %d" % (at + 1)) for at, address in enumerate(targets)]
+        return [(address, address) for address in targets]
+
+    def openssl_plan(self, work: SpeedWork) -> OpensslPlan:
+        return OpensslPlan(
+            self.openssl or "",
+            self.able,
+            work,
+            self.mask,
+            self.options.depth,
+            self.skipped,
+            self.progress,
+        )
 
     def carry_out(self, plan: Union[SshPlan, OpensslPlan]) -> None:
         """Run a plan; while it runs, an interruption finds there what it has measured."""
         self.plan = plan
+        self.begun.append(plan)
         found = plan.run()
         self.plan = None
         self.series += found
+
+    def end_early(self, ssh_ciphers: Sequence[str], work: SpeedWork) -> None:
+        """Keep what the plan at work has measured; note all that was not come to."""
+        if self.plan is not None:
+            self.series += self.plan.results(interrupted=True)
+        begun = [plan.server.label for plan in self.begun if isinstance(plan, SshPlan)]
+        for end in [shown for _, shown in self.remote_ends()] or [""]:
+            if end not in begun:
+                reason = "%s: %s" % (end, NOT_REACHED) if end else NOT_REACHED
+                for cipher in ssh_ciphers:
+                    self.skipped.add("ssh", cipher, reason, end)
+        if not any(isinstance(plan, OpensslPlan) for plan in self.begun):
+            self.openssl_plan(work).results(interrupted=True)
 
     def announce(self, ssh: Sequence[str], openssl: Sequence[str], work: SpeedWork) -> None:
         """Print the estimate and give the progress line its plan."""

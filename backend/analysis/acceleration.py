@@ -199,16 +199,25 @@ def _mask_was_idle(
 ) -> bool:
     """Whether masking was tried on a telling openssl cipher and changed nothing.
 
-    ssh does not tell: its MAC and its copying hide the cipher.
+    ssh does not tell: its MAC and its copying hide the cipher. An agent's word for it counts where
+    the plain series is there too: without that there was nothing to compare with.
     """
     effects = _mask_effects(measured, "openssl")
     if effects:
         return all(1 / NO_EFFECT < effect.factor < NO_EFFECT for effect in effects)
+    plain = {one.series.cipher for one in measured if _is_plain_openssl(one.series)}
     return any(
         one.get("tool") == "openssl"
-        and one.get("cipher") in TELLING_CIPHERS["openssl"]
+        and one.get("cipher") in plain.intersection(TELLING_CIPHERS["openssl"])
         and MASK_WITHOUT_EFFECT in str(one.get("reason"))
         for one in skipped
+    )
+
+
+def _is_plain_openssl(series: Series) -> bool:
+    return series.tool == "openssl" and (series.acceleration, series.operation) == (
+        "default",
+        "encrypt",
     )
 
 

@@ -106,11 +106,32 @@ def speed_series(acceleration: str, rate: float) -> agent.Series:
 @pytest.mark.parametrize(("masked", "worked"), ((300e6, True), (4000e6, False), (4500e6, False)))
 def test_a_mask_counts_from_a_tenth_of_effect(masked: float, worked: bool) -> None:
     plain = speed_series("default", 4300e6)
-    assert agent.mask_worked(plain, speed_series("masked", masked)) is worked
+    fault = agent.mask_fault(plain, speed_series("masked", masked))
+    assert fault == ("" if worked else "mask had no effect")
 
 
 def test_a_mask_without_a_plain_series_proves_nothing() -> None:
-    assert not agent.mask_worked(None, speed_series("masked", 300e6))
+    fault = agent.mask_fault(None, speed_series("masked", 300e6))
+    assert fault == "without the mask there is no figure to compare with"
+
+
+def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> None:
+    """The masked try of GCM was made, the plain one was not: nothing is said of the mask."""
+    able, skipped = agent.SpeedAbilities(seconds=True, providers=True), agent.Skipped()
+    ciphers = ("aes-128-cbc", "aes-128-gcm")
+    work = agent.openssl_work(agent.QUICK, able, ciphers, ciphers)
+    progress = agent.Progress("none")
+    plan = agent.OpensslPlan("openssl", able, work, ("X", "y"), agent.QUICK, skipped, progress)
+    masked = agent.Asked("aes-128-gcm", "masked")
+    plan.tried.add(masked)
+    plan.series[masked] = speed_series("masked", 300e6)
+    assert plan.results(interrupted=True) == []
+    assert sorted((entry["cipher"], entry["reason"]) for entry in skipped.document()) == [
+        ("aes-128-cbc", "not tried: interrupted"),
+        ("aes-128-gcm", "at 16384 bytes: not tried: interrupted"),
+        ("aes-128-gcm", "at 8192 bytes: not tried: interrupted"),
+        ("aes-128-gcm", "not tried without the mask: interrupted"),
+    ]
 
 
 @pytest.mark.parametrize(

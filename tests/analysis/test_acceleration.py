@@ -226,6 +226,15 @@ def test_an_idle_mask_beside_fast_aes_is_a_mask_that_does_not_work() -> None:
     assert "changed nothing" in unjudged.evidence
 
 
+def test_an_idle_mask_without_the_plain_series_is_no_evidence() -> None:
+    skipped = [{"tool": "openssl", "cipher": "aes-128-cbc", "reason": "mask had no effect"}]
+    found = acceleration_verdict(
+        [*BASELINES, openssl("aes-256-cbc", 380)], environment(WITH_AES), skipped
+    )
+    assert found.verdict == "unknown"
+    assert "changed nothing" not in found.evidence
+
+
 def test_a_hypervisor_hides_what_the_model_has() -> None:
     found = acceleration_verdict(
         [*BASELINES, openssl("aes-128-cbc", 380)], environment(NO_AES, virtualization="kvm")
