@@ -18,7 +18,13 @@ ARCHIVES = (
     (b"MZ\x90", "a program"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
 )
+WAY_OUT = {
+    "a picture": "Send the text that it shows.",
+    "a PDF document": "Send the text that it shows.",
+    "a program": "Send what it prints.",
+}
 TAR_MAGIC = slice(257, 262)
 WIDE_BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x1b\f\b\a"))
@@ -52,7 +58,8 @@ def received_text(body: bytes) -> ReceivedText:
         raise TextTooLarge(f"The text has {len(body):,} bytes; {MAX_BYTES:,} are read at most.")
     kind = _binary_kind(body)
     if kind:
-        raise NotAText(f"This is {kind}, not a text. Unpack it, and send the text inside.")
+        way_out = WAY_OUT.get(kind, "Unpack it, and send the text inside.")
+        raise NotAText(f"This is {kind}, not a text. {way_out}")
     encoding = next((name for mark, name in WIDE_BOMS if body.startswith(mark)), "utf-8")
     text, encoding = _decoded(body, encoding)
     if encoding != "utf-16" and _is_binary(body):

@@ -186,11 +186,12 @@ def test_a_text_without_figures_is_refused_and_previewed_as_such(uploader: ApiCl
     (
         (gzip.compress(TABLE.encode()), 400, "a gzip archive"),
         (b"PK\x03\x04" + bytes(100), 400, "a zip archive"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), 400, "not a text. Send the text that it shows."),
         (bytes(range(256)) * 40, 400, "a binary file"),
         (b"x" * (MAX_BYTES + 1), 413, "at most"),
         (b"\n" * (MAX_LINES + 1), 413, "lines"),
     ),
-    ids=("gzip", "zip", "binary", "large", "many lines"),
+    ids=("gzip", "zip", "picture", "binary", "large", "many lines"),
 )
 def test_what_is_no_text_is_refused_with_the_reason(
     uploader: ApiClient, body: bytes, status: int, words: str
