@@ -8,8 +8,11 @@ from documents.types import Acceleration, Operation, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 
-PARSER_VERSION = 1
-"""Counted up whenever a text may yield other figures than before: `reparse_runs` goes by it."""
+PARSER_VERSION = 2
+"""Counted up whenever a text may yield other figures than before: `reparse_runs` goes by it.
+
+2: openssl's figures from little CPU time count where they fit those of the sizes beside them.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class Remark:
     `no_cipher` (a rate whose cipher the text does not name), `unit_assumed` (what MB means),
     `unit_unclear` (Mb/s: bits or bytes), `columns_unclear` (several rates on a line, and nothing
     says of what), `wall_clock` (rates from a time that includes the connection's set-up),
-    `no_amount` (a time without the number of bytes).
+    `no_amount` (a time without the number of bytes), `little_cpu_time` (a rate from a fraction of
+    the time asked for, which fits those beside it).
     """
 
     line: int

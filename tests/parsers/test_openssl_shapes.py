@@ -167,6 +167,32 @@ def test_a_rate_from_borrowed_time_is_kept_and_flagged() -> None:
     assert codes(part) == ["implausible"]
 
 
+def test_little_cpu_time_is_only_doubted_where_the_rate_fits_its_neighbours() -> None:
+    """A busy machine: 0.21 s were left to the program of the second it ran."""
+    rates_seen = [3_470_016_000.0, 3_640_003_047.6, 3_820_003_328.0]
+    part = read(
+        doing("aes-128-cbc", 1024, 3_388_688, 1.0, 1),
+        doing("aes-128-cbc", 8192, 93_311, 0.21, 1),
+        doing("aes-128-cbc", 16384, 233_155, 1.0, 1),
+        header((1024, 8192, 16384)),
+        row("aes-128-cbc", rates_seen),
+    )
+    assert [figure.implausible for figure in figures(part)] == [None] * 3
+    assert codes(part) == ["little_cpu_time"]
+    assert "at 8192 bytes" in part.remarks[0].detail
+
+
+def test_what_an_engine_makes_of_little_cpu_time_stays_implausible() -> None:
+    part = read(
+        doing("aes-128-cbc", 1024, 90_000, 1.0, 1),
+        doing("aes-128-cbc", 8192, 60_000, 0.21, 1),
+        header((1024, 8192)),
+        row("aes-128-cbc", [92_160_000.0, 2_340_571_428.6]),
+    )
+    assert [bool(figure.implausible) for figure in figures(part)] == [False, True]
+    assert "or other processes held the CPU" in (figures(part)[1].implausible or "")
+
+
 def test_a_table_that_contradicts_its_counts_is_flagged() -> None:
     part = read(doing("rc4", 16, 9_000_000), header((16,)), row("rc4", [96_000_000.0]))
     assert figures(part)[0].implausible is not None

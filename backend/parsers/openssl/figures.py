@@ -1,7 +1,7 @@
 """From a run of `openssl speed` to its figures, each with its cipher and its block size."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -24,6 +24,13 @@ from parsers.openssl.tables import (
 from parsers.types import Figure, Remark
 
 _SSLEAY_FIRST_BLOCK = 8
+
+LIKE_ITS_NEIGHBOURS = 1.25
+"""A rate within this factor of those of the block sizes beside it fits them; what an engine makes
+of CPU time is many times higher."""
+
+LEAST_CPU_SECONDS = 0.1
+"""Printed with two decimals: of less, a rate is not known to a tenth."""
 
 MOST_BYTES = 2**63 - 1
 """More cannot be stored, and was never processed."""
@@ -77,8 +84,24 @@ def flag_impossible(row: Sequence[Figure]) -> list[Figure]:
 
 def _block_seconds(figure: Figure) -> float:
     """Seconds for one block."""
-    rate = figure.bytes_per_second or (figure.bytes or 0) / (figure.seconds or 1)
-    return (figure.block_size or 0) / rate
+    return (figure.block_size or 0) / _rate(figure)
+
+
+def _rate(figure: Figure) -> float:
+    """Bytes per second."""
+    return figure.bytes_per_second or (figure.bytes or 0) / (figure.seconds or 1)
+
+
+def _fits(figure: Figure, sound: Iterable[Figure]) -> bool:
+    """Whether a rate is like those of the next smaller and larger blocks, where they are known."""
+    size = figure.block_size or 0
+    known = {one.block_size or 0: _rate(one) for one in sound}
+    smaller, larger = [one for one in known if one < size], [one for one in known if one > size]
+    beside = [known[one] for one in (*sorted(smaller)[-1:], *sorted(larger)[:1])]
+    if not beside:
+        return False
+    low, high = min(beside) / LIKE_ITS_NEIGHBOURS, max(beside) * LIKE_ITS_NEIGHBOURS
+    return low <= _rate(figure) <= high
 
 
 def figures_of(run: Run) -> RunFigures:
@@ -142,8 +165,30 @@ class _Evaluation:
             operation = self._operation(printed.row)
             repetition = seen[cipher, operation, printed.side]
             seen[cipher, operation, printed.side] += 1
-            for figure in flag_impossible(list(self._cells(printed, cipher, operation))):
+            cells = self._with_doubts(list(self._cells(printed, cipher, operation)))
+            for figure in flag_impossible(cells):
                 yield Placed(figure, repetition, _note(printed))
+
+    def _with_doubts(self, row: Sequence[Figure]) -> list[Figure]:
+        """A row; what little CPU time was counted for counts where its rate fits those beside."""
+        sound = [figure for figure in row if not figure.implausible]
+        doubted = [one for one in row if self._is_measured(one) and _fits(one, sound)]
+        if doubted:
+            sizes = ", ".join(str(one.block_size) for one in doubted)
+            self._remark(
+                doubted[0].line,
+                "little_cpu_time",
+                f"{doubted[0].label}: little CPU time was counted at {sizes} bytes, as on a busy"
+                " machine; the rate fits those beside it, and counts.",
+            )
+        return [replace(one, implausible=None) if one in doubted else one for one in row]
+
+    def _is_measured(self, figure: Figure) -> bool:
+        """Whether only the little CPU time of its count speaks against a figure."""
+        count = self.counts.get((figure.cipher, figure.block_size or 0))
+        if count is None or self.run.is_multi or not count.agrees_with(_rate(figure)):
+            return False
+        return count.borrowed and count.seconds >= LEAST_CPU_SECONDS
 
     def _no_cipher(self, printed: PrintedRow) -> None:
         detail = f"The row {printed.row.label[:60]!r} does not say which cipher it measured."
@@ -320,7 +365,7 @@ def effective_mask(run: Run) -> str | None:
 def _borrowed(count: Count) -> str:
     return (
         f"Only {count.seconds:.2f} s of CPU time were counted in {count.nominal:g} s: "
-        "other hardware did the work."
+        "an engine did the work, or other processes held the CPU."
     )
 
 
