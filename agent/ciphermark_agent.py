@@ -200,6 +200,10 @@ WORK_PREFIX = "ciphermark-agent-"
 
 MACHINE_ID_SALT = "ciphermark machine id 1:"
 
+PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
+# Set when CIPHERMARK_TOKEN holds what was typed as --token: it will not be there the next time.
+TYPED_AS_OPTION = "CIPHERMARK_TOKEN_TYPED"
+
 UPLOAD_TIMEOUT = 30.0
 CHECK_TIMEOUT = 5.0  # of the question before the measurement
 RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds between the attempts of an upload
@@ -3195,6 +3199,7 @@ class Site(NamedTuple):
     server: str
     token: str
     trust: Optional[ssl.SSLContext] = None  # None: the system's certificates
+    again: str = ""  # the command that sends there what waits in the spool
 
 
 def trust_of(ca_file: Optional[str]) -> Optional[ssl.SSLContext]:
@@ -3266,7 +3271,10 @@ def foresee_refusal(site: Site) -> Optional[str]:
         answer = ask(site, url, limit=CHECK_TIMEOUT)
     except UploadFailed as error:
         return str(error)
-    return explain_answer(url, answer) if answer.status in (0, 401, 404) else None
+    if answer.status == 401:
+        way_out = "(Ctrl-C, and start again with a token of %s/tokens/)"
+        return explain_answer(url, answer) + "\n" + way_out % site.server.rstrip("/")
+    return explain_answer(url, answer) if answer.status in (0, 404) else None
 
 
 def worth_retrying(answer: Answer) -> bool:
@@ -3845,12 +3853,11 @@ def upload_or_keep(site: Site, document: Json, screen: IO[str]) -> int:
             os.unlink(path)
         waiting = len(spooled_runs())
         if waiting:
-            words = "%d earlier run(s) wait in the spool: python3 %s upload --server %s"
-            print(words % (waiting, own_file(), site.server), file=screen)
+            words = "%d earlier run(s) wait in the spool: %s"
+            print(words % (waiting, site.again), file=screen)
         return EXIT_OK
     if path:
-        later = "send it later: python3 %s upload --server %s" % (own_file(), site.server)
-        complain("%s; the run is kept in %s\n%s" % (why, path, later))
+        complain("%s; the run is kept in %s\nsend it later: %s" % (why, path, site.again))
     else:
         keep_or_print(document, why)
     return EXIT_NOT_UPLOADED
@@ -3996,11 +4003,32 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
     )
     if not token and not getattr(arguments, "dry_run", False):
         raise UsageError("--server needs a token: --token, --token-file or CIPHERMARK_TOKEN")
+    if token == PLACEHOLDER and not getattr(arguments, "dry_run", False):
+        words = "TOKEN stands for a token: make one at %s/tokens/, and give it instead"
+        raise UsageError(words % server.rstrip("/"))
     if token and not re.match(r"[\x21-\x7e]+$", token):
         raise UsageError("the token holds characters that no token has")
     if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname):
         print("warning: the token is sent unencrypted; use https", file=sys.stderr)
-    return Site(server, token or "", trust_of(arguments.ca_file or given.get("ca_file")))
+    trust = trust_of(arguments.ca_file or given.get("ca_file"))
+    return Site(server, token or "", trust, upload_again(arguments))
+
+
+def upload_again(arguments: argparse.Namespace) -> str:
+    """The command that sends what is kept to the same server.
+
+    What a configuration file or the environment says is not repeated, and a token is not shown.
+    """
+    words = ["python3", own_file(), "upload"]
+    if arguments.server:
+        words += ["--server", arguments.server]
+    if arguments.token_file:
+        words += ["--token-file", arguments.token_file]
+    elif arguments.token or os.environ.get(TYPED_AS_OPTION):
+        words += ["--token", PLACEHOLDER]
+    if arguments.ca_file:
+        words += ["--ca-file", arguments.ca_file]
+    return shell_words(words)
 
 
 def token_from_file(path: Optional[str]) -> Optional[str]:
@@ -4259,7 +4287,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--output", metavar="FILE", help="write the run document; - is standard output"
     )
     host = parser.add_mutually_exclusive_group()
-    host.add_argument("--name", type=host_label, help="name of this host (default: its host name)")
+    host.add_argument(
+        "--name",
+        type=host_label,
+        help="name of this host (default: its host name); a server that knows the machine keeps "
+        "the name it has there",
+    )
     host.add_argument("--anonymous", action="store_true", help="no host name, no machine id")
     parser.add_argument(
         "--tag",
@@ -4404,6 +4437,7 @@ def hide_token(argv: List[str]) -> None:
         index += 1
     if token:
         os.environ["CIPHERMARK_TOKEN"] = token
+        os.environ[TYPED_AS_OPTION] = "1"
         os.execv(sys.executable, [sys.executable, sys.argv[0]] + kept)  # noqa: S606 - no shell meant
 
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shlex
 import ssl
 import subprocess
 import threading
@@ -430,3 +431,33 @@ def test_with_a_full_disk_and_no_server_the_run_is_printed(
     assert document["measurements"]
     assert list(tmp_path.glob("run.json*")) == []
     assert not list((tmp_path / ".local/state/ciphermark/spool").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "repeated"),
+    (
+        (("--server", "http://s", "--token", "x"), "--server http://s --token TOKEN"),
+        (("--server", "http://s", "--token-file", "/a b"), "--server http://s --token-file '/a b'"),
+        (("--ca-file", "/c"), "--ca-file /c"),
+        ((), ""),
+    ),
+)
+def test_the_command_to_send_a_run_later_has_what_was_typed_and_no_token(
+    given: tuple[str, ...], repeated: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also after the agent has started itself anew without the token on its command line."""
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(os, "execv", lambda *_: None)
+    words = ["run", *given]
+    before = agent.upload_again(agent.command_line().parse_args(words))
+    agent.hide_token(words)
+    kept = [word for word in words if word not in ("--token", "x")]
+    after = agent.upload_again(agent.command_line().parse_args(kept))
+    assert before == after
+    assert shlex.split(before)[2:] == ["upload", *shlex.split(repeated)]
+
+
+def test_the_word_that_stands_for_a_token_is_told_from_a_wrong_one(run_agent: RunAgent) -> None:
+    done = run_agent("run", *ONE, "--server", "http://127.0.0.1:9", "--token", "TOKEN")
+    assert done.code == 2
+    assert "TOKEN stands for a token: make one at http://127.0.0.1:9/tokens/" in done.err
