@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 
 from config.embedded import celery_url, start_services
 from config.env import Env
+from config.measuring import MEASURING
 from config.production import refuse_weak_configuration
 from config.secret_key import development_secret_key
 
@@ -198,6 +199,7 @@ RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
 FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
 # Files made in the background; web and worker must both see this folder.
 EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
+MEASURING_FILE = DATA_DIR / MEASURING
 AGENT_SCRIPT = PROJECT_DIR / "agent" / "ciphermark_agent.py"
 
 REST_FRAMEWORK = {

@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from config.measuring import told_as_measuring
 from launch import openssh, places, processes
 from launch.telling import Problem, say
 
@@ -58,15 +59,17 @@ def _measure(url: str, data_dir: Path, document: Path, watch: Watch) -> bool:
     if sshd is None:
         say("No sshd here and none could be brought: measuring openssl only.")
     say("Measuring this machine's ciphers (make run MEASURE=0 skips this) ...")
-    with _upload_token(data_dir, watch) as token_file:
+    measured = document.with_suffix(".part.json")
+    with _upload_token(data_dir, watch) as token_file, told_as_measuring(data_dir):
         command: list[str | Path] = [sys.executable, places.AGENT, "run", "--quick"]
         command += ["--server", url]
-        command += ["--token-file", token_file, "--output", document]
+        command += ["--token-file", token_file, "--output", measured]
         command += ["--sshd", sshd] if sshd else []
         status = processes.run("agent", command, watch=watch)
     if status != 0:
         say(f"The benchmark did not finish (exit code {status}); the site goes on without it.")
         return False
+    measured.replace(document)  # an interrupted run never takes the place of a whole one
     return _wait_for_processing(url, document, watch)
 
 

@@ -1,6 +1,8 @@
 """The steps before anything runs: finding Python, the environment, Node, and what is refused."""
 
 import ast
+import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from launch import environment, frontend, node, openssh, places, preconditions
+from launch import benchmark, environment, frontend, node, openssh, places, preconditions
 from launch.telling import Problem
 from tests.launch.tools import PROJECT
 
@@ -240,3 +242,31 @@ def test_fetching_a_private_sshd_is_bounded_in_time(
         programs(name, "[ $0 = dpkg-query ] || exec sleep 30")
     programs("dpkg-query", "exit 1")
     assert openssh.provide_sshd(tmp_path / "data", lambda: None) is None
+
+
+@pytest.mark.parametrize(("status", "kept"), ((1, "whole"), (0, "new")))
+def test_an_interrupted_benchmark_does_not_replace_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, kept: str
+) -> None:
+    document = tmp_path / "this-machine.json"
+    document.write_text('{"run_id": "whole"}')
+    program = tmp_path / "agent.py"
+    program.write_text(
+        "import json, os, sys\n"
+        "output = sys.argv[sys.argv.index('--output') + 1]\n"
+        f"told = os.path.exists({str(tmp_path / 'measuring')!r})\n"
+        "open(output, 'w').write(json.dumps({'run_id': 'new', 'told': told}))\n"
+        f"sys.exit({status})\n"
+    )
+    monkeypatch.setattr(places, "AGENT", program)
+    monkeypatch.setattr(openssh, "provide_sshd", lambda *_: None)
+    token = contextlib.nullcontext(tmp_path / "token")
+    monkeypatch.setattr(benchmark, "_upload_token", lambda *_: token)
+    monkeypatch.setattr(benchmark, "PROCESSING_SECONDS", 0.0)
+    benchmark.measure_if_wanted(
+        "http://127.0.0.1:9/", tmp_path, benchmark.Mode.ALWAYS, lambda: None
+    )
+    assert json.loads(document.read_text())["run_id"] == kept
+    if status == 0:
+        assert json.loads(document.read_text())["told"]
+    assert not (tmp_path / "measuring").exists()
