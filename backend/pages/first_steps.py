@@ -1,8 +1,18 @@
 """What a newcomer types to see a machine of theirs in the charts."""
 
+import re
+import time
+from urllib.parse import urlsplit
+
+from django.conf import settings
 from django.http import HttpRequest
 
 from runs.models import Run
+
+MEASURING_SECONDS = 15 * 60
+"""What says for longer that a machine is being measured was left behind: it takes two to four."""
+
+LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
 
 
 def set_up_command(request: HttpRequest, token: str) -> str:
@@ -17,6 +27,24 @@ def set_up_command(request: HttpRequest, token: str) -> str:
 def agent_command(request: HttpRequest) -> str:
     """The same for whoever has a token already."""
     return set_up_command(request, "TOKEN")
+
+
+def lending_command(request: HttpRequest) -> str:
+    """What makes this site reachable from another machine; empty where its address does that."""
+    address = urlsplit(_server(request))
+    if not LOOPBACK.fullmatch(address.hostname or ""):
+        return ""
+    port = address.port or (443 if address.scheme == "https" else 80)
+    return f"ssh -R {port}:127.0.0.1:{port} HOST"
+
+
+def is_measuring() -> bool:
+    """Whether `make run` is measuring the machine of this site; what a killed one left is old."""
+    try:
+        begun = settings.MEASURING_FILE.stat().st_mtime
+    except OSError:
+        return False
+    return time.time() - begun < MEASURING_SECONDS
 
 
 def schedule_commands(request: HttpRequest, token: str) -> str:

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,6 +98,23 @@ def test_an_empty_site_leads_to_the_first_upload(member: Client) -> None:
     assert "curl -fsO http://testserver/agent.py" in said
     assert "--server http://testserver --token TOKEN" in said
     assert "create_token" in said
+
+
+def test_a_site_of_this_machine_alone_says_how_another_one_reaches_it(member: Client) -> None:
+    said = text_of(str(member.get("/", headers={"host": "127.0.0.1:8123"}).content, "utf-8"))
+    assert "sign in to it from here by ssh -R 8123:127.0.0.1:8123 HOST" in said
+    assert "ssh -R" not in text_of(page(member, "/"))
+
+
+def test_while_this_machine_is_measured_the_page_says_so(
+    member: Client, tmp_path: Path, settings: Any
+) -> None:
+    settings.MEASURING_FILE = tmp_path / "measuring"
+    assert "is being measured" not in text_of(page(member, "/"))
+    settings.MEASURING_FILE.touch()
+    assert "The machine of this site is being measured" in text_of(page(member, "/"))
+    os.utime(settings.MEASURING_FILE, (0, 0))  # of a `make run` that was killed
+    assert "is being measured" not in text_of(page(member, "/"))
 
 
 @pytest.mark.usefixtures("published")

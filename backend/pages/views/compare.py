@@ -11,7 +11,7 @@ from analysis.group_view import MOST_GROUPS
 from pages.access import reader_required
 from pages.compare_page import form_context, query_faults
 from pages.compare_parts import compare_parts
-from pages.first_steps import agent_command, nobody_measured_yet
+from pages.first_steps import agent_command, is_measuring, lending_command, nobody_measured_yet
 from pages.page_query import TOPS, api_params, display
 from pages.saved_views import view_menu
 from runs.access import sees_unvetted
@@ -61,6 +61,8 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     return {
         "first_steps": True,
         "agent_command": agent_command(request),
+        "lending_command": lending_command(request),
+        "measuring": is_measuring(),
         "nothing_stored": not select_runs({"status": (Run.Status.READY.value,)}).exists(),
         "newest": latest[0].run_id if latest else "",
         "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pages.first_steps import schedule_commands, set_up_command
+from pages.first_steps import lending_command, schedule_commands, set_up_command
 from pages.views.editing import editors
 from runs.api.agent import agent_release
 from runs.audit import actor_of
@@ -103,6 +103,7 @@ def _page(
         "made": made,
         "secret": secret,
         "agent_command": set_up_command(request, secret) if secret else "",
+        "lending_command": lending_command(request),
         "schedule_command": schedule_commands(request, secret) if secret else "",
         "release": agent_release(),
     }
