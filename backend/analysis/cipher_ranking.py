@@ -1,18 +1,20 @@
 """The order of ciphers: the safer status first, then the measured rate (docs/method.md)."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from analysis.cipher_catalogue import STATUSES, Assessment, Cipher
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A cipher with its rate and the bounds that the noise leaves it.
+    """A cipher with its rate and the bounds within which another ties with it.
 
-    All in one unit: bytes per second, or shares of the best. `low` and `high` decide ties, which
-    may cost so much and no more; `least` and `most` are what the noise allows. `unlimited` is the
-    rate without a link; it decides between ciphers that are equal otherwise.
+    All in one unit: bytes per second, or shares of the best. A tie may cost so much and no more,
+    however noisy the rate is. `unlimited` is the rate without a link; it decides between ciphers
+    that are equal otherwise.
     """
 
     cipher: Cipher
@@ -20,9 +22,22 @@ class Candidate:
     rate: float
     low: float
     high: float
+    unlimited: float
+
+
+@dataclass(frozen=True)
+class NoisyCandidate(Candidate):
+    """A candidate in bytes per second; `least` and `most` are what all its noise allows."""
+
     least: float
     most: float
-    unlimited: float
+
+
+Ranked = TypeVar("Ranked", bound=Candidate)
+
+
+OPEN_END = 3
+"""A gain whose upper bound is more than this times itself is stated by its lower bound alone."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +59,34 @@ class Gain:
         return (self.ratio - 1) * 100
 
     @property
+    def bounds(self) -> str:
+        """ "1.96 to 2.04"; only "at least 1.12" where the other end is beyond any use."""
+        return self.at_least if self.is_open else f"{self.lowest:.2f} to {self.highest:.2f}"
+
+    @property
+    def at_least(self) -> str:
+        """ "at least 1.12", rounded down."""
+        return f"at least {math.floor(self.lowest * 100) / 100:.2f}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the upper bound says nothing any more."""
+        return self.highest > OPEN_END * self.ratio
+
+    @property
     def beyond_noise(self) -> bool:
         """Whether the two differ by more than the noise."""
         return self.lowest > 1 or self.highest < 1
 
 
-def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+def in_order(candidates: Iterable[Ranked]) -> list[Ranked]:
     """The candidates as they should be preferred, whatever order they come in.
 
     Within a status the next one is the safest of those that cannot be told from the fastest:
     those whose upper bound reaches the highest lower bound. A cipher that is slower than the
     first beyond the noise can therefore never displace it.
     """
-    ordered: list[Candidate] = []
+    ordered: list[Ranked] = []
     left = list(candidates)
     while left:
         chosen = _next(left)
@@ -65,7 +95,7 @@ def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
     return ordered
 
 
-def _next(left: list[Candidate]) -> Candidate:
+def _next(left: list[Ranked]) -> Ranked:
     safest = min(STATUSES.index(one.assessment.status) for one in left)
     rivals = [one for one in left if one.assessment.status == STATUSES[safest]]
     certain = max(one.low for one in rivals)
@@ -75,7 +105,7 @@ def _next(left: list[Candidate]) -> Candidate:
     )
 
 
-def gain(one: Candidate, today: Candidate, cpu_saved: float | None = None) -> Gain:
+def gain(one: NoisyCandidate, today: NoisyCandidate, cpu_saved: float | None = None) -> Gain:
     """`one` against what is used `today`; `cpu_saved` are CPU seconds per GB."""
     if one.cipher.name == today.cipher.name:
         return Gain(today.cipher.name, 1.0, 1.0, 1.0, 0.0 if cpu_saved is not None else None)

@@ -122,15 +122,12 @@ def _candidates(
             rates = [_rate(cipher, host) for host in hosts]
             share = geometric_mean(shares)
             margin = _of_the_mean([rate.margin for rate in rates])
-            noise = _of_the_mean([rate.noise for rate in rates])
             yield Candidate(
                 cipher=cipher,
                 assessment=_worst(cipher, hosts),
                 rate=share,
                 low=share * (1 - margin),
                 high=share * (1 + margin),
-                least=share * (1 - noise),
-                most=share * (1 + noise),
                 unlimited=share,
             )
 
@@ -147,7 +144,7 @@ def _shares(
 
 
 def _of_the_mean(fractions: Sequence[float]) -> float:
-    """The noise of the mean share, a fraction: independent errors, so they add as squares."""
+    """The margin of the mean share, a fraction: independent errors, so they add as squares."""
     return math.hypot(*fractions) / len(fractions)
 
 

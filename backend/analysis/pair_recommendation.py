@@ -6,7 +6,7 @@ from typing import Literal
 
 from analysis.cipher_catalogue import Assessment, Catalogue, Cipher
 from analysis.cipher_policies import Policy
-from analysis.cipher_ranking import Candidate, Gain, gain, in_order
+from analysis.cipher_ranking import Candidate, Gain, NoisyCandidate, gain, in_order
 from analysis.host_ciphers import HostCiphers, common_method
 from analysis.recommendation import UnrankedCipher, megabytes, passed_over
 from documents.types import Method
@@ -18,15 +18,16 @@ Limit = Literal["client", "server", "link"]
 class PredictedCipher:
     """A cipher between two machines.
 
-    `rate`, `low` and `high` are bytes per second: the lowest of what the client and the server
-    each reach alone on their loopback, and of the link; `limited_by` says whose that is.
+    `rate`, `least` and `most` are bytes per second: the lowest of what the client and the server
+    each reach alone on their loopback, and of the link, and the bounds of all the noise;
+    `limited_by` says whose that is.
     """
 
     cipher: str
     assessment: Assessment
     rate: float
-    low: float
-    high: float
+    least: float
+    most: float
     limited_by: Limit
     ahead_of: str | None
     reason: str
@@ -112,11 +113,11 @@ def _candidate(
     server: HostCiphers,
     method: Method | None,
     link: float | None,
-) -> Candidate:
+) -> NoisyCandidate:
     ends = (client.by(method)[cipher.name], server.by(method)[cipher.name])
     limit = float("inf") if link is None else link
     own = min(end.median for end in ends)
-    return Candidate(
+    return NoisyCandidate(
         cipher=cipher,
         assessment=cipher.assess(client.client, server.server),
         rate=min(own, limit),
@@ -129,15 +130,15 @@ def _candidate(
 
 
 def _today(
-    candidates: dict[str, Candidate], client: HostCiphers, server: HostCiphers
-) -> Candidate | None:
+    candidates: dict[str, NoisyCandidate], client: HostCiphers, server: HostCiphers
+) -> NoisyCandidate | None:
     """What the two would use unasked: the client's default, if the server has it."""
     default = candidates.get(client.default_cipher or "")
     return default if default and _shared(default.cipher, client, server) else None
 
 
 def _predicted(
-    one: Candidate,
+    one: NoisyCandidate,
     later: Iterable[Candidate],
     client: HostCiphers,
     server: HostCiphers,
@@ -156,8 +157,8 @@ def _predicted(
         cipher=one.cipher.name,
         assessment=one.assessment,
         rate=one.rate,
-        low=one.low,
-        high=one.high,
+        least=one.least,
+        most=one.most,
         limited_by=limited_by,
         ahead_of=passed,
         reason=words + ".",

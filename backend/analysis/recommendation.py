@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from analysis.cipher_catalogue import Assessment, Catalogue, Cipher
 from analysis.cipher_policies import Policy
-from analysis.cipher_ranking import Candidate, Gain, gain, in_order
+from analysis.cipher_ranking import Candidate, Gain, NoisyCandidate, gain, in_order
 from analysis.host_ciphers import CipherRate, HostCiphers, common_method
 from documents.types import Method
 
@@ -105,9 +105,9 @@ def _wanted(host: HostCiphers, policy: Policy, catalogue: Catalogue) -> frozense
     )
 
 
-def _candidate(cipher: Cipher, rate: CipherRate, host: HostCiphers) -> Candidate:
+def _candidate(cipher: Cipher, rate: CipherRate, host: HostCiphers) -> NoisyCandidate:
     assessment = cipher.assess(host.client, host.server)
-    return Candidate(
+    return NoisyCandidate(
         cipher=cipher,
         assessment=assessment,
         rate=rate.median,
@@ -120,9 +120,9 @@ def _candidate(cipher: Cipher, rate: CipherRate, host: HostCiphers) -> Candidate
 
 
 def _ranked(
-    one: Candidate,
+    one: NoisyCandidate,
     later: Iterable[Candidate],
-    today: Candidate | None,
+    today: NoisyCandidate | None,
     rates: Mapping[str, CipherRate],
     host: HostCiphers,
 ) -> RankedCipher:
@@ -174,7 +174,8 @@ def against_today(cipher: str, gained: Gain) -> str:
     """The rate against today's, in words that claim no more than the noise allows."""
     if gained.over == cipher:
         return "in use today"
-    ratio = f"{gained.ratio:.2f} times the rate of {gained.over}, in use today"
+    times = gained.at_least if gained.is_open and gained.beyond_noise else f"{gained.ratio:.2f}"
+    ratio = f"{times} times the rate of {gained.over}, in use today"
     return ratio if gained.beyond_noise else f"{ratio}, which is within the noise"
 
 

@@ -53,7 +53,8 @@ class Evidence:
     """What a configuration rests on, for its header.
 
     `subject`: the host, pair or group it is for; `measured`: the runs behind it, in words;
-    `permalink`: where to see the figures. Names may hold any text.
+    `permalink`: where to see the figures; `caution`: why to measure again first, empty for no
+    reason. Names and caution may hold any text.
     """
 
     made_on: date
@@ -62,6 +63,7 @@ class Evidence:
     policy: str
     rules_version: str
     permalink: str
+    caution: str = ""
 
 
 def client_configuration(
@@ -128,6 +130,8 @@ def _header(evidence: Evidence) -> Iterable[str]:
         f"rules of {evidence.rules_version}."
     )
     yield f"Measured: {printable(evidence.measured, LONGEST_EVIDENCE)}."
+    if evidence.caution:
+        yield f"Careful: {evidence.caution}"
 
 
 def _warning(placed: Iterable[Placed]) -> Iterable[str]:

@@ -117,7 +117,11 @@ def _row(group: Group, cipher: str, unit: str, place: Callable[[float], float]) 
 
 def doubt_words(group: Group, cipher: str) -> str:
     """ "doubtful", or "1 of 3 doubtful" where several systems vote; empty where nothing is said."""
-    doubtful, n = group.doubtful.get(cipher, 0), group.values[cipher].n
+    return doubtful_of(group.doubtful.get(cipher, 0), group.values[cipher].n)
+
+
+def doubtful_of(doubtful: int, n: int) -> str:
+    """So many of the `n` systems behind a figure, in words; empty for none."""
     if not doubtful:
         return ""
     return "doubtful" if n == 1 else f"{doubtful} of {n} doubtful"

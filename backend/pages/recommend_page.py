@@ -7,10 +7,12 @@ from typing import Any
 from django.http import QueryDict
 
 from analysis.cipher_ranking import Gain
+from analysis.groups import FEW_VOTES
+from analysis.host_ciphers import CipherRate
 from analysis.recommendation import against_today
 from analysis.ssh_configuration import CLIENT_DECIDES
 from exports.palette import colour_slot
-from pages.comparison_view import Bar
+from pages.comparison_view import Bar, doubtful_of
 from pages.formatting import percent, three_digits, throughput
 from pages.page_query import PageAddress
 from pages.recommend_form import api_params
@@ -22,7 +24,10 @@ RUNS_SHOWN = 20
 
 @dataclass(frozen=True)
 class ShownPlace:
-    """A cipher in its place with the bar of its rate, and what it is against today's in words."""
+    """A cipher in its place with the bar of its rate, and what it is against today's in words.
+
+    `measured`: each machine's rate with its mark, "doubtful" or empty; `doubt` is that of them all.
+    """
 
     number: int
     place: Place
@@ -32,6 +37,8 @@ class ShownPlace:
     gain_range: str
     cpu_saved: str
     fills: str
+    doubt: str
+    measured: tuple[tuple[CipherRate, str], ...]
 
 
 @dataclass(frozen=True)
@@ -48,11 +55,13 @@ def result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
     """The answer as the template shows it."""
     asked = api_params(params)
     latest = PageAddress(params).changed(until=None)
+    places = shown_places(advice.places)
     return {
         "advice": advice,
         "headline": headline(advice),
         "title": title(advice),
-        "places": shown_places(advice.places),
+        "places": places,
+        "doubts": any(one.doubt for one in places),
         "has_cpu": any(rate.cpu_seconds_per_gb is not None for rate in _rates(advice)),
         "losses": _losses(advice.losses, params.get("find", "").strip()),
         "found_by": [
@@ -108,14 +117,11 @@ def _against_today(cipher: str, gain: Gain) -> str:
     words = against_today(cipher, gain)
     if gain.over == cipher:
         return words
-    # Where a link limits both, the noise of the machines does not show.
-    bounds = f" ({_range(gain)} with the noise)" if gain.lowest != gain.highest else ""
+    # Where a link limits both, the noise of the machines does not show; "at least" has said it.
+    told = gain.lowest == gain.highest or (gain.is_open and gain.beyond_noise)
+    bounds = "" if told else f" ({gain.bounds} with the noise)"
     saved = _cpu_saved(gain)
     return f"{words}{bounds}{f', {saved}' if saved else ''}"
-
-
-def _range(gain: Gain) -> str:
-    return f"{gain.lowest:.2f} to {gain.highest:.2f}"
 
 
 def _cpu_saved(gain: Gain | None) -> str:
@@ -140,12 +146,23 @@ def shown_places(places: Sequence[Place]) -> tuple[ShownPlace, ...]:
             slot=colour_slot(place.cipher),
             bar=Bar(part(place.median or place.share) or 0, part(place.low), part(place.high)),
             gain=_gain(place),
-            gain_range=_range(place.gain) if place.gain and place.gain.over != place.cipher else "",
+            gain_range=place.gain.bounds if place.gain and place.gain.over != place.cipher else "",
+            doubt=_doubt(place),
+            measured=tuple(
+                (rate, "doubtful" if doubtful else "")
+                for rate, doubtful in zip(place.rates, place.doubtful, strict=False)
+            ),
             cpu_saved=_cpu_saved(place.gain),
             fills=_fills(place.fills or {}),
         )
         for number, place in enumerate(places, start=1)
     )
+
+
+def _doubt(place: Place) -> str:
+    """As beside a comparison's figures: told of up to a few machines."""
+    n = len(place.doubtful)
+    return doubtful_of(sum(place.doubtful), n) if n <= FEW_VOTES else ""
 
 
 def _fills(links: Mapping[str, bool | None]) -> str:

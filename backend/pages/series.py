@@ -1,6 +1,6 @@
 """Measurements of a run or a host, arranged for reading: one section per configuration."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -162,24 +162,20 @@ class ToolChart:
 
 def tool_charts(latest: Iterable[LatestResult]) -> tuple[ToolChart, ...]:
     """A chart for each tool that has usual results."""
-    results = tuple(latest)
-    shown = sections([one.detail for one in results])
-    # As objects: their tries make results that cannot be hashed.
-    doubtful = {id(one.detail) for one in results if one.detail.noisy or one.conditions}
-    usual = [section for section in shown if section.usual]
+    usual = [section for section in sections(one.detail for one in latest) if section.usual]
     return tuple(
         ToolChart(
             f"chart-view-{tool}",
             TOOL_NAMES[tool],
-            _chart_view(tool, [one for one in usual if one.tool == tool], doubtful),
+            _chart_view(tool, [one for one in usual if one.tool == tool]),
         )
         for tool in TOOL_NAMES
         if any(one.tool == tool for one in usual)
     )
 
 
-def _chart_view(tool: str, of_tool: list[Section], doubtful: Collection[int]) -> dict[str, Any]:
-    groups = [_chart_group(number, one, doubtful) for number, one in enumerate(of_tool)]
+def _chart_view(tool: str, of_tool: list[Section]) -> dict[str, Any]:
+    groups = [_chart_group(number, one) for number, one in enumerate(of_tool)]
     ciphers = sorted({name for group in groups for name in group["values"]}, key=cipher_order)
     return {
         "comparison": {
@@ -200,11 +196,8 @@ def _chart_view(tool: str, of_tool: list[Section], doubtful: Collection[int]) ->
     }
 
 
-def _chart_group(number: int, section: Section, doubtful: Collection[int]) -> dict[str, Any]:
-    """One section as a group of the chart; of openssl only the largest block size.
-
-    `doubtful`: the ids of results that are noisy or of a disturbed run.
-    """
+def _chart_group(number: int, section: Section) -> dict[str, Any]:
+    """One section as a group of the chart; of openssl only the largest block size."""
     sizes = [row.block_size for row in section.rows if row.block_size]
     largest = max(sizes, default=None)
     rows = [row for row in section.rows if row.median is not None and row.block_size == largest]
@@ -221,7 +214,7 @@ def _chart_group(number: int, section: Section, doubtful: Collection[int]) -> di
                 "min": row.minimum,
                 "max": row.maximum,
                 "n": 1,
-                **({"doubtful": 1} if id(row) in doubtful else {}),
+                **({"doubtful": 1} if row.doubtful else {}),
             }
             for row in rows
         },

@@ -1,14 +1,16 @@
 """What a recommendation rests on: its runs, and the words about them in a configuration."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
 from documents.types import Method
-from runs.queries.recommendation import HostFigures
+from runs.queries.recommendation import NAMED_CONDITIONS, HostFigures
 
 RUNS_IN_WORDS = 3
+HOSTS_IN_WORDS = 3
+MEASURE_AGAIN = "measure again before you change anything"
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -39,6 +41,39 @@ def measured_in_words(
 ) -> str:
     """ "run 0b8f3c1e of 2026-11-21, ssh pipeline, 5 tries a cipher"."""
     return f"{_runs(runs)}, ssh {method}, {_tries(hosts, method)} a cipher"
+
+
+def caution_in_words(
+    hosts: Sequence[HostFigures], method: Method | None, ciphers: Collection[str]
+) -> str | None:
+    """Why to measure again first: disturbed runs, else noise of these ciphers; None: neither.
+
+    `ciphers` are those that the advice turns on: its first one, and what is used today.
+    """
+    disturbed = [(host, said) for host in hosts if (said := _conditions(host, method))]
+    if disturbed:
+        return f"{_disturbed(disturbed, len(hosts))}: {MEASURE_AGAIN}."
+    noisy = {cipher for host in hosts for cipher, by in host.noisy if by == method}
+    scattered = sorted(noisy & set(ciphers))
+    if not scattered:
+        return None
+    return f"The tries of {' and '.join(scattered)} scatter by more than 5 %: {MEASURE_AGAIN}."
+
+
+def _conditions(host: HostFigures, method: Method | None) -> tuple[str, ...]:
+    """What disturbed the runs behind the host's rates of this method, each said once."""
+    said = (word for (_, by), run in host.runs.items() if by == method for word in run.conditions)
+    return tuple(dict.fromkeys(said))[:NAMED_CONDITIONS]
+
+
+def _disturbed(found: Sequence[tuple[HostFigures, tuple[str, ...]]], hosts: int) -> str:
+    if hosts == 1:
+        return f"Measured while the machine was disturbed ({'; '.join(found[0][1])})"
+    named = [f"{host.ciphers.name}: {', '.join(said)}" for host, said in found[:HOSTS_IN_WORDS]]
+    more = ["..."] if len(found) > HOSTS_IN_WORDS else []
+    were = "was" if len(found) == 1 else "were"
+    words = "; ".join([*named, *more])
+    return f"{len(found)} of these {hosts} machines {were} measured while disturbed ({words})"
 
 
 def _runs(runs: Sequence[HostRun]) -> str:

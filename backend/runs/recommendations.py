@@ -28,7 +28,12 @@ from runs.queries.recommendation import (
     hosts_left_out,
     known_hosts,
 )
-from runs.recommendation_evidence import HostRun, evidence_runs, measured_in_words
+from runs.recommendation_evidence import (
+    HostRun,
+    caution_in_words,
+    evidence_runs,
+    measured_in_words,
+)
 from runs.recommendation_question import Question, query_string
 
 Result = Recommendation | PairRecommendation | GroupRecommendation
@@ -42,9 +47,10 @@ class UnknownHosts(LookupError):
 class Place:
     """A cipher in its place; figures that this kind of recommendation has not are None.
 
-    `median`, `low` and `high` are bytes per second: of one host what it measured and the bounds
-    of its noise, of a pair what is expected. `rates`: what it was measured at, on the host, or on
-    client and server. `fills`: link -> whether the cipher fills it, None where the noise hides
+    `median`, `low` and `high` are bytes per second: of one host what it measured, of a pair what
+    is expected, and the bounds of all the noise. `rates`: what it was measured at, on the host, or
+    on client and server; `doubtful`: of each machine behind it, whether its rate is noisy or of a
+    disturbed run. `fills`: link -> whether the cipher fills it, None where the noise hides
     that. `share`: of a group, what each host keeps of its own first choice (1 = all).
     """
 
@@ -55,6 +61,7 @@ class Place:
     low: float | None = None
     high: float | None = None
     rates: tuple[CipherRate, ...] = ()
+    doubtful: tuple[bool, ...] = ()
     gain: Gain | None = None
     ahead_of: str | None = None
     in_client: bool | None = None
@@ -98,7 +105,8 @@ class Advice:
     """A recommendation with everything that it rests on.
 
     `places` is empty when nothing can be recommended; `nothing` then says why. `left_out` are
-    hosts of a group without figures. `permalink` is where these figures can be read again.
+    hosts of a group without figures. `caution` says why to measure again first, None where
+    nothing speaks for it. `permalink` is where these figures can be read again.
     """
 
     question: Question
@@ -115,6 +123,7 @@ class Advice:
     unranked: tuple[UnrankedCipher, ...]
     runs: tuple[HostRun, ...]
     measured: str | None
+    caution: str | None
     configuration: Configuration
     permalink: str
 
@@ -133,6 +142,8 @@ def advise(question: Question, page_address: str, now: datetime) -> Advice:
     query = query_string(question, _as_of(question, runs, now))
     permalink = f"{page_address}?{query}"
     measured = measured_in_words(hosts, runs, method) if runs else None
+    today = _today(hosts, result)
+    caution = _caution(hosts, method, places, today)
     evidence = Evidence(
         now.date(),
         _subject(question, hosts),
@@ -140,6 +151,7 @@ def advise(question: Question, page_address: str, now: datetime) -> Advice:
         question.policy,
         cipher_catalogue().rules_version,
         permalink,
+        caution or "",
     )
     return Advice(
         question=question,
@@ -151,11 +163,12 @@ def advise(question: Question, page_address: str, now: datetime) -> Advice:
         left_out=_left_out(question, names, hosts),
         places=places,
         nothing=None if places else _nothing(question, names, hosts, result),
-        today=_today(hosts, result),
+        today=today,
         losses=_losses(hosts, result),
         unranked=result.unranked if result else (),
         runs=runs,
         measured=measured,
+        caution=caution,
         configuration=_configuration(places, hosts, evidence),
         permalink=permalink,
     )
@@ -197,6 +210,14 @@ def _recommend(question: Question, hosts: Sequence[HostFigures]) -> Result:
 
 
 def _places(hosts: Sequence[HostFigures], result: Result | None) -> tuple[Place, ...]:
+    method = result.method if result else None
+    return tuple(
+        replace(one, doubtful=tuple((one.cipher, method) in host.doubtful for host in hosts))
+        for one in _certain_places(hosts, result)
+    )
+
+
+def _certain_places(hosts: Sequence[HostFigures], result: Result | None) -> tuple[Place, ...]:
     match result:
         case Recommendation():
             return tuple(_host_place(one) for one in result.order)
@@ -220,8 +241,8 @@ def _host_place(one: RankedCipher) -> Place:
         assessment=one.assessment,
         reason=one.reason,
         median=rate.median,
-        low=rate.low,
-        high=rate.high,
+        low=rate.least,
+        high=rate.most,
         rates=(rate,),
         gain=one.gain,
         ahead_of=one.ahead_of,
@@ -237,12 +258,12 @@ def _pair_place(one: PredictedCipher, rates: tuple[CipherRate, ...]) -> Place:
         assessment=one.assessment,
         reason=one.reason,
         median=one.rate,
-        low=one.low,
-        high=one.high,
+        low=one.least,
+        high=one.most,
         rates=rates,
         ahead_of=one.ahead_of,
         limited_by=one.limited_by,
-        fills=saturated_links(min(end.low for end in rates), min(end.high for end in rates)),
+        fills=saturated_links(min(end.least for end in rates), min(end.most for end in rates)),
     )
 
 
@@ -254,6 +275,18 @@ def _today(hosts: Sequence[HostFigures], result: Result | None) -> Today:
             default = hosts[0].ciphers.default_cipher
             return Today(default, None, result.gain, result.gain_unknown)
     return Today()
+
+
+def _caution(
+    hosts: Sequence[HostFigures], method: Method | None, places: Sequence[Place], today: Today
+) -> str | None:
+    """Why to measure again before following the advice; None where there is none to follow."""
+    if not places:
+        return None
+    turned_on = [places[0].cipher, *([today.cipher] if today.cipher else [])]
+    # Of a group one noisy host among many decides nothing.
+    noise_counts = places[0].share is None
+    return caution_in_words(hosts, method, turned_on if noise_counts else ())
 
 
 def _losses(hosts: Sequence[HostFigures], result: Result | None) -> tuple[Loss, ...]:

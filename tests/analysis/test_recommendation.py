@@ -74,6 +74,15 @@ def test_a_gain_of_noisy_series_is_within_their_noise() -> None:
     assert "within the noise" in found.order[0].reason
 
 
+def test_a_gain_without_an_upper_end_is_told_by_its_lower_one() -> None:
+    first, default = rate(GCM256, 279), rate("aes128-ctr", 100, spread=2)
+    found = recommended(host(first, default, default_cipher="aes128-ctr"))
+    assert found.gain is not None
+    assert found.gain.highest == pytest.approx(2.79 * 1.01 / 0.1)
+    assert found.gain.bounds == "at least 1.45"  # 2.79 * 0.99 / 1.9 = 1.4537
+    assert "at least 1.45 times the rate of aes128-ctr, in use today" in found.order[0].reason
+
+
 def test_the_gain_over_the_default_by_hand() -> None:
     first = CipherRate(GCM128, 400e6, 9, 0.0, "pipeline", 2.0)
     default = CipherRate("aes128-ctr", 100e6, 9, 0.0, "pipeline", 9.5)

@@ -66,6 +66,7 @@ def test_a_host_is_told_the_order_the_gain_and_what_they_rest_on(
             "median": 600e6,
             "n": 9,
             "spread": 0.0,
+            "noise": 0.01,
             "margin": 0.01,
             "method": "pipeline",
             "cpu_seconds_per_gb": pytest.approx(2.0),

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.api.test_recommendation import CHACHA, GCM256, facts, machine, series, usual
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
-from tests.sample_documents import openssl_measurement
+from tests.sample_documents import openssl_measurement, ssh_measurement
 
 URL = "/recommend/"
 SILENT = openssl_measurement("aes-256-gcm", 5e9)
@@ -58,6 +58,41 @@ def test_a_host_gets_its_order_the_gain_and_the_lines(member: Client, store_run:
     assert "Show the latest" in text_of(again)
 
 
+def test_figures_that_deserve_doubt_say_so_before_anybody_follows_them(
+    member: Client, store_run: StoreRun
+) -> None:
+    said = "other processes used 80 % of one CPU before the start"
+    scattered = ssh_measurement(GCM256, 80e6, 100e6, 200e6)
+    disturbed = machine(
+        "nas", scattered, series(CHACHA, 20), conditions=[{"code": "busy", "detail": said}]
+    )
+    host = store_run(disturbed).host
+    assert host
+    caution = f"Measured while the machine was disturbed ({said}): measure again before you change"
+    html = page(member, URL, host="nas")
+    for text in (text_of(html), text_of(page(member, f"/hosts/{host.pk}/"))):
+        assert caution in text
+    assert caution in lines(html, "ssh-config").replace("\n# ", " ")
+    assert html.count(">doubtful</span>") == 2
+    answer = member.get("/api/v1/recommendation/", {"host": "nas"}).json()
+    assert answer["caution"].startswith(caution)
+    first = answer["order"][0]
+    assert first["doubtful"] == 1
+    # s = 1.4826 * 20 / 100, noise = 2 * 1.2533 * s / sqrt(3): what the whisker shows.
+    assert first["measured"][0]["noise"] == pytest.approx(0.4291, abs=1e-4)
+    assert (first["low"], first["high"]) == pytest.approx((57.09e6, 142.91e6), rel=1e-3)
+    assert first["measured"][0]["margin"] == 0.05
+    assert "The whisker is the noise of the median: twice its standard error" in text_of(html)
+
+
+def test_of_a_noisy_cipher_alone_that_is_said(member: Client, store_run: StoreRun) -> None:
+    store_run(machine("nas", ssh_measurement(GCM256, 80e6, 100e6, 200e6), series(CHACHA, 20)))
+    said = text_of(page(member, URL, host="nas"))
+    assert f"The tries of {GCM256} scatter by more than 5 %: measure again before" in said
+    store_run(usual("quiet"))
+    assert "measure again" not in text_of(page(member, URL, host="quiet"))
+
+
 @pytest.mark.usefixtures("published")
 def test_published_figures_are_not_called_ones_own(member: Client, store_run: StoreRun) -> None:
     asked = text_of(page(member, URL))
@@ -98,8 +133,8 @@ def test_a_pair_says_what_to_expect_and_which_links_are_filled(
     said = text_of(html)
     assert "Ciphers from laptop to server" in said
     assert f"Prefer {GCM256}: 118 MB/s expected, limited by the link" in said
-    assert "500 MB/s 900 MB/s link 1 GbE, 2.5 GbE Why" in said
-    assert "450 MB/s 130 MB/s link 1 GbE Why" in said
+    assert "500 MB/s 900 MB/s link 1 GbE, 2.5 GbE" in said
+    assert "450 MB/s 130 MB/s link 1 GbE" in said
     assert "1.00 times the rate of" in said
     assert "~/.ssh/config on laptop" in said
     assert "sshd_config on server" in said

@@ -56,7 +56,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "doubts": any(chart.doubts for chart in charts),
         "lag": lag,
         "delivery": latest_delivery(host_id),
-        "recommendation": recommendation_line(host.summary.host),
+        **_recommendation(host.summary.host),
         "history_faults": faults,
         **past,
     }
@@ -82,6 +82,7 @@ def _history(
         return plain, query_faults(error)
 
 
-def recommendation_line(key: str) -> str:
-    """The host's first cipher and what it gains, in a sentence, or why there is none."""
-    return headline(advise(of_host(key), reverse("recommend"), timezone.now()))
+def _recommendation(key: str) -> dict[str, Any]:
+    """The host's first cipher and what it gains, or why there is none; why to measure again."""
+    advice = advise(of_host(key), reverse("recommend"), timezone.now())
+    return {"recommendation": headline(advice), "recommendation_caution": advice.caution}

@@ -116,7 +116,8 @@ class RateSerializer(Shape):
     median = serializers.FloatField()
     n = serializers.IntegerField(help_text="Tries.")
     spread = serializers.FloatField(help_text="MAD-based, a fraction.")
-    margin = serializers.FloatField(help_text="Of the median by noise, a fraction.")
+    noise = serializers.FloatField(help_text="Of the median, a fraction: 0.01 to 0.9.")
+    margin = serializers.FloatField(help_text="The noise as far as a tie may cost it: to 0.05.")
     method = serializers.CharField()
     cpu_seconds_per_gb = serializers.FloatField(**NULLABLE)
 
@@ -145,9 +146,12 @@ class PlaceSerializer(Shape):
         help_text="Less safe and faster only within the noise.", **NULLABLE
     )
     median = serializers.FloatField(help_text="B/s; of a pair: expected.", **NULLABLE)
-    low = serializers.FloatField(**NULLABLE)
-    high = serializers.FloatField(**NULLABLE)
+    low = serializers.FloatField(help_text="The median less all its noise.", **NULLABLE)
+    high = serializers.FloatField(help_text="The median and all its noise.", **NULLABLE)
     measured = RateSerializer(many=True, help_text="On the host; on client and server.")
+    doubtful = serializers.IntegerField(
+        help_text="Machines whose figure is noisy or of a disturbed run."
+    )
     gain = GainSerializer(help_text="Of a host: over what it uses today.", **NULLABLE)
     in_client = serializers.BooleanField(help_text="Whether its ssh has it.", **NULLABLE)
     in_server = serializers.BooleanField(help_text="Whether its sshd has it.", **NULLABLE)
@@ -170,6 +174,7 @@ class PlaceSerializer(Shape):
             "status_reason": instance.assessment.reason,
             "reference": instance.assessment.reference,
             "measured": RateSerializer(instance.rates, many=True).data,
+            "doubtful": sum(instance.doubtful),
             "gain": GainSerializer(instance.gain).data if instance.gain else None,
             "limited_by": instance.limited_by,
             "fills": instance.fills,
@@ -265,6 +270,9 @@ class RecommendationSerializer(Shape):
     hosts = AdvisedHostSerializer(many=True)
     left_out = HostsLeftOutSerializer()
     measured = serializers.CharField(help_text="The evidence in words.", **NULLABLE)
+    caution = serializers.CharField(
+        help_text="Why to measure again before anything is changed.", **NULLABLE
+    )
     runs = EvidenceRunSerializer(many=True)
     permalink = serializers.URLField(help_text="The page that shows these figures.")
 
@@ -287,6 +295,7 @@ class RecommendationSerializer(Shape):
             "hosts": AdvisedHostSerializer(instance.hosts, many=True).data,
             "left_out": HostsLeftOutSerializer(instance.left_out).data,
             "measured": instance.measured,
+            "caution": instance.caution,
             "runs": EvidenceRunSerializer(instance.runs, many=True).data,
             "permalink": instance.permalink,
         }

@@ -16,10 +16,13 @@ from runs.series import series_of
 
 @dataclass(frozen=True)
 class DeliveredCost:
-    """One ssh series beside its cipher, and what it costs: CPU seconds per GB, both ends."""
+    """One ssh series beside its cipher, and what it costs: CPU seconds per GB, both ends.
+
+    `doubtful`: either rate is noisy, or the run states what disturbed it.
+    """
 
     delivered: Delivered
-    noisy: bool
+    doubtful: bool
     cpu_seconds_per_gb: float | None
     cpu_seconds_per_gb_spread: float | None
 
@@ -32,6 +35,11 @@ class Delivery:
     started_at: datetime | None
     openssl: str
     rows: tuple[DeliveredCost, ...]
+
+    @property
+    def doubts(self) -> bool:
+        """Whether any row is doubtful."""
+        return any(row.doubtful for row in self.rows)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -68,9 +76,14 @@ def latest_delivery(host_id: int) -> Delivery | None:
         run.run_id,
         run.started_at,
         run.environment.openssl.label,
-        tuple(_cost(one, rows[one.ssh]) for one in delivered(measured)),
+        tuple(
+            _cost(one, rows[one.ssh], rows[one.openssl].noisy or bool(run.conditions))
+            for one in delivered(measured)
+        ),
     )
 
 
-def _cost(one: Delivered, row: Measurement) -> DeliveredCost:
-    return DeliveredCost(one, row.noisy, row.cpu_seconds_per_gb, row.cpu_seconds_per_gb_spread)
+def _cost(one: Delivered, row: Measurement, doubtful: bool) -> DeliveredCost:
+    return DeliveredCost(
+        one, row.noisy or doubtful, row.cpu_seconds_per_gb, row.cpu_seconds_per_gb_spread
+    )

@@ -1,7 +1,7 @@
 """The latest result of every series of a host, with the run that it comes from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -76,7 +76,7 @@ def _result(
     (detail,) = measurement_details([row], indices, document)
     environment = run.environment
     return LatestResult(
-        detail,
+        replace(detail, disturbed=bool(run.conditions)),
         run.run_id,
         run.started_at,
         environment.openssl.label if environment else "",

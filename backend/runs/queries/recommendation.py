@@ -16,6 +16,7 @@ from analysis.cipher_catalogue import cipher_catalogue
 from analysis.host_ciphers import CipherRate, HostCiphers
 from analysis.offered_ciphers import NOT_OFFERED, offered_ciphers
 from documents.types import Method
+from runs.queries.doubt import DISTURBED, NOISY
 from runs.queries.machine_results import LATEST_FIRST, Relation, machine_results
 from runs.queries.selection import COUNTED, Where, add_filter
 from runs.queries.statements import fetch_rows
@@ -28,6 +29,9 @@ MOST_HOSTS = 1000
 
 NAMED_AT_MOST = 5
 """Of the hosts without figures."""
+
+NAMED_CONDITIONS = 3
+"""Of what a run says disturbed it."""
 
 PLAIN_SSH = (
     "SELECT s.id FROM runs_series s"
@@ -57,20 +61,29 @@ class HostSelection:
 
 @dataclass(frozen=True)
 class EvidenceRun:
-    """A run that figures come from; `started_at` is None where its text gives no date."""
+    """A run that figures come from; `started_at` is None where its text gives no date.
+
+    `conditions`: the first few of what may make it doubtful, in words.
+    """
 
     run_id: UUID
     started_at: datetime | None
+    conditions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class HostFigures:
-    """A host with its ciphers, and the run behind each rate, by cipher and method."""
+    """A host with its ciphers, and the run behind each rate, by cipher and method.
+
+    `doubtful`, `noisy`: the rates that are noisy or of a disturbed run, and the noisy alone.
+    """
 
     id: int
     key: str
     ciphers: HostCiphers
     runs: Mapping[tuple[str, str], EvidenceRun]
+    doubtful: frozenset[tuple[str, str]]
+    noisy: frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -222,7 +235,21 @@ def _latest_runs(selection: HostSelection) -> list[_Latest]:
     return [_Latest(*row) for row in rows]
 
 
-Rates = dict[int, list[tuple[CipherRate, EvidenceRun]]]
+@dataclass(frozen=True)
+class _Figure:
+    """A rate, its run, and the bits of what is doubtful of it (`runs.queries.doubt`)."""
+
+    rate: CipherRate
+    run: EvidenceRun
+    doubts: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Cipher and method."""
+        return self.rate.cipher, self.rate.method
+
+
+Rates = dict[int, list[_Figure]]
 
 
 def _rates(latest: Sequence[_Latest], selection: HostSelection) -> Rates:
@@ -239,17 +266,24 @@ def _rates(latest: Sequence[_Latest], selection: HostSelection) -> Rates:
             ORDER BY l.host_id, s.cipher, s.method,
                 {LATEST_FIRST}, s.pinned, s.target_name, l.series_id
         )
-        SELECT one.host_id, r.run_id, r.started_at, one.cipher, one.median, m.n, m.spread,
-            one.method, one.cpu_seconds_per_gb
+        SELECT one.host_id, r.run_id, r.started_at, one.doubts,
+            jsonb_path_query_array(r.conditions, '$[0 to {NAMED_CONDITIONS - 1}]')::text,
+            one.cipher, one.median, m.n, m.spread, one.method, one.cpu_seconds_per_gb
         FROM one JOIN runs_run r ON r.id = one.run_id
         JOIN runs_measurement m ON m.run_id = one.run_id AND m.series_id = one.series_id
         ORDER BY one.host_id, one.cipher, one.method
     """  # noqa: S608 - closed lists
     pairs = [[one.host_id for one in latest], [one.environment for one in latest]]
     found: Rates = defaultdict(list)
-    for host, run_id, started_at, *rate in fetch_rows(statement, [*figures.parameters, *pairs]):
-        found[host].append((CipherRate(*rate), EvidenceRun(run_id, started_at)))
+    rows = fetch_rows(statement, [*figures.parameters, *pairs])
+    for host, run_id, started_at, doubts, conditions, *rate in rows:
+        run = EvidenceRun(run_id, started_at, _in_words(conditions))
+        found[host].append(_Figure(CipherRate(*rate), run, doubts))
     return found
+
+
+def _in_words(conditions: str) -> tuple[str, ...]:
+    return tuple(one.get("detail") or one["code"] for one in json.loads(conditions))
 
 
 @dataclass(frozen=True)
@@ -290,22 +324,24 @@ def _names_of_several(latest: Iterable[_Latest]) -> set[str]:
 def _figures(
     one: _Latest,
     name: str,
-    rates: Sequence[tuple[CipherRate, EvidenceRun]],
+    figures: Sequence[_Figure],
     facts: Mapping[int, _OpenSsh],
 ) -> HostFigures:
     openssh = facts[one.run]
     client = openssh.said.get("client")
-    measured = frozenset(rate.cipher for rate, _ in rates)
+    measured = frozenset(figure.rate.cipher for figure in figures)
     return HostFigures(
         id=one.host_id,
         key=one.key,
         ciphers=HostCiphers(
             name=name,
-            rates=tuple(rate for rate, _ in rates),
+            rates=tuple(figure.rate for figure in figures),
             client=client,
             server=openssh.said.get("server"),
             offered=offered_ciphers(client, measured, openssh.not_offered, cipher_catalogue()),
             default_cipher=openssh.said.get("default_cipher"),
         ),
-        runs={(rate.cipher, rate.method): run for rate, run in rates},
+        runs={figure.key: figure.run for figure in figures},
+        doubtful=frozenset(one.key for one in figures if one.doubts & (DISTURBED | NOISY)),
+        noisy=frozenset(one.key for one in figures if one.doubts & NOISY),
     )

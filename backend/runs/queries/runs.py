@@ -45,7 +45,8 @@ class MeasurementDetail:
     """One series of a run with its statistics; rates in bytes per second.
 
     `normalised` is None where the run has no baseline of this tool. `mac` was asked for,
-    `negotiated_mac` was agreed; empty texts are unknown or do not apply.
+    `negotiated_mac` was agreed; empty texts are unknown or do not apply. `disturbed` is told
+    where results of several runs stand together; a run's own page says it once for all.
     """
 
     tool: str
@@ -75,6 +76,12 @@ class MeasurementDetail:
     cpu_seconds_per_gb_spread: float | None
     cpu_bound_throughput: float | None
     cpu_bound_throughput_spread: float | None
+    disturbed: bool = False
+
+    @property
+    def doubtful(self) -> bool:
+        """Noisy, or of a run that states what disturbed it (`runs.queries.doubt`)."""
+        return self.noisy or self.disturbed
 
     @property
     def steadier_measure(self) -> str | None:
