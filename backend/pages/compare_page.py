@@ -99,6 +99,7 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         **form_context(params, query, shown, known),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
+        "unmeasured": sorted({*query.ciphers} - {one.cipher for one in measured}),
         "all_ciphers": _all_ciphers(params, families(measured, ())),
         "default_address": PageAddress(params).changed(cipher=None),
         "block_sizes": sorted({*sizes, *([asked_size] if asked_size else [])}),

@@ -11,7 +11,7 @@ from analysis.difference import Figure, Ratio, Verdict, mean_ratio, ratio_of
 from analysis.tool_changes import ToolChange, breaks_between
 from documents.environment_difference import Difference, FlagsChanged, environment_difference
 from exports.palette import cipher_order
-from pages.formatting import quantity, signed_percent
+from pages.formatting import data_size, quantity, signed_percent
 from pages.page_query import PageAddress
 from pages.series import TOOL_NAMES, configuration, section_label
 from runs.queries.latest import SERIES_FIELDS, LatestResult
@@ -199,9 +199,19 @@ def _only(side: Side, other: Side) -> list[tuple[str, list[str]]]:
     known = {_key(one) for one in other.results}
     alone = sorted((one.detail for one in side.results if _key(one) not in known), key=_order)
     return [
-        (section_label(members[0]), list(dict.fromkeys(one.cipher for one in members)))
+        (section_label(members[0]), _with_sizes(members))
         for members in (list(group) for _, group in groupby(alone, key=configuration))
     ]
+
+
+def _with_sizes(alone: Iterable[MeasurementDetail]) -> list[str]:
+    """ "chacha20-poly1305 (64 B, 1 KiB blocks)": the other side may have further sizes."""
+    sizes: dict[str, list[str]] = {}
+    for one in alone:
+        sizes.setdefault(one.cipher, []).extend(
+            [data_size(one.block_size)] if one.block_size else []
+        )
+    return [f"{cipher} ({', '.join(of)} blocks)" if of else cipher for cipher, of in sizes.items()]
 
 
 def _stated(one: Difference) -> bool:

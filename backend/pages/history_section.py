@@ -16,6 +16,7 @@ from pages.formatting import data_size, quantity, signed_percent
 from pages.metrics import METRICS, choice
 from pages.page_query import PageAddress, search_text
 from pages.series import configuration, section_label
+from runs.api.near_names import none_of
 from runs.api.parameters import comparison_query
 from runs.queries import history as histories
 from runs.queries.history import FoundBreak, FoundChange, History, HistoryQuery, Point
@@ -164,8 +165,7 @@ def _query(host: str, detail: MeasurementDetail, params: QueryDict) -> HistoryQu
         asked[name] = params.get(name, "")
     checked = comparison_query(asked)
     if checked.metric not in histories.METRICS:
-        said = f"{checked.metric!r} is none of {', '.join(histories.METRICS)}."
-        raise ValidationError({METRIC: said})
+        raise ValidationError({METRIC: none_of(checked.metric, histories.METRICS)})
     series = ComparisonQuery(
         tool=detail.tool,
         metric=checked.metric,

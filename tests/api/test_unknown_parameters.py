@@ -9,7 +9,7 @@ from django.test import Client
 from runs.api.known_parameters import ApiView, parameters_of
 from runs.api.urls import urlpatterns
 from tests.conftest import ApiClient, StoreRun
-from tests.sample_documents import run_document
+from tests.sample_documents import run_document, ssh_measurement
 
 READING = (
     "/api/v1/comparison/",
@@ -145,3 +145,18 @@ def test_no_file_of_a_page_is_refused_for_what_a_mail_added(
                 response = admin_client.get(link, follow=True)
                 assert response.status_code == 200, link
                 response.getvalue()  # read to its end, a file is closed
+
+
+def test_a_cipher_that_nobody_knows_is_named_with_the_one_that_was_meant(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 1e8)))
+    for format_ in ("json", "csv"):
+        path = f"/api/v1/comparison/?cipher=aes128-gmc&format={format_}"
+        assert faults(reader.get(path))["cipher"][1] == (
+            "No result has the cipher aes128-gmc; did you mean aes128-gcm@openssh.com?"
+        )
+    # Known, though nobody measured it: an answer of nothing is one.
+    assert reader.get("/api/v1/comparison/?cipher=aes256-ctr").json()["groups"] == []
+    columns = reader.get("/api/v1/exports/measurements.csv?columns=hst")
+    assert faults(columns)["columns"][1].endswith("did you mean host?")

@@ -14,7 +14,7 @@ from tests.browser.open_to_all import assert_open_to_all
 from tests.live_site import PROJECT, LiveSite
 
 JAVASCRIPT_LIMIT_KB = 110
-CIPHERS = "cipher=aes128-gcm@openssh.com&cipher=nobody-has-this"
+CIPHERS = "cipher=aes128-gcm@openssh.com&cipher=cast128-cbc"
 
 STATES = {
     "compare": "/",

@@ -127,7 +127,11 @@ def test_runs_can_be_filtered(member: Client, store_run: StoreRun) -> None:
     only = page(member, "/runs/", source="agent")
     assert re.findall(r'href="/runs/([0-9a-f-]{36})/"', only) == [str(run.run_id)]
     assert "No run fits" in text_of(page(member, "/runs/", source="agent", status="rejected"))
-    assert "all runs shown" in text_of(page(member, "/runs/", expect=400, since="never"))
+    said = text_of(page(member, "/runs/", expect=400, since="never"))
+    assert "all runs shown. since: 'never' is no date" in said
+    said = text_of(page(member, "/runs/", expect=400, status="redy"))
+    assert "'redy' is none of accepted, ready" in said
+    assert "did you mean ready?" in said
 
 
 def test_long_lists_come_page_by_page_and_lose_nothing(

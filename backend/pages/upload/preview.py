@@ -33,6 +33,8 @@ from runs.importing import ImportRequest, Understood, understand
 ROWS_SHOWN = 400
 """Rows of all tables of one card."""
 WARNINGS_SHOWN = 40
+REMARKS_SHOWN = 40
+"""Conditions of one run, and series that it did not measure."""
 LINES_NAMED = 20
 
 UTF8_BOM = b"\xef\xbb\xbf"
@@ -62,6 +64,18 @@ class Section:
     fields: tuple[Field, ...]
     facts: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
+    conditions: tuple[Mapping[str, Any], ...] = ()
+    skipped: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def conditions_shown(self) -> tuple[Mapping[str, Any], ...]:
+        """The first of what may make the run doubtful."""
+        return self.conditions[:REMARKS_SHOWN]
+
+    @property
+    def skipped_shown(self) -> tuple[Mapping[str, Any], ...]:
+        """The first of what the run did not measure."""
+        return self.skipped[:REMARKS_SHOWN]
 
 
 @dataclass(frozen=True)
@@ -87,6 +101,11 @@ class Card:
     def state(self) -> str:
         """Ready to be saved, or bad."""
         return "bad" if self.problem else "ready"
+
+    @property
+    def conditions(self) -> int:
+        """How many conditions its runs state."""
+        return sum(len(section.conditions) for section in self.sections)
 
     @property
     def unrecognised_not_named(self) -> int:
@@ -208,7 +227,7 @@ def _sections(
         shown = tables(document["measurements"], rows)
         rows -= sum(len(table.rows) for table in shown)
         facts = tuple(fact for fact in _facts(document) if fact[0] not in IN_FIELDS)
-        made.append(Section(_fields(stated[number], answer), facts, shown))
+        made.append(Section(_fields(stated[number], answer), facts, shown, *_remarks(document)))
     return tuple(made)
 
 
@@ -226,6 +245,11 @@ def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     dated = document.get("times_of") != TIMES_OF_IMPORT
     started = [("Measured", plain(document["started_at"] or "not stated"))] if dated else []
     return [*started, *environment_facts(document["environment"])]
+
+
+def _remarks(document: Mapping[str, Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What may make the run doubtful, and what it did not measure."""
+    return tuple(document.get("conditions") or ()), tuple(document.get("skipped") or ())
 
 
 def read_document(body: bytes) -> tuple[Any, tuple[Fault, ...]]:
@@ -256,7 +280,8 @@ def document_card(draft: Draft, document: Any, faults: Sequence[Fault]) -> Card:
         problem = "This run document is not valid."
         return Card(draft.name, problem, RUN_DOCUMENT, faults=tuple(faults))
     facts = (("Host", document["host"]["name"]), *_facts(document))
-    section = Section((), facts, tables(document["measurements"], ROWS_SHOWN))
+    shown = tables(document["measurements"], ROWS_SHOWN)
+    section = Section((), facts, shown, *_remarks(document))
     return Card(
         draft.name,
         format=RUN_DOCUMENT,

@@ -10,12 +10,14 @@ from rest_framework.exceptions import ValidationError
 
 from analysis.acceleration import Verdict
 from pages.access import reader_required
+from pages.compare_page import query_faults
 from pages.environment_facts import environment_facts
 from pages.first_steps import agent_command
 from pages.page_query import PageAddress, api_params, first_page, search_text
 from pages.paging import AFTER, BEFORE, page_of
 from pages.series import series_page
 from runs.access import sees_unvetted
+from runs.api.near_names import none_of
 from runs.api.parameters import comparison_query
 from runs.models import Run
 from runs.queries.facets import FACETS, SOURCE_LABELS
@@ -34,8 +36,9 @@ def run_list(request: HttpRequest) -> HttpResponse:
     params = request.GET
     try:
         query, fault = comparison_query(api_params(params)), ""
-    except ValidationError:
-        query, fault = ComparisonQuery(), "A filter in this address is not valid: all runs shown."
+    except ValidationError as error:
+        query, fault = ComparisonQuery(), _fault("all runs shown", query_faults(error))
+    fault = fault or _wrong_status(params)
     filters = {**query.filters, **_status(params)}
     text = search_text(params)
     found = select_runs(
@@ -72,6 +75,17 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def _status(params: QueryDict) -> dict[str, tuple[str, ...]]:
     asked = tuple(status for status in params.getlist("status") if status in STATUSES)
     return {"status": asked} if asked else {}
+
+
+def _wrong_status(params: QueryDict) -> str:
+    wrong = [one for one in params.getlist("status") if one and one not in STATUSES]
+    said = [("status", none_of(one, STATUSES)) for one in wrong[:1]]
+    return _fault("runs of every status shown", said) if said else ""
+
+
+def _fault(shown: str, faults: list[tuple[str, str]]) -> str:
+    said = " ".join(f"{name}: {words}" for name, words in faults)
+    return f"A filter in this address is not valid: {shown}. {said}"
 
 
 def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, str, str]]:

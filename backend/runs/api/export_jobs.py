@@ -26,6 +26,7 @@ from runs.api.export_schema import (
     site_of,
 )
 from runs.api.known_parameters import ApiView, refuse_unknown
+from runs.api.near_names import none_of
 from runs.api.negotiation import OfFiles
 from runs.api.pagination import ByCursor
 from runs.api.parameters import comparison_query
@@ -97,11 +98,11 @@ def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> Exp
     """
     kind = params.get("kind") or MEASUREMENTS
     if kind not in KINDS:
-        raise ValidationError({"kind": f"{kind[:50]!r} is none of {', '.join(KINDS)}."})
+        raise ValidationError({"kind": none_of(kind, KINDS)})
     formats = ExportJob.Format.values if kind == MEASUREMENTS else [_only_format(kind)]
     written = params.get("format") or formats[0]
     if written not in formats:
-        raise ValidationError({"format": f"{written[:50]!r} is none of {', '.join(formats)}."})
+        raise ValidationError({"format": none_of(written, formats)})
     question = params.copy()
     for name in (*OWN_PARAMETERS, "csrfmiddlewaretoken"):
         question.pop(name, None)

@@ -14,6 +14,7 @@ from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
 from exports.columns import SAMPLES as SAMPLE_COLUMNS
 from exports.columns import StoredColumn, chosen
 from exports.csv_dialect import CsvDialect
+from runs.api.near_names import LONGEST_NAMED, did_you_mean, none_of
 from runs.api.parameters import FALSE, MAX_LENGTH, MAX_VALUES, TRUE, comparison_query
 from runs.exporting import COMPARISON, SAMPLES, Export
 from runs.models import Run
@@ -53,9 +54,10 @@ def _columns(params: QueryDict, kind: str) -> tuple[StoredColumn, ...]:
     try:
         return chosen(known, names)
     except KeyError as error:
-        raise ValidationError(
-            {"columns": f"{str(error.args[0])[:50]!r} is no column of {kind}."}
-        ) from None
+        name = str(error.args[0])
+        near = did_you_mean(name, [column.name for column in known])
+        said = f"{name[:LONGEST_NAMED]!r} is no column of {kind}{near}"
+        raise ValidationError({"columns": said}) from None
 
 
 def _runs(params: QueryDict) -> tuple[UUID, ...]:
@@ -72,7 +74,7 @@ def _statuses(params: QueryDict) -> tuple[str, ...]:
     asked = tuple(status for status in params.getlist("status") if status)
     for status in asked:
         if status not in STATUSES:
-            raise ValidationError({"status": f"{status[:50]!r} is none of {', '.join(STATUSES)}."})
+            raise ValidationError({"status": none_of(status, STATUSES)})
     return asked
 
 
@@ -88,11 +90,9 @@ def _view(params: QueryDict) -> GroupView:
     sort, top, page = (params.get(name, "") for name in ("sort", "top", "page"))
     scale, search = params.get("scale", ""), params.get("group", "").strip()
     if sort and sort not in SORTS and not sort.startswith(CIPHER_SORT):
-        raise ValidationError(
-            {"sort": f"{sort[:50]!r} is none of {', '.join(SORTS)} and {CIPHER_SORT}NAME."}
-        )
+        raise ValidationError({"sort": none_of(sort, SORTS, f" and {CIPHER_SORT}NAME")})
     if scale not in ("", *SCALES):
-        raise ValidationError({"scale": f"{scale[:50]!r} is none of {', '.join(SCALES)}."})
+        raise ValidationError({"scale": none_of(scale, SCALES)})
     if len(search) > MAX_LENGTH or "\x00" in search:
         raise ValidationError({"group": f"At most {MAX_LENGTH} printable characters."})
     every = top == "all"

@@ -17,6 +17,7 @@ from parsers.received_text import NotAText, TextTooLarge
 from parsers.run_documents import Corrections
 from parsers.types import Format
 from runs.api.known_parameters import ApiView
+from runs.api.near_names import none_of
 from runs.api.permissions import MayUpload
 from runs.api.request_body import read_text_body
 from runs.api.too_large import TooLarge
@@ -146,7 +147,7 @@ def _import_request(request: Request) -> ImportRequest:
 def _choice(query: QueryDict, name: str, choices: tuple[str, ...]) -> str | None:
     value = query.get(name)
     if value is not None and value not in choices:
-        raise ValidationError({name: f"{value[:50]!r} is none of {', '.join(choices)}."})
+        raise ValidationError({name: none_of(value, choices)})
     return value
 
 

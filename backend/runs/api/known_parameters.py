@@ -5,7 +5,6 @@ takes is what its operation declares for the OpenAPI document, and how a list go
 """
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -15,15 +14,13 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from runs.api.near_names import LONGEST_NAMED, SURELY_MEANT, alike, did_you_mean
+
 ALWAYS = frozenset({"format"})
 """What clients of the Django REST framework send everywhere; it changes no figure."""
 
 OF_LISTS = frozenset({"cursor", "page_size"})
 READING = ("get", "head")
-
-PERHAPS_MEANT = 0.6
-SURELY_MEANT = 0.75
-"""How alike two names are (difflib's ratio): `ciper` and `cipher` 0.91, `hots` and `host` 0.75."""
 
 FIND = "find-"
 """Parameters of pages that search in the values of one filter begin so."""
@@ -33,8 +30,6 @@ OTHERS = ("utm_", FIND)
 
 MOST_NAMED = 20
 """Unknown names that are compared with the known ones: a thousand would take a second."""
-
-LONGEST_NAMED = 50
 
 
 def names_of(parameters: Iterable[OpenApiParameter]) -> frozenset[str]:
@@ -59,24 +54,19 @@ def misspelt(given: Iterable[str], known: frozenset[str]) -> dict[str, str]:
         for name in _unknown(given, known)
         if len(name) <= LONGEST_NAMED and not name.startswith(OTHERS)
     )
-    meant = {name: _alike(name, known, SURELY_MEANT) for name in islice(names, MOST_NAMED)}
-    return {name: alike[0] for name, alike in meant.items() if alike}
+    meant = {name: alike(name, known, SURELY_MEANT) for name in islice(names, MOST_NAMED)}
+    return {name: near[0] for name, near in meant.items() if near}
 
 
 def _unknown(given: Iterable[str], known: frozenset[str]) -> Iterator[str]:
     return (name for name in given if name not in known and name not in ALWAYS)
 
 
-def _alike(name: str, known: frozenset[str], ratio: float) -> list[str]:
-    return get_close_matches(name.lower(), sorted(known), n=3, cutoff=ratio)
-
-
 def _sentence(name: str, known: frozenset[str]) -> str:
     if not known:
         return f"There is no parameter {name!r}: this address takes none."
-    alike = _alike(name, known, PERHAPS_MEANT)
-    if alike:
-        return f"There is no parameter {name!r} here; did you mean {' or '.join(alike)}?"
+    if alike(name, known):
+        return f"There is no parameter {name!r} here{did_you_mean(name, known)}"
     return f"There is no parameter {name!r} here; there are {', '.join(sorted(known))}."
 
 

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.exceptions import ValidationError
 
+from runs.api.near_names import none_of
 from runs.queries.former_hosts import present_keys
 from runs.queries.selection import (
     FILTERS,
@@ -43,7 +44,7 @@ MOMENTS = ("since", "until")
 
 def _choice(name: str, text: str) -> str:
     if text not in CHOICES[name]:
-        raise ValidationError({name: f"{text[:50]!r} is none of {', '.join(CHOICES[name])}."})
+        raise ValidationError({name: none_of(text, CHOICES[name])})
     return text
 
 
@@ -51,8 +52,7 @@ def _group_by(name: str, text: str) -> str:
     tag = text.removeprefix(TAG_PREFIX)
     if text in GROUPINGS or (text.startswith(TAG_PREFIX) and re.fullmatch(r"[\w.-]{1,50}", tag)):
         return text
-    known = ", ".join(GROUPINGS)
-    raise ValidationError({name: f"{text[:50]!r} is none of {known} and tag:KEY."})
+    raise ValidationError({name: none_of(text, GROUPINGS, f" and {TAG_PREFIX}KEY")})
 
 
 def _number(name: str, text: str) -> int:

@@ -13,6 +13,7 @@ from analysis.cipher_catalogue import cipher_catalogue
 from analysis.cipher_policies import policies
 from runs.api.conditional import of_present_data
 from runs.api.known_parameters import ApiView
+from runs.api.near_names import none_of
 from runs.api.parameters import CHOICES
 from runs.api.recommendation_parameters import recommendation_question
 from runs.api.recommendation_serializers import CatalogueSerializer, RecommendationSerializer
@@ -53,7 +54,7 @@ class CipherList(ApiView):
         """Every cipher with its kind, its status and why, and which OpenSSH has it."""
         tool = request.query_params.get("tool")
         if tool and tool not in CHOICES["tool"]:
-            raise ValidationError({"tool": f"{tool[:50]!r} is none of ssh, openssl."})
+            raise ValidationError({"tool": none_of(tool, CHOICES["tool"])})
         catalogue = cipher_catalogue()
         answer = {
             "rules_version": catalogue.rules_version,

@@ -8,6 +8,7 @@ from rest_framework.exceptions import ValidationError
 
 from analysis.cipher_policies import DEFAULT_POLICY, policies
 from documents.types import Method
+from runs.api.near_names import none_of
 from runs.api.parameters import comparison_query
 from runs.queries.former_hosts import what_they_became
 from runs.queries.recommendation import HostSelection
@@ -37,7 +38,7 @@ def recommendation_question(params: QueryDict) -> Question:
         faults.update(cast(dict[str, Any], error.detail))
     policy = params.get("policy") or DEFAULT_POLICY
     if policy not in policies():
-        faults["policy"] = f"{policy[:50]!r} is none of {', '.join(policies())}."
+        faults["policy"] = none_of(policy, policies())
     client, server = (_key(params, name, faults) for name in ("client", "server"))
     link = _link(params, faults)
     faults.update(_contradictions(selection, client, server, link))

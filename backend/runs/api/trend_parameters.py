@@ -5,6 +5,7 @@ from typing import Any
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
+from runs.api.near_names import none_of
 from runs.api.parameters import FALSE, MAX_LENGTH, TRUE, comparison_query
 from runs.queries.history import METRICS, HistoryQuery
 from runs.queries.selection import ComparisonQuery
@@ -33,7 +34,7 @@ def _faults(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
     if not params.get("tool"):
         faults["tool"] = "Name the tool, ssh or openssl."
     if query.metric not in METRICS:
-        faults["metric"] = f"{query.metric!r} is none of {', '.join(METRICS)}."
+        faults["metric"] = none_of(query.metric, METRICS)
     if params.get("pinned", "").lower() not in TRUE | FALSE:
         faults["pinned"] = f"{params['pinned'][:50]!r} is neither 1 nor 0."
     target = params.get("target_name", "")

@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from documents.validation import run_schema
 from runs.access import sees_unvetted
 from runs.answer_cache import cached_answer
+from runs.api.asked_ciphers import refuse_unknown_ciphers
 from runs.api.comparison_json import comparison_json
 from runs.api.conditional import NOT_KEPT, of_present_data
 from runs.api.editing import HostEditing, RunEditing, no_host
@@ -191,6 +192,7 @@ class ComparisonView(ApiView):
         if asked not in ("", "json"):
             raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
         query = comparison_query(request.query_params)
+        refuse_unknown_ciphers(query)
         try:
             return of_present_data(request, lambda state: _comparison(query, state))
         except UnknownProfile as error:

@@ -1,0 +1,35 @@
+"""Ciphers that are asked for: one that nobody knows is named, not answered with nothing."""
+
+from collections.abc import Iterable
+
+from rest_framework.exceptions import ValidationError
+
+from analysis.cipher_catalogue import cipher_catalogue
+from runs.api.near_names import LONGEST_NAMED, SURELY_MEANT, alike
+from runs.queries.ciphers import measured_names
+from runs.queries.selection import ComparisonQuery
+
+
+def refuse_unknown_ciphers(query: ComparisonQuery) -> None:
+    """`ValidationError` for a cipher that is not in the catalogue and that nobody has measured.
+
+    Needs a statement only where one is not in the catalogue.
+    """
+    catalogue = {one.name for one in cipher_catalogue().ciphers}
+    strange = [cipher for cipher in query.ciphers if cipher not in catalogue]
+    if not strange:
+        return
+    measured = measured_names()
+    known = {cipher for _, cipher in measured}
+    of_tool = {cipher for tool, cipher in measured if tool == query.tool}
+    faults = [_sentence(cipher, of_tool or catalogue) for cipher in strange if cipher not in known]
+    if faults:
+        raise ValidationError({"cipher": faults})
+
+
+def _sentence(cipher: str, known: Iterable[str]) -> str:
+    """Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm."""
+    plain = {name.partition("@")[0]: name for name in sorted(known)}
+    near = [plain[name] for name in alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]]
+    said = f"No result has the cipher {cipher[:LONGEST_NAMED]}"
+    return f"{said}; did you mean {near[0]}?" if near else f"{said}."
