@@ -151,7 +151,8 @@ def history_context(
         "metric": choice(HISTORY_METRICS, found.query.series.metric),
         "dates": [(name, params.get(name, "")[:10]) for name in DATES],
         "history": found,
-        "history_chart": chart_view(found, chosen) if found.points else None,
+        # One point would be an empty axis.
+        "history_chart": chart_view(found, chosen) if len(found.points) > 1 else None,
         "steps": list(reversed(found.changes)),
         "tool_breaks": list(reversed(found.breaks)),
         **_table(found, params),

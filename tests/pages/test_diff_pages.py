@@ -61,7 +61,7 @@ def test_two_runs_are_compared_series_by_series(member: Client, store_run: Store
     assert "microcode not stated 0xa1" in said
     assert "busy : other processes used 12 %" in said
     assert "Only A, nas SSH, pipeline, loopback: aes256-ctr" in said
-    assert "Only B, nas OpenSSL, encrypt, 1 thread: rc4" in said
+    assert "Only B, nas OpenSSL, encrypt, 1 thread: rc4 (16 KiB blocks)" in said
     assert f'href="{diff(second, first)}"' in html
 
 

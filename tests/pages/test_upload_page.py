@@ -210,6 +210,7 @@ def test_a_run_document_is_stored_as_it_is(editor: Client) -> None:
     assert "den.json Run document 3 figures for 1 run" in said
     assert "AMD EPYC 9R14" in said
     assert "400 MB/s 410 MB/s 420 MB/s" in said
+    assert "doubtful" not in said
     assert "saved" in save(editor, html)
     run = stored()
     assert (run.status, run.source, str(run.run_id)) == ("ready", "agent", document["run_id"])
@@ -219,6 +220,18 @@ def test_a_run_document_is_stored_as_it_is(editor: Client) -> None:
     said = text_of(save(editor, preview(editor, files=file(other)), expect=409))
     assert "Another run with this run_id is stored already" in said
     assert Run.objects.count() == 1
+
+
+def test_what_a_run_says_against_itself_is_shown_before_it_is_saved(editor: Client) -> None:
+    document = run_document(
+        conditions=[{"code": "busy", "detail": "others used the CPU"}, {"code": "swapping"}],
+        skipped=[{"tool": "ssh", "cipher": "3des-cbc", "reason": "this OpenSSH lacks it"}] * 50,
+    )
+    said = text_of(preview(editor, files=file(json.dumps(document).encode(), "den.json")))
+    assert "2 conditions" in said
+    assert "What may make the run doubtful: busy : others used the CPU swapping" in said
+    assert "Not measured: 50 ssh 3des-cbc: this OpenSSH lacks it" in said
+    assert "… 50 in all" in said
 
 
 def test_who_uploaded_what_is_on_record(editor: Client) -> None:
