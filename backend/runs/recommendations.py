@@ -213,11 +213,11 @@ def _places(hosts: Sequence[HostFigures], result: Result | None) -> tuple[Place,
     method = result.method if result else None
     return tuple(
         replace(one, doubtful=tuple((one.cipher, method) in host.doubtful for host in hosts))
-        for one in _certain_places(hosts, result)
+        for one in _bare_places(hosts, result)
     )
 
 
-def _certain_places(hosts: Sequence[HostFigures], result: Result | None) -> tuple[Place, ...]:
+def _bare_places(hosts: Sequence[HostFigures], result: Result | None) -> tuple[Place, ...]:
     match result:
         case Recommendation():
             return tuple(_host_place(one) for one in result.order)
