@@ -160,7 +160,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_names_stay_inside_the_comment(text: str) -> None:
-    evidence = Evidence(date(2026, 11, 21), text, text, text, text, text)
+    evidence = Evidence(date(2026, 11, 21), text, text, text, text, text, text)
     client, server_text = both(host(rate(GCM128, 200)), evidence=evidence)
     assert settings(client) == ["Host *", f"Ciphers {GCM128}"]
     assert settings(server_text) == [f"Ciphers {GCM128}"]
@@ -168,7 +168,7 @@ def test_hostile_names_stay_inside_the_comment(text: str) -> None:
 
 def test_real_ssh_reads_no_setting_out_of_hostile_names(ssh: str, tmp_path: Path) -> None:
     for text in HOSTILE:
-        evidence = Evidence(date(2026, 11, 21), text, text, text, text, text)
+        evidence = Evidence(date(2026, 11, 21), text, text, text, text, text, text)
         client, _ = both(host(rate(GCM128, 200)), evidence=evidence)
         file = tmp_path / "config"
         file.write_text(client, "utf-8")
