@@ -15,9 +15,9 @@ def alike(name: str, known: Iterable[str], ratio: float = PERHAPS_MEANT) -> list
     return get_close_matches(name[:LONGEST_NAMED].lower(), sorted(known), n=3, cutoff=ratio)
 
 
-def did_you_mean(name: str, known: Iterable[str], ratio: float = PERHAPS_MEANT) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """ "; did you mean ssh?", or a full stop where no name is near."""
-    near = alike(name, known, ratio)
+    near = alike(name, known)
     return f"; did you mean {' or '.join(near)}?" if near else "."
 
 
@@ -25,4 +25,4 @@ def none_of(name: str, known: Iterable[str], beside: str = "") -> str:
     """The sentence about a value that is not among the known; `beside`: others, in words."""
     every = list(known)
     said = f"{name[:LONGEST_NAMED]!r} is none of {', '.join(every)}{beside}"
-    return said + did_you_mean(name, every, SURELY_MEANT)
+    return said + did_you_mean(name, every)
