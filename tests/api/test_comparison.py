@@ -345,7 +345,9 @@ def test_of_one_run_the_unpinned_series_counts(reader: ApiClient, store_run: Sto
 
 def test_hostile_text_in_filters_finds_nothing_and_breaks_nothing(reader: ApiClient) -> None:
     for text in ("' OR 1=1 --", "%s", "{}", "\u202e", "'; DROP TABLE runs_run; --"):
-        assert compare(reader, cpu=text, host=text, cipher=text)["groups"] == []
+        assert compare(reader, cpu=text, host=text)["groups"] == []
+        refused = reader.get("/api/v1/comparison/", {"cipher": text})
+        assert refused.json()["errors"][0]["detail"] == f"No result has the cipher {text!r}."
 
 
 def test_an_empty_site_compares_nothing(reader: ApiClient) -> None:

@@ -154,7 +154,7 @@ def test_a_cipher_that_nobody_knows_is_named_with_the_one_that_was_meant(
     for format_ in ("json", "csv"):
         path = f"/api/v1/comparison/?cipher=aes128-gmc&format={format_}"
         assert faults(reader.get(path))["cipher"][1] == (
-            "No result has the cipher aes128-gmc; did you mean aes128-gcm@openssh.com?"
+            "No result has the cipher 'aes128-gmc'; did you mean aes128-gcm@openssh.com?"
         )
     # Known, though nobody measured it: an answer of nothing is one.
     assert reader.get("/api/v1/comparison/?cipher=aes256-ctr").json()["groups"] == []

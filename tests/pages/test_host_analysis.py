@@ -193,7 +193,7 @@ def test_what_ssh_delivers_is_as_doubtful_as_the_run(member: Client, store_run: 
     said = text_of(
         page(member, address(store_run(run_of_day(1, *measured, conditions=[{"code": "steal"}]))))
     )
-    assert "40.0 % doubtful" in said
+    assert "40 % doubtful" in said
     assert "disturbed 0.0 %" in said
 
 

@@ -203,7 +203,7 @@ def test_saving_without_scripts_leads_to_an_address_that_shows_it(editor: Client
 
 
 def test_a_run_document_is_stored_as_it_is(editor: Client) -> None:
-    document = run_document(host={"name": "den"})
+    document = run_document(host={"name": "den"}, conditions=[])
     body = json.dumps(document, indent=3).encode()
     html = preview(editor, files=file(body, "den.json"))
     said = text_of(html)

@@ -31,5 +31,5 @@ def _sentence(cipher: str, known: Iterable[str]) -> str:
     """Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm."""
     plain = {name.partition("@")[0]: name for name in sorted(known)}
     near = [plain[name] for name in alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]]
-    said = f"No result has the cipher {cipher[:LONGEST_NAMED]}"
+    said = f"No result has the cipher {cipher[:LONGEST_NAMED]!r}"
     return f"{said}; did you mean {near[0]}?" if near else f"{said}."
