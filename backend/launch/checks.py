@@ -34,8 +34,8 @@ doubles the time that Python takes."""
 WHOLE_PROGRAMS = ("tests/bench", "tests/chaos", "tests/end_to_end", "tests/launch")
 """What starts the site, or parts of it, as processes of their own."""
 
-LANES_BESIDE = 2
-"""How many of the checks `beside` run at one time: three lanes keep two cores busy."""
+LANES_BESIDE = 3
+"""How many of the checks `beside` run at one time: four lanes keep two cores busy."""
 
 
 @dataclass(frozen=True)
