@@ -59,11 +59,13 @@ TASK = "runs.tasks.make_rollup"
 class Lag:
     """What a page or answer was made of: the moment of its oldest figures, None: all are exact.
 
-    `version` is that of the data when the answer was begun: figures of it are exact.
+    `version` is that of the data when the answer was begun: figures of it are exact. `made` are
+    the rollups that were made for this answer alone, by their keys: it asks for one several times.
     """
 
     version: UUID
     as_of: datetime | None = None
+    made: "dict[str, Made]" = field(default_factory=dict)
 
     @property
     def seconds(self) -> int:
@@ -187,11 +189,16 @@ def _version() -> UUID:
 
 def _found(kind: str, question: Question) -> Rollup | Made:
     """As it is stored, or made just now and perhaps not stored."""
-    key = _key(kind, question)
+    key, lag = _key(kind, question), _lag.get()
+    if lag is not None and key in lag.made:
+        return lag.made[key]
     stored, version = _row(key), _version()
-    if stored is not None and stored.version != version and _made_in_passing(stored):
-        return _makers[kind](question)
-    return _present(key, stored, version)
+    if stored is None or stored.version == version or not _made_in_passing(stored):
+        return _present(key, stored, version)
+    made = _makers[kind](question)
+    if lag is not None:
+        lag.made[key] = made
+    return made
 
 
 def _made_in_passing(stored: Rollup) -> bool:

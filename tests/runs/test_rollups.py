@@ -359,6 +359,37 @@ def test_while_changes_follow_each_other_what_is_made_quickly_is_exact_and_not_s
 
 
 @pytest.mark.django_db
+def test_an_answer_makes_each_rollup_once(
+    store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = ComparisonQuery(tool="openssl")
+
+    def answer() -> None:
+        measured_ciphers(query)
+        block_sizes(query)
+        machine_count(query)
+        compare(resolve_block_size(query))
+
+    store_run(run_document(openssl_measurement("aes-128-gcm", 1e9)))
+    answer()
+    store_run(run_document(openssl_measurement("aes-128-gcm", 2e9), host={"name": "b"}))
+    made: list[str] = []
+
+    def counted(kind: str, make: rollups.Maker) -> rollups.Maker:
+        def counting_one(question: rollups.Question) -> rollups.Made:
+            made.append(kind)
+            return make(question)
+
+        return counting_one
+
+    counting = {kind: counted(kind, make) for kind, make in rollups._makers.items()}
+    monkeypatch.setattr(rollups, "_makers", counting)
+    with allowing_lag():
+        answer()
+    assert sorted(made) == ["coverage", "groups"]
+
+
+@pytest.mark.django_db
 def test_rollups_of_long_ago_are_forgotten(store_run: StoreRun) -> None:
     store_run(gcm(1e8))
     compare(ComparisonQuery())
