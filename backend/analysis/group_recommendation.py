@@ -119,9 +119,7 @@ def _candidates(
             and all(_usable(cipher, host) for host in hosts)
         ):
             shares = _shares(cipher, hosts, best)
-            rates = [_rate(cipher, host) for host in hosts]
-            share = geometric_mean(shares)
-            margin = _of_the_mean([rate.margin for rate in rates])
+            share, margin = geometric_mean(shares), _margin(cipher, hosts)
             yield Candidate(
                 cipher=cipher,
                 assessment=_worst(cipher, hosts),
@@ -143,9 +141,9 @@ def _shares(
     return [_rate(cipher, host).median / one.median for host, one in zip(hosts, best, strict=True)]
 
 
-def _of_the_mean(fractions: Sequence[float]) -> float:
-    """The margin of the mean share, a fraction: independent errors, so they add as squares."""
-    return math.hypot(*fractions) / len(fractions)
+def _margin(cipher: Cipher, hosts: Sequence[HostCiphers]) -> float:
+    """That of the mean share, a fraction: independent errors, so they add as squares."""
+    return math.hypot(*(_rate(cipher, host).margin for host in hosts)) / len(hosts)
 
 
 def _in_group(
