@@ -10,14 +10,9 @@ from django.db import connection, transaction
 
 from runs.data_version import data_changed
 from runs.models import Host, Run
-from runs.queries.doubt import DOUBTS
+from runs.queries.machine_results import COLUMNS, RESULT
 from runs.queries.selection import COUNTED
 from runs.queries.statements import LATEST_FIRST
-
-_COLUMNS = (
-    "machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,"
-    " cpu_bound_throughput, doubts"
-)
 
 
 def _machines_of(runs: str) -> str:
@@ -30,9 +25,8 @@ WHERE {runs} ORDER BY 1, 2, 3, 5
 
 def _latest_of(runs: str) -> str:
     return f"""
-INSERT INTO runs_latest ({_COLUMNS})
-SELECT DISTINCT ON (k.id, m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
-    m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput, {DOUBTS}
+INSERT INTO runs_latest ({COLUMNS})
+SELECT DISTINCT ON (k.id, m.series_id) {RESULT}
 FROM runs_run r
 JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
     = (r.host_id, r.environment_id, r.source, md5(r.tags::text))

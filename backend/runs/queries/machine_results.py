@@ -19,12 +19,16 @@ from runs.queries.statements import fetch_rows
 LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
 
-_COLUMNS = """machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,
+COLUMNS = """machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,
     cpu_bound_throughput, doubts"""
+"""Of `runs_latest`."""
+
+RESULT = f"""k.id, m.series_id, r.id, r.started_at, m.negotiated_id, m.median, m.cpu_seconds_per_gb,
+    m.cpu_bound_throughput, {DOUBTS}"""
+"""What these are of a measurement (m) in a run (r) of a machine (k)."""
 
 _LOOK_BACK = f"""(
-    SELECT DISTINCT ON (m.series_id) k.id, m.series_id, r.id, r.started_at, m.negotiated_id,
-        m.median, m.cpu_seconds_per_gb, m.cpu_bound_throughput, {DOUBTS}
+    SELECT DISTINCT ON (m.series_id) {RESULT}
     FROM runs_run r CROSS JOIN LATERAL (
         SELECT * FROM runs_measurement m
         WHERE m.run_id = r.id AND m.series_id = ANY({{series}}) AND m.median IS NOT NULL
@@ -41,13 +45,13 @@ _PAST = f"""(
         SELECT DISTINCT machine_id FROM runs_latest
         WHERE series_id = ANY({{series}}) AND started_at > %s
     )
-    SELECT {_COLUMNS} FROM runs_latest
+    SELECT {COLUMNS} FROM runs_latest
     WHERE series_id = ANY({{series}}) AND started_at <= %s
         AND machine_id NOT IN (SELECT machine_id FROM later)
     UNION ALL
     SELECT past.* FROM later
     JOIN runs_machine k ON k.id = later.machine_id
-    CROSS JOIN LATERAL {_LOOK_BACK} past ({_COLUMNS})
+    CROSS JOIN LATERAL {_LOOK_BACK} past ({COLUMNS})
 )"""  # noqa: S608 - constants
 """Of all machines; only those that measured later are looked back at one by one."""
 
@@ -164,5 +168,5 @@ def results_of_machine(series: Relation, until: datetime | None) -> Relation:
     """
     if until is None:
         return Relation("runs_latest l")
-    sql = f"{_LOOK_BACK.format(series=series.sql)} l ({_COLUMNS})"
+    sql = f"{_LOOK_BACK.format(series=series.sql)} l ({COLUMNS})"
     return Relation(sql, (*series.parameters, until))
