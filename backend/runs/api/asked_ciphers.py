@@ -15,6 +15,8 @@ def refuse_unknown_ciphers(query: ComparisonQuery) -> None:
 
     Needs a statement only where one is not in the catalogue.
     """
+    if not query.ciphers:
+        return
     catalogue = {one.name for one in cipher_catalogue().ciphers}
     strange = [cipher for cipher in query.ciphers if cipher not in catalogue]
     if not strange:
