@@ -6,13 +6,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 import pytest
 
+from runs.speed_indices import CHUNK_RUNS
 from tests.live_site import PROJECT, READY_WITHIN, LiveSite, live_site
 
-RUNS = 2000
+RUNS = 4 * CHUNK_RUNS
 
 PUBLISHED = 23
 """Runs of the published data set, all of them ready."""
@@ -49,6 +52,14 @@ print(indices.count(), indices.values("run").distinct().count())
 """
 
 
+DONE_BEFORE = 2 * CHUNK_RUNS
+"""Runs that the first worker can do."""
+
+HELD = """
+SELECT FROM runs_run WHERE id = (SELECT id FROM runs_run ORDER BY id OFFSET %s LIMIT 1) FOR UPDATE
+"""
+
+
 @pytest.fixture(scope="module")
 def site() -> Iterator[LiveSite]:
     with live_site("profiles") as running:
@@ -69,14 +80,22 @@ def wait_for(site: LiveSite, wanted: Any) -> dict[str, Any]:
     raise AssertionError(f"not within {READY_WITHIN} s: {profile}")
 
 
+@contextmanager
+def held_up(site: LiveSite) -> Iterator[None]:
+    """However fast a worker is, it comes to the run after `DONE_BEFORE` and no further."""
+    with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
+        connection.execute(HELD, [DONE_BEFORE])
+        yield
+
+
 def test_a_killed_worker_is_followed_by_one_that_goes_on(site: LiveSite) -> None:
     run(site, MANY_RUNS.replace("RUNS", str(RUNS)))
-    run(site, MAKE)
-    wait_for(site, lambda profile: profile["progress"]["done"] > 0)
-    os.killpg(site.worker.pid, signal.SIGKILL)
-    stopped = site.get("/api/v1/reference-profiles/killed/")
+    with held_up(site):
+        run(site, MAKE)
+        stopped = wait_for(site, lambda profile: profile["progress"]["done"] >= DONE_BEFORE)
+        os.killpg(site.worker.pid, signal.SIGKILL)
     assert stopped["state"] == "computing"
-    assert 0 < stopped["progress"]["done"] < stopped["progress"]["total"] == RUNS + PUBLISHED
+    assert stopped["progress"] == {"done": DONE_BEFORE, "total": RUNS + PUBLISHED}
     worker = [sys.executable, "-m", "celery", "-A", "config.celery", "worker", "-c", "1"]
     follower = subprocess.Popen(worker, cwd=PROJECT / "backend", env=site.environment)
     try:
