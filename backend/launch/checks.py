@@ -47,7 +47,7 @@ class Check:
     folder: Path = places.PROJECT
     report: Path | None = None
     beside: Path | None = None
-    """Runs beside the checks that have none, from its turn on; its output goes to this log."""
+    """Runs beside the checks that have none, as soon as a lane is free; its output's log."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,15 @@ def run_all() -> int:
 
 def _run_everything() -> int:
     environment = _set_up()
-    checks = (_tests_beside(), _lint(), _types(), _python_tests(), _frontend_checks(environment))
+    # What needs neither database nor display takes the lane that is free first.
+    slow = [replace(one, beside=_log(one.name)) for one in (*_audits(), *_types())]
+    checks = (_tests_beside(), slow, _lint(), _python_tests(), _frontend_checks(environment))
     return run_checks([one for some in checks for one in some], environment)
 
 
 def run_lint() -> int:
-    """ruff: rules and format."""
-    return run_checks(_lint(), clean_environment())
+    """ruff, rules and format, and the audit of code and secrets."""
+    return run_checks([*_lint(), *_audits()], clean_environment())
 
 
 def run_types() -> int:
@@ -122,8 +124,11 @@ def _lint() -> list[Check]:
     return [
         Check("ruff check", _tool("ruff", "check", *not_ours, ".")),
         Check("ruff format", _tool("ruff", "format", "--check", *not_ours, ".")),
-        Check("code and secrets", _tool("tests.audit", "code", "secrets")),
     ]
+
+
+def _audits() -> list[Check]:
+    return [Check("code and secrets", _tool("tests.audit", "code", "secrets"))]
 
 
 def _types() -> list[Check]:
@@ -148,8 +153,11 @@ def _python_tests() -> list[Check]:
 
 
 def _beside(name: str, *arguments: str) -> Check:
-    log = places.data_dir() / "reports" / f"{name.replace(' ', '-')}.log"
-    return replace(_pytest(name, *arguments), beside=log)
+    return replace(_pytest(name, *arguments), beside=_log(name))
+
+
+def _log(name: str) -> Path:
+    return places.data_dir() / "reports" / f"{name.replace(' ', '-')}.log"
 
 
 def _pytest(name: str, *arguments: str) -> Check:
