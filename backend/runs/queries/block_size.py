@@ -7,12 +7,12 @@ from runs.queries.selection import (
     machine_conditions,
     result_conditions,
 )
-from runs.queries.statements import fetch_rows
+from runs.queries.statements import array, fetch_rows
 
 
 def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None:
     """The largest block size that all groups have; failing that, the one that most have."""
-    blocks = [series.slots[slot].block_size for slot in series.slot_of]
+    blocks = [series.slots[slot].block_size or 0 for slot in series.slot_of]
     if not blocks:
         return None
     group, machines = grouping(query.group_by), machine_conditions(query)
@@ -37,8 +37,8 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
     rows = fetch_rows(
         statement,
         [
-            list(series.ids),
-            blocks,
+            array(series.ids),
+            array(blocks),
             *results.parameters,
             *dates.parameters,
             *machines.parameters,

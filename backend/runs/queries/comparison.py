@@ -15,7 +15,13 @@ from runs.queries.grouped_votes import (
 )
 from runs.queries.machine_results import SeriesTable, class_series
 from runs.queries.profiles import usable_profile
-from runs.queries.rolled_up import grouped_by_rollup, is_rolled_up, resolved_by_rollup
+from runs.queries.rolled_up import (
+    grouped_by_rollup,
+    grouped_by_slice,
+    is_rolled_up,
+    is_small,
+    resolved_by_rollup,
+)
 from runs.queries.selection import ComparisonQuery, grouping
 from runs.queries.statements import fetch_rows
 from runs.queries.votes import (
@@ -124,7 +130,10 @@ def compare(query: ComparisonQuery) -> Comparison:
 
 def compare_directly(query: ComparisonQuery) -> Comparison:
     """The same from the machines' latest results, in one statement whatever the filters."""
-    profile, every = profile_of(query), class_series(query)
+    profile = profile_of(query)
+    if is_small(query):
+        return _comparison(query, profile, grouped_by_slice(query, profile))
+    every = class_series(query)
     query = _resolved(query, every)
     return _comparison(query, profile, grouped_votes(query, profile, every))
 

@@ -6,6 +6,7 @@ a machine has measured nothing since, and else a look back by the index of its h
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from runs.queries.doubt import DOUBTS
@@ -14,7 +15,7 @@ from runs.queries.selection import (
     ComparisonQuery,
     class_conditions,
 )
-from runs.queries.statements import fetch_rows
+from runs.queries.statements import array, fetch_rows
 
 LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
@@ -97,13 +98,17 @@ class SeriesTable:
         return Relation(
             "unnest(%s::int[], %s::int[], %s::bool[])"
             " WITH ORDINALITY AS s (id, slot, asked, place)",
-            (list(self.ids), list(self.slot_of), list(self.asked)),
+            (self._ids, array(self.slot_of), array(map(int, self.asked))),
         )
 
     @property
     def array(self) -> Relation:
         """The ids as an array."""
-        return Relation("%s::int[]", (list(self.ids),))
+        return Relation("%s::int[]", (self._ids,))
+
+    @cached_property
+    def _ids(self) -> str:
+        return array(self.ids)
 
     def choice(self, query: ComparisonQuery) -> "SeriesTable":
         """Only the series of the query's ciphers and block size, in the same slots."""

@@ -1,4 +1,8 @@
-"""Unfiltered comparisons by rollups (`runs.rollups`): one for each grouping, metric and class."""
+"""Comparisons by slices: a grouping's groups with all slots of a class, whichever are asked for.
+
+Unfiltered they are rollups (`runs.rollups`); of the few machines of named hosts they are made at
+once, for one answer.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -9,7 +13,7 @@ from runs.models import ReferenceProfile
 from runs.models.environment import DIMENSIONS
 from runs.queries.grouped_votes import GroupedVotes, groups_of, slice_rows, value_row
 from runs.queries.machine_results import Slot, class_series
-from runs.queries.selection import ComparisonQuery
+from runs.queries.selection import ComparisonQuery, grouping
 from runs.queries.votes import Names, group_names
 from runs.rollups import Made, Question, in_use, maker, rollup, rollup_with_slots
 
@@ -54,9 +58,13 @@ def query_of(question: Question) -> ComparisonQuery:
 
 
 @maker("groups")
-def _make_slice(question: Question) -> Made:
-    query = query_of(question)
+def _make_groups(question: Question) -> Made:
     profile = ReferenceProfile.objects.filter(pk=question["profile"]).first()
+    return _slice(query_of(question), profile)
+
+
+def _slice(query: ComparisonQuery, profile: ReferenceProfile | None) -> Made:
+    """All groups of a query by all slots of its class, whichever it asks for."""
     every = class_series(query)
     rows = slice_rows(query, profile, every)
     names = group_names(query.group_by, rows.hosts)
@@ -95,7 +103,26 @@ def grouped_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) 
     def chosen(body: Mapping[str, Any]) -> list[int]:
         return _Body.read(body).chosen(query)
 
-    read, slots = rollup_with_slots("groups", _question(query, profile), chosen)
+    return _grouped(*rollup_with_slots("groups", _question(query, profile), chosen))
+
+
+def is_small(query: ComparisonQuery) -> bool:
+    """Whether all results of its few machines are read sooner than a choice of them is planned."""
+    return (
+        bool(query.filters.get("host"))
+        and query.until is None
+        and not grouping(query.group_by).of_run
+    )
+
+
+def grouped_by_slice(query: ComparisonQuery, profile: ReferenceProfile | None) -> GroupedVotes:
+    """The same of a query that is small, from a slice that is made for it alone."""
+    made = _slice(query, profile)
+    chosen = _Body.read(made.body).chosen(query)
+    return _grouped(made.body, {slot: made.slots[slot] for slot in chosen})
+
+
+def _grouped(read: Mapping[str, Any], slots: Mapping[int, Any]) -> GroupedVotes:
     body = _Body.read(read)
     values = [
         value_row(body.slots, group, slot, *summary)

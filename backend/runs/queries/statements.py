@@ -1,6 +1,6 @@
 """What the hand-written statements share: how they are run, and which run is the latest."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import connection
@@ -14,3 +14,8 @@ def fetch_rows(statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return list(cursor.fetchall())
+
+
+def array(values: Iterable[int]) -> str:
+    """Numbers as PostgreSQL reads an array; the driver would look at each of them by itself."""
+    return f"{{{','.join(map(str, values))}}}"
