@@ -22,6 +22,7 @@ from runs.data_version import CHANGE
 from runs.derived import ADD
 from runs.hosts import HOLD, HostKey
 from runs.models import Run
+from runs.queries.statements import array
 from runs.series import agreed_on, negotiated_ids, series_ids
 from runs.speed_indices import TOOLS, StoredIndex
 
@@ -170,11 +171,6 @@ WHERE r.id = n.id;
 """  # noqa: S608 - constants
 
 
-def _array(values: Iterable[float | None]) -> str:
-    """PostgreSQL's literal of an array of numbers or truth values, spelt as JSON spells them."""
-    return f"{{{orjson.dumps(list(values))[1:-1].decode()}}}"
-
-
 def _json(rows: Iterable[Mapping[str, Any]]) -> str:
     return orjson.dumps(list(rows)).decode()
 
@@ -183,13 +179,13 @@ def store_rows(made: Sequence[DerivedRun]) -> None:
     """Store all that was derived of these runs, which the caller's transaction has locked."""
     owners = chain.from_iterable(len(one.results) * [one.run.pk] for one in made)
     columns = zip(*chain.from_iterable(one.results for one in made), strict=True)
-    parameters = dict(zip(Result._fields, map(_array, columns), strict=True))
+    parameters = dict(zip(Result._fields, map(array, columns), strict=True))
     with connection.cursor() as cursor:
         cursor.execute(
             _STORE,
             {
                 **parameters,
-                "run_id": _array(owners),
+                "run_id": array(owners),
                 "levels": _json(_of(one, row._asdict()) for one in made for row in one.levels),
                 "indices": _json(_of(one, asdict(row)) for one in made for row in one.indices),
                 "described": _json(_described(one.run) for one in made),

@@ -98,7 +98,7 @@ class SeriesTable:
         return Relation(
             "unnest(%s::int[], %s::int[], %s::bool[])"
             " WITH ORDINALITY AS s (id, slot, asked, place)",
-            (self._ids, array(self.slot_of), array(map(int, self.asked))),
+            (self._ids, array(self.slot_of), array(self.asked)),
         )
 
     @property

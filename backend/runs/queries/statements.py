@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import orjson
 from django.db import connection
 
 LATEST_FIRST = "r.started_at DESC NULLS LAST, r.id DESC"
@@ -16,6 +17,9 @@ def fetch_rows(statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...
         return list(cursor.fetchall())
 
 
-def array(values: Iterable[int]) -> str:
-    """Numbers as PostgreSQL reads an array; the driver would look at each of them by itself."""
-    return f"{{{','.join(map(str, values))}}}"
+def array(values: Iterable[float | None]) -> str:
+    """PostgreSQL's literal of an array of numbers or truth values, spelt as JSON spells them.
+
+    The driver would look at each of them by itself.
+    """
+    return f"{{{orjson.dumps(list(values))[1:-1].decode()}}}"
