@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from exports.palette import cipher_order, colour_slot, family
-from runs.queries.facets import CipherCount
+from runs.queries.coverage import CipherCount
 
 # What most readers come for: the AEADs, the plain counter mode, and the slow yardstick.
 USUAL_CIPHERS = {

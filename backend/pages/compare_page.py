@@ -27,15 +27,8 @@ from pages.page_query import (
 )
 from pages.tool_break_note import tool_breaks
 from runs.queries.comparison import compare, resolve_block_size
-from runs.queries.facets import (
-    FACETS,
-    SOURCE_LABELS,
-    Facet,
-    block_sizes,
-    facets,
-    machine_count,
-    measured_ciphers,
-)
+from runs.queries.coverage import Coverage, coverage
+from runs.queries.facets import FACETS, SOURCE_LABELS, Facet, facets
 from runs.queries.profiles import has_levels, offered_profiles
 from runs.queries.selection import FILTERS, TAG_PREFIX, ComparisonQuery
 
@@ -65,7 +58,7 @@ class Chip:
 def shown_query(query: ComparisonQuery) -> ComparisonQuery:
     """The query with its ciphers and block size decided, where the address names none."""
     if not query.ciphers:
-        usual = default_ciphers(query.tool, measured_ciphers(query))
+        usual = default_ciphers(query.tool, coverage(query).ciphers)
         query = replace(query, ciphers=usual)
     return resolve_block_size(query)
 
@@ -73,17 +66,17 @@ def shown_query(query: ComparisonQuery) -> ComparisonQuery:
 def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
     """The context of a valid query; `UnknownProfile` when it names a profile that is not ours."""
     shown = display(params)
-    measured = measured_ciphers(query)
+    covered = coverage(query)
+    measured = covered.ciphers
     if not query.ciphers:
         query = replace(query, ciphers=default_ciphers(query.tool, measured))
-    every_size = replace(query, block_size=None)
     asked_size = query.block_size
     query = resolve_block_size(query)
     comparison = compare(query)
     known = facets(query)
     # Another choice begins at its first page.
     whole, params = params, first_page(params)
-    sizes = block_sizes(query)
+    sizes = covered.block_sizes
     narrowing = chips(params, query, known)
     part = group_page(comparison, shown, whole)
     asked = Asked(
@@ -104,7 +97,7 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         "default_address": PageAddress(params).changed(cipher=None),
         "block_sizes": sorted({*sizes, *([asked_size] if asked_size else [])}),
         "asked_block_size": asked_size,
-        "other_block_sizes": _without_block_size(query, every_size),
+        "other_block_sizes": _without_block_size(query, covered),
         "facets": shown_facets(known, query.filters, params),
         "chips": narrowing,
         "part": part,
@@ -116,11 +109,11 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
     }
 
 
-def _without_block_size(query: ComparisonQuery, every_size: ComparisonQuery) -> int:
+def _without_block_size(query: ComparisonQuery, covered: Coverage) -> int:
     """Systems that measured these ciphers, but not with the block size shown."""
     if query.block_size is None:
         return 0
-    return machine_count(every_size) - machine_count(query)
+    return covered.machines(replace(query, block_size=None)) - covered.machines(query)
 
 
 def form_context(

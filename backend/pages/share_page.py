@@ -24,7 +24,7 @@ from runs.api.export_parameters import export_of
 from runs.api.parameters import comparison_query
 from runs.exporting import COMPARISON, asked
 from runs.queries.comparison import compare
-from runs.queries.facets import block_sizes
+from runs.queries.coverage import coverage
 from runs.queries.selection import ComparisonQuery
 
 
@@ -57,7 +57,7 @@ def share_context(params: QueryDict) -> dict[str, Any]:
         comparison,
         part.comparison,
         shown,
-        block_sizes(query),
+        coverage(query).block_sizes if query.tool == "openssl" else (),
         heading(comparison),
         [f"{title} {value}" for title, value in narrowed],
     )

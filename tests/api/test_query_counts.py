@@ -73,6 +73,9 @@ COLD = {
 }
 """Filtered comparisons, which no rollup answers, when nobody has asked before."""
 
+COLD_PAGES = {"/?cpu=cpu-1": 18, "/?tool=openssl&cpu=cpu-1": 23, "/?tool=openssl&host=m0": 18}
+"""The same as pages."""
+
 
 @pytest.fixture
 def member(db: None) -> Client:
@@ -125,12 +128,16 @@ def test_the_statements_of_the_pages(member: Client, run: Run) -> None:
     assert too_many(member, run, PAGES, SESSION) == {}
 
 
-def test_the_statements_of_a_comparison_that_nobody_asked_for(reader: ApiClient, run: Run) -> None:
+def test_the_statements_of_a_comparison_that_nobody_asked_for(
+    reader: ApiClient, member: Client, run: Run
+) -> None:
     statements(reader, "/api/v1/ciphers/")
+    statements(member, "/method/")
     found = {}
-    for address, number in COLD.items():
-        data_changed()
-        found[address] = (statements(reader, address) - TOKEN, number)
+    for client, shared, expected in ((reader, TOKEN, COLD), (member, SESSION, COLD_PAGES)):
+        for address, number in expected.items():
+            data_changed()
+            found[address] = (statements(client, address) - shared, number)
     assert {one: counts for one, counts in found.items() if counts[0] != counts[1]} == {}
 
 

@@ -25,15 +25,10 @@ from runs.queries.comparison import (
     resolve_block_size,
     votes,
 )
+from runs.queries.coverage import coverage
 from runs.queries.export_rows import count_rows
 from runs.queries.export_selection import InGroups, votes_of, votes_statement
-from runs.queries.facets import (
-    block_sizes,
-    facets,
-    facets_directly,
-    machine_count,
-    measured_ciphers,
-)
+from runs.queries.facets import facets, facets_directly
 from runs.queries.machine_results import class_series
 from runs.queries.pivot import pivot_lines
 from runs.queries.selection import GROUPINGS, ComparisonQuery, group_members, grouping
@@ -243,15 +238,15 @@ def without_doubts(comparison: Comparison) -> Comparison:
 
 def counts_agree(query: ComparisonQuery) -> None:
     """What the page says of machines is what their votes say."""
-    every = votes(replace(query, ciphers=(), metric="throughput"), None)
+    every, covered = votes(replace(query, ciphers=(), metric="throughput"), None), coverage(query)
     if query.tool == "ssh":
-        counted = {one.cipher: one.machines for one in measured_ciphers(query)}
+        counted = {one.cipher: one.machines for one in covered.ciphers}
         for cipher in SSH:
             assert counted.get(cipher, 0) == sum(one.cipher == cipher for one in every)
     pairs = {(one.host_id, one.environment_id) for one in votes(query, None)}
-    assert machine_count(query) == len(pairs)
+    assert covered.machines(query) == len(pairs)
     if query.block_size is not None:
-        assert query.block_size in block_sizes(query)
+        assert query.block_size in covered.block_sizes
 
 
 def files_agree(query: ComparisonQuery) -> None:
@@ -365,9 +360,7 @@ def test_an_answer_makes_each_rollup_once(
     query = ComparisonQuery(tool="openssl")
 
     def answer() -> None:
-        measured_ciphers(query)
-        block_sizes(query)
-        machine_count(query)
+        coverage(query)
         compare(resolve_block_size(query))
 
     store_run(run_document(openssl_measurement("aes-128-gcm", 1e9)))

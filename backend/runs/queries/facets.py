@@ -1,19 +1,14 @@
-"""What there is to choose from: filter values with counts, ciphers, block sizes."""
+"""The filters that there are to choose from: their values with counts."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, replace
 
 from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
 from runs.models.environment import DIMENSIONS
-from runs.queries.machine_results import (
-    Relation,
-    Slot,
-    class_series,
-    results_of_machine,
-)
-from runs.queries.rolled_up import class_of, is_unfiltered, query_of
+from runs.queries.machine_results import Relation, results_of_machine
+from runs.queries.rolled_up import is_unfiltered
 from runs.queries.selection import (
     ComparisonQuery,
     Where,
@@ -22,7 +17,6 @@ from runs.queries.selection import (
     result_conditions,
 )
 from runs.queries.statements import fetch_rows
-from runs.queries.votes import results_of_query
 from runs.rollups import Made, Question, maker, rollup
 
 FACETS = {
@@ -71,14 +65,6 @@ class Facet:
     options: tuple[FacetOption, ...]
     tag: str = ""
     more: int = 0
-
-
-@dataclass(frozen=True)
-class CipherCount:
-    """A cipher and how many (host, environment) pairs measured it."""
-
-    cipher: str
-    machines: int
 
 
 def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
@@ -272,78 +258,3 @@ def _has_result(query: ComparisonQuery, series: Relation) -> Relation:
             *conditions.parameters,
         ),
     )
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Which slots were measured together, and by how many (host, environment) pairs."""
-
-    slots: tuple[Slot, ...]
-    patterns: Sequence[tuple[Sequence[int], int]]
-
-    def machines(self, chosen: Container[int]) -> int:
-        """Pairs that measured any of these slots."""
-        return sum(
-            machines for slots, machines in self.patterns if any(one in chosen for one in slots)
-        )
-
-
-def coverage(query: ComparisonQuery) -> Coverage:
-    """Of all series of the query's class, under its filters."""
-    if not is_unfiltered(query):
-        return _coverage_directly(query)
-    body = rollup("coverage", class_of(query))
-    return Coverage(tuple(Slot(*slot) for slot in body["slots"]), body["patterns"])
-
-
-@maker("coverage")
-def _make_coverage(question: Question) -> Made:
-    found = _coverage_directly(query_of(question))
-    slots = [[slot.cipher, slot.block_size] for slot in found.slots]
-    return Made({"slots": slots, "patterns": found.patterns})
-
-
-def _coverage_directly(query: ComparisonQuery) -> Coverage:
-    series = class_series(query)
-    results = results_of_query(replace(query, group_by="cpu"), series)
-    rows = fetch_rows(
-        f"""
-        SELECT slots, count(*)::int FROM (
-            SELECT array_agg(slot ORDER BY slot) AS slots FROM (
-                SELECT DISTINCT k.host_id, k.environment_id, s.slot {results.sql}
-            ) measured GROUP BY host_id, environment_id
-        ) pairs GROUP BY slots
-        """,  # noqa: S608 - closed lists
-        results.parameters,
-    )
-    return Coverage(series.slots, rows)
-
-
-def measured_ciphers(query: ComparisonQuery) -> tuple[CipherCount, ...]:
-    """The ciphers that the query's series exist for, the most widely measured first."""
-    return _ciphers(coverage(query))
-
-
-def _ciphers(found: Coverage) -> tuple[CipherCount, ...]:
-    places: defaultdict[str, set[int]] = defaultdict(set)
-    for place, slot in enumerate(found.slots):
-        places[slot.cipher].add(place)
-    counts = [CipherCount(cipher, found.machines(slots)) for cipher, slots in places.items()]
-    measured = (one for one in counts if one.machines)
-    return tuple(sorted(measured, key=lambda one: (-one.machines, one.cipher)))
-
-
-def block_sizes(query: ComparisonQuery) -> tuple[int, ...]:
-    """The block sizes measured by openssl under the query's filters, ascending."""
-    if query.tool != "openssl":
-        return ()
-    found = coverage(query)
-    measured = {slot for slots, _ in found.patterns for slot in slots}
-    return tuple(sorted({found.slots[slot].block_size or 0 for slot in measured}))
-
-
-def machine_count(query: ComparisonQuery) -> int:
-    """How many (host, environment) pairs measured any of the query's series and ciphers."""
-    found = coverage(query)
-    chosen = {place for place, slot in enumerate(found.slots) if slot.is_in(query)}
-    return found.machines(chosen)
