@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 from django.db import connection
 from django.test import Client
@@ -21,6 +22,9 @@ from runs.tokens import create_token
 
 StoreRun = Callable[..., Run]
 
+# The same examples on every machine, and no time within which one must end: what a busy machine
+# draws or how long it takes is no finding. `pytest --hypothesis-profile=default` draws others.
+hypothesis.settings.load_profile("ci")
 
 SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
 
