@@ -2,6 +2,9 @@
 
 import hashlib
 import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -193,20 +196,29 @@ def test_each_doubt_has_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found == ["busy", "disturbed", "steal", "swap", "throttled", "governor", "ia32cap"]
 
 
-def test_foreign_cpu_does_not_count_our_own_work() -> None:
+def test_foreign_cpu_does_not_count_our_own_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever others do meanwhile: by the very readings that it has taken."""
+    times: list[agent.CpuTimes] = []
+    own: list[float] = []
+
+    def kept(kind: list[Any], read: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: kind.append(read()) or kind[-1]
+
+    spent = agent.own_cpu_seconds
+    monkeypatch.setattr(agent, "read_cpu_times", kept(times, agent.read_cpu_times))
+    monkeypatch.setattr(agent, "own_cpu_seconds", kept(own, spent))
+    before = time.perf_counter()
     watch = agent.ForeignWatch()
-    busy = watch.own
-    while agent.own_cpu_seconds() - busy < 0.3:
+    begun = time.perf_counter()
+    while spent() - own[0] < 0.3:
         sum(range(10000))
-    own = agent.own_cpu_seconds() - busy
-    wall = time.perf_counter() - watch.clock
-    now = agent.read_cpu_times()
-    assert now is not None
-    assert watch.times is not None
-    all_busy = now.busy - watch.times.busy
+    asked = time.perf_counter()
     foreign = watch.cores()
+    after = time.perf_counter()
+    assert own[1] - own[0] >= 0.3
+    others = max(0.0, times[1].busy - times[0].busy - (own[1] - own[0]))
     assert foreign is not None
-    assert foreign == pytest.approx(max(0.0, all_busy - own) / wall, abs=0.1)
+    assert others / (after - before) - 1e-4 <= foreign <= others / (asked - begun) + 1e-4
 
 
 def test_the_machine_id_cannot_be_read_from_the_document() -> None:
@@ -224,13 +236,14 @@ def test_the_quota_of_a_container_is_in_cores(text: str, cores: float | None) ->
 
 def quiet_after(monkeypatch: pytest.MonkeyPatch, readings: list[float | None]) -> list[str]:
     """What the wait says on a machine whose foreign CPU is read so, each within 0.01 s."""
-    left = iter(readings)
+    left, now = iter(readings), [0.0]
 
     def read() -> float | None:
-        time.sleep(0.01)
+        now[0] += 0.01
         return next(left)
 
     monkeypatch.setattr(agent, "foreign_before_start", read)
+    monkeypatch.setattr(agent, "time", SimpleNamespace(monotonic=lambda: now[0]))
     said: list[str] = []
     foreign = agent.wait_until_quiet(0.15, said.append)
     return [*said, str(foreign)]
