@@ -14,6 +14,7 @@ from pytest_django import DjangoDbBlocker
 
 import ciphermark_agent as agent
 from analysis.reference_profiles import initial_profile
+from runs import quick_redis, rollups
 from runs.acceptance import accept_run
 from runs.models import ReferenceProfile, Run
 from runs.processing import process_run
@@ -39,6 +40,20 @@ class ApiClient(Client):
         """POST a run document."""
         body = document if isinstance(document, (bytes, str)) else json.dumps(document)
         return self.post("/api/v1/runs/", body, content_type="application/json", **extra)
+
+
+LONG = 9.0
+"""Seconds that no answer of a few runs takes: a test of a slow one says that it took more."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def a_busy_machine_is_not_waited_for_less() -> Iterator[None]:
+    """What the program does otherwise after a moment of waiting, it does here after a long one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quick_redis, "PATIENCE", LONG)
+        patch.setattr(rollups, "IN_PASSING_SECONDS", LONG)
+        patch.setattr(rollups, "AT_ONCE_SECONDS", LONG)
+        yield
 
 
 @pytest.fixture(scope="session")
