@@ -22,7 +22,10 @@ def run_agent(tmp_path: Path) -> RunAgent:
     """Run the agent to its end with a home of its own."""
 
     def run(
-        *arguments: str, before: str = "", env: Mapping[str, str] | None = None, timeout: float = 60
+        *arguments: str,
+        before: str = "",
+        env: Mapping[str, str] | None = None,
+        timeout: float = 300,
     ) -> Finished:
         done = subprocess.run(
             agent_command(arguments, before),
@@ -50,7 +53,7 @@ def tiny_run(
         agent_command(arguments),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env=agent_environment(home),
     )

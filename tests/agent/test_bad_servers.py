@@ -4,18 +4,20 @@ import json
 import socket
 import socketserver
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.agent.running import RunAgent
+from tests.launch.tools import within
 
 TOKEN = "cmk_secret_0123456789"
 ONE = ("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
-# Three attempts in a moment; a second of patience with each.
-HASTY = "agent.RETRY_DELAYS = (0.01, 0.01); agent.UPLOAD_TIMEOUT = 1.0; agent.CHECK_TIMEOUT = 1.0"
+# Three attempts in a moment, whatever is waited for their answers.
+QUICK = "agent.RETRY_DELAYS = (0.01, 0.01); agent.UPLOAD_TIMEOUT = agent.CHECK_TIMEOUT = "
+PATIENT, HASTY = QUICK + "120.0", QUICK + "0.5"
+NEVER = 3600.0
 ACCEPTED = b"HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 UNKNOWN_TOKEN = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 
@@ -31,6 +33,7 @@ class Server(socketserver.ThreadingTCPServer):
     def __init__(self, answer: bytes, delay: float) -> None:
         self.answer, self.delay = answer, delay
         self.asked: list[bytes] = []
+        self.over = threading.Event()
         super().__init__(("127.0.0.1", 0), Handler)
 
     @property
@@ -55,7 +58,7 @@ class Handler(socketserver.StreamRequestHandler):
             name, _, text = line.partition(b":")
             length = int(text) if name.lower() == b"content-length" else length
         self.rfile.read(length)
-        time.sleep(self.server.delay)
+        self.server.over.wait(self.server.delay)
         self.wfile.write(self.server.answer)
 
 
@@ -71,6 +74,7 @@ def serve() -> Iterator[Callable[..., Server]]:
 
     yield start
     for server in servers:
+        server.over.set()
         server.shutdown()
         server.server_close()
 
@@ -80,12 +84,12 @@ def kept_runs(home: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "delay", "words"),
+    ("answer", "delay", "patience", "words"),
     (
-        (b"", 0.0, "Remote end closed connection"),
-        (b"SSH-2.0-OpenSSH_9.2\r\n", 0.0, "the answer broke off"),
-        (b"HTTP/1.1 xyz Acc", 0.0, "the answer broke off"),
-        (ACCEPTED, 3.0, "timed out"),
+        (b"", 0.0, PATIENT, "Remote end closed connection"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", 0.0, PATIENT, "the answer broke off"),
+        (b"HTTP/1.1 xyz Acc", 0.0, PATIENT, "the answer broke off"),
+        (ACCEPTED, NEVER, HASTY, "timed out"),
     ),
     ids=("hangs up", "garbage", "half an answer", "too slow"),
 )
@@ -95,13 +99,15 @@ def test_a_run_that_such_a_server_does_not_take_is_kept(
     tmp_path: Path,
     answer: bytes,
     delay: float,
+    patience: str,
     words: str,
 ) -> None:
     server = serve(answer, delay)
     url = f"http://{server.address}"
-    done = run_agent(*ONE, "--server", url, before=HASTY, env={"CIPHERMARK_TOKEN": TOKEN})
+    done = run_agent(*ONE, "--server", url, before=patience, env={"CIPHERMARK_TOKEN": TOKEN})
     assert done.code == 1
     assert words in done.err
+    assert within(60, lambda: len(server.asked) == 4)  # it may hear of the last one later
     assert server.asked == [b"GET", b"POST", b"POST", b"POST"]
     (kept,) = kept_runs(tmp_path)
     assert json.loads(kept.read_text())["measurements"]
@@ -114,7 +120,7 @@ def test_a_slow_answer_is_waited_for(
 ) -> None:
     server = serve(ACCEPTED, 0.5)
     env = {"CIPHERMARK_TOKEN": TOKEN}
-    done = run_agent(*ONE, "--server", f"http://{server.address}", before=HASTY, env=env)
+    done = run_agent(*ONE, "--server", f"http://{server.address}", before=PATIENT, env=env)
     assert done.code == 0, done.err
     assert kept_runs(tmp_path) == []
 
@@ -124,7 +130,7 @@ def test_a_wrong_token_is_told_before_the_measurement_and_the_run_is_kept(
 ) -> None:
     server = serve(UNKNOWN_TOKEN)
     env = {"CIPHERMARK_TOKEN": TOKEN}
-    done = run_agent(*ONE, "--server", f"http://{server.address}", before=HASTY, env=env)
+    done = run_agent(*ONE, "--server", f"http://{server.address}", before=PATIENT, env=env)
     assert done.code == 1
     before, after = done.err.split("the run is measured all the same")
     assert "does not know this token" in before
@@ -142,7 +148,7 @@ def test_https_asked_of_a_plain_server_is_told_in_words(
     saved.write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
     env = {"CIPHERMARK_TOKEN": TOKEN}
     words = ("upload", str(saved), "--server", f"https://{server.address}")
-    done = run_agent(*words, before=HASTY, env=env)
+    done = run_agent(*words, before=PATIENT, env=env)
     assert done.code == 1
     assert "does not speak TLS; if the address is right, write http:// for it" in done.err
     assert server.asked == [b"TLS"]

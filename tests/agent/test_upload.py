@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import pytest
 
 import ciphermark_agent as agent
 from tests.agent.running import RunAgent, agent_command, agent_environment
 
-TOKEN = "cmk_secret_0123456789"
+TOKEN = f"cmk_secret_{uuid4().hex}"  # which no other process of the machine shows
 FAST = "agent.RETRY_DELAYS = (0.01, 0.01, 0.01)"
 ONE = ("--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
 
