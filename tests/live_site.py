@@ -215,11 +215,12 @@ def web_server(name: str, environment: dict[str, str], *options: str) -> Iterato
     kind = ("--worker-class", "config.gunicorn_worker.BoundedWorker", *options)
     with _process(name, environment, "gunicorn", *bind, *kind, "config.wsgi:application"):
         url = f"http://127.0.0.1:{port}"
-        _wait_for(f"{url}/healthz")
+        wait_for_answer(f"{url}/healthz")
         yield url
 
 
-def _wait_for(url: str) -> None:
+def wait_for_answer(url: str) -> None:
+    """Return once the address is answered with 200."""
     deadline = time.monotonic() + READY_WITHIN
     while True:
         try:
@@ -246,5 +247,5 @@ def live_site(name: str) -> Iterator[LiveSite]:
             _process("worker", environment, "celery", "-A", "config.celery", "worker", "-c", "1")
         )
         url = stack.enter_context(web_server("web", environment))
-        _wait_for(f"{url}/readyz")
+        wait_for_answer(f"{url}/readyz")
         yield LiveSite(url, environment, worker)

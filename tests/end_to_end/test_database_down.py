@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from django.conf import settings
 
-from tests.live_site import web_server
+from tests.live_site import READY_WITHIN, web_server
 from tests.sample_documents import run_document
 
 NAME = "web-without-database"
@@ -38,7 +38,7 @@ def settings_environment() -> dict[str, str]:
 
 def refused(request: urllib.request.Request) -> tuple[int, str | None, str]:
     with pytest.raises(urllib.error.HTTPError) as answer:
-        urllib.request.urlopen(request, timeout=30)
+        urllib.request.urlopen(request, timeout=READY_WITHIN)
     with answer.value as error:
         return error.code, error.headers["Retry-After"], error.read().decode()
 

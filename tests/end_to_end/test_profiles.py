@@ -102,7 +102,7 @@ def test_a_killed_worker_is_followed_by_one_that_goes_on(site: LiveSite) -> None
         finished = wait_for(site, lambda profile: profile["state"] == "ready")
     finally:
         follower.terminate()
-        follower.wait(20)
+        follower.wait(60)
     assert finished["progress"]["done"] == finished["progress"]["total"]
     indices, runs = run(site, COUNT).split()
     assert indices == runs
