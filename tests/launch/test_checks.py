@@ -58,7 +58,7 @@ def test_a_part_beside_the_others_ends_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace = tmp_path / "started"
-    waits = f"import time; open({str(trace)!r}, 'w'); time.sleep(60)"
+    waits = f"import time; open({str(trace)!r}, 'w'); time.sleep(600)"
     beside = replace(check("beside", waits), beside=tmp_path / "log")
 
     def interrupted(*_: object) -> None:
@@ -71,7 +71,7 @@ def test_a_part_beside_the_others_ends_with_them(
     monkeypatch.setattr(checks, "_judged", interrupted)
     with pytest.raises(KeyboardInterrupt):
         checks.run_checks([beside, broken], {})
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 300
 
 
 def test_the_exit_code_is_0_only_when_all_passed(capsys: pytest.CaptureFixture[str]) -> None:

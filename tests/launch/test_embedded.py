@@ -66,7 +66,7 @@ def keep_value(database_url: str, figure: int) -> None:
 
 
 def end(user: "subprocess.Popen[str]") -> None:
-    user.communicate(timeout=30)
+    user.communicate(timeout=90)
     assert user.returncode == 0
 
 
@@ -172,7 +172,7 @@ def test_a_killed_server_comes_back_with_its_content(data_dir: Path, victim: str
     process = server.process()
     assert process is not None
     process.kill()
-    assert within(10, lambda: server.process() is None)
+    assert within(60, lambda: server.process() is None)
     again = start_services(data_dir)
     assert value_kept(again.database_url) == 7
     assert redis.Redis.from_url(again.redis_url).ping()

@@ -23,7 +23,7 @@ from launch import leftovers
 from launch.processes import MARK
 from tests.launch.tools import PROJECT, free_port, private_folder, servers_of, within
 
-START_SECONDS = 90
+START_SECONDS = 180
 
 
 class RunningSite:
@@ -69,7 +69,7 @@ class RunningSite:
             text in self.output
         )
 
-    def ended(self, seconds: float = 60) -> int:
+    def ended(self, seconds: float = 120) -> int:
         status = self.process.wait(seconds)
         self._reader.join()
         return status
@@ -119,7 +119,7 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
 ) -> None:
     url = f"http://127.0.0.1:{site.port}/"
     assert f"Ciphermark runs at {url}" in site.output
-    with urllib.request.urlopen(f"{url}api/v1/runs/", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}api/v1/runs/", timeout=60) as answer:
         assert json.load(answer)["results"], "the published runs are readable without signing in"
     password = site.data_dir / "admin-password"
     assert f"accounts/login/ as admin; the password is in {password}" in site.output
@@ -127,7 +127,7 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
     assert password.read_text().strip() not in site.output
 
     again = RunningSite(site.data_dir)
-    assert again.ended(20) == 1
+    assert again.ended() == 1
     assert again.output.count("\n") == 1
     assert f"already runs in this folder (process {site.process.pid}, {url})" in again.output
 
@@ -161,7 +161,7 @@ def test_a_killed_part_is_named_and_takes_the_rest_with_it(
 ) -> None:
     if victim in ("gunicorn", "celery"):
         log = site.data_dir / "log" / {"gunicorn": "web.log", "celery": "worker.log"}[victim]
-        assert within(30, lambda: log.exists() and bool(log.read_text().strip()))
+        assert within(60, lambda: log.exists() and bool(log.read_text().strip()))
         site.part(victim).kill()
     else:
         file = {"postgres": "postgres/postmaster.pid", "redis-server": "redis/redis.pid"}[victim]
@@ -169,13 +169,14 @@ def test_a_killed_part_is_named_and_takes_the_rest_with_it(
     assert site.ended() == 1
     assert told in site.output
     assert re.search(r"The last lines of .*\.log:\n {2,}\S", site.output)  # banners are indented
-    assert nothing_is_left(site)
+    # What a killed PostgreSQL has started notices that by itself.
+    assert within(60, lambda: nothing_is_left(site)), site.remains()
 
 
 def test_a_killed_supervisor_leaves_nothing_behind(site: RunningSite) -> None:
     site.process.kill()
     assert site.ended() == -signal.SIGKILL
-    assert within(30, lambda: nothing_is_left(site)), site.remains()
+    assert within(60, lambda: nothing_is_left(site)), site.remains()
 
 
 def test_what_a_killed_start_left_is_ended_by_the_next(data_dir: Path) -> None:
@@ -220,7 +221,7 @@ def test_a_setting_that_makes_no_sense_is_one_sentence(
     data_dir: Path, variables: dict[str, str], told: str
 ) -> None:
     site = RunningSite(data_dir, **variables)
-    assert site.ended(20) == 1
+    assert site.ended() == 1
     assert told in site.output
     assert site.output.count("\n") == 1
 
@@ -231,7 +232,7 @@ def test_a_taken_port_is_one_sentence_with_the_way_out(data_dir: Path) -> None:
         other.listen()
         port = other.getsockname()[1]
         site = RunningSite(data_dir, PORT=str(port))
-        assert site.ended(20) == 1
+        assert site.ended() == 1
     assert site.output == (
         f"Port {port} is taken by another program: stop it, or choose another port with "
         f"`PORT={port + 1} make run`.\n"

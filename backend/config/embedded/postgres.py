@@ -18,7 +18,7 @@ import psycopg
 
 from config.embedded.accounts import Account, let_read, let_through, server_account
 from config.embedded.errors import EmbeddedServiceError
-from config.embedded.leftovers import end_leftovers, process_from_file
+from config.embedded.leftovers import end_leftovers, ends_within, process_from_file
 from config.embedded.sockets import drop_socket_directory, socket_directory
 
 logger = logging.getLogger(__name__)
@@ -71,11 +71,13 @@ class Postgres:
 
     def stop(self) -> None:
         """Stop the server in order; kill it when it does not follow."""
-        if self.process() is None:
+        process = self.process()
+        if process is None:
             return
         account = server_account()
         if not any(self._stopped(account, mode) for mode in ("fast", "immediate")):
             end_leftovers(self.folder, "postgres")
+        ends_within(process, STOP_SECONDS)  # pg_ctl waits no longer than for its pid file
         drop_socket_directory(self.folder, account.uid)
 
     def _stopped(self, account: Account, mode: str) -> bool:
