@@ -10,13 +10,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.site_tools import processed
 from tests.live_site import PROJECT, LiveSite, live_site
 from tests.sample_documents import environment, openssl_measurement, run_document
 
 CHROMIUM_ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+PATIENCE_MS = 60_000
+"""Until something is taken for missing: the machines that run the tests are shared and slow at
+times, and Playwright's own 5 s are for quiet ones."""
+
 FLEET = 200
 MEASURED = ("aes128-gcm@openssh.com", "3des-cbc", "aes-128-gcm", "des-ede3-cbc")
 
@@ -46,6 +57,7 @@ def chromium() -> Iterator[Browser]:
     """Debian's Chromium, or the one that CHROMIUM_PATH names."""
     path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
     assert Path(path).exists(), f"There is no Chromium at {path}: install it, or set CHROMIUM_PATH."
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_ARGUMENTS))
         yield browser
@@ -72,6 +84,7 @@ def open_page(chromium: Browser, site: LiveSite) -> Iterator[OpenPage]:
             base_url=site.url,
             **options,
         )
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
         if expected:

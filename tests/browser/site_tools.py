@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from playwright.sync_api import Page
+
 from tests.live_site import LiveSite
 
 
@@ -18,7 +20,7 @@ def upload(site: LiveSite, document: Mapping[str, Any], token: str) -> str:
         json.dumps(document).encode(),
         {"Content-Type": "application/json", "Authorization": f"Bearer {token}"},
     )
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return str(json.load(answer)["run_id"])
 
 
@@ -37,3 +39,14 @@ def worker_paused(site: LiveSite) -> Iterator[None]:
         yield
     finally:
         os.killpg(site.worker.pid, signal.SIGCONT)
+
+
+@contextmanager
+def moments_last(page: Page) -> Iterator[None]:
+    """What the page shows for two seconds it shows to the end, however late somebody looks."""
+    page.evaluate(
+        """() => { window.put = [setTimeout];
+                   window.setTimeout = (call) => put.push(call); }"""
+    )
+    yield
+    page.evaluate("() => { [window.setTimeout] = put; put.slice(1).forEach(call => call()); }")

@@ -64,6 +64,7 @@ def test_ciphers_can_all_be_chosen_or_none_and_then_one(open_page: OpenPage) -> 
     page.locator("input[name=cipher][value=arcfour]").check()
     expect(page.locator("input[name=cipher]:checked")).to_have_count(1)
     expect(page.locator("tr[data-cipher='3des-cbc']")).to_have_count(0)
+    expect(page.locator("#results")).to_have_attribute("aria-busy", "false")
     assert {cipher for _, cipher in table(page)} == {"arcfour"}
     page.get_by_role("link", name="The usual").click()
     expect(page.locator("tr[data-cipher='3des-cbc']").first).to_be_visible()

@@ -33,6 +33,7 @@ def table(page: Page) -> dict[tuple[str, str], float]:
 
 def bars_read_by_keyboard(page: Page) -> list[str]:
     """What the drawn chart says of each of its bars when the arrow keys walk over them."""
+    expect(page.locator("figure[data-chart]")).to_have_attribute("data-drawn", re.compile(r"\d"))
     canvas = page.locator("figure[data-chart] canvas")
     canvas.focus()
     status = page.locator("figure[data-chart] [role=status]")
@@ -96,7 +97,7 @@ def test_a_run_being_processed_appears_without_reload(open_page: OpenPage, site:
         page = open_page(f"/runs/{run_id}/")
         page.evaluate("window.sameDocument = true")
         expect(page.get_by_text("This run is being processed")).to_be_visible()
-    expect(page.get_by_role("heading", name="Measurements")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Measurements")).to_be_visible()
     expect(page.get_by_text("4.10 GB/s").first).to_be_visible()
     assert page.evaluate("window.sameDocument") is True
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.open_to_all import assert_open_to_all
@@ -120,7 +121,7 @@ def test_a_choice_is_in_the_address_and_the_way_back_works(
     page.get_by_text("The tool changed between OpenSSL 3.0.15").first.wait_for()
     assert page.evaluate("document.activeElement.id") == "series"
     figure = page.locator("figure[data-history]")
-    assert figure.get_attribute("data-drawn") == str(len(RATES))
+    expect(figure).to_have_attribute("data-drawn", str(len(RATES)))
     page.go_back()
     page.get_by_text("slower than the median of 4 runs").first.wait_for()
     assert page.get_by_label("Series").input_value() == f"ssh/pipeline/{GCM}"

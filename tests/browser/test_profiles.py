@@ -24,7 +24,7 @@ def test_its_progress_is_seen_without_a_reload(
         assert_accessible(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.locator("#run-name").fill("being typed")
-    expect(card.get_by_text("ready", exact=True)).to_be_visible(timeout=20_000)
+    expect(card.get_by_text("ready", exact=True)).to_be_visible()
     assert page.locator("#run-name").input_value() == "being typed"
     assert page.locator("#profile-list [data-pending]").count() == 0
     card.get_by_text("Retire it").click()
@@ -40,4 +40,4 @@ def test_another_profile_is_chosen_in_the_form(open_page: OpenPage) -> None:
     expect(link).to_have_attribute("href", re.compile("profile=2015"))
     link.click()
     page.wait_for_url("**/sensitivity/**profile=2015**")
-    assert page.get_by_role("heading", name="Does the order hang").is_visible()
+    expect(page.get_by_role("heading", name="Does the order hang")).to_be_visible()

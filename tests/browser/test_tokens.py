@@ -4,9 +4,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import AT_REST, OpenPage
 from tests.browser.open_to_all import assert_accessible
 from tests.live_site import LiveSite
 
@@ -14,7 +14,8 @@ from tests.live_site import LiveSite
 def make(page: Page, name: str) -> None:
     page.get_by_label("Name: the host").fill(name)
     page.get_by_role("button", name="Make token").click()
-    page.wait_for_load_state("networkidle")
+    expect(page.locator("#agent-command")).to_contain_text("cmk_")
+    page.wait_for_function(AT_REST)
 
 
 def test_the_line_that_the_page_shows_sets_a_host_up(
@@ -37,7 +38,7 @@ def test_the_line_that_the_page_shows_sets_a_host_up(
     assert done.returncode == 0, done.stderr
     assert f"uploaded: {site.url}/runs/" in done.stdout
     page.goto("/tokens/")
-    assert page.get_by_role("row", name="the-nas").get_by_text("valid").is_visible()
+    expect(page.get_by_role("row", name="the-nas").get_by_text("valid")).to_be_visible()
     assert "cmk_" not in page.content()
 
 
@@ -47,7 +48,7 @@ def test_a_token_is_revoked_by_its_button(
     page = open_page("/tokens/", **signed_in)
     make(page, "lost laptop")
     page.get_by_role("button", name="Revoke lost laptop").click()
-    assert page.get_by_role("row", name="lost laptop").get_by_text("revoked").is_visible()
+    expect(page.get_by_role("row", name="lost laptop").get_by_text("revoked")).to_be_visible()
 
 
 def test_the_page_with_a_new_token_is_open_to_all(

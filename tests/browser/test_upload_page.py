@@ -83,6 +83,7 @@ def test_pasted_figures_are_corrected_saved_and_found_on_the_page_of_their_run(
     expect(pasted.get_by_role("heading", name="Pasted text")).to_be_focused()
     expect(page.get_by_role("textbox", name="Paste")).to_have_value("")
     pasted.get_by_role("link", name="attic").click()
+    page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}/$"))
     processed(site, page.url.rstrip("/").rsplit("/", 1)[-1])
     expect(page.locator("h1")).to_contain_text("attic")
     expect(page.get_by_role("table").first).to_contain_text("617 MB/s")
@@ -137,6 +138,8 @@ def test_reading_many_files_can_be_cancelled(
         [payload(f"{number}.txt", LIST) for number in range(1, 21)]
     )
     expect(page.locator("#upload-status")).to_have_text("6 of 20 read")
+    while not held:
+        page.wait_for_timeout(10)
     expect(page.get_by_role("progressbar")).to_have_attribute("value", "6")
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#upload-status")).to_have_text("Cancelled: 6 texts read.")
