@@ -83,12 +83,14 @@ def words(ssh: str, *targets: str) -> list[str]:
 
 
 FEW = "agent.ZERO_CONNECTS = 1"
+MUCH = "agent.SLOW_PILOT_MIB = 256; agent.STEADY_MIN_BYTES = 256 * agent.MIB"
+"""So that a transfer costs more CPU than the connection, however little a busy machine moves."""
 
 
 def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
     run_agent: RunAgent, configured_ssh: str
 ) -> None:
-    done = run_agent(*words(configured_ssh, "far", "stranger"), before=FEW)
+    done = run_agent(*words(configured_ssh, "far", "stranger"), before=f"{FEW}; {MUCH}")
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert validate_run_document(document) == []
