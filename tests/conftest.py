@@ -11,10 +11,12 @@ import pytest
 from django.db import connection
 from django.test import Client
 from pytest_django import DjangoDbBlocker
+from pytest_django.fixtures import Settings
+from redis import Redis
 
 import ciphermark_agent as agent
 from analysis.reference_profiles import initial_profile
-from runs import quick_redis, rollups
+from runs import quick_redis, rollups, throttling
 from runs.acceptance import accept_run
 from runs.models import ReferenceProfile, Run
 from runs.processing import process_run
@@ -67,6 +69,15 @@ def let_audit_log_be_emptied() -> None:
     """For tests with real transactions, which empty every table when they end."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE runs_auditentry DISABLE TRIGGER audit_is_never_emptied")
+
+
+@pytest.fixture
+def nobody_counted(settings: Settings) -> None:
+    """Requests are counted from nought on, also where the tests have just run before."""
+    with Redis.from_url(settings.REDIS_URL) as redis:
+        for key in redis.scan_iter("ciphermark:throttle:*"):
+            redis.delete(key)
+    throttling._outage.until = 0.0
 
 
 @pytest.fixture

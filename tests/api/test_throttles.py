@@ -5,7 +5,6 @@ import logging
 import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
-from redis import Redis
 
 from runs import throttling
 from runs.addresses import client_address, network_of
@@ -13,14 +12,7 @@ from runs.tokens import create_token
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document
 
-
-@pytest.fixture(autouse=True)
-def nobody_counted(settings: Settings) -> None:
-    """Each test begins at nought, and its minute does not end within it."""
-    redis = Redis.from_url(settings.REDIS_URL)
-    for key in redis.scan_iter("ciphermark:throttle:*"):
-        redis.delete(key)
-    throttling._outage.until = 0.0
+pytestmark = pytest.mark.usefixtures("nobody_counted")
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_no_name_breaks_the_form(name: str) -> None:
         assert sign_in("wrong", name=name.encode("utf-8", "replace").decode())[0] in (200, 429)
 
 
-@pytest.mark.usefixtures("ada")
+@pytest.mark.usefixtures("ada", "nobody_counted")
 def test_an_address_signs_in_only_so_often(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier, Event
 from typing import Any
 
@@ -296,6 +297,7 @@ def test_a_killed_worker_loses_its_chunk_and_the_next_one_resumes(
     assert set(figures(profile)) == {"h0", "h1"}
     wanted: list[tuple[int, int]] = []
     monkeypatch.setattr(tasks, "send", lambda task, *asked: wanted.append(asked))
+    monkeypatch.setattr(tasks, "SWEEP_AFTER", timedelta(hours=1))
     tasks.sweep_profiles()
     assert wanted == []  # it may still be at work
     ReferenceProfile.objects.filter(pk=profile.pk).update(
@@ -315,7 +317,7 @@ def test_of_two_activations_at_once_one_stands(store_run: StoreRun, round_: int)
     together = Barrier(len(candidates))
 
     def activate(pk: int) -> None:
-        together.wait(10)
+        together.wait(60)
         profiles.activate(pk)
 
     with ThreadPoolExecutor(len(candidates)) as pool:
@@ -338,20 +340,20 @@ def test_a_run_that_is_processed_while_a_profile_is_made_is_not_missed(
 
     def wait_and_store(made: Sequence[DerivedRun]) -> None:
         looked.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         store_rows(made)
 
     monkeypatch.setattr("runs.processing.store_rows", wait_and_store)
     with ThreadPoolExecutor(2) as pool:
         processing = pool.submit(in_thread, process_run, late.pk)
-        assert looked.wait(10)
+        assert looked.wait(60)
         making = pool.submit(
             in_thread, profiles.make_profile, ProfileRequest("new", "fleet", tools=("ssh",))
         )
         with pytest.raises(TimeoutError):
             making.result(0.3)  # it waits for the run
         go_on.set()
-        processing.result(10)
-        profile = making.result(10)
+        processing.result(60)
+        profile = making.result(60)
     assert profile.runs_total == 2
     assert set(figures(compute(profile))) == {"proxmox", "late"}

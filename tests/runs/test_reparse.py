@@ -148,7 +148,7 @@ def test_a_worker_in_the_middle_of_the_old_document_disturbs_nothing() -> None:
 
     def slowly(*arguments: Any, **named: Any) -> Any:
         processing_now.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return parse(*arguments, **named)
 
     def work() -> None:
@@ -158,10 +158,10 @@ def test_a_worker_in_the_middle_of_the_old_document_disturbs_nothing() -> None:
 
     worker = threading.Thread(target=work)
     worker.start()
-    assert processing_now.wait(10)
+    assert processing_now.wait(60)
     threading.Timer(0.5, go_on.set).start()
     assert "1 changed" in reparse()
-    worker.join(10)
+    worker.join(60)
     run.refresh_from_db()
     assert run.status == Run.Status.READY
     assert median(run, "3des-cbc") == 20.5e6
