@@ -18,8 +18,8 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 # A busy machine's Redis is not taken for one that is away.
-for _options in (CACHES["default"]["OPTIONS"], CELERY_BROKER_TRANSPORT_OPTIONS):  # noqa: F405
-    _options["socket_timeout"] = 30
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 30}
+CACHES = {"default": {**CACHES["default"], "OPTIONS": CELERY_BROKER_TRANSPORT_OPTIONS}}  # noqa: F405
 # People's passwords are hashed slowly on purpose; tests sign in often.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]

@@ -202,7 +202,11 @@ def test_foreign_cpu_does_not_count_our_own_work(monkeypatch: pytest.MonkeyPatch
     own: list[float] = []
 
     def kept(kind: list[Any], read: Callable[[], Any]) -> Callable[[], Any]:
-        return lambda: kind.append(read()) or kind[-1]
+        def reading() -> Any:
+            kind.append(read())
+            return kind[-1]
+
+        return reading
 
     spent = agent.own_cpu_seconds
     monkeypatch.setattr(agent, "read_cpu_times", kept(times, agent.read_cpu_times))

@@ -96,7 +96,7 @@ def test_a_thousand_names_cost_no_more_than_a_few(reader: ApiClient) -> None:
     started = time.process_time()
     said = faults(reader.get(f"/api/v1/comparison/?{asked}&{'y' * 3000}=1"))
     assert len(said) == 20
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 4
 
 
 def test_every_operation_of_the_api_knows_its_parameters() -> None:

@@ -23,7 +23,7 @@ from tests.chaos.parts import Part, Program, Server, wait_until
 from tests.launch.tools import free_port
 from tests.production_shape import PROJECT, command_of
 
-READY_SECONDS = 90.0
+READY_SECONDS = 180.0
 
 
 @dataclass

@@ -87,4 +87,4 @@ def test_cells_of_a_web_table_are_kept_apart() -> None:
 def test_no_line_takes_long(text: str) -> None:
     began = time.process_time()
     numbered_lines(text)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 10  # by the square it would be minutes

@@ -155,5 +155,5 @@ def test_no_four_mebibytes_of_senseless_lines_take_long(name: str) -> None:
     lines = [line] * (MIB_4 // len(line))
     began = time.process_time()
     read(*lines)
-    # A quiet machine needs half of that or less.
-    assert time.process_time() - began < 3
+    # A quiet machine needs a tenth of that or less; time by the square of a line would be minutes.
+    assert time.process_time() - began < 15
