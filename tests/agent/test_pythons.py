@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -154,19 +155,15 @@ def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd
     assert [entry["cipher"] for entry in document["skipped"]] == ["3des-cbc"]
 
 
+def cpu_of(command: Sequence[str], home: Path) -> float:
+    child = subprocess.Popen(command, env=agent_environment(home), stdout=subprocess.DEVNULL)
+    usage = os.wait4(child.pid, 0)[2]
+    child.returncode = 0
+    return usage.ru_utime + usage.ru_stime
+
+
 def test_starting_the_agent_takes_no_time(tmp_path: Path) -> None:
-    """What it imports costs less than 150 ms of CPU."""
-    words = agent_command(("--version",))
-    bare = (sys.executable, "-c", "pass")
-    costs = []
-    for command in (words, bare):
-        seconds = []
-        for _ in range(3):
-            child = subprocess.Popen(
-                command, env=agent_environment(tmp_path), stdout=subprocess.DEVNULL
-            )
-            usage = os.wait4(child.pid, 0)[2]
-            child.returncode = 0
-            seconds.append(usage.ru_utime + usage.ru_stime)
-        costs.append(min(seconds))
-    assert costs[0] - costs[1] < 2 * 0.15  # another machine may be slower than ours
+    """It costs four times what starting Python costs, taken in turn on whatever machine this is."""
+    commands = (agent_command(("--version",)), (sys.executable, "-c", "pass"))
+    own, bare = zip(*([cpu_of(one, tmp_path) for one in commands] for _ in range(4)), strict=True)
+    assert min(own) < 9 * min(bare)
