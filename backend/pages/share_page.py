@@ -20,8 +20,8 @@ from pages.downloads import spelled_out
 from pages.group_list import group_page
 from pages.metrics import METRICS, choice
 from pages.page_query import Display, api_params, display
+from runs.api.asked_ciphers import asked_comparison
 from runs.api.export_parameters import export_of
-from runs.api.parameters import comparison_query
 from runs.exporting import COMPARISON, asked
 from runs.queries.comparison import compare
 from runs.queries.coverage import coverage
@@ -29,8 +29,11 @@ from runs.queries.selection import ComparisonQuery
 
 
 def shared_query(params: QueryDict) -> ComparisonQuery:
-    """The comparison that a share's query string asks for, complete."""
-    return shown_query(comparison_query(api_params(params)))
+    """The comparison that a share's query string asks for, complete.
+
+    `ValidationError` for what could be asked when the share was made, and no longer can.
+    """
+    return shown_query(asked_comparison(api_params(params)))
 
 
 def _shared_comparison(params: QueryDict, query: ComparisonQuery) -> Comparison:

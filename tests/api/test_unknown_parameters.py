@@ -1,6 +1,7 @@
 """A parameter that an address does not take: refused by name, never passed over."""
 
 import time
+from html import unescape
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from runs.api.known_parameters import ApiView, parameters_of
 from runs.api.urls import urlpatterns
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
+
+PROFILES = "/method/profiles/compare/?"
 
 READING = (
     "/api/v1/comparison/",
@@ -147,15 +150,36 @@ def test_no_file_of_a_page_is_refused_for_what_a_mail_added(
                 response.getvalue()  # read to its end, a file is closed
 
 
+MEANT = "No result has the cipher 'aes128-gmc'; did you mean aes128-gcm@openssh.com?"
+
+
+@pytest.mark.parametrize(
+    "page", ("/?", "/report.html?", "/method/sensitivity/?", f"{PROFILES}profile=2015&with=2015&")
+)
+def test_pages_say_so_of_a_cipher_that_nobody_knows(
+    admin_client: Client, store_run: StoreRun, page: str
+) -> None:
+    store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 1e8)))
+    response = admin_client.get(f"{page}cipher=aes128-gmc")
+    assert response.status_code == 400
+    assert MEANT in unescape(response.content.decode())
+
+
 def test_a_cipher_that_nobody_knows_is_named_with_the_one_that_was_meant(
     reader: ApiClient, store_run: StoreRun
 ) -> None:
     store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 1e8)))
-    for format_ in ("json", "csv"):
-        path = f"/api/v1/comparison/?cipher=aes128-gmc&format={format_}"
-        assert faults(reader.get(path))["cipher"][1] == (
-            "No result has the cipher 'aes128-gmc'; did you mean aes128-gcm@openssh.com?"
-        )
+    for path in (
+        "comparison/?",
+        "comparison/?format=csv&",
+        "exports/comparison.xlsx?",
+        "trends/?host=nas&tool=ssh&",
+        "sensitivity/?",
+        "reference-profiles/2015/compare/?with=2015&",
+    ):
+        said = faults(reader.get(f"/api/v1/{path}cipher=aes128-gmc"))
+        assert list(said) == ["cipher"], path
+        assert said["cipher"][1] == MEANT, path
     # Known, though nobody measured it: an answer of nothing is one.
     assert reader.get("/api/v1/comparison/?cipher=aes256-ctr").json()["groups"] == []
     columns = reader.get("/api/v1/exports/measurements.csv?columns=hst")

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -61,6 +62,28 @@ def test_a_view_with_a_misspelt_filter_is_not_shared(editor: Client) -> None:
     assert form.status_code == 400
     assert "hots: did you mean host?" in form.content.decode()
     assert not Share.objects.exists()
+
+
+def test_a_view_of_a_cipher_that_nobody_knows_is_not_shared(
+    editor: Client, store_run: StoreRun
+) -> None:
+    store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 400e6)))
+    said = "cipher: No result has the cipher 'aes128-gmc'; did you mean aes128-gcm@openssh.com?"
+    body = {"query": "cipher=aes128-gmc", "name": "report"}
+    response = editor.post("/api/v1/shares/", json.dumps(body), content_type="application/json")
+    assert response.status_code == 400
+    assert [one["detail"] for one in response.json()["errors"]] == [said]
+    form = editor.post("/shares/", {"view": body["query"], "name": "report", "expires_days": "30"})
+    assert form.status_code == 400
+    assert said in unescape(form.content.decode())
+    assert not Share.objects.exists()
+
+
+def test_a_link_whose_view_can_no_longer_be_asked_for_has_ended(editor: Client) -> None:
+    path = path_of(made(editor))
+    Share.objects.update(query="cipher=never-measured")
+    assert "This link has ended" in page(Client(), path, expect=404)
+    assert Client().get(f"{path}comparison.csv").status_code == 404
 
 
 def test_the_query_of_the_visitor_changes_nothing(editor: Client, store_run: StoreRun) -> None:

@@ -15,8 +15,7 @@ from pages.first_steps import agent_command, is_measuring, lending_command, nobo
 from pages.page_query import TOPS, api_params, display
 from pages.saved_views import view_menu
 from runs.access import sees_unvetted
-from runs.api.asked_ciphers import refuse_unknown_ciphers
-from runs.api.parameters import comparison_query
+from runs.api.asked_ciphers import asked_comparison
 from runs.models import Run
 from runs.queries.hidden import shown_runs
 from runs.queries.profiles import UnknownProfile
@@ -34,8 +33,7 @@ MOST_ARRIVING = 5
 def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
     try:
-        query = comparison_query(api_params(request.GET))
-        refuse_unknown_ciphers(query)
+        query = asked_comparison(api_params(request.GET))
         steps = _first_steps(request)
         context = {
             "parts": compare_parts(

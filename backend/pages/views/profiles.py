@@ -20,7 +20,7 @@ from pages.paging import page_of
 from pages.profile_forms import FORMS, TOOL_CHOICES, ProfileForm
 from pages.profile_views import paired_groups, ranked_ciphers, usual_ciphers
 from runs import profiles
-from runs.api.parameters import comparison_query
+from runs.api.asked_ciphers import asked_comparison
 from runs.audit import Actor, actor_of
 from runs.models import ReferenceProfile
 from runs.profiles import ProfileConflict, ProfileRefused
@@ -127,7 +127,7 @@ def retire_profile(request: HttpRequest, profile_id: int) -> HttpResponse:
 def compare_profiles_page(request: HttpRequest) -> HttpResponse:
     """Two profiles: their levels, and the same runs' normalised medians under both."""
     try:
-        query = usual_ciphers(comparison_query(api_params(request.GET)))
+        query = usual_ciphers(asked_comparison(api_params(request.GET)))
         first, second = (_named(request.GET.get(name, "")) for name in ("profile", "with"))
         compared = compare_profiles(query, first, second)
     except ValidationError as error:
@@ -164,7 +164,7 @@ def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpRespons
 def sensitivity_page(request: HttpRequest) -> HttpResponse:
     """The normalised ranking of a comparison, made again without each baseline family."""
     try:
-        query = usual_ciphers(comparison_query(api_params(request.GET)))
+        query = usual_ciphers(asked_comparison(api_params(request.GET)))
         found = query_sensitivity(query)
     except ValidationError as error:
         return _refused(request, query_faults(error))

@@ -20,8 +20,8 @@ from pages.downloads import spelled_out
 from pages.group_list import group_page
 from pages.page_query import api_params, display
 from pages.report_chart import report_charts
+from runs.api.asked_ciphers import asked_comparison
 from runs.api.export_parameters import export_of
-from runs.api.parameters import comparison_query
 from runs.exporting import COMPARISON, asked
 from runs.queries.comparison import compare
 from runs.queries.profiles import UnknownProfile
@@ -64,7 +64,7 @@ def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpRespons
 def _context(request: HttpRequest) -> dict[str, Any]:
     params = request.GET.copy()
     params.pop("download", None)
-    query, shown = shown_query(comparison_query(api_params(params))), display(params)
+    query, shown = shown_query(asked_comparison(api_params(params))), display(params)
     comparison = compare(query)
     part = group_page(comparison, shown, params).comparison
     site = request.build_absolute_uri("/").rstrip("/")

@@ -108,10 +108,14 @@ def _closed(response: HttpResponseBase) -> HttpResponseBase:
 def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
     """One comparison view as chart and table, and nothing else; on a private site too."""
     share = find_share(secret)
-    if share is None:
+    try:
+        shown = share_context(QueryDict(share.query)) if share else None
+    except ValidationError:
+        shown = None
+    if shown is None:
         return _closed(render(request, "pages/share_ended.html", status=404))
     context = {
-        **share_context(QueryDict(share.query)),
+        **shown,
         "share": share,
         "csv_address": reverse("share-csv", args=[secret]),
         "runs_filter": None,
@@ -124,12 +128,16 @@ def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
 def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """The same figures as a file."""
     share = find_share(secret)
-    if share is None:
-        raise Http404("This link does not exist, or has ended.")
     site = request.build_absolute_uri("/").rstrip("/")
+    try:
+        lines = share_csv(QueryDict(share.query), site) if share else None
+    except ValidationError:
+        lines = None
+    if lines is None:
+        raise Http404("This link does not exist, or has ended.")
     return _closed(
         StreamingHttpResponse(
-            share_csv(QueryDict(share.query), site),
+            lines,
             content_type=CSV_TYPE,
             headers={"Content-Disposition": 'attachment; filename="ciphermark-comparison.csv"'},
         )

@@ -2,15 +2,27 @@
 
 from collections.abc import Iterable
 
+from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
 from analysis.cipher_catalogue import cipher_catalogue
 from runs.api.near_names import LONGEST_NAMED, SURELY_MEANT, alike
+from runs.api.parameters import comparison_query
 from runs.queries.ciphers import measured_names
 from runs.queries.selection import ComparisonQuery
 
 
-def refuse_unknown_ciphers(query: ComparisonQuery) -> None:
+def asked_comparison(params: QueryDict) -> ComparisonQuery:
+    """The query that a reader's parameters ask for, its ciphers known ones.
+
+    `ValidationError` as of `comparison_query`, and for a cipher that nobody knows.
+    """
+    query = comparison_query(params)
+    _refuse_unknown(query)
+    return query
+
+
+def _refuse_unknown(query: ComparisonQuery) -> None:
     """`ValidationError` for a cipher that is not in the catalogue and that nobody has measured.
 
     Needs a statement only where one is not in the catalogue.

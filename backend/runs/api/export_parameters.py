@@ -14,9 +14,9 @@ from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
 from exports.columns import SAMPLES as SAMPLE_COLUMNS
 from exports.columns import StoredColumn, chosen
 from exports.csv_dialect import CsvDialect
-from runs.api.asked_ciphers import refuse_unknown_ciphers
+from runs.api.asked_ciphers import asked_comparison
 from runs.api.near_names import LONGEST_NAMED, did_you_mean, none_of
-from runs.api.parameters import FALSE, MAX_LENGTH, MAX_VALUES, TRUE, comparison_query
+from runs.api.parameters import FALSE, MAX_LENGTH, MAX_VALUES, TRUE
 from runs.exporting import COMPARISON, SAMPLES, Export
 from runs.models import Run
 from runs.queries.export_selection import SERIES_FIELDS, Selection, votes_of
@@ -138,8 +138,7 @@ def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
 
 def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False) -> Export:
     """The export that the parameters ask for; DRF's `ValidationError` names what cannot be."""
-    query = comparison_query(params)
-    refuse_unknown_ciphers(query)
+    query = asked_comparison(params)
     try:
         profile = usable_profile(query.profile)
     except UnknownProfile as error:

@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from runs import profiles
+from runs.api.asked_ciphers import asked_comparison
 from runs.api.errors import Conflict
 from runs.api.known_parameters import ApiView
 from runs.api.pagination import ByCursor
-from runs.api.parameters import comparison_query
 from runs.api.permissions import MayManageProfiles, MayRead
 from runs.api.profile_serializers import (
     ProfileComparisonSerializer,
@@ -164,7 +164,7 @@ class CompareProfiles(ApiView):
     )
     def get(self, request: Request, profile: str) -> Response:
         """Their levels, and the same runs' normalised medians under both, group by group."""
-        query = comparison_query(request.query_params)
+        query = asked_comparison(request.query_params)
         other = request.query_params.get("with", "")
         second = find_profile(other)
         if second is None:
@@ -187,7 +187,7 @@ class SensitivityView(ApiView):
     def get(self, request: Request) -> Response:
         """The normalised ranking of each cipher, and whether it changes without one family."""
         try:
-            found = query_sensitivity(comparison_query(request.query_params))
+            found = query_sensitivity(asked_comparison(request.query_params))
         except UnknownProfile as error:
             raise ValidationError({"profile": error.sentence}) from None
         except TooManyVotes as error:

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
+from runs.api.asked_ciphers import asked_comparison
 from runs.api.known_parameters import ApiView, misspelt, names_of
-from runs.api.parameters import comparison_query
 from runs.api.permissions import MayShare
 from runs.api.schema import COMPARISON_PARAMETERS
 from runs.audit import actor_of
@@ -53,7 +53,7 @@ def checked_view(query: str) -> str:
     try:
         params = QueryDict(query)
         _refuse_misspelt(params)
-        usable_profile(comparison_query(params).profile)
+        usable_profile(asked_comparison(params).profile)
     except ValidationError as error:
         detail = error.detail if isinstance(error.detail, dict) else {"query": error.detail}
         said = [f"{name}: {' '.join(_texts(texts))}" for name, texts in detail.items()]

@@ -5,15 +5,16 @@ from typing import Any
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
+from runs.api.asked_ciphers import asked_comparison
 from runs.api.near_names import none_of
-from runs.api.parameters import FALSE, MAX_LENGTH, TRUE, comparison_query
+from runs.api.parameters import FALSE, MAX_LENGTH, TRUE
 from runs.queries.history import METRICS, HistoryQuery
 from runs.queries.selection import ComparisonQuery
 
 
 def history_query(params: QueryDict) -> HistoryQuery:
     """The history that the parameters ask for; raises DRF's `ValidationError`, naming faults."""
-    query = comparison_query(params)
+    query = asked_comparison(params)
     faults = _faults(params, query)
     if faults:
         raise ValidationError(faults)

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from documents.validation import run_schema
 from runs.access import sees_unvetted
 from runs.answer_cache import cached_answer
-from runs.api.asked_ciphers import refuse_unknown_ciphers
+from runs.api.asked_ciphers import asked_comparison
 from runs.api.comparison_json import comparison_json
 from runs.api.conditional import NOT_KEPT, of_present_data
 from runs.api.editing import HostEditing, RunEditing, no_host
@@ -191,8 +191,7 @@ class ComparisonView(ApiView):
             return of_present_data(request, lambda _: comparison_csv_response(request))
         if asked not in ("", "json"):
             raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
-        query = comparison_query(request.query_params)
-        refuse_unknown_ciphers(query)
+        query = asked_comparison(request.query_params)
         try:
             return of_present_data(request, lambda state: _comparison(query, state))
         except UnknownProfile as error:
