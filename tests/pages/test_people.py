@@ -6,8 +6,9 @@ from django.test import Client
 
 from runs.models import ApiToken, AuditEntry
 from runs.tokens import create_token
-from tests.conftest import ApiClient
+from tests.conftest import ApiClient, StoreRun
 from tests.pages.conftest import page, text_of
+from tests.sample_documents import run_document
 
 
 def signed_in(role: str) -> Client:
@@ -49,6 +50,17 @@ def test_a_superuser_is_out_of_an_administrators_reach() -> None:
     administrator.post("/admin/auth/user/", chosen)
     root.refresh_from_db()
     assert root.check_password("correct-horse-battery")
+
+
+def test_the_administration_spells_its_tables(store_run: StoreRun) -> None:
+    store_run(run_document())
+    administrator = signed_in("administrator")
+    tables = text_of(page(administrator, "/admin/"))
+    for name in ("API tokens", "Audit log entries", "Host aliases", "Shared links"):
+        assert name in tables
+    columns = text_of(page(administrator, "/admin/runs/environment/"))
+    for name in ("CPU", "OS version", "OpenSSL", "OpenSSH"):
+        assert f" {name} " in columns
 
 
 @pytest.mark.django_db

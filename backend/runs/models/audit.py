@@ -29,7 +29,8 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        verbose_name_plural = "audit entries"
+        verbose_name = "audit log entry"
+        verbose_name_plural = "audit log entries"
 
     def __str__(self) -> str:
         return f"{self.actor}: {self.action} {self.object_name}"

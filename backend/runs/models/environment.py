@@ -40,15 +40,25 @@ class Environment(models.Model):
     """
 
     fingerprint = models.CharField(max_length=64, unique=True)
-    cpu = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
-    cpu_vendor = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    cpu = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+", verbose_name="CPU")
+    cpu_vendor = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="CPU vendor"
+    )
     microarchitecture = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
     architecture = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
-    os = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
-    os_version = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
-    openssl = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
-    openssl_series = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
-    openssh = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    os = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+", verbose_name="OS")
+    os_version = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="OS version"
+    )
+    openssl = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="OpenSSL"
+    )
+    openssl_series = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="OpenSSL series"
+    )
+    openssh = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="OpenSSH"
+    )
     virtualization = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
 
     def __str__(self) -> str:

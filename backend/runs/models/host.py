@@ -58,3 +58,7 @@ class HostAlias(models.Model):
                 name="one_alias_per_name_without_machine_id",
             ),
         ]
+        verbose_name_plural = "host aliases"
+
+    def __str__(self) -> str:
+        return self.name

@@ -20,6 +20,7 @@ class Share(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        verbose_name = "shared link"
 
     def __str__(self) -> str:
         return self.name
