@@ -22,7 +22,7 @@ from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.copying import copy_out
 from runs.queries.export_formats import CsvRows, SheetRows
 from runs.queries.export_machines import machine_rows
-from runs.queries.export_rows import Origin, count_rows, rows_statement
+from runs.queries.export_rows import Origin, count_rows, rows_statement, text_bytes
 from runs.queries.export_selection import Selection, in_groups, votes_of
 from runs.queries.one_moment import one_moment
 from runs.queries.pivot import pivot_lines
@@ -62,13 +62,19 @@ class Export:
         selection = decided(self).selection
         return count_rows(selection, tries=self.kind == SAMPLES, most=most)
 
+    def text_bytes(self) -> int:
+        """Bytes of text that the file's rows repeat of their runs."""
+        return text_bytes(decided(self).selection, self.origin, self.columns)
+
 
 def decided(export: Export) -> Export:
     """The export with what its figures are chosen by: the block size, and the groups found."""
+    if export.selection.groups is not None:
+        return export
     if export.kind == COMPARISON:
         query = resolve_block_size(export.query)
         export = replace(export, query=query, selection=votes_of(query))
-    if not export.view.search or export.selection.groups is not None:
+    if not export.view.search:
         return export
     groups = in_groups(export.query.group_by, export.view.found(compare(export.query)).groups)
     return replace(export, selection=replace(export.selection, groups=groups))

@@ -20,7 +20,7 @@ from pytest_django.fixtures import Settings
 from runs import export_jobs, export_room
 from runs.export_jobs import MOST_ATTEMPTS, make, open_job
 from runs.export_room import MOST_UNFINISHED, TooManyExports
-from runs.models import ApiToken, ExportJob, ReferenceProfile
+from runs.models import ApiToken, ExportJob, Measurement, ReferenceProfile, Run
 from runs.queries import copying
 from runs.roles import ADMINISTRATOR
 from runs.tasks import sweep_exports
@@ -391,6 +391,25 @@ def test_a_workbook_too_large_to_wait_for_leads_here(
         "aes128-ctr",
         "aes256-ctr",
     ]
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_workbook_of_long_texts_leads_there_too(
+    admin_client: Client, reader: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "/api/v1/exports/measurements.xlsx?columns=cipher"
+    assert reader.get(f"{address},tags").getvalue().startswith(b"PK")
+    rows = Measurement.objects.count()
+    Run.objects.update(tags={"long": "€" * 100})
+    monkeypatch.setattr("runs.api.exports.AT_ONCE_BYTES", 300 * rows)
+    refused = reader.get(f"{address},tags")
+    assert [one["code"] for one in refused.json()["errors"]] == ["too_many_rows"]
+    page = admin_client.get("/exports/download/?kind=measurements&format=xlsx&columns=cipher,tags")
+    assert b"This is a large file" in page.content
+    # What is not in the file does not count, nor what streams.
+    assert reader.get(address).getvalue().startswith(b"PK")
+    stream = "/exports/download/?kind=measurements&format=csv&columns=cipher,tags"
+    assert admin_client.get(stream).status_code == 302
 
 
 def test_a_file_is_what_its_address_says_whatever_is_accepted(reader: ApiClient) -> None:

@@ -122,7 +122,7 @@ def test_lists_hosts_and_runs_have_their_measurements(member: Client, store_run:
 def large(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of two rows is a large one."""
     store_run(run_document(ssh_measurement("a", 1e8), ssh_measurement("b", 1e8)))
-    monkeypatch.setattr("pages.views.exports.AT_ONCE_ROWS", 1)
+    monkeypatch.setattr("runs.api.exports.AT_ONCE_ROWS", 1)
 
 
 @pytest.mark.usefixtures("large")

@@ -16,7 +16,7 @@ from pages.compare_page import query_faults
 from runs.api.export_jobs import may_delete, new_job, own_jobs
 from runs.api.export_parameters import export_of
 from runs.api.export_schema import NAMES_OF_FILES
-from runs.api.exports import AT_ONCE_ROWS
+from runs.api.exports import AT_ONCE_BYTES, AT_ONCE_ROWS, made_at_once
 from runs.api.known_parameters import refuse_unknown
 from runs.export_jobs import KEPT, delete_job
 from runs.export_room import TooManyExports
@@ -48,10 +48,10 @@ def start_download(request: HttpRequest) -> HttpResponse:
         return _page(request, faults=[("kind", "There is no such file.")])
     try:
         refuse_unknown(params, NAMES_OF_FILES[kind])
-        count = export_of(kind, params, _site(request)).count(AT_ONCE_ROWS)
+        at_once = made_at_once(export_of(kind, params, _site(request)), form)
     except ValidationError as error:
         return _page(request, faults=query_faults(error))
-    if count > AT_ONCE_ROWS:
+    if not at_once:
         return _page(request, offered={"kind": kind, "format": form, "params": request.GET})
     return redirect(f"{reverse(f'api:{kind}-{form}')}?{params.urlencode()}")
 
@@ -107,6 +107,7 @@ def _page(
         "faults": faults or [],
         "offered": offered,
         "at_once": f"{AT_ONCE_ROWS:,}",
+        "at_once_megabytes": AT_ONCE_BYTES // 10**6,
         "kept_days": KEPT.days,
     }
     return render(request, TEMPLATE, context, status=400 if faults else 200)

@@ -32,11 +32,16 @@ from runs.exporting import (
     Export,
     comparison_lines,
     csv_chunks,
+    decided,
     write_xlsx,
 )
 
 AT_ONCE_ROWS = 100_000
 """A workbook of more rows is made in the background: it takes longer than people wait."""
+
+AT_ONCE_BYTES = 256_000_000
+"""So is one of more text in them. Rows usually have 250 bytes of it; a run with fifty long tags has
+12,000 for each of its measurements, or 42,000, or five times as many once they are XML."""
 
 
 def asked_export(request: Request, kind: str, *, workbook: bool = False) -> Export:
@@ -68,16 +73,25 @@ class TooManyRows(ValidationError):
 
     def __init__(self, address: str) -> None:
         super().__init__(
-            f"A workbook of more than {AT_ONCE_ROWS:,} measurements is made in the background:"
+            f"A workbook of more than {AT_ONCE_ROWS:,} measurements, or with more than"
+            f" {AT_ONCE_BYTES // 10**6} MB of text in them, is made in the background:"
             f" POST to {address}, or send this request with the header `Prefer: respond-async`.",
             code="too_many_rows",
         )
 
 
+def made_at_once(export: Export, form: str) -> bool:
+    """Whether the file is made while its reader waits; a CSV streams, however long its texts."""
+    export = decided(export)
+    if export.count(AT_ONCE_ROWS) > AT_ONCE_ROWS:
+        return False
+    return form == "csv" or export.text_bytes() <= AT_ONCE_BYTES
+
+
 def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
     """A workbook, made before the answer begins: half a workbook is none."""
     export = asked_export(request, kind, workbook=True)
-    if export.count(AT_ONCE_ROWS) > AT_ONCE_ROWS:
+    if not made_at_once(export, "xlsx"):
         raise TooManyRows(job_address(request.query_params, kind, "xlsx"))
     # Closed by the response, which reads from it.
     file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115

@@ -161,6 +161,25 @@ def rows_statement(
     return Relation(f"{parts.sql} {rows}", (*parts.parameters, *where.parameters))
 
 
+def text_bytes(selection: Selection, origin: Origin, columns: Sequence[StoredColumn]) -> int:
+    """How many bytes of text these rows repeat of their runs, before anything is escaped.
+
+    Runs have the longest texts by far; each is measured once. Of a selection that was counted:
+    it looks at all of its rows.
+    """
+    texts = [one.sql for one in columns if one.kind == "text" and one.level == "run"]
+    lengths = " + ".join(f"coalesce(octet_length({sql}), 0)" for sql in texts) or "0"
+    parts = chosen_parts(selection, origin, {"run": (lengths,), "series": ()})
+    where = _results(selection)
+    sql = f"""
+        {parts.sql}
+        SELECT coalesce(sum(r.c0), 0) FROM chosen_runs r
+        JOIN runs_measurement m ON m.run_id = r.id {_SERIES}
+        WHERE {where.text}
+    """  # noqa: S608 - closed lists
+    return int(fetch_rows(sql, (*parts.parameters, *where.parameters))[0][0])
+
+
 def chosen_parts(
     selection: Selection, origin: Origin, made: Mapping[str, Sequence[str]] = _NOTHING
 ) -> Relation:
