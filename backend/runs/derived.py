@@ -1,7 +1,7 @@
 """What is derived from runs that count: each machine's latest result of every series.
 
 A new run only adds to it; whatever takes a run away, hides it, shows it again or gives it to
-another host has it made anew for the hosts concerned.
+another host has it made anew for the hosts concerned, and the verdicts of the runs beside it.
 """
 
 from collections.abc import Collection, Iterable
@@ -9,10 +9,14 @@ from collections.abc import Collection, Iterable
 from django.db import connection, transaction
 
 from runs.data_version import data_changed
+from runs.judging import judge_again
 from runs.models import Host, Run
 from runs.queries.machine_results import COLUMNS, RESULT
 from runs.queries.selection import COUNTED
 from runs.queries.statements import LATEST_FIRST
+
+Pair = tuple[int, int]
+"""Primary keys of a host and of an environment."""
 
 
 def _machines_of(runs: str) -> str:
@@ -77,20 +81,34 @@ def refresh_hosts(host_pks: Collection[int]) -> None:
     data_changed()
 
 
+def pairs_of(runs: Iterable[Run]) -> set[Pair]:
+    """Where these runs count; those that were never derived count nowhere."""
+    found = ((run.host_id, run.environment_id) for run in runs)
+    return {(host, environment) for host, environment in found if host and environment}
+
+
+@transaction.atomic
+def follow(changed: Iterable[Pair]) -> None:
+    """Bring what is derived from the runs of these hosts in these environments up to date."""
+    pairs = sorted(set(changed))
+    for host_pk, environment_pk in pairs:
+        judge_again(host_pk, environment_pk)
+    refresh_hosts({host_pk for host_pk, _ in pairs})
+
+
 @transaction.atomic
 def set_hidden(run: Run, hidden: bool) -> None:
     """Hide a run from every list and statistic, or show it again."""
     Run.objects.filter(pk=run.pk).update(hidden=hidden)
     run.hidden = hidden
-    if run.host_id is not None:
-        refresh_hosts([run.host_id])
+    follow(pairs_of([run]))
 
 
 @transaction.atomic
 def delete_runs(runs: Iterable[Run]) -> None:
     """Remove runs with everything that was derived from them, and their documents."""
-    hosts = set()
-    for run in runs:
-        hosts.add(run.host_id)
+    gone = list(runs)
+    changed = pairs_of(gone)
+    for run in gone:
         run.delete()
-    refresh_hosts({host for host in hosts if host is not None})
+    follow(changed)

@@ -1,10 +1,10 @@
 """What editors change in stored runs and hosts: each change whole, and in the audit log.
 
 The documents of runs stay as they were received. Whatever is derived from the changed runs
-follows in the same transaction, through `_follow` alone.
+follows in the same transaction, through `runs.derived.follow` alone.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,8 +13,7 @@ from psycopg.errors import DeadlockDetected
 
 from runs.audit import Actor, Subject, record
 from runs.data_version import data_changed
-from runs.derived import delete_runs, refresh_hosts
-from runs.judging import judge_again
+from runs.derived import Pair, delete_runs, follow, pairs_of, refresh_hosts
 from runs.models import Host, HostAlias, ImportedText, Run, RunDocument
 from runs.queries.profiles import wait_for_processing
 
@@ -22,9 +21,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LONGEST_NAME = 200
-
-Pair = tuple[int, int]
-"""Primary keys of a host and of an environment."""
 
 
 class EditRefused(Exception):
@@ -60,20 +56,6 @@ def _edit(change: Callable[P, T]) -> Callable[P, T]:
     return whole
 
 
-def _follow(changed: Iterable[Pair]) -> None:
-    """Bring what is derived from the runs of these hosts up to date."""
-    pairs = sorted(set(changed))
-    for host_pk, environment_pk in pairs:
-        judge_again(host_pk, environment_pk)
-    refresh_hosts({host_pk for host_pk, _ in pairs})
-
-
-def _pair(run: Run) -> list[Pair]:
-    if run.host_id is None or run.environment_id is None:
-        return []
-    return [(run.host_id, run.environment_id)]
-
-
 def _pairs(host: Host) -> list[Pair]:
     found = Run.objects.filter(host=host, environment__isnull=False).order_by()
     return [(host.pk, one) for one in found.values_list("environment_id", flat=True).distinct()]
@@ -98,7 +80,7 @@ def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
     run.hidden, run.held = hidden, False
     run.save(update_fields=["hidden", "held"])
     record(by, "run.hide" if hidden else "run.show", _run_subject(run), before, after)
-    _follow(_pair(run))
+    follow(pairs_of([run]))
     return run
 
 
@@ -112,11 +94,10 @@ def remove_run(run_pk: int, by: Actor) -> None:
     if run.source == Run.Source.PUBLISHED:
         raise EditConflict("A published run comes with the program: hide it, do not remove it.")
     record(by, "run.remove", _run_subject(run), before=_facts(run))
-    changed, text_pk = _pair(run), run.imported_text_id
+    text_pk = run.imported_text_id
     delete_runs([run])
     if text_pk and not Run.objects.filter(imported_text_id=text_pk).exists():
         ImportedText.objects.filter(pk=text_pk).delete()
-    _follow(changed)
 
 
 def _facts(run: Run) -> dict[str, Any]:
@@ -201,7 +182,7 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     other.delete()
     if kept.approved or other.approved:
         _approve(kept)
-    _follow(changed)
+    follow(changed)
     return kept
 
 
@@ -235,7 +216,7 @@ def approve_host(host_pk: int, by: Actor) -> Host:
         return host
     record(by, "host.approve", _host_subject(host), {"approved": False}, {"approved": True})
     _approve(host)
-    _follow(_pairs(host))
+    follow(_pairs(host))
     return host
 
 

@@ -18,7 +18,7 @@ from parsers.received_text import received_text
 from parsers.run_documents import Corrections, run_documents
 from parsers.types import PARSER_VERSION, Reading, Remark, Unrecognised
 from runs.acceptance import accept_run, content_digest, record_upload
-from runs.derived import delete_runs, refresh_hosts
+from runs.derived import delete_runs, follow, pairs_of
 from runs.models import ApiToken, ImportedText, Run
 from runs.renewing import forget_derived
 from runs.tokens import check_host
@@ -214,7 +214,7 @@ def reparse(text_pk: int) -> tuple[Reparsed, tuple[Run, ...]]:
         else:
             changed.append(_replace_document(run, document))
     delete_runs(before.values())
-    refresh_hosts({run.host_id for run in changed if run.host_id})
+    follow(pairs_of(changed))
     stored.runs.update(parser_version=PARSER_VERSION)
     stored.parser_version = PARSER_VERSION
     if not stored.asked["corrections"]:

@@ -57,13 +57,15 @@ def judge_together(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[
 def judge_again(host_pk: int, environment_pk: int) -> None:
     """Store the verdicts of a host's latest runs in one environment anew.
 
-    After one of them was hidden, shown, removed or moved: others may have been judged with it.
+    After one of them was hidden, shown, removed or moved: others may have been judged with it,
+    but none that has all there is to say itself.
     """
     parts = sorted(_measured(_counted(host_pk, environment_pk)), key=_moment, reverse=True)
     together = _united(part for _, part in parts)
     for run, own in parts:
-        judge(run, own if is_complete(own) else together, _facts(run))
-        run.save(update_fields=FIELDS)
+        if not is_complete(own):
+            judge(run, together, _facts(run))
+            run.save(update_fields=FIELDS)
 
 
 def _facts(run: Run) -> Mapping[str, Any]:

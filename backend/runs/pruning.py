@@ -7,14 +7,15 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from runs.data_version import data_changed
-from runs.derived import refresh_hosts
+from runs.derived import follow
 from runs.models import Host, Run
+from runs.queries.profiles import wait_for_processing
 
 BATCH_RUNS = 200
 """Runs of one transaction: some tenths of a second."""
 
 _OLD = """
-SELECT r.id, r.host_id FROM runs_run r
+SELECT r.id, r.host_id, r.environment_id FROM runs_run r
 WHERE coalesce(r.started_at, r.received_at) < %(before)s AND r.id > %(after)s
     AND r.status <> 'accepted' AND r.source <> 'published'
     AND NOT EXISTS (SELECT FROM runs_referenceprofile p WHERE p.run_id = r.id)
@@ -38,6 +39,7 @@ class Old(NamedTuple):
 class _Candidate(NamedTuple):
     run: int
     host: int | None
+    environment: int | None
 
 
 def count_old(old: Old) -> int:
@@ -68,6 +70,8 @@ def _find(old: Old, after: int, limit: int) -> list[_Candidate]:
 
 @transaction.atomic
 def _delete(old: Old, batch: list[_Candidate]) -> int:
+    if not old.keep_latest:  # then runs beside them are judged again, as processing does
+        wait_for_processing()
     hosts = sorted({one.host for one in batch if one.host is not None})
     # Whoever makes a host's latest results anew has locked it: none may become latest meanwhile.
     list(Host.objects.select_for_update().filter(pk__in=hosts).order_by("pk").values_list("pk"))
@@ -78,5 +82,5 @@ def _delete(old: Old, batch: list[_Candidate]) -> int:
     if old.keep_latest:
         data_changed()
     else:
-        refresh_hosts(hosts)
+        follow({(one.host, one.environment) for one in batch if one.host and one.environment})
     return len(still)

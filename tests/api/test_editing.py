@@ -96,11 +96,31 @@ def test_the_verdict_of_other_runs_forgets_a_hidden_witness(
     masked = store_run(
         run_document(ssh_measurement("aes128-gcm@openssh.com", 100e6, acceleration="masked"))
     )
-    plain.refresh_from_db()
-    together = plain.acceleration
-    editor.change("patch", f"runs/{masked.run_id}/", hidden=True)
-    plain.refresh_from_db()
-    assert (together, plain.acceleration) == ("hardware", "unknown")
+
+    def verdict() -> tuple[str, float | None]:
+        plain.refresh_from_db()
+        return plain.acceleration, plain.acceleration_factor
+
+    together = verdict()
+    assert together == ("hardware", 9.0)
+    for hidden, found in ((True, ("unknown", None)), (False, together)):
+        editor.change("patch", f"runs/{masked.run_id}/", hidden=hidden)
+        assert verdict() == found
+    editor.change("delete", f"runs/{masked.run_id}/")
+    assert verdict() == ("unknown", None)
+
+
+def test_merged_hosts_are_judged_together(editor: Editor, store_run: StoreRun) -> None:
+    plain, masked = (
+        store_run(run_document(measured, host={"name": name, "machine_id": None}))
+        for name, measured in (
+            ("a", ssh_measurement("aes128-gcm@openssh.com", 900e6)),
+            ("b", ssh_measurement("aes128-gcm@openssh.com", 100e6, acceleration="masked")),
+        )
+    )
+    assert {plain.acceleration, masked.acceleration} == {"unknown"}
+    editor.change("post", f"hosts/{plain.host_id}/merge/", other=masked.host_id)
+    assert set(Run.objects.values_list("acceleration", flat=True)) == {"hardware"}
 
 
 def test_a_renamed_host_keeps_its_key_and_gets_uploads_of_its_old_name(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from runs import pruning, tasks
 from runs.models import Latest, Measurement, ReferenceProfile, Run, RunDocument
@@ -54,6 +55,20 @@ def test_asked_to_it_deletes_those_too(
     assert prune("--older-than", "30", "--no-keep-latest", capsys=capsys).startswith("6 runs")
     assert kept() == []
     assert latest() == []
+
+
+def test_a_verdict_that_rested_on_a_deleted_run_goes_with_it(
+    store_run: StoreRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gcm = "aes128-gcm@openssh.com"
+    store_run(run_of_day(0, ssh_measurement(gcm, 1e8, acceleration="masked")))
+    today = timezone.now().isoformat()
+    fast = ssh_measurement(gcm, 9e8)
+    plain = store_run(run_document(fast, started_at=today, finished_at=today))
+    assert plain.acceleration == "hardware"
+    assert prune("--older-than", "30", "--no-keep-latest", capsys=capsys).startswith("1 runs")
+    plain.refresh_from_db()
+    assert plain.acceleration == "unknown"
 
 
 @pytest.mark.usefixtures("published")
