@@ -144,12 +144,6 @@ def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
     return microarchitecture_of_name(name) or _of_arm(cpu) or _of_power(cpu) or _by_flags(cpu)
 
 
-def microarchitecture_features(name: str | None) -> frozenset[str] | None:
-    """The flags that archspec knows a microarchitecture has; None for one it does not know."""
-    target = TARGETS.get(name) if name else None
-    return frozenset(target.features) if target is not None else None
-
-
 def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
     """Whether this model of CPU has AES instructions, whatever its flags say.
 
