@@ -49,6 +49,12 @@ SELECT unvalued, coalesce(valued, '{}'), count(*) FROM (
 """
 """What machines without a baseline have no value for and what they have one for."""
 
+_WITHOUT = f"""
+UNION ALL
+SELECT 'without', NULL, NULL, machines, NULL, NULL, NULL, NULL, NULL, NULL, unvalued, valued
+FROM ({_PATTERNS}) pattern_rows (unvalued, valued, machines)
+"""  # noqa: S608 - constants
+
 _NO_BASELINE = """
 SELECT count(*) FROM (
     SELECT FROM valued GROUP BY host_id, environment_id HAVING bool_and(value IS NULL)
@@ -168,7 +174,7 @@ def slice_rows(
 ) -> SliceRows:
     """Every group of a query by every slot of its class, in one statement."""
     votes = valued_votes(query, profile, every, every.used_slots)
-    patterns = _PATTERNS if query.metric in NEEDS_BASELINE else f"{_PATTERNS} LIMIT 0"
+    without = _WITHOUT if query.metric in NEEDS_BASELINE else ""
     rows = fetch_rows(
         f"""{votes.sql}
         SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources,
@@ -178,9 +184,7 @@ def slice_rows(
         FROM ({HOSTS_THAT_VOTE}) host_rows (g, hosts)
         UNION ALL SELECT 'seen', g, slot, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
         FROM (SELECT DISTINCT g, slot FROM votes) seen_rows
-        UNION ALL
-        SELECT 'without', NULL, NULL, machines, NULL, NULL, NULL, NULL, NULL, NULL, unvalued, valued
-        FROM ({patterns}) pattern_rows (unvalued, valued, machines)
+        {without}
         """,  # noqa: S608 - closed lists
         votes.parameters,
     )

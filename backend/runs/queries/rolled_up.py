@@ -107,9 +107,11 @@ def grouped_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) 
 
 
 def is_small(query: ComparisonQuery) -> bool:
-    """Whether all results of its few machines are read sooner than a choice of them is planned."""
+    """Whether all that its few machines measured is read sooner than their block size is found."""
     return (
         bool(query.filters.get("host"))
+        and query.tool == "openssl"
+        and query.block_size is None
         and query.until is None
         and not grouping(query.group_by).of_run
     )
