@@ -1,11 +1,12 @@
 """Which ciphers the compare page shows, and its picker of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from exports.palette import cipher_order, colour_slot, family
-from runs.queries.coverage import CipherCount
+from runs.queries.coverage import CipherCount, Coverage, coverage
+from runs.queries.selection import ComparisonQuery
 
 # What most readers come for: the AEADs, the plain counter mode, and the slow yardstick.
 USUAL_CIPHERS = {
@@ -50,7 +51,7 @@ class FamilyOptions:
     options: tuple[CipherOption, ...]
 
 
-def default_ciphers(tool: str, measured: Sequence[CipherCount]) -> tuple[str, ...]:
+def _default_ciphers(tool: str, measured: Sequence[CipherCount]) -> tuple[str, ...]:
     """The ciphers to show when the URL names none: the usual ones that somebody measured.
 
     Where fewer than three of those exist, the most widely measured ones fill up to six.
@@ -60,6 +61,14 @@ def default_ciphers(tool: str, measured: Sequence[CipherCount]) -> tuple[str, ..
     if len(usual) < ENOUGH:
         usual += [name for name in names if name not in usual][: AT_MOST - len(usual)]
     return tuple(sorted(usual, key=cipher_order))
+
+
+def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> ComparisonQuery:
+    """The query with the usual ciphers where it names none; `covered` for who has read it."""
+    if query.ciphers:
+        return query
+    measured = (covered or coverage(query)).ciphers
+    return replace(query, ciphers=_default_ciphers(query.tool, measured))
 
 
 def families(measured: Iterable[CipherCount], chosen: Sequence[str]) -> tuple[FamilyOptions, ...]:

@@ -12,7 +12,7 @@ from analysis.comparison import NEEDS_PROFILE, Comparison
 from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
 from pages.charts.figure import Asked, chart_context
-from pages.cipher_choice import FamilyOptions, default_ciphers, families
+from pages.cipher_choice import FamilyOptions, families, with_ciphers
 from pages.comparison_view import counted_systems
 from pages.facet_view import shown_facets
 from pages.group_list import group_page
@@ -57,10 +57,7 @@ class Chip:
 
 def shown_query(query: ComparisonQuery) -> ComparisonQuery:
     """The query with its ciphers and block size decided, where the address names none."""
-    if not query.ciphers:
-        usual = default_ciphers(query.tool, coverage(query).ciphers)
-        query = replace(query, ciphers=usual)
-    return resolve_block_size(query)
+    return resolve_block_size(with_ciphers(query))
 
 
 def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
@@ -68,10 +65,8 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
     shown = display(params)
     covered = coverage(query)
     measured = covered.ciphers
-    if not query.ciphers:
-        query = replace(query, ciphers=default_ciphers(query.tool, measured))
     asked_size = query.block_size
-    query = resolve_block_size(query)
+    query = resolve_block_size(with_ciphers(query, covered))
     comparison = compare(query)
     known = facets(query)
     # Another choice begins at its first page.

@@ -1,23 +1,13 @@
 """Comparisons of profiles and sensitivities made ready to show."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from analysis.sensitivity import Sensitivity
 from exports.palette import cipher_order, colour_slot
-from pages.cipher_choice import default_ciphers
 from pages.formatting import exact, three_digits, throughput
 from pages.page_query import Display
-from runs.queries.coverage import coverage
 from runs.queries.profile_comparison import ProfileComparison
-from runs.queries.selection import ComparisonQuery
 from runs.queries.sensitivity import QuerySensitivity
-
-
-def usual_ciphers(query: ComparisonQuery) -> ComparisonQuery:
-    """The query with the ciphers that the compare page shows when none is asked for."""
-    if query.ciphers:
-        return query
-    return replace(query, ciphers=default_ciphers(query.tool, coverage(query).ciphers))
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
+from pages.cipher_choice import with_ciphers
 from pages.compare_page import query_faults
 from pages.metrics import GROUP_BY, TOOLS
 from pages.page_query import PageAddress, api_params, display
 from pages.paging import page_of
 from pages.profile_forms import FORMS, TOOL_CHOICES, ProfileForm
-from pages.profile_views import paired_groups, ranked_ciphers, usual_ciphers
+from pages.profile_views import paired_groups, ranked_ciphers
 from runs import profiles
 from runs.api.asked_ciphers import asked_comparison
 from runs.audit import Actor, actor_of
@@ -127,7 +128,7 @@ def retire_profile(request: HttpRequest, profile_id: int) -> HttpResponse:
 def compare_profiles_page(request: HttpRequest) -> HttpResponse:
     """Two profiles: their levels, and the same runs' normalised medians under both."""
     try:
-        query = usual_ciphers(asked_comparison(api_params(request.GET)))
+        query = with_ciphers(asked_comparison(api_params(request.GET)))
         first, second = (_named(request.GET.get(name, "")) for name in ("profile", "with"))
         compared = compare_profiles(query, first, second)
     except ValidationError as error:
@@ -164,7 +165,7 @@ def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpRespons
 def sensitivity_page(request: HttpRequest) -> HttpResponse:
     """The normalised ranking of a comparison, made again without each baseline family."""
     try:
-        query = usual_ciphers(asked_comparison(api_params(request.GET)))
+        query = with_ciphers(asked_comparison(api_params(request.GET)))
         found = query_sensitivity(query)
     except ValidationError as error:
         return _refused(request, query_faults(error))
