@@ -1,6 +1,7 @@
 """Unlisted links: made, listed and revoked by editors; read by whoever has one."""
 
-from typing import cast
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 from django import forms
 from django.contrib.auth.models import User
@@ -20,6 +21,8 @@ from runs.api.shares import checked_view
 from runs.audit import actor_of
 from runs.models import Share
 from runs.shares import find_share, make_share, revoke_share
+
+T = TypeVar("T")
 
 EXPIRIES = {
     "7": "After a week",
@@ -103,15 +106,20 @@ def _closed(response: HttpResponseBase) -> HttpResponseBase:
     return response
 
 
+def _made_of(share: Share | None, make: Callable[[QueryDict], T]) -> T | None:
+    """What `make` makes of a share's view; None where it has ended, or can no longer be asked."""
+    try:
+        return make(QueryDict(share.query)) if share else None
+    except ValidationError:
+        return None
+
+
 @never_cache
 @require_safe
 def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
     """One comparison view as chart and table, and nothing else; on a private site too."""
     share = find_share(secret)
-    try:
-        shown = share_context(QueryDict(share.query)) if share else None
-    except ValidationError:
-        shown = None
+    shown = _made_of(share, share_context)
     if shown is None:
         return _closed(render(request, "pages/share_ended.html", status=404))
     context = {
@@ -127,12 +135,8 @@ def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
 @require_safe
 def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """The same figures as a file."""
-    share = find_share(secret)
     site = request.build_absolute_uri("/").rstrip("/")
-    try:
-        lines = share_csv(QueryDict(share.query), site) if share else None
-    except ValidationError:
-        lines = None
+    lines = _made_of(find_share(secret), lambda params: share_csv(params, site))
     if lines is None:
         raise Http404("This link does not exist, or has ended.")
     return _closed(
