@@ -14,8 +14,8 @@ from django.db.models import Field
 from documents.json_text import canonical_json
 from parsers.types import PARSER_VERSION
 from runs.audit import Subject, by_person, record
-from runs.binding import binding_cursor
 from runs.models import ApiToken, ImportedText, Run
+from runs.prepared import prepared_cursor
 
 
 class RunConflict(Exception):
@@ -97,7 +97,7 @@ def insert_runs(new: Sequence[NewRun]) -> list[NewRun]:
         parameters += _values(one.run)
     for one in new:
         parameters += [one.run.run_id, one.body, one.digest]
-    with binding_cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_insertion(len(new)), parameters)
         keys: dict[UUID, int] = dict(cursor.fetchall())
     for one in new:

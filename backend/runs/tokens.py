@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from runs.audit import COMMAND, Actor, Subject, record
 from runs.models import ApiToken, Host
+from runs.prepared import prepared_cursor
 
 PREFIX = "cmk_"
 """Makes a leaked token recognisable to secret scanners and people."""
@@ -136,8 +137,8 @@ def _select() -> str:
 
 
 def _stored_token(digest: str) -> ApiToken | None:
-    """By a statement made once: every request of a program begins with it."""
-    with connection.cursor() as cursor:
+    """By a prepared statement: every request of a program begins with it."""
+    with prepared_cursor() as cursor:
         cursor.execute(_select(), [digest])
         row = cursor.fetchone()
     if row is None:

@@ -1,9 +1,11 @@
-"""Whether a kept connection lives is seen without asking the server, nearly always."""
+"""Kept connections: whether they live is rarely asked, and what is prepared on them stays."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import DataError, connection, connections
+from django.test.utils import CaptureQueriesContext
 
 from config.postgresql.base import ASK_EVERY, DatabaseWrapper
 
@@ -49,3 +51,47 @@ def test_a_connection_that_the_server_ended_is_replaced(kept: DatabaseWrapper) -
     with connection.cursor() as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [before])
     assert served_by(kept) != before
+
+
+PREPARED = "SELECT statement FROM pg_prepared_statements"
+
+
+def test_a_prepared_statement_is_parsed_once_and_others_are_not_kept(kept: DatabaseWrapper) -> None:
+    text = "SELECT n + %s FROM generate_series(1, 2) n"
+    for one in range(3):
+        with kept.prepared_cursor() as cursor, kept.cursor() as other:
+            cursor.execute(text, [one])
+            assert cursor.fetchall() == [(1 + one,), (2 + one,)]
+            other.execute(text, [one])
+    with kept.cursor() as cursor:
+        cursor.execute(PREPARED)
+        assert cursor.fetchall() == [("SELECT n + $1 FROM generate_series(1, 2) n",)]
+
+
+def test_a_prepared_statement_outlives_rollbacks_errors_and_new_plans(
+    kept: DatabaseWrapper,
+) -> None:
+    def root(of: int) -> Any:
+        with kept.prepared_cursor() as cursor:
+            cursor.execute("SELECT sqrt(%s::float8), count(*) FROM kept_numbers", [of])
+            return cursor.fetchone()
+
+    with kept.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE kept_numbers AS SELECT 1 AS n")
+    assert root(4) == (2.0, 1)
+    with pytest.raises(DataError):
+        root(-4)
+    kept.set_autocommit(False)
+    assert root(9) == (3.0, 1)
+    kept.rollback()
+    kept.set_autocommit(True)
+    with kept.cursor() as cursor:
+        cursor.execute("ALTER TABLE kept_numbers ADD more int")
+        cursor.execute("CREATE INDEX ON kept_numbers (n)")
+    assert root(16) == (4.0, 1)
+
+
+def test_logs_show_a_prepared_statement_with_its_parameters(kept: DatabaseWrapper) -> None:
+    with CaptureQueriesContext(kept) as seen, kept.prepared_cursor() as cursor:
+        cursor.execute("SELECT %s::text", ["o'clock"])
+    assert [one["sql"] for one in seen] == ["SELECT 'o''clock'::text"]

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL, with a health check that rarely costs a round trip."""
+"""Django's PostgreSQL: health checks that rarely cost a round trip, and prepared statements."""

@@ -2,12 +2,40 @@
 
 import select
 import time
+from typing import Any
 
-from django.db.backends.postgresql import base
-from psycopg import OperationalError
+from django.db.backends.postgresql import base, operations
+from django.db.backends.utils import CursorWrapper
+from psycopg import Cursor, OperationalError
 
 ASK_EVERY = 10.0
 """Seconds for which an answer of the server holds, as long as nothing speaks against it."""
+
+
+class PreparedCursor(Cursor[Any]):
+    """A cursor whose statements the server parses once for each connection, and plans seldom.
+
+    The server binds the parameters: bytes travel as they are, not as twice as long text.
+    """
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> "PreparedCursor":
+        """As ever. The driver keeps a hundred statements, and none that comes another way."""
+        self.connection.prepare_threshold = 0
+        try:
+            super().execute(query, params, **options)
+        finally:
+            self.connection.prepare_threshold = None
+        return self
+
+
+class DatabaseOperations(operations.DatabaseOperations):
+    """Django's, which shows what was sent to the server: of a prepared statement half the truth."""
+
+    def last_executed_query(self, cursor: Any, sql: str, params: Any) -> str:
+        """The statement with its parameters in it, for logs and tests."""
+        if isinstance(cursor, PreparedCursor):
+            return str(self.compose_sql(sql, params))
+        return super().last_executed_query(cursor, sql, params)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -17,6 +45,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     round trip. Only what vanishes silently has to be asked, and that is asked now and then.
     """
 
+    ops_class = DatabaseOperations
     health_check_enabled: bool
     health_check_done: bool
     _asked_at = float("-inf")
@@ -40,3 +69,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except OperationalError:  # closed on our side
             return False
         return not poll.poll(0)
+
+    def prepared_cursor(self) -> CursorWrapper:
+        """A cursor like `cursor()`, for texts of statements that are run again and again.
+
+        Where a parameter stands must tell its type. The plan may be one for all parameters.
+        """
+        self.close_if_health_check_failed()
+        self.ensure_connection()
+        self.validate_thread_sharing()
+        cursor: Any = PreparedCursor(self.connection)
+        return self.make_debug_cursor(cursor) if self.queries_logged else self.make_cursor(cursor)

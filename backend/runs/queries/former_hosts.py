@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from runs.models import HostAlias
-from runs.queries.statements import fetch_rows
+from runs.queries.statements import fetch_prepared
 
 
 def what_they_became(keys: Iterable[str]) -> dict[str, str]:
     """Of these keys of hosts those of merged ones -> the key of the host that each is part of."""
     return dict(
-        fetch_rows(
+        fetch_prepared(
             "SELECT a.slug, h.slug FROM runs_hostalias a JOIN runs_host h ON h.id = a.host_id"
             " WHERE a.slug = ANY(%s)",
             [[key for key in keys if key]],

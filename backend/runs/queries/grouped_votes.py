@@ -18,7 +18,7 @@ from runs.queries.selection import (
     machine_conditions,
     result_conditions,
 )
-from runs.queries.statements import fetch_rows
+from runs.queries.statements import fetch_prepared, fetch_rows
 from runs.queries.votes import (
     SILENT,
     UNCERTAINTY,
@@ -135,7 +135,8 @@ def grouped_votes(
     votes = valued_votes(query, profile, every if all_read else chosen, chosen.used_slots)
     hosts = _hosts(query, every.without(chosen), all_read)
     without = _NO_BASELINE if query.metric in NEEDS_BASELINE else "0"
-    rows = fetch_rows(
+    rows = _fetch(
+        query,
         f"""{votes.sql}
         SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources, doubtful
         FROM ({VALUE_ROWS}) value_rows
@@ -153,6 +154,18 @@ def grouped_votes(
     (no_baseline,) = (row[3] for row in rows if row[0] == "without")
     names = group_names(query.group_by, {row.group for row in values})
     return GroupedVotes(groups_of(values, names, machines), no_baseline)
+
+
+def _fetch(
+    query: ComparisonQuery, statement: str, parameters: Sequence[Any]
+) -> list[tuple[Any, ...]]:
+    """The rows of a statement on a query's votes.
+
+    Named hosts are found by their index whoever they are. What else selects may be rare or
+    frequent, and the best plan hangs on it.
+    """
+    fetch = fetch_prepared if query.names_hosts else fetch_rows
+    return fetch(statement, parameters)
 
 
 @dataclass(frozen=True)
@@ -175,7 +188,8 @@ def slice_rows(
     """Every group of a query by every slot of its class, in one statement."""
     votes = valued_votes(query, profile, every, every.used_slots)
     without = _WITHOUT if query.metric in NEEDS_BASELINE else ""
-    rows = fetch_rows(
+    rows = _fetch(
+        query,
         f"""{votes.sql}
         SELECT 'value', g, slot, n, minimum, quartiles, maximum, uncertainty, sources,
             doubtful, NULL::int[], NULL::int[]

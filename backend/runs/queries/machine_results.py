@@ -15,7 +15,7 @@ from runs.queries.selection import (
     ComparisonQuery,
     class_conditions,
 )
-from runs.queries.statements import array, fetch_rows
+from runs.queries.statements import array, fetch_prepared
 
 LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
@@ -138,7 +138,7 @@ class SeriesTable:
 def class_series(query: ComparisonQuery) -> SeriesTable:
     """All series that the query asks for whatever their ciphers and block sizes."""
     where = class_conditions(query)
-    rows = fetch_rows(
+    rows = fetch_prepared(
         f"SELECT s.id, s.cipher, s.block_size, s.mac FROM runs_series s WHERE {where.text}"  # noqa: S608
         " ORDER BY s.cipher, s.block_size, s.pinned, s.target_name, s.id",
         where.parameters,

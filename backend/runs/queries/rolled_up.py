@@ -109,7 +109,7 @@ def grouped_by_rollup(query: ComparisonQuery, profile: ReferenceProfile | None) 
 def is_small(query: ComparisonQuery) -> bool:
     """Whether all that its few machines measured is read sooner than their block size is found."""
     return (
-        bool(query.filters.get("host"))
+        query.names_hosts
         and query.tool == "openssl"
         and query.block_size is None
         and query.until is None

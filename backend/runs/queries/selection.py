@@ -66,6 +66,11 @@ class ComparisonQuery:
     until: datetime | None = None
     profile: str | None = None
 
+    @property
+    def names_hosts(self) -> bool:
+        """Whether only the machines of some hosts are asked for."""
+        return bool(self.filters.get("host"))
+
 
 @dataclass
 class Where:

@@ -13,7 +13,7 @@ from runs.queries.selection import (
     machine_conditions,
     result_conditions,
 )
-from runs.queries.statements import fetch_rows
+from runs.queries.statements import fetch_prepared
 
 VALUES = {
     "throughput": "v.median",
@@ -128,5 +128,5 @@ def group_names(group_by: str, groups: Iterable[Any]) -> Names:
     group, wanted = grouping(group_by), list(groups)
     if not group.names:
         return {one: group.name_of(one) for one in wanted}
-    rows = fetch_rows(f"{group.names} WHERE id = ANY(%s)", [wanted])
+    rows = fetch_prepared(f"{group.names} WHERE id = ANY(%s)", [wanted])
     return {pk: (key, label) for pk, key, label in rows}
