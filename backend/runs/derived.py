@@ -30,13 +30,17 @@ WHERE {runs} ORDER BY 1, 2, 3, 5
 def _latest_of(runs: str) -> str:
     return f"""
 INSERT INTO runs_latest ({COLUMNS})
-SELECT DISTINCT ON (k.id, m.series_id) {RESULT}
-FROM runs_run r
-JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
-    = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
-JOIN runs_measurement m ON m.run_id = r.id
-WHERE {runs} AND m.median IS NOT NULL
-ORDER BY k.id, m.series_id, {LATEST_FIRST}
+SELECT DISTINCT ON (r.machine_id, m.series_id) r.machine_id, {RESULT}
+FROM (
+    SELECT DISTINCT ON (k.id, r.series_set) k.id AS machine_id, r.id, r.started_at, r.conditions
+    FROM runs_run r
+    JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
+        = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
+    WHERE {runs}
+    ORDER BY k.id, r.series_set, {LATEST_FIRST}
+) r JOIN runs_measurement m ON m.run_id = r.id
+WHERE m.median IS NOT NULL
+ORDER BY r.machine_id, m.series_id, {LATEST_FIRST}
 """  # noqa: S608 - constants
 
 

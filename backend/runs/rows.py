@@ -23,7 +23,7 @@ from runs.derived import ADD
 from runs.hosts import HOLD, HostKey
 from runs.models import Run
 from runs.queries.statements import array
-from runs.series import agreed_on, negotiated_ids, series_ids
+from runs.series import agreed_on, negotiated_ids, series_ids, series_set
 from runs.speed_indices import TOOLS, StoredIndex
 
 
@@ -104,7 +104,7 @@ def _levels(measured: Sequence[MeasuredSeries], bounds: Mapping[Series, float]) 
 
 
 def derive_rows(begun: Begun, host: HostKey, document: RunDocument) -> DerivedRun:
-    """The results and baseline levels of a run."""
+    """The results and baseline levels of a run, which is told its set of series."""
     measurements = document.measurements
     numbers = series_ids(one.series for one in measurements)
     agreed = negotiated_ids(one.negotiated for one in measurements)
@@ -112,6 +112,7 @@ def derive_rows(begun: Begun, host: HostKey, document: RunDocument) -> DerivedRu
         _result(numbers[one.series], position, agreed.get(agreed_on(one.negotiated)), one)
         for position, one in enumerate(measurements)
     ]
+    begun.run.series_set = series_set(one.series_id for one in results if one.median is not None)
     measured, bounds = [], {}
     for result, one in zip(results, measurements, strict=True):
         if result.median is not None:
@@ -135,6 +136,7 @@ _RUN_FIELDS = {
     "tags": "jsonb",
     "conditions": "jsonb",
     "skipped": "jsonb",
+    "series_set": "uuid",
     "acceleration": "text",
     "acceleration_evidence": "text",
     "acceleration_advice": "text",

@@ -1,8 +1,10 @@
 """Series as rows: found or made, and turned back into what a document's series is."""
 
+import hashlib
 import json
 from collections.abc import Iterable
 from typing import cast
+from uuid import UUID
 
 from documents.types import Acceleration, Method, Negotiated, Operation, Series, TargetKind, Tool
 from runs.models import Negotiated as StoredNegotiated
@@ -27,6 +29,12 @@ def series_ids(wanted: Iterable[Series]) -> dict[Series, int]:
         _series.remember(found)
         numbers |= found
     return numbers
+
+
+def series_set(numbers: Iterable[int]) -> UUID:
+    """One value for one set of series; the migration that brought it made it by SQL, alike."""
+    listed = ",".join(map(str, sorted(numbers)))
+    return UUID(hashlib.md5(listed.encode(), usedforsecurity=False).hexdigest())
 
 
 def _find(keys: dict[str, Series]) -> dict[Series, int]:

@@ -15,7 +15,7 @@ from runs.models import Run, RunDocument
 from tests.chaos.answers import MEASUREMENTS, VERDICTS, comparisons, rows
 from tests.chaos.documents import documents
 from tests.conftest import StoreRun, let_audit_log_be_emptied
-from tests.sample_documents import run_document
+from tests.sample_documents import openssl_measurement, run_document
 
 FIRST = "0006_narrow_measurements"
 """Versions before it have never been anybody's."""
@@ -70,3 +70,13 @@ def test_one_version_back_and_forward_again(settings: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         call_command("renew_runs", verbosity=0)
         assert everything() == known, name
+
+
+@pytest.mark.usefixtures("site")
+def test_the_migration_finds_the_sets_of_series_that_processing_says(store_run: StoreRun) -> None:
+    store_run(run_document(openssl_measurement("aes-128-gcm", 2e9)))
+    known = dict(Run.objects.values_list("pk", "series_set"))
+    assert len(set(known.values()) - {None}) == 2
+    call_command("migrate", "runs", "0014", verbosity=0, interactive=False)
+    call_command("migrate", verbosity=0, interactive=False)
+    assert dict(Run.objects.values_list("pk", "series_set")) == known

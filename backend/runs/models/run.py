@@ -57,6 +57,11 @@ class Run(models.Model):
     tags = models.JSONField(default=dict, blank=True)
     conditions = models.JSONField(default=list, blank=True)
     skipped = models.JSONField(default=list, blank=True)
+    series_set = models.UUIDField(
+        null=True,
+        editable=False,
+        help_text="The same of runs that have results of the same series (`runs.series`).",
+    )
     acceleration = models.CharField(max_length=10, default="unknown")
     acceleration_evidence = models.TextField(blank=True)
     acceleration_advice = models.TextField(blank=True)

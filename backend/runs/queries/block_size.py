@@ -1,6 +1,6 @@
 """Which block size a comparison of openssl is made at."""
 
-from runs.queries.machine_results import Relation, SeriesTable, results_of_machine
+from runs.queries.machine_results import Relation, SeriesTable, any_of_machine
 from runs.queries.selection import (
     ComparisonQuery,
     grouping,
@@ -16,7 +16,7 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
     if not blocks:
         return None
     group, machines = grouping(query.group_by), machine_conditions(query)
-    results = results_of_machine(Relation("blocks.ids"), query.until)
+    results = any_of_machine(Relation("blocks.ids"), query)
     dates = result_conditions(query)
     run, one = ("JOIN runs_run r ON r.id = x.run_id", "") if group.reads_run else ("", "LIMIT 1")
     # By machine and block size one result is looked up, instead of reading all of them.

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
 from runs.models.environment import DIMENSIONS
-from runs.queries.machine_results import Relation, results_of_machine
+from runs.queries.machine_results import Relation, any_of_machine, results_of_machine
 from runs.queries.rolled_up import is_unfiltered
 from runs.queries.selection import (
     ComparisonQuery,
@@ -248,7 +248,7 @@ def _has_result(query: ComparisonQuery, series: Relation) -> Relation:
 
     A scalar subquery with a limit: each machine is looked up by its key, none is read whole.
     """
-    results, conditions = results_of_machine(series, query.until), result_conditions(query)
+    results, conditions = any_of_machine(series, query), result_conditions(query)
     return Relation(
         f"(SELECT true FROM {results.sql} WHERE l.machine_id = k.id"  # noqa: S608
         f" AND l.series_id = ANY({series.sql}) AND {conditions.text} LIMIT 1)",

@@ -11,7 +11,7 @@ from analysis.comparison import NEEDS_BASELINE, Group
 from analysis.groups import GroupSummary
 from runs.models import ReferenceProfile
 from runs.queries.doubt import DOUBTFUL_VOTES, is_doubtful
-from runs.queries.machine_results import LATEST_FIRST, Relation, SeriesTable, Slot
+from runs.queries.machine_results import LATEST_FIRST, Relation, SeriesTable, Slot, any_of_machine
 from runs.queries.selection import (
     ComparisonQuery,
     grouping,
@@ -216,11 +216,7 @@ def _reads_whole_class(query: ComparisonQuery, chosen: SeriesTable, every: Serie
     Which machines belong to a group does not hang on the ciphers. Where a machine's group is the
     same whatever its run, it is enough to look by the index whether it has any other result.
     """
-    return (
-        grouping(query.group_by).of_run
-        or query.until is not None
-        or len(chosen.ids) == len(every.ids)
-    )
+    return grouping(query.group_by).of_run or len(chosen.ids) == len(every.ids)
 
 
 def _hosts(query: ComparisonQuery, others: SeriesTable, all_read: bool) -> Relation:
@@ -231,11 +227,12 @@ def _hosts(query: ComparisonQuery, others: SeriesTable, all_read: bool) -> Relat
         return Relation(HOSTS_THAT_VOTE)
     group = grouping(query.group_by)
     machines, dates = machine_conditions(query), result_conditions(query)
+    results = any_of_machine(others.array, query)
     # Few are left when those that vote are gone; a scalar subquery has each of them looked up by
     # its key, where a join would read them all.
     sql = f"""
         WITH silent AS MATERIALIZED (
-            SELECT {group.key} AS g, k.host_id, k.environment_id, k.id
+            SELECT {group.key} AS g, k.host_id, k.environment_id, k.id, k.source, k.tags
             FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
             WHERE {machines.text} AND NOT EXISTS (
                 SELECT FROM votes v
@@ -246,7 +243,7 @@ def _hosts(query: ComparisonQuery, others: SeriesTable, all_read: bool) -> Relat
             SELECT DISTINCT g, host_id, environment_id FROM votes
             UNION ALL SELECT DISTINCT g, host_id, environment_id FROM silent k
             WHERE (
-                SELECT true FROM runs_latest l JOIN {others.table.sql} ON s.id = l.series_id
+                SELECT true FROM {results.sql} JOIN {others.table.sql} ON s.id = l.series_id
                 WHERE l.machine_id = k.id AND l.series_id = ANY({others.array.sql})
                     AND {dates.text} LIMIT 1
             )
@@ -257,6 +254,7 @@ def _hosts(query: ComparisonQuery, others: SeriesTable, all_read: bool) -> Relat
         (
             *group.parameters,
             *machines.parameters,
+            *results.parameters,
             *others.table.parameters,
             *others.array.parameters,
             *dates.parameters,

@@ -24,22 +24,40 @@ COLUMNS = """machine_id, series_id, run_id, started_at, negotiated_id, median, c
     cpu_bound_throughput, doubts"""
 """Of `runs_latest`."""
 
-RESULT = f"""k.id, m.series_id, r.id, r.started_at, m.negotiated_id, m.median, m.cpu_seconds_per_gb,
+RESULT = f"""m.series_id, r.id, r.started_at, m.negotiated_id, m.median, m.cpu_seconds_per_gb,
     m.cpu_bound_throughput, {DOUBTS}"""
-"""What these are of a measurement (m) in a run (r) of a machine (k)."""
+"""What these are, after the machine, of a measurement (m) in a run (r)."""
+
+_RUNS_TILL = f"""
+    r.host_id = k.host_id AND r.environment_id = k.environment_id
+    AND r.source = k.source AND r.tags = k.tags
+    AND {COUNTED} AND r.started_at <= %s
+"""
+"""The runs (r) of a machine (k) up to a moment; parameter: until."""
+
+_MEASURED = """
+    m.run_id = r.id AND m.series_id = ANY({series}) AND m.median IS NOT NULL
+"""
 
 _LOOK_BACK = f"""(
-    SELECT DISTINCT ON (m.series_id) {RESULT}
-    FROM runs_run r CROSS JOIN LATERAL (
-        SELECT * FROM runs_measurement m
-        WHERE m.run_id = r.id AND m.series_id = ANY({{series}}) AND m.median IS NOT NULL
-    ) m
-    WHERE r.host_id = k.host_id AND r.environment_id = k.environment_id
-        AND r.source = k.source AND r.tags = k.tags
-        AND {COUNTED} AND r.started_at <= %s
+    SELECT DISTINCT ON (m.series_id) k.id, {RESULT}
+    FROM (
+        SELECT DISTINCT ON (r.series_set) r.id, r.started_at, r.conditions
+        FROM runs_run r WHERE {_RUNS_TILL}
+        ORDER BY r.series_set, r.started_at DESC, r.id DESC
+    ) r CROSS JOIN LATERAL (SELECT * FROM runs_measurement m WHERE {_MEASURED}) m
     ORDER BY m.series_id, r.started_at DESC, r.id DESC
 )"""  # noqa: S608 - constants
-"""Of one machine (k): of each of its runs the few rows by the key; parameters: series, until."""
+"""Of one machine (k): of its runs the last one with each set of series, and of that the few rows
+by the key. An earlier run with the same set has nothing later than it. Parameters: until, series.
+"""
+
+_ANY_BEFORE = f"""(
+    SELECT k.id AS machine_id, m.series_id, r.id AS run_id, r.started_at
+    FROM runs_run r CROSS JOIN LATERAL (SELECT * FROM runs_measurement m WHERE {_MEASURED}) m
+    WHERE {_RUNS_TILL}
+)"""  # noqa: S608 - constants
+"""Of one machine (k) whatever it measured, the latest or not. Parameters: series, until."""
 
 _PAST = f"""(
     WITH later AS MATERIALIZED (
@@ -161,7 +179,7 @@ def machine_results(series: Relation, until: datetime | None) -> Relation:
     if until is None:
         return Relation("runs_latest l")
     once = (*series.parameters, until)
-    parameters = (*once, *once, *once)
+    parameters = (*once, *once, until, *series.parameters)
     return Relation(f"{_PAST.format(series=series.sql)} l", parameters)
 
 
@@ -174,4 +192,16 @@ def results_of_machine(series: Relation, until: datetime | None) -> Relation:
     if until is None:
         return Relation("runs_latest l")
     sql = f"{_LOOK_BACK.format(series=series.sql)} l ({COLUMNS})"
-    return Relation(sql, (*series.parameters, until))
+    return Relation(sql, (until, *series.parameters))
+
+
+def any_of_machine(series: Relation, query: ComparisonQuery) -> Relation:
+    """The same where it is only asked whether there is a result in the query's time.
+
+    There is one when any run of that time has it, the latest or not: the first that is found is
+    enough. What a query asks of the latest run itself is another matter.
+    """
+    if query.until is None or query.asks_of_latest:
+        return results_of_machine(series, query.until)
+    sql = f"{_ANY_BEFORE.format(series=series.sql)} l"
+    return Relation(sql, (*series.parameters, query.until))

@@ -71,6 +71,12 @@ class ComparisonQuery:
         """Whether only the machines of some hosts are asked for."""
         return bool(self.filters.get("host"))
 
+    @property
+    def asks_of_latest(self) -> bool:
+        """Whether it hangs on more than the time of a machine's latest run what is let through."""
+        of_run = any(self.filters.get(name) for name in OF_RESULTS)
+        return of_run or self.mac is not None or grouping(self.group_by).of_run
+
 
 @dataclass
 class Where:

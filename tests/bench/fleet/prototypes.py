@@ -28,11 +28,12 @@ HOST_NAME = "prototype"
 DERIVED: tuple[type[Model], ...] = (Measurement, BaselineLevel, RunSpeedIndex)
 """Tables with rows of a run that follow from its figures alone."""
 
-VERDICT = (
+FROM_FIGURES = (
     "acceleration",
     "acceleration_evidence",
     "acceleration_advice",
     "acceleration_factor",
+    "series_set",
     "derived_version",
 )
 CHUNK_RUNS = 1_000
@@ -69,7 +70,7 @@ def _process(plan: Plan, run: PlannedRun) -> int:
 
 def verdicts(prototypes: Prototypes) -> Verdicts:
     """What the program says about the prototypes."""
-    rows = Run.objects.filter(pk__in=prototypes.values()).values("id", *VERDICT)
+    rows = Run.objects.filter(pk__in=prototypes.values()).values("id", *FROM_FIGURES)
     found = {row.pop("id"): row for row in rows}
     return {kind: found[pk] for kind, pk in prototypes.items()}
 
