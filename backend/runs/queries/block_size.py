@@ -1,12 +1,16 @@
 """Which block size a comparison of openssl is made at."""
 
-from runs.queries.machine_results import Relation, SeriesTable, any_of_machine
+from collections import Counter
+from collections.abc import Mapping
+
+from runs.queries.machine_results import Relation, SeriesTable, results_of_machine
 from runs.queries.selection import (
     ComparisonQuery,
     grouping,
     machine_conditions,
     result_conditions,
 )
+from runs.queries.series_sets import series_sets, told_by_sets
 from runs.queries.statements import array, fetch_rows
 
 
@@ -15,8 +19,10 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
     blocks = [series.slots[slot].block_size or 0 for slot in series.slot_of]
     if not blocks:
         return None
+    if told_by_sets(query):
+        return _by_sets(query, dict(zip(series.ids, blocks, strict=True)))
     group, machines = grouping(query.group_by), machine_conditions(query)
-    results = any_of_machine(Relation("blocks.ids"), query)
+    results = results_of_machine(Relation("blocks.ids"), query.until)
     dates = result_conditions(query)
     run, one = ("JOIN runs_run r ON r.id = x.run_id", "") if group.reads_run else ("", "LIMIT 1")
     # By machine and block size one result is looked up, instead of reading all of them.
@@ -46,3 +52,12 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
         ],
     )
     return rows[0][0] if rows else None
+
+
+def _by_sets(query: ComparisonQuery, block_of: Mapping[int, int]) -> int | None:
+    """The same of a query that sets of series tell enough of."""
+    groups: Counter[int] = Counter()
+    for measured, count in series_sets(query, grouping(query.group_by).key).measured():
+        for block in {block_of[one] for one in measured & block_of.keys()}:
+            groups[block] += count
+    return max(groups, key=lambda block: (groups[block], block), default=None)

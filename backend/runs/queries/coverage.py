@@ -1,12 +1,13 @@
 """Which ciphers and block sizes were measured under a query's filters, and by how many machines."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-from runs.queries.machine_results import Slot, class_series
+from runs.queries.machine_results import SeriesTable, Slot, class_series
 from runs.queries.rolled_up import class_of, is_unfiltered, query_of
 from runs.queries.selection import ComparisonQuery
+from runs.queries.series_sets import series_sets, told_by_sets
 from runs.queries.statements import fetch_rows
 from runs.queries.votes import results_of_query
 from runs.rollups import Made, Question, maker, rollup
@@ -73,8 +74,10 @@ def _make_coverage(question: Question) -> Made:
 
 
 def _coverage_directly(query: ComparisonQuery) -> Coverage:
-    series = class_series(query)
-    results = results_of_query(replace(query, group_by="cpu"), series)
+    series, query = class_series(query), replace(query, group_by="cpu")
+    if told_by_sets(query):
+        return _coverage_by_sets(query, series)
+    results = results_of_query(query, series)
     rows = fetch_rows(
         f"""
         SELECT slots, count(*)::int FROM (
@@ -86,3 +89,13 @@ def _coverage_directly(query: ComparisonQuery) -> Coverage:
         results.parameters,
     )
     return Coverage(series.slots, rows)
+
+
+def _coverage_by_sets(query: ComparisonQuery, series: SeriesTable) -> Coverage:
+    """The same of a query that sets of series tell enough of."""
+    found = series_sets(query, "k.host_id, k.environment_id")
+    slot_of = dict(zip(series.ids, series.slot_of, strict=True))
+    patterns: Counter[tuple[int, ...]] = Counter()
+    for measured, machines in found.measured():
+        patterns[tuple(sorted({slot_of[one] for one in measured & slot_of.keys()}))] += machines
+    return Coverage(series.slots, [(slots, count) for slots, count in patterns.items() if slots])

@@ -1,0 +1,84 @@
+"""What was measured in some time, by the sets of series that runs have results of.
+
+A fleet has thousands of runs and a handful of such sets. That a machine has a result in some time
+is so when any of its runs of that time has it, the latest or not, so no measurement need be read
+but those of one run for each set.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from runs.queries.selection import COUNTED, ComparisonQuery, Where, machine_conditions
+from runs.queries.statements import fetch_rows
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class SeriesSets:
+    """For each key the sets that its runs have, and the ids of the series of each set."""
+
+    sets_of: Mapping[Key, frozenset[UUID]]
+    series: Mapping[UUID, frozenset[int]]
+
+    def measured(self) -> Iterator[tuple[frozenset[int], int]]:
+        """The ids of series that a key has results of, and how many keys have just these sets."""
+        for sets, keys in Counter(self.sets_of.values()).items():
+            yield frozenset().union(*(self.series[one] for one in sets)), keys
+
+
+def told_by_sets(query: ComparisonQuery) -> bool:
+    """Whether `series_sets` tells what the query's machines have results of, and is the way to it.
+
+    Without dates it is read from their latest results, of which there are no more in the course
+    of the years.
+    """
+    dated = query.since is not None or query.until is not None
+    return dated and not query.asks_of_latest
+
+
+def series_sets(query: ComparisonQuery, columns: str) -> SeriesSets:
+    """Of the runs that the query's filters and dates let through, by these columns.
+
+    `columns` are SQL, of machines (k) or environments (e).
+    """
+    where = _conditions(query)
+    rows = fetch_rows(
+        f"""
+        SELECT {columns}, r.series_set, max(r.id) FROM runs_run r
+        CROSS JOIN LATERAL (SELECT r.host_id, r.environment_id, r.source, r.tags) k
+        JOIN runs_environment e ON e.id = r.environment_id
+        WHERE {where.text} GROUP BY {columns}, r.series_set
+        """,  # noqa: S608 - closed lists
+        where.parameters,
+    )
+    sets: defaultdict[Key, set[UUID]] = defaultdict(set)
+    examples: dict[UUID, int] = {}
+    for *key, one, run in rows:
+        sets[tuple(key)].add(one)
+        examples[one] = run
+    return SeriesSets({key: frozenset(found) for key, found in sets.items()}, _series_of(examples))
+
+
+def _conditions(query: ComparisonQuery) -> Where:
+    """Conditions on runs (r), their machines (k) and environments (e)."""
+    where = machine_conditions(query)
+    where.add(f"{COUNTED} AND r.series_set IS NOT NULL")
+    if query.since is not None:
+        where.add("r.started_at >= %s", query.since)
+    if query.until is not None:
+        where.add("r.started_at <= %s", query.until)
+    return where
+
+
+def _series_of(examples: Mapping[UUID, int]) -> dict[UUID, frozenset[int]]:
+    rows = fetch_rows(
+        "SELECT run_id, array_agg(series_id) FROM runs_measurement"
+        " WHERE run_id = ANY(%s) AND median IS NOT NULL GROUP BY run_id",
+        [list(examples.values())],
+    )
+    found = {run: frozenset(series) for run, series in rows}
+    return {one: found.get(run, frozenset()) for one, run in examples.items()}
