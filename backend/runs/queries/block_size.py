@@ -19,7 +19,7 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
     blocks = [series.slots[slot].block_size or 0 for slot in series.slot_of]
     if not blocks:
         return None
-    if told_by_sets(query):
+    if told_by_sets(query) and not grouping(query.group_by).of_run:
         return _by_sets(query, dict(zip(series.ids, blocks, strict=True)))
     group, machines = grouping(query.group_by), machine_conditions(query)
     results = results_of_machine(Relation("blocks.ids"), query.until)

@@ -93,7 +93,7 @@ def _coverage_directly(query: ComparisonQuery) -> Coverage:
 
 def _coverage_by_sets(query: ComparisonQuery, series: SeriesTable) -> Coverage:
     """The same of a query that sets of series tell enough of."""
-    found = series_sets(query, "k.host_id, k.environment_id")
+    found = series_sets(query, "k.host_id", "k.environment_id")
     slot_of = dict(zip(series.ids, series.slot_of, strict=True))
     patterns: Counter[tuple[int, ...]] = Counter()
     for measured, machines in found.measured():

@@ -18,6 +18,7 @@ from runs.queries.selection import (
     machine_conditions,
     result_conditions,
 )
+from runs.queries.series_sets import groups_of_latest_runs
 from runs.queries.statements import fetch_prepared, fetch_rows
 from runs.queries.votes import (
     SILENT,
@@ -133,7 +134,7 @@ def grouped_votes(
     chosen = every.choice(query)
     all_read = _reads_whole_class(query, chosen, every)
     votes = valued_votes(query, profile, every if all_read else chosen, chosen.used_slots)
-    hosts = _hosts(query, every.without(chosen), all_read)
+    hosts = _hosts(query, chosen, every, all_read)
     without = _NO_BASELINE if query.metric in NEEDS_BASELINE else "0"
     rows = _fetch(
         query,
@@ -213,19 +214,27 @@ def slice_rows(
 def _reads_whole_class(query: ComparisonQuery, chosen: SeriesTable, every: SeriesTable) -> bool:
     """Whether all results of the machines are read, and not only those of the chosen ciphers.
 
-    Which machines belong to a group does not hang on the ciphers. Where a machine's group is the
-    same whatever its run, it is enough to look by the index whether it has any other result.
+    Which machines belong to a group does not hang on the ciphers. It is enough to look by the
+    index whether a machine has any other result, or what its latest run with one says of itself,
+    unless something else is asked of that run.
     """
-    return grouping(query.group_by).of_run or len(chosen.ids) == len(every.ids)
+    of_run = grouping(query.group_by).of_run and query.asks_of_latest
+    return of_run or len(chosen.ids) == len(every.ids)
 
 
-def _hosts(query: ComparisonQuery, others: SeriesTable, all_read: bool) -> Relation:
+def _hosts(
+    query: ComparisonQuery, chosen: SeriesTable, every: SeriesTable, all_read: bool
+) -> Relation:
     """(g, hosts): the (host, environment) pairs of each group, by `votes` and `valued`."""
-    if grouping(query.group_by).of_run:
-        return Relation(f"{HOSTS_OF_LATEST_RUNS} UNION ALL {_VOTERS}")
+    group = grouping(query.group_by)
+    if group.of_run:
+        by_run = Relation(HOSTS_OF_LATEST_RUNS)
+        if not all_read:
+            by_run = groups_of_latest_runs(query, every.ids)
+        return Relation(f"({by_run.sql}) UNION ALL ({_VOTERS})", by_run.parameters)
     if all_read:
         return Relation(HOSTS_THAT_VOTE)
-    group = grouping(query.group_by)
+    others = every.without(chosen)
     machines, dates = machine_conditions(query), result_conditions(query)
     results = any_of_machine(others.array, query)
     # Few are left when those that vote are gone; a scalar subquery has each of them looked up by

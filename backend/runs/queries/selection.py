@@ -73,9 +73,8 @@ class ComparisonQuery:
 
     @property
     def asks_of_latest(self) -> bool:
-        """Whether it hangs on more than the time of a machine's latest run what is let through."""
-        of_run = any(self.filters.get(name) for name in OF_RESULTS)
-        return of_run or self.mac is not None or grouping(self.group_by).of_run
+        """Whether what is let through hangs on more of a machine's latest run than its time."""
+        return self.mac is not None or any(self.filters.get(name) for name in OF_RESULTS)
 
 
 @dataclass

@@ -6,15 +6,29 @@ but those of one run for each set.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from runs.queries.selection import COUNTED, ComparisonQuery, Where, machine_conditions
-from runs.queries.statements import fetch_rows
+from runs.queries.machine_results import Relation
+from runs.queries.selection import (
+    COUNTED,
+    ComparisonQuery,
+    Where,
+    grouping,
+    machine_conditions,
+)
+from runs.queries.statements import LATEST_FIRST, fetch_rows
 
 Key = tuple[Any, ...]
+
+_RUNS = """
+FROM runs_run r
+CROSS JOIN LATERAL (SELECT r.host_id, r.environment_id, r.source, r.tags) k
+JOIN runs_environment e ON e.id = r.environment_id
+"""
+"""Runs (r), what they say of their machines (k), and environments (e)."""
 
 
 @dataclass(frozen=True)
@@ -40,19 +54,14 @@ def told_by_sets(query: ComparisonQuery) -> bool:
     return dated and not query.asks_of_latest
 
 
-def series_sets(query: ComparisonQuery, columns: str) -> SeriesSets:
+def series_sets(query: ComparisonQuery, *columns: str) -> SeriesSets:
     """Of the runs that the query's filters and dates let through, by these columns.
 
     `columns` are SQL, of machines (k) or environments (e).
     """
-    where = _conditions(query)
+    where, keys = _conditions(query), ", ".join((*columns, "r.series_set"))
     rows = fetch_rows(
-        f"""
-        SELECT {columns}, r.series_set, max(r.id) FROM runs_run r
-        CROSS JOIN LATERAL (SELECT r.host_id, r.environment_id, r.source, r.tags) k
-        JOIN runs_environment e ON e.id = r.environment_id
-        WHERE {where.text} GROUP BY {columns}, r.series_set
-        """,  # noqa: S608 - closed lists
+        f"SELECT {keys}, max(r.id) {_RUNS} WHERE {where.text} GROUP BY {keys}",
         where.parameters,
     )
     sets: defaultdict[Key, set[UUID]] = defaultdict(set)
@@ -61,6 +70,23 @@ def series_sets(query: ComparisonQuery, columns: str) -> SeriesSets:
         sets[tuple(key)].add(one)
         examples[one] = run
     return SeriesSets({key: frozenset(found) for key, found in sets.items()}, _series_of(examples))
+
+
+def groups_of_latest_runs(query: ComparisonQuery, series: Collection[int]) -> Relation:
+    """(g, hosts): each machine in the group of its latest run that has a result of these series."""
+    found = series_sets(query).series
+    where, group = _conditions(query), grouping(query.group_by)
+    where.add(
+        "r.series_set = ANY(%s::uuid[])",
+        [one for one, measured in found.items() if not measured.isdisjoint(series)],
+    )
+    sql = f"""
+        SELECT g, count(*)::int FROM (
+            SELECT DISTINCT ON (r.host_id, r.environment_id) {group.key} AS g {_RUNS}
+            WHERE {where.text} ORDER BY r.host_id, r.environment_id, {LATEST_FIRST}
+        ) machines GROUP BY g
+    """  # noqa: S608 - closed lists
+    return Relation(sql, (*group.parameters, *where.parameters))
 
 
 def _conditions(query: ComparisonQuery) -> Where:
