@@ -1,7 +1,8 @@
 """Which block size a comparison of openssl is made at."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
+from typing import Any
 
 from runs.queries.machine_results import Relation, SeriesTable, results_of_machine
 from runs.queries.selection import (
@@ -10,7 +11,7 @@ from runs.queries.selection import (
     machine_conditions,
     result_conditions,
 )
-from runs.queries.series_sets import series_sets, told_by_sets
+from runs.queries.series_sets import latest_series, told_by_sets
 from runs.queries.statements import array, fetch_rows
 
 
@@ -19,9 +20,9 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
     blocks = [series.slots[slot].block_size or 0 for slot in series.slot_of]
     if not blocks:
         return None
-    if told_by_sets(query) and not grouping(query.group_by).of_run:
-        return _by_sets(query, dict(zip(series.ids, blocks, strict=True)))
     group, machines = grouping(query.group_by), machine_conditions(query)
+    if told_by_sets(query) or (group.of_run and not query.asks_of_latest):
+        return _by_sets(query, dict(zip(series.ids, blocks, strict=True)))
     results = results_of_machine(Relation("blocks.ids"), query.until)
     dates = result_conditions(query)
     run, one = ("JOIN runs_run r ON r.id = x.run_id", "") if group.reads_run else ("", "LIMIT 1")
@@ -56,8 +57,8 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
 
 def _by_sets(query: ComparisonQuery, block_of: Mapping[int, int]) -> int | None:
     """The same of a query that sets of series tell enough of."""
-    groups: Counter[int] = Counter()
-    for measured, count in series_sets(query, grouping(query.group_by).key).measured():
-        for block in {block_of[one] for one in measured & block_of.keys()}:
-            groups[block] += count
-    return max(groups, key=lambda block: (groups[block], block), default=None)
+    groups: defaultdict[int, set[Any]] = defaultdict(set)
+    for group, latest in latest_series(query):
+        for block in {block_of[one] for one in latest & block_of.keys()}:
+            groups[block].add(group)
+    return max(groups, key=lambda block: (len(groups[block]), block), default=None)
