@@ -132,7 +132,7 @@ def test_ten_thousand_tags_are_cut_to_what_can_be_read(store_run: StoreRun) -> N
             "  (SELECT FROM runs_latest x WHERE x.machine_id = k.id) ",
             [run.pk],
         )
-    found = tag_facets(ComparisonQuery())
+    found = tag_facets(ComparisonQuery(), None)
     assert len(found) == MOST_TAG_KEYS
     (serial,) = (one for one in found if one.tag == "serial")
     assert (len(serial.options), serial.more) == (MOST_OPTIONS, 10_001 - MOST_OPTIONS)

@@ -226,6 +226,7 @@ def agree(asked: list[ComparisonQuery]) -> None:
             said = {(one.host_id, one.environment_id, one.cipher, one.value) for one in found}
             assert said == reference_votes(at_block)
         assert facets(query) == facets_directly(query)
+        assert counted(query) == counted_in_python(query)
         counts_agree(at_block)
         files_agree(at_block)
 
@@ -247,6 +248,60 @@ def counts_agree(query: ComparisonQuery) -> None:
     assert covered.machines(query) == len(pairs)
     if query.block_size is not None:
         assert query.block_size in covered.block_sizes
+
+
+Counted = dict[tuple[str, str], int]
+"""(filter, value) -> machines."""
+
+COUNTED = ("cpu", "host", "source", "verdict", "tag")
+
+
+def counted(query: ComparisonQuery) -> Counted:
+    return {
+        (facet.name, option.key): option.count
+        for facet in facets(query)
+        if facet.name in COUNTED
+        for option in facet.options
+    }
+
+
+def counted_in_python(query: ComparisonQuery) -> Counted:
+    """The same by the definition, over all runs: under all filters but the one that is counted."""
+    latest: dict[tuple[Any, ...], dict[int, tuple[Any, ...]]] = {}
+    for run in Run.objects.filter(status="ready", hidden=False).select_related(
+        "environment__cpu", "host"
+    ):
+        assert run.environment is not None
+        assert run.host is not None
+        assert run.started_at is not None
+        if query.until and run.started_at > query.until:
+            continue
+        tags = tuple(f"{key}:{value}" for key, value in run.tags.items())
+        facts = (run.environment.cpu.key, run.host.slug, run.source, tags)
+        machine = (run.host_id, run.environment_id, facts)
+        results = run.measurements.filter(series__tool=query.tool, median__isnull=False)
+        for series in results.values_list("series_id", flat=True):
+            found = latest.setdefault(machine, {})
+            mine = (run.started_at, run.pk, run.acceleration)
+            found[series] = max(found.get(series, mine), mine)
+    pairs: dict[tuple[str, str], set[Any]] = {}
+    for (host, surroundings, facts), results_of in latest.items():
+        verdicts = {
+            verdict
+            for started, _, verdict in results_of.values()
+            if not query.since or started >= query.since
+        }
+        if not verdicts:
+            continue
+        cpu, slug, source, tags = facts
+        values = {"cpu": {cpu}, "host": {slug}, "source": {source}, "verdict": verdicts}
+        values["tag"] = set(tags)
+        failed = {name for name, asked in query.filters.items() if values[name].isdisjoint(asked)}
+        for name in COUNTED:
+            if failed <= {name}:
+                for value in values[name]:
+                    pairs.setdefault((name, value), set()).add((host, surroundings))
+    return {place: len(found) for place, found in pairs.items()}
 
 
 def files_agree(query: ComparisonQuery) -> None:

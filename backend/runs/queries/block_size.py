@@ -57,8 +57,10 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
 
 def _by_sets(query: ComparisonQuery, block_of: Mapping[int, int]) -> int | None:
     """The same of a query that sets of series tell enough of."""
+    group = grouping(query.group_by)
+    found = latest_series(query, group.key, group.parameters)
     groups: defaultdict[int, set[Any]] = defaultdict(set)
-    for group, latest in latest_series(query):
+    for value, latest in {(value, latest) for (value, _), latest in found.items()}:
         for block in {block_of[one] for one in latest & block_of.keys()}:
-            groups[block].add(group)
+            groups[block].add(value)
     return max(groups, key=lambda block: (len(groups[block]), block), default=None)

@@ -1,13 +1,13 @@
 """The filters that there are to choose from: their values with counts."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple, dataclass, replace
 
 from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
 from runs.models.environment import DIMENSIONS
-from runs.queries.machine_results import Relation, any_of_machine, results_of_machine
+from runs.queries.machine_results import Relation
 from runs.queries.rolled_up import is_unfiltered
 from runs.queries.selection import (
     ComparisonQuery,
@@ -16,7 +16,8 @@ from runs.queries.selection import (
     machine_conditions,
     result_conditions,
 )
-from runs.queries.statements import fetch_rows
+from runs.queries.series_sets import latest_series, told_by_sets
+from runs.queries.statements import array, fetch_prepared, fetch_rows
 from runs.rollups import Made, Question, maker, rollup
 
 FACETS = {
@@ -95,17 +96,34 @@ def facets_directly(query: ComparisonQuery) -> tuple[Facet, ...]:
     """The same from the machines and their latest results.
 
     So a second value can be added to a filter. Two statements count, whatever the filters, and
-    two bring the names of hosts and of dimensions' values.
+    two bring the names of hosts and of dimensions' values; of a query with dates, others bring
+    what was measured then.
     """
     counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    statement = _counts(query)
+    measured = _measured_then(query)
+    statement = _counts(query, measured)
     for name, value, count in fetch_rows(statement.sql, statement.parameters):
         counts[name][value] = count
     names = _dimension_names(counts)
-    return (*(_facet(name, counts[name], names) for name in FACETS), *tag_facets(query))
+    return (*(_facet(name, counts[name], names) for name in FACETS), *tag_facets(query, measured))
 
 
-def _counts(query: ComparisonQuery) -> Relation:
+Measured = Collection[tuple[str, int]]
+"""The (AES verdict, machine) of the runs that machines' latest results come from."""
+
+
+def _measured_then(query: ComparisonQuery) -> Measured | None:
+    """By the query's tool and dates, whatever its filters; None without dates."""
+    any_kind = replace(query, mac=None, filters={})
+    if not told_by_sets(any_kind):
+        return None
+    of_tool = _series_of_tool(query)
+    ((ids,),) = fetch_prepared(f"SELECT {of_tool.sql}", of_tool.parameters)
+    found = latest_series(any_kind, "r.acceleration")
+    return [key for key, series in found.items() if not series.isdisjoint(ids)]
+
+
+def _counts(query: ComparisonQuery, measured: Measured | None) -> Relation:
     """(facet, value, pairs) of every facet.
 
     A machine that passes all filters counts in each facet, one that fails a single filter only
@@ -124,7 +142,7 @@ def _counts(query: ComparisonQuery) -> Relation:
         f"('{name}', of_{name}, {f'passed_{name}' if name in filters else 'true'})"
         for name in columns
     )
-    others, measured = machine_conditions(query, without=FACETS), _verdicts_by_tool(query)
+    others, verdict = machine_conditions(query, without=FACETS), _verdicts(query, measured)
     sql = f"""
         WITH passing AS (
             SELECT k.id, k.host_id, k.environment_id, k.source, k.tags, {", ".join(selected)}
@@ -132,7 +150,7 @@ def _counts(query: ComparisonQuery) -> Relation:
             WHERE {others.text}
         ), counted AS MATERIALIZED (
             SELECT k.*, verdicts, passed_verdict, {failed} AS failed FROM passing k
-            CROSS JOIN LATERAL ({measured.sql}) m (verdicts)
+            {verdict.sql}
             CROSS JOIN LATERAL (
                 SELECT {"verdicts && %s::varchar[]" if verdicts else "true"} AS passed_verdict
             ) v
@@ -148,26 +166,40 @@ def _counts(query: ComparisonQuery) -> Relation:
         ) pairs GROUP BY facet, value
     """  # noqa: S608 - closed lists
     flagged = [value for one in filters.values() for value in one.parameters]
-    return Relation(sql, (*flagged, *others.parameters, *measured.parameters, *verdicts))
+    return Relation(sql, (*flagged, *others.parameters, *verdict.parameters, *verdicts))
 
 
-def _verdicts_by_tool(query: ComparisonQuery) -> Relation:
-    """The verdicts of a machine's (k) runs that its latest results of the tool come from.
+def _verdicts(query: ComparisonQuery, measured: Measured | None) -> Relation:
+    """A join that brings `verdicts`: of the runs that a machine's latest results come from.
 
-    By the query's dates; NULL where there are none.
+    Of results of the tool. NULL, or no row, where there are none.
     """
-    series = Relation("ARRAY(SELECT id FROM runs_series WHERE tool = %s)", (query.tool,))
-    any_kind = replace(query, mac=None, filters={})
-    results, dates = results_of_machine(series, query.until), result_conditions(any_kind)
+    if measured is not None:
+        return Relation(
+            """
+            JOIN (
+                SELECT machine_id, array_agg(verdict)
+                FROM unnest(%s::int[], %s::varchar[]) n (machine_id, verdict) GROUP BY machine_id
+            ) m (machine_id, verdicts) ON m.machine_id = k.id
+            """,
+            (array(machine for _, machine in measured), [verdict for verdict, _ in measured]),
+        )
+    series = _series_of_tool(query)
     return Relation(
         f"""
-        SELECT array_agg(DISTINCT r.acceleration) FROM (
-            SELECT DISTINCT l.run_id FROM {results.sql}
-            WHERE l.machine_id = k.id AND l.series_id = ANY({series.sql}) AND {dates.text}
-        ) x JOIN runs_run r ON r.id = x.run_id
+        CROSS JOIN LATERAL (
+            SELECT array_agg(DISTINCT r.acceleration) FROM (
+                SELECT DISTINCT l.run_id FROM runs_latest l
+                WHERE l.machine_id = k.id AND l.series_id = ANY({series.sql})
+            ) x JOIN runs_run r ON r.id = x.run_id
+        ) m (verdicts)
         """,  # noqa: S608 - closed lists
-        (*results.parameters, *series.parameters, *dates.parameters),
+        series.parameters,
     )
+
+
+def _series_of_tool(query: ComparisonQuery) -> Relation:
+    return Relation("ARRAY(SELECT id FROM runs_series WHERE tool = %s)", (query.tool,))
 
 
 Names = Mapping[str, tuple[str, str]]
@@ -211,21 +243,19 @@ def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
     )
 
 
-def tag_facets(query: ComparisonQuery) -> tuple[Facet, ...]:
+def tag_facets(query: ComparisonQuery, measured: Measured | None) -> tuple[Facet, ...]:
     """A filter for each tag key, counted under all filters but the tags; few keys at most."""
-    machines = machine_conditions(query, without=("tag",))
-    tool = Relation("ARRAY(SELECT id FROM runs_series WHERE tool = %s)", (query.tool,))
-    measured = _has_result(replace(query, mac=None), tool)
+    machines, result = machine_conditions(query, without=("tag",)), _has_result(query, measured)
     rows = fetch_rows(
         f"""
         SELECT key, value, count(*) FROM (
             SELECT DISTINCT t.key, t.value, k.host_id, k.environment_id
             FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
             CROSS JOIN LATERAL jsonb_each_text(k.tags) t
-            WHERE {machines.text} AND {measured.sql}
+            WHERE {machines.text} AND {result.sql}
         ) pairs GROUP BY key, value
         """,  # noqa: S608 - closed lists
-        [*machines.parameters, *measured.parameters],
+        [*machines.parameters, *result.parameters],
     )
     by_key: dict[str, list[FacetOption]] = {}
     for key, value, count in rows:
@@ -243,18 +273,16 @@ def _tag_facet(key: str, options: list[FacetOption]) -> Facet:
     return Facet("tag", f"Tag {key}", _in_order(widest), tag=key, more=more)
 
 
-def _has_result(query: ComparisonQuery, series: Relation) -> Relation:
-    """The condition that a machine (k) has a result (l) of these series as the query asks.
-
-    A scalar subquery with a limit: each machine is looked up by its key, none is read whole.
-    """
-    results, conditions = any_of_machine(series, query), result_conditions(query)
+def _has_result(query: ComparisonQuery, measured: Measured | None) -> Relation:
+    """The condition that a machine (k) has a result (l) of the tool as the query asks."""
+    asked = query.filters.get("verdict")
+    if measured is not None:
+        machines = (machine for verdict, machine in measured if not asked or verdict in asked)
+        return Relation("k.id = ANY(%s::int[])", (array(machines),))
+    series, conditions = _series_of_tool(query), result_conditions(replace(query, mac=None))
+    # A scalar subquery with a limit: each machine is looked up by its key, none is read whole.
     return Relation(
-        f"(SELECT true FROM {results.sql} WHERE l.machine_id = k.id"  # noqa: S608
+        "(SELECT true FROM runs_latest l WHERE l.machine_id = k.id"  # noqa: S608
         f" AND l.series_id = ANY({series.sql}) AND {conditions.text} LIMIT 1)",
-        (
-            *results.parameters,
-            *series.parameters,
-            *conditions.parameters,
-        ),
+        (*series.parameters, *conditions.parameters),
     )

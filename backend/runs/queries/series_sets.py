@@ -6,7 +6,7 @@ but those of one run for each set.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -74,31 +74,36 @@ def series_sets(query: ComparisonQuery, *columns: str) -> SeriesSets:
     return SeriesSets({key: frozenset(found) for key, found in sets.items()}, _series_of(examples))
 
 
-def latest_series(query: ComparisonQuery) -> set[tuple[Any, frozenset[int]]]:
-    """What the query groups by, with series whose latest results are all of one run of the group.
+def latest_series(
+    query: ComparisonQuery, column: str, parameters: Sequence[Any] = ()
+) -> dict[tuple[Any, int], frozenset[int]]:
+    """The (column, machine) of runs that have latest results, with the series of these.
 
     A machine's run has the latest result of each of its series that no later run has one of.
+    `column` is SQL, of runs (r), machines (k) or environments (e).
     """
-    where, group = _conditions(query), grouping(query.group_by)
+    where = _conditions(query)
     rows = fetch_rows(
         f"""
-        SELECT machine, g, series_set, id FROM (
+        SELECT machine, value, series_set, id FROM (
             SELECT DISTINCT ON (k.id, r.series_set)
-                k.id AS machine, {group.key} AS g, r.series_set, r.id, r.started_at
+                k.id AS machine, {column} AS value, r.series_set, r.id, r.started_at
             FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
             JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
                 = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
             WHERE {where.text} ORDER BY k.id, r.series_set, {LATEST_FIRST}
         ) r ORDER BY machine, {LATEST_FIRST}
         """,  # noqa: S608 - closed lists
-        [*group.parameters, *where.parameters],
+        [*parameters, *where.parameters],
     )
     series = _series_of({one: run for _, _, one, run in rows})
-    found = set()
-    for _, runs in groupby(rows, itemgetter(0)):
+    found: dict[tuple[Any, int], frozenset[int]] = {}
+    for machine, runs in groupby(rows, itemgetter(0)):
         later: frozenset[int] = frozenset()
-        for _, of, one, _ in runs:
-            found.add((of, series[one] - later if later else series[one]))
+        for _, value, one, _ in runs:
+            latest = series[one] - later if later else series[one]
+            known = found.get((value, machine))
+            found[value, machine] = latest if known is None else known | latest
             later |= series[one]
     return found
 
