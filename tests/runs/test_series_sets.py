@@ -1,6 +1,6 @@
 """What one machine measured in several runs, of which later ones replace a part of the earlier."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -29,13 +29,15 @@ def ran(store_run: StoreRun) -> Any:
     return store
 
 
-def verdicts(**dates: int) -> dict[str, int]:
+def verdicts(since: int | None = None, until: int | None = None) -> dict[str, int]:
     """The verdicts that openssl's results of these days can be filtered by, with counts."""
-    moments = {name: FIRST_DAY + timedelta(days=day) for name, day in dates.items()}
-    (facet,) = (
-        one for one in facets(ComparisonQuery(tool="openssl", **moments)) if one.name == "verdict"
-    )
+    query = ComparisonQuery(tool="openssl", since=moment(since), until=moment(until))
+    (facet,) = (one for one in facets(query) if one.name == "verdict")
     return {option.key: option.count for option in facet.options}
+
+
+def moment(day: int | None) -> datetime | None:
+    return None if day is None else FIRST_DAY + timedelta(days=day)
 
 
 def test_a_run_counts_until_each_of_its_series_was_measured_again(ran: Any) -> None:
