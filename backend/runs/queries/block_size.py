@@ -1,7 +1,7 @@
 """Which block size a comparison of openssl is made at."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from runs.queries.machine_results import Relation, SeriesTable, results_of_machine
@@ -11,7 +11,7 @@ from runs.queries.selection import (
     machine_conditions,
     result_conditions,
 )
-from runs.queries.series_sets import latest_series, told_by_sets
+from runs.queries.series_sets import latest_series, places, told_by_sets
 from runs.queries.statements import array, fetch_rows
 
 
@@ -22,7 +22,7 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
         return None
     group, machines = grouping(query.group_by), machine_conditions(query)
     if told_by_sets(query) or (group.of_run and not query.asks_of_latest):
-        return _by_sets(query, dict(zip(series.ids, blocks, strict=True)))
+        return _by_sets(query, series.ids, blocks)
     results = results_of_machine(Relation("blocks.ids"), query.until)
     dates = result_conditions(query)
     run, one = ("JOIN runs_run r ON r.id = x.run_id", "") if group.reads_run else ("", "LIMIT 1")
@@ -55,12 +55,12 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
     return rows[0][0] if rows else None
 
 
-def _by_sets(query: ComparisonQuery, block_of: Mapping[int, int]) -> int | None:
+def _by_sets(query: ComparisonQuery, ids: Sequence[int], blocks: Sequence[int]) -> int | None:
     """The same of a query that sets of series tell enough of."""
     group = grouping(query.group_by)
-    found = latest_series(query, group.key, group.parameters)
+    found = latest_series(query, ids, group.key, group.parameters)
     groups: defaultdict[int, set[Any]] = defaultdict(set)
-    for value, latest in {(value, latest) for (value, _), latest in found.items()}:
-        for block in {block_of[one] for one in latest & block_of.keys()}:
-            groups[block].add(value)
+    for value, mask in {(value, mask) for (value, _), mask in found.items()}:
+        for place in places(mask):
+            groups[blocks[place]].add(value)
     return max(groups, key=lambda block: (len(groups[block]), block), default=None)

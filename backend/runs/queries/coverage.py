@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from runs.queries.machine_results import SeriesTable, Slot, class_series
 from runs.queries.rolled_up import class_of, is_unfiltered, query_of
 from runs.queries.selection import ComparisonQuery
-from runs.queries.series_sets import series_sets, told_by_sets
+from runs.queries.series_sets import places, series_sets, told_by_sets
 from runs.queries.statements import fetch_rows
 from runs.queries.votes import results_of_query
 from runs.rollups import Made, Question, maker, rollup
@@ -93,9 +93,10 @@ def _coverage_directly(query: ComparisonQuery) -> Coverage:
 
 def _coverage_by_sets(query: ComparisonQuery, series: SeriesTable) -> Coverage:
     """The same of a query that sets of series tell enough of."""
-    found = series_sets(query, "k.host_id", "k.environment_id")
-    slot_of = dict(zip(series.ids, series.slot_of, strict=True))
-    patterns: Counter[tuple[int, ...]] = Counter()
-    for measured, machines in found.measured():
-        patterns[tuple(sorted({slot_of[one] for one in measured & slot_of.keys()}))] += machines
-    return Coverage(series.slots, [(slots, count) for slots, count in patterns.items() if slots])
+    found = series_sets(query, series.ids, "k.host_id", "k.environment_id")
+    patterns = [
+        (sorted({series.slot_of[place] for place in places(mask)}), machines)
+        for mask, machines in Counter(found.measured.values()).items()
+        if mask
+    ]
+    return Coverage(series.slots, patterns)

@@ -119,8 +119,7 @@ def _measured_then(query: ComparisonQuery) -> Measured | None:
         return None
     of_tool = _series_of_tool(query)
     ((ids,),) = fetch_prepared(f"SELECT {of_tool.sql}", of_tool.parameters)
-    found = latest_series(any_kind, "r.acceleration")
-    return [key for key, series in found.items() if not series.isdisjoint(ids)]
+    return latest_series(any_kind, ids, "r.acceleration").keys()
 
 
 def _counts(query: ComparisonQuery, measured: Measured | None) -> Relation:

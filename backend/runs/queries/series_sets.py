@@ -3,10 +3,13 @@
 A fleet has thousands of runs and a handful of such sets. That a machine has a result in some time
 is so when any of its runs of that time has it, the latest or not, so no measurement need be read
 but those of one run for each set.
+
+Of the series that a caller asks about, those of a set are a number, its mask: bit i for the i-th.
+Even where each run has a set of its own, that takes no more than a few bytes for each.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -21,7 +24,7 @@ from runs.queries.selection import (
     grouping,
     machine_conditions,
 )
-from runs.queries.statements import LATEST_FIRST, fetch_rows
+from runs.queries.statements import LATEST_FIRST, array, fetch_rows
 
 Key = tuple[Any, ...]
 
@@ -35,15 +38,15 @@ JOIN runs_environment e ON e.id = r.environment_id
 
 @dataclass(frozen=True)
 class SeriesSets:
-    """For each key the sets that its runs have, and the ids of the series of each set."""
+    """For each key the mask of all series that its runs have, and for each set its own."""
 
-    sets_of: Mapping[Key, frozenset[UUID]]
-    series: Mapping[UUID, frozenset[int]]
+    measured: Mapping[Key, int]
+    masks: Mapping[UUID, int]
 
-    def measured(self) -> Iterator[tuple[frozenset[int], int]]:
-        """The ids of series that a key has results of, and how many keys have just these sets."""
-        for sets, keys in Counter(self.sets_of.values()).items():
-            yield frozenset().union(*(self.series[one] for one in sets)), keys
+
+def places(mask: int) -> Iterator[int]:
+    """Which series are in a mask."""
+    return (place for place in range(mask.bit_length()) if mask >> place & 1)
 
 
 def told_by_sets(query: ComparisonQuery) -> bool:
@@ -56,28 +59,27 @@ def told_by_sets(query: ComparisonQuery) -> bool:
     return dated and not query.asks_of_latest
 
 
-def series_sets(query: ComparisonQuery, *columns: str) -> SeriesSets:
-    """Of the runs that the query's filters and dates let through, by these columns.
+def series_sets(query: ComparisonQuery, series: Sequence[int], *columns: str) -> SeriesSets:
+    """What of `series` (ids) runs measured that the query's filters and dates let through.
 
-    `columns` are SQL, of machines (k) or environments (e).
+    `columns`, which make the keys, are SQL, of machines (k) or environments (e).
     """
     where, keys = _conditions(query), ", ".join((*columns, "r.series_set"))
     rows = fetch_rows(
         f"SELECT {keys}, max(r.id) {_RUNS} WHERE {where.text} GROUP BY {keys}",
         where.parameters,
     )
-    sets: defaultdict[Key, set[UUID]] = defaultdict(set)
-    examples: dict[UUID, int] = {}
-    for *key, one, run in rows:
-        sets[tuple(key)].add(one)
-        examples[one] = run
-    return SeriesSets({key: frozenset(found) for key, found in sets.items()}, _series_of(examples))
+    masks = _masks({row[-2]: row[-1] for row in rows}, series)
+    measured: defaultdict[Key, int] = defaultdict(int)
+    for *key, one, _ in rows:
+        measured[tuple(key)] |= masks[one]
+    return SeriesSets(measured, masks)
 
 
 def latest_series(
-    query: ComparisonQuery, column: str, parameters: Sequence[Any] = ()
-) -> dict[tuple[Any, int], frozenset[int]]:
-    """The (column, machine) of runs that have latest results, with the series of these.
+    query: ComparisonQuery, series: Sequence[int], column: str, parameters: Sequence[Any] = ()
+) -> dict[tuple[Any, int], int]:
+    """The (column, machine) of runs that have latest results of `series`, with the mask of these.
 
     A machine's run has the latest result of each of its series that no later run has one of.
     `column` is SQL, of runs (r), machines (k) or environments (e).
@@ -96,26 +98,22 @@ def latest_series(
         """,  # noqa: S608 - closed lists
         [*parameters, *where.parameters],
     )
-    series = _series_of({one: run for _, _, one, run in rows})
-    found: dict[tuple[Any, int], frozenset[int]] = {}
+    masks = _masks({one: run for _, _, one, run in rows}, series)
+    found: defaultdict[tuple[Any, int], int] = defaultdict(int)
     for machine, runs in groupby(rows, itemgetter(0)):
-        later: frozenset[int] = frozenset()
+        later = 0
         for _, value, one, _ in runs:
-            latest = series[one] - later if later else series[one]
-            known = found.get((value, machine))
-            found[value, machine] = latest if known is None else known | latest
-            later |= series[one]
+            if latest := masks[one] & ~later:
+                found[value, machine] |= latest
+            later |= masks[one]
     return found
 
 
-def groups_of_latest_runs(query: ComparisonQuery, series: Collection[int]) -> Relation:
+def groups_of_latest_runs(query: ComparisonQuery, series: Sequence[int]) -> Relation:
     """(g, hosts): each machine in the group of its latest run that has a result of these series."""
-    found = series_sets(query).series
+    masks = series_sets(query, series).masks
     where, group = _conditions(query), grouping(query.group_by)
-    where.add(
-        "r.series_set = ANY(%s::uuid[])",
-        [one for one, measured in found.items() if not measured.isdisjoint(series)],
-    )
+    where.add("r.series_set = ANY(%s::uuid[])", [one for one, mask in masks.items() if mask])
     sql = f"""
         SELECT g, count(*)::int FROM (
             SELECT DISTINCT ON (r.host_id, r.environment_id) {group.key} AS g {_RUNS}
@@ -136,11 +134,15 @@ def _conditions(query: ComparisonQuery) -> Where:
     return where
 
 
-def _series_of(examples: Mapping[UUID, int]) -> dict[UUID, frozenset[int]]:
+def _masks(examples: Mapping[UUID, int], series: Sequence[int]) -> dict[UUID, int]:
+    """The mask of each set, by a run that has it."""
     rows = fetch_rows(
-        "SELECT run_id, array_agg(series_id) FROM runs_measurement"
-        " WHERE run_id = ANY(%s) AND median IS NOT NULL GROUP BY run_id",
-        [list(examples.values())],
+        """
+        SELECT m.run_id, array_agg(s.place) FROM runs_measurement m
+        JOIN unnest(%s::int[]) WITH ORDINALITY s (id, place) ON s.id = m.series_id
+        WHERE m.run_id = ANY(%s::bigint[]) AND m.median IS NOT NULL GROUP BY m.run_id
+        """,
+        [array(series), array(examples.values())],
     )
-    found = {run: frozenset(series) for run, series in rows}
-    return {one: found.get(run, frozenset()) for one, run in examples.items()}
+    masks = {run: sum(1 << place - 1 for place in found) for run, found in rows}
+    return {one: masks.get(run, 0) for one, run in examples.items()}
