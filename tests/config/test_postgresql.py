@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import DataError, connection, connections
+from django.db import DataError, NotSupportedError, connection, connections
 from django.test.utils import CaptureQueriesContext
 
 from config.postgresql.base import ASK_EVERY, DatabaseWrapper
@@ -89,6 +89,32 @@ def test_a_prepared_statement_outlives_rollbacks_errors_and_new_plans(
         cursor.execute("ALTER TABLE kept_numbers ADD more int")
         cursor.execute("CREATE INDEX ON kept_numbers (n)")
     assert root(16) == (4.0, 1)
+
+
+def test_a_prepared_statement_is_said_again_when_a_migration_changed_what_it_returns(
+    kept: DatabaseWrapper,
+) -> None:
+    def text() -> Any:
+        with kept.prepared_cursor() as cursor:
+            cursor.execute("SELECT t FROM kept_texts WHERE t <> %s", [""])
+            return cursor.fetchall()
+
+    with kept.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE kept_texts AS SELECT 'a'::varchar(3) AS t")
+    assert text() == [("a",)]
+    with kept.cursor() as cursor:
+        cursor.execute("ALTER TABLE kept_texts ALTER t TYPE varchar(5)")
+    assert text() == [("a",)]
+    with kept.cursor() as cursor:
+        cursor.execute("ALTER TABLE kept_texts ALTER t TYPE varchar(7)")
+    kept.set_autocommit(False)
+    with pytest.raises(NotSupportedError):  # the transaction has failed, and must be begun again
+        text()
+    kept.rollback()
+    assert text() == [("a",)]
+    kept.rollback()
+    kept.set_autocommit(True)
+    assert text() == [("a",)]
 
 
 def test_logs_show_a_prepared_statement_with_its_parameters(kept: DatabaseWrapper) -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from runs.derived import refresh_hosts
 from runs.models import Run
-from runs.queries.comparison import resolve_block_size
+from runs.queries.comparison import compare, resolve_block_size
+from runs.queries.coverage import coverage
 from runs.queries.facets import facets
 from runs.queries.selection import ComparisonQuery
 from tests.conftest import StoreRun
@@ -63,3 +65,15 @@ def test_block_sizes_are_those_of_latest_results(ran: Any) -> None:
     ran(0, "hardware", (GCM, 1024), host={"name": "rack"})
     query = ComparisonQuery(tool="openssl", group_by="acceleration")
     assert resolve_block_size(query).block_size == 1024
+
+
+def test_runs_that_an_older_worker_derived_count_as_all_others(ran: Any) -> None:
+    ran(0, "hardware", (GCM, 1024), (CTR, 1024))
+    run = ran(1, "masked", (GCM, 16384))
+    query = ComparisonQuery(tool="openssl", until=moment(1), group_by="acceleration")
+    known = verdicts(until=1), coverage(query), compare(query)
+    Run.objects.update(series_set=None)
+    assert (verdicts(until=1), coverage(query), compare(query)) == known
+    assert verdicts() == {"hardware": 1, "masked": 1}
+    refresh_hosts([run.host_id])
+    assert verdicts() == {"hardware": 1, "masked": 1}

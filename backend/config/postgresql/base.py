@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db.backends.postgresql import base, operations
 from django.db.backends.utils import CursorWrapper
-from psycopg import Cursor, OperationalError
+from psycopg import Cursor, OperationalError, errors
+from psycopg.pq import TransactionStatus
 
 ASK_EVERY = 10.0
 """Seconds for which an answer of the server holds, as long as nothing speaks against it."""
@@ -22,14 +23,25 @@ class PreparedCursor(Cursor[Any]):
         """As ever. The driver keeps a hundred statements, and none that comes another way."""
         self.connection.prepare_threshold = 0
         try:
-            super().execute(query, params, **options)
+            self._execute(query, params, **options)
         finally:
             self.connection.prepare_threshold = None
         return self
 
+    def _execute(self, query: Any, params: Any, **options: Any) -> None:
+        try:
+            super().execute(query, params, **options)
+        except errors.FeatureNotSupported:
+            # A column that it returns has another type now, by a migration. In a transaction,
+            # which has failed by that, it can't be said again; the next one will do.
+            if self.connection.info.transaction_status != TransactionStatus.IDLE:
+                raise
+            self.connection.execute("DEALLOCATE ALL")
+            super().execute(query, params, **options)
+
 
 class DatabaseOperations(operations.DatabaseOperations):
-    """Django's, which shows what was sent to the server: of a prepared statement half the truth."""
+    """Django's would show a prepared statement without its parameters."""
 
     def last_executed_query(self, cursor: Any, sql: str, params: Any) -> str:
         """The statement with its parameters in it, for logs and tests."""

@@ -129,7 +129,7 @@ def compare(query: ComparisonQuery) -> Comparison:
 
 
 def compare_directly(query: ComparisonQuery) -> Comparison:
-    """The same from the machines' latest results, in one statement whatever the filters."""
+    """The same from the machines' latest results, in one statement beside that for a block size."""
     profile = profile_of(query)
     if is_small(query):
         return _comparison(query, profile, grouped_by_slice(query, profile))

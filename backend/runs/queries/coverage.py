@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from runs.queries.machine_results import SeriesTable, Slot, class_series
 from runs.queries.rolled_up import class_of, is_unfiltered, query_of
 from runs.queries.selection import ComparisonQuery
-from runs.queries.series_sets import places, series_sets, told_by_sets
+from runs.queries.series_sets import measured_by_pairs, places, told_by_sets
 from runs.queries.statements import fetch_rows
 from runs.queries.votes import results_of_query
 from runs.rollups import Made, Question, maker, rollup
@@ -93,10 +93,9 @@ def _coverage_directly(query: ComparisonQuery) -> Coverage:
 
 def _coverage_by_sets(query: ComparisonQuery, series: SeriesTable) -> Coverage:
     """The same of a query that sets of series tell enough of."""
-    found = series_sets(query, series.ids, "k.host_id", "k.environment_id")
     patterns = [
         (sorted({series.slot_of[place] for place in places(mask)}), machines)
-        for mask, machines in Counter(found.measured.values()).items()
+        for mask, machines in Counter(measured_by_pairs(query, series.ids)).items()
         if mask
     ]
     return Coverage(series.slots, patterns)

@@ -96,8 +96,8 @@ def facets_directly(query: ComparisonQuery) -> tuple[Facet, ...]:
     """The same from the machines and their latest results.
 
     So a second value can be added to a filter. Two statements count, whatever the filters, and
-    two bring the names of hosts and of dimensions' values; of a query with dates, others bring
-    what was measured then.
+    two bring the names of hosts and of dimensions' values; up to a moment, two more bring what
+    was measured then.
     """
     counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
     measured = _measured_then(query)
@@ -113,13 +113,13 @@ Measured = Collection[tuple[str, int]]
 
 
 def _measured_then(query: ComparisonQuery) -> Measured | None:
-    """By the query's tool and dates, whatever its filters; None without dates."""
-    any_kind = replace(query, mac=None, filters={})
-    if not told_by_sets(any_kind):
+    """By the query's tool and dates, whatever its filters; None where it is now."""
+    unfiltered = replace(query, mac=None, filters={})
+    if not told_by_sets(unfiltered):
         return None
     of_tool = _series_of_tool(query)
     ((ids,),) = fetch_prepared(f"SELECT {of_tool.sql}", of_tool.parameters)
-    return latest_series(any_kind, ids, "r.acceleration").keys()
+    return latest_series(unfiltered, ids, "r.acceleration").keys()
 
 
 def _counts(query: ComparisonQuery, measured: Measured | None) -> Relation:
@@ -183,17 +183,18 @@ def _verdicts(query: ComparisonQuery, measured: Measured | None) -> Relation:
             """,
             (array(machine for _, machine in measured), [verdict for verdict, _ in measured]),
         )
-    series = _series_of_tool(query)
+    unfiltered = replace(query, mac=None, filters={})
+    series, dates = _series_of_tool(query), result_conditions(unfiltered)
     return Relation(
         f"""
         CROSS JOIN LATERAL (
             SELECT array_agg(DISTINCT r.acceleration) FROM (
                 SELECT DISTINCT l.run_id FROM runs_latest l
-                WHERE l.machine_id = k.id AND l.series_id = ANY({series.sql})
+                WHERE l.machine_id = k.id AND l.series_id = ANY({series.sql}) AND {dates.text}
             ) x JOIN runs_run r ON r.id = x.run_id
         ) m (verdicts)
         """,  # noqa: S608 - closed lists
-        series.parameters,
+        (*series.parameters, *dates.parameters),
     )
 
 

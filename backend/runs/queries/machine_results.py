@@ -28,6 +28,9 @@ RESULT = f"""m.series_id, r.id, r.started_at, m.negotiated_id, m.median, m.cpu_s
     m.cpu_bound_throughput, {DOUBTS}"""
 """What these are, after the machine, of a measurement (m) in a run (r)."""
 
+SERIES_SET = "coalesce(r.series_set, md5(r.id::text)::uuid)"
+"""Of a run (r): one that was told none, by an older program, has a set of its own."""
+
 _RUNS_TILL = f"""
     r.host_id = k.host_id AND r.environment_id = k.environment_id
     AND r.source = k.source AND r.tags = k.tags
@@ -42,9 +45,9 @@ _MEASURED = """
 _LOOK_BACK = f"""(
     SELECT DISTINCT ON (m.series_id) k.id, {RESULT}
     FROM (
-        SELECT DISTINCT ON (r.series_set) r.id, r.started_at, r.conditions
+        SELECT DISTINCT ON ({SERIES_SET}) r.id, r.started_at, r.conditions
         FROM runs_run r WHERE {_RUNS_TILL}
-        ORDER BY r.series_set, r.started_at DESC, r.id DESC
+        ORDER BY {SERIES_SET}, r.started_at DESC, r.id DESC
     ) r CROSS JOIN LATERAL (SELECT * FROM runs_measurement m WHERE {_MEASURED}) m
     ORDER BY m.series_id, r.started_at DESC, r.id DESC
 )"""  # noqa: S608 - constants

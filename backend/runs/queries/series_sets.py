@@ -1,47 +1,37 @@
-"""What was measured in some time, by the sets of series that runs have results of.
+"""What machines measured up to a moment, by the sets of series that their runs have results of.
 
-A fleet has thousands of runs and a handful of such sets. That a machine has a result in some time
-is so when any of its runs of that time has it, the latest or not, so no measurement need be read
-but those of one run for each set.
+A fleet has thousands of runs and a handful of such sets. That a machine has a result up to then
+is so when any of its runs has it, the latest or not, so no measurement need be read but those of
+one run for each set. Now it is told by the runs that latest results come from, of which there are
+no more in the course of the years.
 
 Of the series that a caller asks about, those of a set are a number, its mask: bit i for the i-th.
 Even where each run has a set of its own, that takes no more than a few bytes for each.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from runs.queries.machine_results import Relation
+from runs.queries.machine_results import SERIES_SET, Relation
 from runs.queries.selection import (
     COUNTED,
     ComparisonQuery,
-    Where,
     grouping,
     machine_conditions,
 )
 from runs.queries.statements import LATEST_FIRST, array, fetch_rows
 
-Key = tuple[Any, ...]
 
-_RUNS = """
-FROM runs_run r
-CROSS JOIN LATERAL (SELECT r.host_id, r.environment_id, r.source, r.tags) k
-JOIN runs_environment e ON e.id = r.environment_id
-"""
-"""Runs (r), what they say of their machines (k), and environments (e)."""
+def told_by_sets(query: ComparisonQuery) -> bool:
+    """Whether results need not be looked for to know what the query's machines measured.
 
-
-@dataclass(frozen=True)
-class SeriesSets:
-    """For each key the mask of all series that its runs have, and for each set its own."""
-
-    measured: Mapping[Key, int]
-    masks: Mapping[UUID, int]
+    Now they are there, by machine; only up to a moment of the past they would have to be found.
+    """
+    return query.until is not None and not query.asks_of_latest
 
 
 def places(mask: int) -> Iterator[int]:
@@ -49,31 +39,22 @@ def places(mask: int) -> Iterator[int]:
     return (place for place in range(mask.bit_length()) if mask >> place & 1)
 
 
-def told_by_sets(query: ComparisonQuery) -> bool:
-    """Whether `series_sets` tells what the query's machines have results of, and is the way to it.
-
-    Without dates it is read from their latest results, of which there are no more in the course
-    of the years.
-    """
-    dated = query.since is not None or query.until is not None
-    return dated and not query.asks_of_latest
-
-
-def series_sets(query: ComparisonQuery, series: Sequence[int], *columns: str) -> SeriesSets:
-    """What of `series` (ids) runs measured that the query's filters and dates let through.
-
-    `columns`, which make the keys, are SQL, of machines (k) or environments (e).
-    """
-    where, keys = _conditions(query), ", ".join((*columns, "r.series_set"))
+def measured_by_pairs(query: ComparisonQuery, series: Sequence[int]) -> list[int]:
+    """For each (host, environment) the mask of those of `series` (ids) that its runs measured."""
+    runs = _runs(query, series, "k.host_id, k.environment_id")
     rows = fetch_rows(
-        f"SELECT {keys}, max(r.id) {_RUNS} WHERE {where.text} GROUP BY {keys}",
-        where.parameters,
+        f"""{runs.sql}
+        SELECT DISTINCT host_id, environment_id, series_set, NULL::bigint[] FROM runs
+        UNION ALL SELECT NULL, NULL, series_set, places FROM sets
+        """,  # noqa: S608 - closed lists
+        runs.parameters,
     )
-    masks = _masks({row[-2]: row[-1] for row in rows}, series)
-    measured: defaultdict[Key, int] = defaultdict(int)
-    for *key, one, _ in rows:
-        measured[tuple(key)] |= masks[one]
-    return SeriesSets(measured, masks)
+    masks = _masks(rows)
+    measured: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for host, environment, one, _ in rows:
+        if host is not None:
+            measured[host, environment] |= masks.get(one, 0)
+    return list(measured.values())
 
 
 def latest_series(
@@ -84,65 +65,106 @@ def latest_series(
     A machine's run has the latest result of each of its series that no later run has one of.
     `column` is SQL, of runs (r), machines (k) or environments (e).
     """
-    where = _conditions(query)
+    runs = _runs(query, series, f"k.id AS machine, {column} AS value", parameters)
     rows = fetch_rows(
-        f"""
-        SELECT machine, value, series_set, id FROM (
-            SELECT DISTINCT ON (k.id, r.series_set)
-                k.id AS machine, {column} AS value, r.series_set, r.id, r.started_at
-            FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
-            JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
-                = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
-            WHERE {where.text} ORDER BY k.id, r.series_set, {LATEST_FIRST}
-        ) r ORDER BY machine, {LATEST_FIRST}
+        f"""{runs.sql}
+        SELECT machine, value, series_set, NULL::bigint[],
+            row_number() OVER (PARTITION BY machine ORDER BY {LATEST_FIRST}) AS place
+        FROM (
+            SELECT DISTINCT ON (machine, series_set) * FROM runs r
+            ORDER BY machine, series_set, {LATEST_FIRST}
+        ) r
+        UNION ALL SELECT NULL, NULL, series_set, places, 0 FROM sets
+        ORDER BY machine NULLS FIRST, place
         """,  # noqa: S608 - closed lists
-        [*parameters, *where.parameters],
+        runs.parameters,
     )
-    masks = _masks({one: run for _, _, one, run in rows}, series)
+    masks = _masks(rows)
     found: defaultdict[tuple[Any, int], int] = defaultdict(int)
-    for machine, runs in groupby(rows, itemgetter(0)):
+    for machine, of_machine in groupby(rows, itemgetter(0)):
         later = 0
-        for _, value, one, _ in runs:
-            if latest := masks[one] & ~later:
-                found[value, machine] |= latest
-            later |= masks[one]
+        for _, value, one, *_ in of_machine:
+            mask = masks.get(one, 0)
+            if machine is not None and mask & ~later:
+                found[value, machine] |= mask & ~later
+            later |= mask
     return found
 
 
 def groups_of_latest_runs(query: ComparisonQuery, series: Sequence[int]) -> Relation:
     """(g, hosts): each machine in the group of its latest run that has a result of these series."""
-    masks = series_sets(query, series).masks
-    where, group = _conditions(query), grouping(query.group_by)
-    where.add("r.series_set = ANY(%s::uuid[])", [one for one, mask in masks.items() if mask])
+    group = grouping(query.group_by)
+    columns = f"k.host_id, k.environment_id, {group.key} AS g"
+    runs = _runs(query, series, columns, group.parameters)
     sql = f"""
         SELECT g, count(*)::int FROM (
-            SELECT DISTINCT ON (r.host_id, r.environment_id) {group.key} AS g {_RUNS}
-            WHERE {where.text} ORDER BY r.host_id, r.environment_id, {LATEST_FIRST}
+            {runs.sql}
+            SELECT DISTINCT ON (host_id, environment_id) g FROM runs r JOIN sets USING (series_set)
+            ORDER BY host_id, environment_id, {LATEST_FIRST}
         ) machines GROUP BY g
     """  # noqa: S608 - closed lists
-    return Relation(sql, (*group.parameters, *where.parameters))
+    return Relation(sql, runs.parameters)
 
 
-def _conditions(query: ComparisonQuery) -> Where:
-    """Conditions on runs (r), their machines (k) and environments (e)."""
+def _runs(
+    query: ComparisonQuery, series: Sequence[int], columns: str, parameters: Iterable[Any] = ()
+) -> Relation:
+    """WITH `runs` (these columns, series_set, id, started_at) and `sets` (series_set, places).
+
+    `runs` are those that the query's filters and dates let through, `places` (from 1) those of
+    `series` that a set has, told by one of its runs. Sets with none of them are not there.
+    """
+    chosen = _till(query) if query.until is not None else _of_latest(query, series)
+    sql = f"""
+        WITH runs AS MATERIALIZED (
+            SELECT {columns}, {SERIES_SET} AS series_set, r.id, r.started_at {chosen.sql}
+        ), sets AS MATERIALIZED (
+            SELECT one.series_set, array_agg(s.place) AS places
+            FROM (SELECT series_set, max(id) AS id FROM runs GROUP BY series_set) one
+            JOIN runs_measurement m ON m.run_id = one.id AND m.median IS NOT NULL
+            JOIN unnest(%s::int[]) WITH ORDINALITY s (id, place) ON s.id = m.series_id
+            GROUP BY one.series_set
+        )
+    """  # noqa: S608 - closed lists
+    return Relation(sql, (*parameters, *chosen.parameters, array(series)))
+
+
+def _till(query: ComparisonQuery) -> Relation:
+    """FROM and WHERE of the runs (r) of the query's time, their machines (k), environments (e)."""
     where = machine_conditions(query)
-    where.add(f"{COUNTED} AND r.series_set IS NOT NULL")
+    where.add(f"{COUNTED} AND r.started_at <= %s", query.until)
     if query.since is not None:
         where.add("r.started_at >= %s", query.since)
-    if query.until is not None:
-        where.add("r.started_at <= %s", query.until)
-    return where
+    sql = f"""
+        FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
+        JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
+            = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
+        WHERE {where.text}
+    """
+    return Relation(sql, tuple(where.parameters))
 
 
-def _masks(examples: Mapping[UUID, int], series: Sequence[int]) -> dict[UUID, int]:
-    """The mask of each set, by a run that has it."""
-    rows = fetch_rows(
-        """
-        SELECT m.run_id, array_agg(s.place) FROM runs_measurement m
-        JOIN unnest(%s::int[]) WITH ORDINALITY s (id, place) ON s.id = m.series_id
-        WHERE m.run_id = ANY(%s::bigint[]) AND m.median IS NOT NULL GROUP BY m.run_id
-        """,
-        [array(series), array(examples.values())],
-    )
-    masks = {run: sum(1 << place - 1 for place in found) for run, found in rows}
-    return {one: masks.get(run, 0) for one, run in examples.items()}
+def _of_latest(query: ComparisonQuery, series: Sequence[int]) -> Relation:
+    """The same of the runs that latest results of these series come from."""
+    where = machine_conditions(query)
+    machines = """
+        JOIN runs_machine k ON k.id = l.machine_id
+        JOIN runs_environment e ON e.id = k.environment_id
+    """
+    narrowing = machines if any(query.filters.values()) else ""
+    where.add("l.series_id = ANY(%s::int[])", array(series))
+    if query.since is not None:
+        where.add("l.started_at >= %s", query.since)
+    sql = f"""
+        FROM (
+            SELECT DISTINCT l.machine_id, l.run_id FROM runs_latest l {narrowing}
+            WHERE {where.text}
+        ) l {machines}
+        JOIN runs_run r ON r.id = l.run_id
+    """  # noqa: S608 - closed lists
+    return Relation(sql, tuple(where.parameters))
+
+
+def _masks(rows: Iterable[Sequence[Any]]) -> Mapping[UUID, int]:
+    """Set -> mask, by the rows that have places."""
+    return {row[2]: sum(1 << place - 1 for place in row[3]) for row in rows if row[3] is not None}
