@@ -38,9 +38,11 @@ _RUNS_TILL = f"""
 """
 """The runs (r) of a machine (k) up to a moment; parameter: until."""
 
-_MEASURED = """
-    m.run_id = r.id AND m.series_id = ANY({series}) AND m.median IS NOT NULL
-"""
+_MEASURED = """(
+    SELECT * FROM runs_measurement m
+    WHERE m.run_id = r.id AND m.series_id = ANY({series}) AND m.median IS NOT NULL
+)"""
+"""What a run (r) has of these series; parameter: series."""
 
 _LOOK_BACK = f"""(
     SELECT DISTINCT ON (m.series_id) k.id, {RESULT}
@@ -48,7 +50,7 @@ _LOOK_BACK = f"""(
         SELECT DISTINCT ON ({SERIES_SET}) r.id, r.started_at, r.conditions
         FROM runs_run r WHERE {_RUNS_TILL}
         ORDER BY {SERIES_SET}, r.started_at DESC, r.id DESC
-    ) r CROSS JOIN LATERAL (SELECT * FROM runs_measurement m WHERE {_MEASURED}) m
+    ) r CROSS JOIN LATERAL {_MEASURED} m
     ORDER BY m.series_id, r.started_at DESC, r.id DESC
 )"""  # noqa: S608 - constants
 """Of one machine (k): of its runs the last one with each set of series, and of that the few rows
@@ -57,25 +59,28 @@ by the key. An earlier run with the same set has nothing later than it. Paramete
 
 _ANY_BEFORE = f"""(
     SELECT k.id AS machine_id, m.series_id, r.id AS run_id, r.started_at
-    FROM runs_run r CROSS JOIN LATERAL (SELECT * FROM runs_measurement m WHERE {_MEASURED}) m
-    WHERE {_RUNS_TILL}
+    FROM (SELECT r.id, r.started_at FROM runs_run r WHERE {_RUNS_TILL}) r
+    CROSS JOIN LATERAL {_MEASURED} m
 )"""  # noqa: S608 - constants
-"""Of one machine (k) whatever it measured, the latest or not. Parameters: series, until."""
+"""Of one machine (k) whatever it measured, the latest or not. Parameters: until, series."""
 
 _PAST = f"""(
     WITH later AS MATERIALIZED (
         SELECT DISTINCT machine_id FROM runs_latest
-        WHERE series_id = ANY({{series}}) AND started_at > %s
+        WHERE started_at > %s AND series_id = ANY({{series}})
     )
     SELECT {COLUMNS} FROM runs_latest
-    WHERE series_id = ANY({{series}}) AND started_at <= %s
+    WHERE started_at <= %s AND series_id = ANY({{series}})
         AND machine_id NOT IN (SELECT machine_id FROM later)
     UNION ALL
     SELECT past.* FROM later
     JOIN runs_machine k ON k.id = later.machine_id
     CROSS JOIN LATERAL {_LOOK_BACK} past ({COLUMNS})
 )"""  # noqa: S608 - constants
-"""Of all machines; only those that measured later are looked back at one by one."""
+"""Of all machines; only those that measured later are looked back at one by one.
+
+Parameters: until and series, three times.
+"""
 
 
 @dataclass(frozen=True)
@@ -181,9 +186,7 @@ def machine_results(series: Relation, until: datetime | None) -> Relation:
     """
     if until is None:
         return Relation("runs_latest l")
-    once = (*series.parameters, until)
-    parameters = (*once, *once, until, *series.parameters)
-    return Relation(f"{_PAST.format(series=series.sql)} l", parameters)
+    return Relation(f"{_PAST.format(series=series.sql)} l", (until, *series.parameters) * 3)
 
 
 def results_of_machine(series: Relation, until: datetime | None) -> Relation:
@@ -207,4 +210,4 @@ def any_of_machine(series: Relation, query: ComparisonQuery) -> Relation:
     if query.until is None or query.asks_of_latest:
         return results_of_machine(series, query.until)
     sql = f"{_ANY_BEFORE.format(series=series.sql)} l"
-    return Relation(sql, (*series.parameters, query.until))
+    return Relation(sql, (query.until, *series.parameters))
