@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from runs.data_version import data_changed
 from runs.judging import judge_again
 from runs.models import Host, Run
-from runs.queries.machine_results import COLUMNS, RESULT, SERIES_SET
+from runs.queries.machine_results import COLUMNS, OF_MACHINE, RESULT, SERIES_SET
 from runs.queries.selection import COUNTED
 from runs.queries.statements import LATEST_FIRST
 
@@ -34,9 +34,7 @@ SELECT DISTINCT ON (r.machine_id, m.series_id) r.machine_id, {RESULT}
 FROM (
     SELECT DISTINCT ON (k.id, {SERIES_SET})
         k.id AS machine_id, r.id, r.started_at, r.conditions
-    FROM runs_run r
-    JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
-        = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
+    FROM runs_run r JOIN runs_machine k ON {OF_MACHINE}
     WHERE {runs}
     ORDER BY k.id, {SERIES_SET}, {LATEST_FIRST}
 ) r JOIN runs_measurement m ON m.run_id = r.id

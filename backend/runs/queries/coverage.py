@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from runs.queries.machine_results import SeriesTable, Slot, class_series
 from runs.queries.rolled_up import class_of, is_unfiltered, query_of
@@ -31,7 +32,7 @@ class Coverage:
     slots: tuple[Slot, ...]
     patterns: Sequence[tuple[Sequence[int], int]]
 
-    @property
+    @cached_property
     def ciphers(self) -> tuple[CipherCount, ...]:
         """The measured ciphers, the most widely measured first."""
         places: defaultdict[str, set[int]] = defaultdict(set)

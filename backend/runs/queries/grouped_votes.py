@@ -11,7 +11,13 @@ from analysis.comparison import NEEDS_BASELINE, Group
 from analysis.groups import GroupSummary
 from runs.models import ReferenceProfile
 from runs.queries.doubt import DOUBTFUL_VOTES, is_doubtful
-from runs.queries.machine_results import LATEST_FIRST, Relation, SeriesTable, Slot, any_of_machine
+from runs.queries.machine_results import (
+    LATEST_FIRST,
+    Relation,
+    SeriesTable,
+    Slot,
+    results_of_machine,
+)
 from runs.queries.selection import (
     ComparisonQuery,
     grouping,
@@ -236,7 +242,7 @@ def _hosts(
         return Relation(HOSTS_THAT_VOTE)
     others = every.without(chosen)
     machines, dates = machine_conditions(query), result_conditions(query)
-    results = any_of_machine(others.array, query)
+    results = results_of_machine(others.array, query.until)
     # Few are left when those that vote are gone; a scalar subquery has each of them looked up by
     # its key, where a join would read them all.
     sql = f"""

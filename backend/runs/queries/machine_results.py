@@ -31,6 +31,10 @@ RESULT = f"""m.series_id, r.id, r.started_at, m.negotiated_id, m.median, m.cpu_s
 SERIES_SET = "coalesce(r.series_set, md5(r.id::text)::uuid)"
 """Of a run (r): one that was told none, by an older program, has a set of its own."""
 
+OF_MACHINE = """(k.host_id, k.environment_id, k.source, k.tags_digest)
+    = (r.host_id, r.environment_id, r.source, md5(r.tags::text))"""
+"""That a run (r) is of a machine (k), for joins of many; of one machine `_RUNS_TILL` says it."""
+
 _RUNS_TILL = f"""
     r.host_id = k.host_id AND r.environment_id = k.environment_id
     AND r.source = k.source AND r.tags = k.tags
@@ -56,13 +60,6 @@ _LOOK_BACK = f"""(
 """Of one machine (k): of its runs the last one with each set of series, and of that the few rows
 by the key. An earlier run with the same set has nothing later than it. Parameters: until, series.
 """
-
-_ANY_BEFORE = f"""(
-    SELECT k.id AS machine_id, m.series_id, r.id AS run_id, r.started_at
-    FROM (SELECT r.id, r.started_at FROM runs_run r WHERE {_RUNS_TILL}) r
-    CROSS JOIN LATERAL {_MEASURED} m
-)"""  # noqa: S608 - constants
-"""Of one machine (k) whatever it measured, the latest or not. Parameters: until, series."""
 
 _PAST = f"""(
     WITH later AS MATERIALIZED (
@@ -199,15 +196,3 @@ def results_of_machine(series: Relation, until: datetime | None) -> Relation:
         return Relation("runs_latest l")
     sql = f"{_LOOK_BACK.format(series=series.sql)} l ({COLUMNS})"
     return Relation(sql, (until, *series.parameters))
-
-
-def any_of_machine(series: Relation, query: ComparisonQuery) -> Relation:
-    """The same where it is only asked whether there is a result in the query's time.
-
-    There is one when any run of that time has it, the latest or not: the first that is found is
-    enough. What a query asks of the latest run itself is another matter.
-    """
-    if query.until is None or query.asks_of_latest:
-        return results_of_machine(series, query.until)
-    sql = f"{_ANY_BEFORE.format(series=series.sql)} l"
-    return Relation(sql, (query.until, *series.parameters))

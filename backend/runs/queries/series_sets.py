@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from runs.queries.machine_results import SERIES_SET, Relation
+from runs.queries.machine_results import OF_MACHINE, SERIES_SET, Relation
 from runs.queries.selection import (
     COUNTED,
     ComparisonQuery,
@@ -42,18 +42,16 @@ def places(mask: int) -> Iterator[int]:
 def measured_by_pairs(query: ComparisonQuery, series: Sequence[int]) -> list[int]:
     """For each (host, environment) the mask of those of `series` (ids) that its runs measured."""
     runs = _runs(query, series, "k.host_id, k.environment_id")
-    rows = fetch_rows(
+    rows, masks = _told(
         f"""{runs.sql}
-        SELECT DISTINCT host_id, environment_id, series_set, NULL::bigint[] FROM runs
-        UNION ALL SELECT NULL, NULL, series_set, places FROM sets
+        SELECT NULL::bigint[], series_set, host_id, environment_id FROM runs GROUP BY 2, 3, 4
+        UNION ALL SELECT places, series_set, NULL, NULL FROM sets
         """,  # noqa: S608 - closed lists
         runs.parameters,
     )
-    masks = _masks(rows)
     measured: defaultdict[tuple[int, int], int] = defaultdict(int)
-    for host, environment, one, _ in rows:
-        if host is not None:
-            measured[host, environment] |= masks.get(one, 0)
+    for _, one, host, environment in rows:
+        measured[host, environment] |= masks.get(one, 0)
     return list(measured.values())
 
 
@@ -66,26 +64,24 @@ def latest_series(
     `column` is SQL, of runs (r), machines (k) or environments (e).
     """
     runs = _runs(query, series, f"k.id AS machine, {column} AS value", parameters)
-    rows = fetch_rows(
+    rows, masks = _told(
         f"""{runs.sql}
-        SELECT machine, value, series_set, NULL::bigint[],
-            row_number() OVER (PARTITION BY machine ORDER BY {LATEST_FIRST}) AS place
-        FROM (
-            SELECT DISTINCT ON (machine, series_set) * FROM runs r
-            ORDER BY machine, series_set, {LATEST_FIRST}
-        ) r
-        UNION ALL SELECT NULL, NULL, series_set, places, 0 FROM sets
-        ORDER BY machine NULLS FIRST, place
+        SELECT * FROM (
+            SELECT DISTINCT ON (machine, series_set)
+                NULL::bigint[] AS places, series_set, machine, value, started_at, id
+            FROM runs r ORDER BY machine, series_set, {LATEST_FIRST}
+        ) latest
+        UNION ALL SELECT places, series_set, NULL, NULL, NULL, NULL FROM sets
+        ORDER BY machine, started_at DESC NULLS LAST, id DESC
         """,  # noqa: S608 - closed lists
         runs.parameters,
     )
-    masks = _masks(rows)
     found: defaultdict[tuple[Any, int], int] = defaultdict(int)
-    for machine, of_machine in groupby(rows, itemgetter(0)):
+    for machine, of_machine in groupby(rows, itemgetter(2)):
         later = 0
-        for _, value, one, *_ in of_machine:
+        for _, one, _, value, *_ in of_machine:
             mask = masks.get(one, 0)
-            if machine is not None and mask & ~later:
+            if mask & ~later:
                 found[value, machine] |= mask & ~later
             later |= mask
     return found
@@ -137,8 +133,7 @@ def _till(query: ComparisonQuery) -> Relation:
         where.add("r.started_at >= %s", query.since)
     sql = f"""
         FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
-        JOIN runs_machine k ON (k.host_id, k.environment_id, k.source, k.tags_digest)
-            = (r.host_id, r.environment_id, r.source, md5(r.tags::text))
+        JOIN runs_machine k ON {OF_MACHINE}
         WHERE {where.text}
     """
     return Relation(sql, tuple(where.parameters))
@@ -165,6 +160,18 @@ def _of_latest(query: ComparisonQuery, series: Sequence[int]) -> Relation:
     return Relation(sql, tuple(where.parameters))
 
 
-def _masks(rows: Iterable[Sequence[Any]]) -> Mapping[UUID, int]:
-    """Set -> mask, by the rows that have places."""
-    return {row[2]: sum(1 << place - 1 for place in row[3]) for row in rows if row[3] is not None}
+def _told(
+    statement: str, parameters: Sequence[Any]
+) -> tuple[list[tuple[Any, ...]], Mapping[UUID, int]]:
+    """The rows of runs, without places, and of those with places the masks: set -> mask.
+
+    Both of one statement, so that no example is deleted between them. Columns: places, series_set,
+    and what is asked of runs.
+    """
+    runs, masks = [], {}
+    for row in fetch_rows(statement, parameters):
+        if row[0] is None:
+            runs.append(row)
+        else:
+            masks[row[1]] = sum(1 << place - 1 for place in row[0])
+    return runs, masks
