@@ -11,7 +11,7 @@ LINE_LIMIT = 10_000
 BREAKS_LIMIT = 50_000
 """Breaks within lines that are looked at: as many as an upload may have lines."""
 
-QUOTE = re.compile(r"(?>(?:[ \t]{0,4}[>|])+)[ \t]?(?=\S)|(?>(?:[ \t]{0,4}>)+)[ \t]?")
+QUOTE = re.compile(r"(?:[ \t]{0,4}[>|])+(?![ \t]{0,4}[>|])[ \t]?(?=\S)|(?:[ \t]{0,4}>)+[ \t]?")
 """Marks of quotation; behind the last one, code keeps the blanks it was indented with."""
 FENCE = re.compile(r"^[ \t>]*(?:```|~~~)[\w+-]*[ \t]*$")
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")

@@ -9,14 +9,13 @@ _SECOND_WORD = r"(?:seconds?|secs?|sekund\w{0,4}|segundos?|secondes?|secondi|с�
 _BYTE_WORD = r"(?:bytes?|octets?|oktett?\w{0,4}|bajt\w{0,4}|байт\w{0,3}|バイト|字节|位元組|바이트)"
 
 _SUMMARY = re.compile(
-    # Nothing is tried a second way: each part ends where the next one must begin.
-    r"(?<![\d.,/+-])(?P<bytes>\d{1,18}+)[ ]?"
-    r"(?:(?P<word>" + _BYTE_WORD + r")(?![^\W\d_])|(?P<other>[^\W\d_]{1,20}+))[ ]?"
-    r"(?P<sizes>[(（][^()（）]{1,60}+[)）])?+"
-    r"(?P<verb>[^\d()（）|:;/]{0,40}+)"
-    r"(?P<seconds>\d{1,9}+(?:[.,]\d{1,12}+)?+(?:e[+-]?\d{1,3}+)?+)[ ]?"
-    + _SECOND_WORD
-    + r"(?![^\W\d_])"
+    # Each part ends where the next one must begin: little is tried a second time. (Python 3.11.2
+    # matches possessive quantifiers wrongly, so there are none.)
+    r"(?<![\d.,/+-])(?P<bytes>\d{1,18})[ ]?"
+    r"(?:(?P<word>" + _BYTE_WORD + r")(?![^\W\d_])|(?P<other>[^\W\d_]{1,20}(?![^\W\d_])))[ ]?"
+    r"(?P<sizes>[(（][^()（）]{1,60}[)）])?"
+    r"(?P<verb>[^\d()（）|:;/]{0,40})(?=\d)"
+    r"(?P<seconds>\d{1,9}(?:[.,]\d{1,12})?(?:e[+-]?\d{1,3})?)[ ]?" + _SECOND_WORD + r"(?![^\W\d_])"
     r"(?:\.?[,，、]?[ ]{0,2}\(?(?P<rate>\d{1,18}(?:[.,]\d{1,9})?(?:e[+-]?\d{1,2})?)[ ]?"
     r"(?P<unit>[a-zA-Z]{1,7}/(?:secs?|s|с|秒))\)?)?",
     re.I,

@@ -12,7 +12,7 @@ from parsers.ssh.units import Unit, unit_of
 Kind = Literal["cipher", "mac", "number", "bad_number", "unit", "aside", "blank", "try", "word"]
 
 _INSIDE = r"[^\s|;=:,→⇒\"“”„`*()\[\]{}<>'’]"
-_CHUNK = re.compile(rf"{_INSIDE}++(?:(?<=\d)[,'’](?=\d){_INSIDE}++)*+")
+_CHUNK = re.compile(rf"{_INSIDE}+(?:(?<=\d)[,'’](?=\d){_INSIDE}+)*")
 _PER = re.compile(r"\s{0,2}(?:/|\bper\b)\s{0,2}(?=s(?:ec(?:onds?)?)?\b)", re.I)
 _COMMENT = re.compile(r"\s(?:#|//)\s.*$")
 _BOUND = re.compile(r"(?<![^\s:|(,])(?:[<>]=?|[≤≥])\s?(?=\d)")
