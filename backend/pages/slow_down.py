@@ -12,8 +12,8 @@ from django.urls import reverse
 from runs.addresses import client_address, network_of
 from runs.throttling import seconds_to_wait
 
-NOT_COUNTED = ("/healthz", "/readyz", "/api/")
-"""Probes must always answer; the API counts by itself, tokens each for themselves."""
+COUNTED_ELSEWHERE = "/api/"
+"""The API counts its own requests, each token for itself."""
 
 
 class ThrottleMiddleware:
@@ -24,7 +24,7 @@ class ThrottleMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on, unless it is one too many."""
-        if request.path.startswith(NOT_COUNTED):
+        if request.path.startswith(COUNTED_ELSEWHERE):
             return self.get_response(request)
         who = network_of(client_address(request))
         if request.method == "POST" and request.path == reverse("login"):

@@ -67,8 +67,6 @@ EDITORS_POST: Rights = {"POST": EDITORS}
 EDITORS_FORM: Rights = {"GET": EDITORS, "POST": EDITORS}
 
 DECISIONS: dict[str, Rights] = {
-    "healthz": OPEN_ANY,
-    "readyz": OPEN_ANY,
     "agent-script": OPEN,
     "agent-checksum": OPEN,
     # Whoever is signed in is led on, whatever the method.
@@ -415,3 +413,13 @@ def _refuses_wrong_tokens(route: Route, actor: str) -> bool:
     """Whether the API looks at the token of this request before anything else."""
     open_to_all = ("api:run-schema", "api:no-such-address")
     return actor in WRONG_TOKENS and route.name.startswith("api:") and route.name not in open_to_all
+
+
+OTHER_METHODS = ("HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND", "FOO")
+
+
+def test_no_method_at_any_address_is_a_server_error(site: Site) -> None:
+    paths = [*(path_of(site, route) for route in ROUTES), "/healthz", "/readyz", "/nowhere"]
+    actors = ("anonymous", "upload token", "administrator")
+    for path, actor, method in product(paths, actors, OTHER_METHODS):
+        let_in(site, actor, method, path)

@@ -9,7 +9,7 @@ from threading import Lock
 from celery import current_app
 from django.core.cache import cache
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
@@ -103,3 +103,29 @@ def readyz(request: HttpRequest) -> JsonResponse:
         status=200 if ready else 503,
         headers={} if ready else {"Retry-After": "5"},
     )
+
+
+PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
+    "/healthz": healthz,
+    "/readyz": readyz,
+}
+
+
+class ProbesMiddleware:
+    """Answers probes before the host name is checked or a request is redirected to HTTPS.
+
+    Load balancers and orchestrators probe by IP address over plain HTTP. These two answers contain
+    no URL, so a forged host name cannot get into them.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer a probe, or pass the request on."""
+        probe = PROBES.get(request.path_info)
+        if probe is None:
+            return self.get_response(request)
+        answer = probe(request)
+        answer["Cache-Control"] = "no-store"
+        return answer

@@ -25,6 +25,12 @@ class AnythingConverter(StringConverter):
     regex = r"[\s\S]+"
 
 
+class DocsView(SpectacularSwaggerSplitView):
+    """The browsable documentation: a page, which has no template for the answer to OPTIONS."""
+
+    http_method_names = ["get", "head"]
+
+
 register_converter(AnythingConverter, "anything")
 
 urlpatterns = [
@@ -77,6 +83,6 @@ urlpatterns = [
     path("v1/recommendation/", recommendation.RecommendationView.as_view(), name="recommendation"),
     path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
-    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:openapi"), name="docs"),
+    path("docs/", DocsView.as_view(url_name="api:openapi"), name="docs"),
     path("<anything:rest>", views.NoSuchAddress.as_view(), name="no-such-address"),
 ]
