@@ -9,14 +9,18 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from django.db.models import QuerySet
 
+from analysis.reference_profiles import initial_profile
 from runs.database_programs import ProgramFailed, find_program, run_program
-from runs.models import ApiToken, ImportedText, Run
+from runs.models import ApiToken, AuditEntry, ImportedText, ReferenceProfile, Run, Share
+from runs.roles import ROLES
 
 DUMP = ("--format=custom", "--no-owner", "--no-privileges", "--exclude-table-data=django_session")
 """The database as one moment saw it."""
@@ -69,12 +73,25 @@ def dump_to(stream: IO[bytes]) -> None:
 
 
 def is_empty() -> bool:
-    """Whether this database holds nothing that somebody would miss."""
+    """Whether this database holds no more than a fresh start puts there.
+
+    That is the published runs, the first reference profile and the roles. Whatever else people
+    and programs bring or change is in one of these tables; all changes are in the audit log.
+    """
     tables = set(connection.introspection.table_names())
     if Run._meta.db_table not in tables:
         return not tables
-    kept = (Run, ImportedText, ApiToken, get_user_model())
-    return not any(model._default_manager.exists() for model in kept)
+    brought: tuple[QuerySet[Any], ...] = (
+        Run.objects.exclude(source=Run.Source.PUBLISHED),
+        ImportedText.objects.all(),
+        ApiToken.objects.all(),
+        get_user_model()._default_manager.all(),
+        ReferenceProfile.objects.exclude(name=initial_profile().name),
+        Share.objects.all(),
+        Group.objects.exclude(name__in=ROLES),
+        AuditEntry.objects.all(),
+    )
+    return not any(rows.model._meta.db_table in tables and rows.exists() for rows in brought)
 
 
 def migrations_in(path: Path) -> set[Migration]:

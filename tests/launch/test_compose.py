@@ -12,24 +12,20 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
-import psycopg
 import pytest
 import redis
-from psycopg import sql
 
-from config.embedded import Services, start_services
+from config.embedded import Services
 from config.embedded.redis_server import RedisServer
-from tests.launch.tools import PROJECT, free_port, private_folder, within
+from tests.launch.conftest import HOST
+from tests.launch.tools import PROJECT, free_port, within
 from tests.production_shape import command_of, dockerfile, services
 
 SECRETS = ("CIPHERMARK_SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
 OURS = ("migrate", "web", "worker", "beat")
-HOST = "bench.example.org"
 
 
 def test_the_whole_system_is_there() -> None:
@@ -96,32 +92,6 @@ def test_the_image_gets_everything_but_the_embedded_redis_and_no_secret() -> Non
 
 
 @pytest.fixture(scope="module")
-def embedded() -> Iterator[tuple[Path, Services]]:
-    """Real servers for the commands, for all of this module."""
-    with private_folder() as folder:
-        yield folder, start_services(folder)
-
-
-@pytest.fixture(scope="module")
-def production(embedded: tuple[Path, Services]) -> dict[str, str]:
-    """The environment of the containers; the folder and the servers are those of this test."""
-    folder, servers = embedded
-    kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
-    return {
-        **kept,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(PROJECT / "backend"),
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "CIPHERMARK_ENV": "production",
-        "CIPHERMARK_SECRET_KEY": secrets.token_urlsafe(48),
-        "CIPHERMARK_ALLOWED_HOSTS": HOST,
-        "CIPHERMARK_DATA_DIR": str(folder / "var"),
-        "DATABASE_URL": servers.database_url,
-        "REDIS_URL": servers.redis_url,
-    }
-
-
-@pytest.fixture(scope="module")
 def migrated(production: dict[str, str]) -> dict[str, str]:
     """The migrate service has run."""
     folder = Path(production["CIPHERMARK_DATA_DIR"])
@@ -172,47 +142,6 @@ def test_web_worker_and_beat_serve_together(migrated: dict[str, str]) -> None:
         for process in running:
             process.kill()
             process.wait()
-
-
-DOCKER = """#!/bin/sh
-# What compose would run in a container, run here; services are stopped already.
-case "$2" in
-  exec|run) while [ "$1" != web ]; do shift; done; shift; cd "$PROJECT" && exec "$@";;
-  stop|start) echo "$@" >> "$CIPHERMARK_DATA_DIR/asked";;
-esac
-"""
-
-CONTENTS = "SELECT md5(string_agg(d::text, '' ORDER BY d::text)), count(*) FROM {} d"
-
-
-def digest(url: str, table: str) -> tuple[Any, ...]:
-    """All rows of a table as one value, and how many they are."""
-    with psycopg.connect(url) as server:
-        query = sql.SQL(CONTENTS).format(sql.Identifier(table))
-        return server.execute(query).fetchall()[0]
-
-
-def test_the_backup_lines_of_the_documentation_bring_a_site_to_an_empty_server(
-    migrated: dict[str, str], tmp_path: Path
-) -> None:
-    section = (PROJECT / "docs/operations.md").read_text().partition("### Backup and restore")[2]
-    saving, restoring = section.split("```")[1].strip().split("\n\n")
-    assert "docker compose" in saving
-    (tmp_path / "docker").write_text(DOCKER)
-    (tmp_path / "docker").chmod(0o755)
-    with psycopg.connect(migrated["DATABASE_URL"], autocommit=True) as server:
-        server.execute("CREATE DATABASE restored")
-    there = {**migrated, "PATH": f"{tmp_path}:{migrated['PATH']}", "PROJECT": str(PROJECT)}
-    other = migrated["DATABASE_URL"].replace("/ciphermark", "/restored", 1)
-    for lines, url in ((saving, migrated["DATABASE_URL"]), (restoring, other)):
-        command, environment = ["sh", "-e", "-c", lines], {**there, "DATABASE_URL": url}
-        subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=300)
-    asked = (Path(migrated["CIPHERMARK_DATA_DIR"]) / "asked").read_text().splitlines()
-    assert asked == ["compose stop web worker beat", "compose start web worker beat"]
-    for table in ("runs_run", "runs_rundocument", "runs_measurement"):
-        kept, found = (digest(url, table) for url in (migrated["DATABASE_URL"], other))
-        assert found == kept
-        assert kept[1] > 0
 
 
 def test_production_refuses_to_start_without_its_secret(production: dict[str, str]) -> None:

@@ -3,18 +3,23 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import psycopg
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 from psycopg import sql
 
 from config.embedded.postgres import Postgres
+from runs.audit import COMMAND, Subject, record
+from runs.backups import is_empty
+from runs.models import ApiToken, ImportedText, ReferenceProfile, Run, Share
 from runs.tokens import create_token
 from tests.conftest import StoreRun
 from tests.launch.tools import PROJECT, private_folder
@@ -99,6 +104,37 @@ def test_an_empty_server_gets_every_row_back_and_then_refuses(
     assert restored(empty_server, str(backup), "--replace").returncode == 0
     with psycopg.connect(empty_server) as server:
         assert contents(server) == expected
+
+
+def test_published_figures_the_first_profile_and_roles_are_not_in_the_way(db: None) -> None:
+    call_command("load_published", verbosity=0)
+    assert Run.objects.exists()
+    assert Group.objects.exists()
+    assert ReferenceProfile.objects.exists()
+    assert is_empty()
+
+
+BROUGHT: dict[str, Callable[[], object]] = {
+    "an uploaded run": lambda: Run.objects.create(run_id=uuid4(), source="agent", host_name="a"),
+    "a person": lambda: User.objects.create_user("ada"),
+    "a token": lambda: ApiToken.objects.create(name="a", scope="upload", digest="a"),
+    "a text": lambda: ImportedText.objects.create(
+        import_id=uuid4(), asked={}, sections=[], parser_version=1, received_at=timezone.now()
+    ),
+    "a profile": lambda: ReferenceProfile.objects.create(name="ours", levels={}, made_from="a"),
+    "a link": lambda: Share.objects.create(name="a", query="", expires_at=timezone.now()),
+    "a group": lambda: Group.objects.create(name="auditors"),
+    "a change": lambda: record(COMMAND, "token.create", Subject("token", 1, "a")),
+}
+
+
+@pytest.mark.parametrize("brought", BROUGHT.values(), ids=BROUGHT)
+def test_whatever_a_fresh_start_does_not_bring_is_in_the_way(
+    db: None, brought: Callable[[], object]
+) -> None:
+    call_command("load_published", verbosity=0)
+    brought()
+    assert not is_empty()
 
 
 def test_a_damaged_file_changes_nothing(backup: Path, tmp_path: Path) -> None:
