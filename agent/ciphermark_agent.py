@@ -19,6 +19,7 @@ import collections
 import configparser
 import contextlib
 import datetime
+import errno
 import fcntl
 import glob
 import gzip
@@ -204,11 +205,12 @@ PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
 # Set when CIPHERMARK_TOKEN holds what was typed as --token: it will not be there the next time.
 TYPED_AS_OPTION = "CIPHERMARK_TOKEN_TYPED"
 
-UPLOAD_TIMEOUT = 30.0
-CHECK_TIMEOUT = 5.0  # of the question before the measurement
+EXCHANGE_SECONDS = 60.0  # for a whole request and its answer, however slowly they trickle
+CHECK_SECONDS = 5.0  # the same for the question before the measurement
 RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds between the attempts of an upload
 JITTER = 0.5  # share of a delay that is left to chance, so that many hosts do not come at once
 RETRY_AFTER_LIMIT = 60.0
+REFUSED_FOR_GOOD = (400, 409, 413)  # sent again, the same run gets the same answer
 TEXT_LIMIT = 2000  # longest text of the run document
 
 EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
@@ -3128,11 +3130,29 @@ def write_atomically(path: str, text: str) -> None:
         raise
 
 
-def spool_folder() -> str:
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(
-        os.path.expanduser("~"), ".local/state"
+def state_folders() -> List[str]:
+    """Where runs are kept: in the home or, where that cannot be written, a temporary directory."""
+    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local/state")
+    folders = [os.path.join(home, "ciphermark")]
+    with contextlib.suppress(OSError):  # there may be no temporary directory either
+        folders.append(os.path.join(tempfile.gettempdir(), "ciphermark-%d" % os.getuid()))
+    return folders
+
+
+def spool_folders() -> List[str]:
+    return [os.path.join(folder, "spool") for folder in state_folders()]
+
+
+def is_private(folder: str) -> bool:
+    """Whether nobody else can have put something there; in the home the owner decides that."""
+    if folder == state_folders()[0]:
+        return True
+    status = os.lstat(folder)
+    return (
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.getuid()
+        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     )
-    return os.path.join(state, "ciphermark", "spool")
 
 
 class NotKept(Exception):
@@ -3140,13 +3160,17 @@ class NotKept(Exception):
 
 
 def keep_in_spool(document: Json) -> str:
-    """Path of the kept run; falls back to the temporary directory when the home is read-only."""
-    name = "run-%s.json" % document["run_id"]
+    """Path of the kept run."""
     reasons = []
-    for folder in (spool_folder(), tempfile.gettempdir()):
-        path = os.path.join(folder, name)
+    for folder in state_folders():
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            os.makedirs(os.path.dirname(folder), exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder, 0o700)
+            if not is_private(folder):
+                raise OSError(errno.EPERM, "others can write there")
+            path = os.path.join(folder, "spool", "run-%s.json" % document["run_id"])
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             write_atomically(path, dumps(document))
             return path
         except OSError as error:
@@ -3165,24 +3189,47 @@ def keep_or_print(document: Json, why: str) -> None:
 
 def spooled_runs() -> List[str]:
     """The runs that wait in the spool, the oldest first."""
-    found = glob.glob(os.path.join(glob.escape(spool_folder()), "run-*.json"))
+    found = []  # type: List[str]
+    for folder in state_folders():
+        with contextlib.suppress(OSError):
+            if is_private(folder):
+                found += glob.glob(os.path.join(glob.escape(folder), "spool", "run-*.json"))
     return sorted(found, key=os.path.getmtime)
+
+
+def is_spooled(path: str) -> bool:
+    return os.path.dirname(os.path.abspath(path)) in spool_folders()
 
 
 class UploadFailed(Exception):
     """The server did not take the run; the text says why, a line each."""
 
 
-class RefuseRedirects(urllib.request.HTTPRedirectHandler):
-    """The token goes to the server that was named and nowhere else."""
+class Refused(UploadFailed):
+    """The server will never take this run; `answer` is what it said."""
 
-    def redirect_request(
-        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
-    ) -> Optional[urllib.request.Request]:
-        raise UploadFailed(
-            "the server redirects to %s; if that is right, give it as --server"
-            % newurl.split("?")[0]
-        )
+    def __init__(self, why: str, answer: str) -> None:
+        super().__init__(why)
+        self.answer = answer
+
+
+def set_aside(path: str, answer: str) -> str:
+    """Move a refused run from spool/ to rejected/, with the answer beside it; the new path."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(path))), "rejected")
+    moved = os.path.join(folder, os.path.basename(path))
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    write_atomically(os.path.splitext(moved)[0] + ".answer.txt", answer)
+    os.replace(path, moved)
+    return moved
+
+
+class PlainAnswers(urllib.request.HTTPErrorProcessor):
+    """Every answer as it is: no exception for a status, no redirect followed with our token."""
+
+    def http_response(self, request: Any, response: Any) -> Any:
+        return response
+
+    https_response = http_response
 
 
 class Answer(NamedTuple):
@@ -3200,6 +3247,7 @@ class Site(NamedTuple):
     token: str
     trust: Optional[ssl.SSLContext] = None  # None: the system's certificates
     again: str = ""  # the command that sends there what waits in the spool
+    say: Callable[[str], None] = verbose  # for what happens on the way
 
 
 def trust_of(ca_file: Optional[str]) -> Optional[ssl.SSLContext]:
@@ -3213,7 +3261,23 @@ def trust_of(ca_file: Optional[str]) -> Optional[ssl.SSLContext]:
         raise UsageError("--ca-file %s cannot be used: %s" % (ca_file, reason))
 
 
-def ask(site: Site, url: str, body: Optional[bytes] = None, limit: float = 0) -> Answer:
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise OSError after so long, whatever is waited for: a name, a handshake, one more byte."""
+
+    def end(_signum: int, _frame: object) -> None:
+        raise socket.timeout("no whole answer within %g s" % seconds)
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, should a destructor swallow it
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def ask(site: Site, url: str, body: Optional[bytes] = None, seconds: float = 0) -> Answer:
     """POST this gzipped body, or GET without one."""
     headers = {
         "Authorization": "Bearer " + site.token,
@@ -3225,22 +3289,21 @@ def ask(site: Site, url: str, body: Optional[bytes] = None, limit: float = 0) ->
     method = "GET" if body is None else "POST"
     request = urllib.request.Request(url, data=body, headers=headers, method=method)
     tls = urllib.request.HTTPSHandler(context=site.trust)
-    opener = urllib.request.build_opener(RefuseRedirects, tls)
+    opener = urllib.request.build_opener(PlainAnswers, tls)
     try:
-        with opener.open(request, timeout=limit or UPLOAD_TIMEOUT) as answer:
-            return Answer(answer.status, decode(answer.read(MIB)), None)
-    except urllib.error.HTTPError as error:
-        with contextlib.closing(error):
-            location = error.headers.get("Location")
-            if 300 <= error.code < 400 and location:
-                raise UploadFailed(
-                    "the server redirects to %s; if that is right, give it as --server" % location
-                )
-            return Answer(error.code, decode(error.read(MIB)), error.headers.get("Retry-After"))
+        with time_limit(seconds or EXCHANGE_SECONDS), opener.open(request) as answer:
+            found = Answer(
+                answer.status, decode(answer.read(MIB)), answer.headers.get("Retry-After")
+            )
+            location = answer.headers.get("Location")
     except urllib.error.URLError as error:
         return Answer(0, str(error.reason), None)
     except (OSError, ValueError, http.client.HTTPException) as error:
         return Answer(0, "the answer broke off: %s" % error, None)
+    if 300 <= found.status < 400 and location:
+        words = "the server redirects to %s; if that is right, give it as --server"
+        raise UploadFailed(words % location.split("?")[0])
+    return found
 
 
 def upload(site: Site, document: Json) -> str:
@@ -3248,17 +3311,33 @@ def upload(site: Site, document: Json) -> str:
     url = site.server.rstrip("/") + "/api/v1/runs/"
     body = gzip.compress(json.dumps(document).encode("utf-8"))
     answer = ask(site, url, body)
-    for delay in RETRY_DELAYS:
+    for number, delay in enumerate(RETRY_DELAYS):
         if not worth_retrying(answer):
             break
         wait = pause(answer, delay)
-        verbose("%s: %s, again in %.1f s" % (url, answer.status or answer.body, wait))
+        site.say(retry_words(answer, wait, number + 2))
         time.sleep(wait)
         answer = ask(site, url, body)
-    if answer.status in (200, 201, 202):
-        # The page for people; the answer's own url is the API's.
-        return "uploaded: %s/runs/%s/" % (site.server.rstrip("/"), document["run_id"])
-    raise UploadFailed(explain_answer(url, answer))
+    if answer.status in REFUSED_FOR_GOOD:
+        raise Refused(
+            explain_answer(url, answer), "HTTP status %d\n\n%s" % (answer.status, answer.body)
+        )
+    if not is_receipt(answer, document):
+        raise UploadFailed(explain_answer(url, answer))
+    # The page for people; the answer's own url is the API's.
+    return "uploaded: %s/runs/%s/" % (site.server.rstrip("/"), document["run_id"])
+
+
+def is_receipt(answer: Answer, document: Json) -> bool:
+    """Whether this is Ciphermark saying that it has this run, and not a portal's page."""
+    named = parse_object(answer.body).get("run_id")
+    return answer.status in (200, 201, 202) and named == document["run_id"].lower()
+
+
+def retry_words(answer: Answer, wait: float, attempt: int) -> str:
+    said = "answered %d" % answer.status if answer.status else "does not answer (%s)" % answer.body
+    words = "the server %s; trying again in %.0f s, %d of %d"
+    return words % (said, wait, attempt, len(RETRY_DELAYS) + 1)
 
 
 def foresee_refusal(site: Site) -> Optional[str]:
@@ -3268,13 +3347,14 @@ def foresee_refusal(site: Site) -> Optional[str]:
     """
     url = site.server.rstrip("/") + "/api/v1/runs/"
     try:
-        answer = ask(site, url, limit=CHECK_TIMEOUT)
+        answer = ask(site, url, seconds=CHECK_SECONDS)
     except UploadFailed as error:
         return str(error)
     if answer.status == 401:
         way_out = "(Ctrl-C, and start again with a token of %s/tokens/)"
         return explain_answer(url, answer) + "\n" + way_out % site.server.rstrip("/")
-    return explain_answer(url, answer) if answer.status in (0, 404) else None
+    foreign = answer.status == 200 and not parse_object(answer.body)
+    return explain_answer(url, answer) if foreign or answer.status in (0, 404) else None
 
 
 def worth_retrying(answer: Answer) -> bool:
@@ -3324,6 +3404,7 @@ def explain_answer(url: str, answer: Answer) -> str:
     if answer.status == 0:
         return "%s cannot be reached: %s" % (url, answer.body)
     words = {
+        200: "but not as Ciphermark does; is there a proxy or a sign-in page in between?",
         401: "the server does not know this token",
         403: "this token may not upload; make one with the scope `upload`",
         404: "there is no Ciphermark at this address",
@@ -3331,10 +3412,8 @@ def explain_answer(url: str, answer: Answer) -> str:
         413: "the run is too large for the server",
         429: "the server asks to come back later",
     }
-    lines = [
-        "%s answered %d%s"
-        % (url, answer.status, ": " + words[answer.status] if answer.status in words else "")
-    ]
+    known = words.get(200 if answer.status in (201, 202) else answer.status)
+    lines = ["%s answered %d%s" % (url, answer.status, ": " + known if known else "")]
     errors = parse_object(answer.body).get("errors")
     for error in errors if isinstance(errors, list) else []:
         if isinstance(error, dict):
@@ -3622,7 +3701,7 @@ def machine_findings() -> List[Finding]:
 
 def spool_finding() -> Finding:
     """Whether a run that cannot be uploaded can be kept."""
-    folder = existing = spool_folder()
+    folder = existing = spool_folders()[0]
     while not os.path.lexists(existing) and os.path.dirname(existing) != existing:
         existing = os.path.dirname(existing)  # doctor makes no folders: those above would be asked
     try:
@@ -3846,6 +3925,9 @@ def upload_or_keep(site: Site, document: Json, screen: IO[str]) -> int:
         print(printable(upload(site, document)), file=screen)
     except UploadFailed as error:
         why = "%s\nmeasured but not uploaded" % error
+        if path and isinstance(error, Refused):
+            complain("%s; %s" % (why, aside_words(path, error)))
+            return EXIT_NOT_UPLOADED
     except Interrupted:
         why = "interrupted before it was uploaded"
     else:
@@ -3857,10 +3939,20 @@ def upload_or_keep(site: Site, document: Json, screen: IO[str]) -> int:
             print(words % (waiting, site.again), file=screen)
         return EXIT_OK
     if path:
-        complain("%s; the run is kept in %s\nsend it later: %s" % (why, path, site.again))
+        words = "%s; the run is kept in %s\nsend it later: %s %s"
+        complain(words % (why, path, site.again, shlex.quote(path)))
     else:
         keep_or_print(document, why)
     return EXIT_NOT_UPLOADED
+
+
+def aside_words(path: str, refused: Refused) -> str:
+    """Set a refused run aside; says where it is now."""
+    try:
+        words = "sent again it would be refused again: it is in %s, the answer beside it"
+        return words % set_aside(path, refused.answer)
+    except OSError as error:
+        return "the run is kept in %s (it cannot be moved: %s)" % (path, error.strerror)
 
 
 def command_upload(arguments: argparse.Namespace) -> int:
@@ -3872,18 +3964,20 @@ def command_upload(arguments: argparse.Namespace) -> int:
         )
     paths = arguments.files or spooled_runs()
     if not paths:
-        print("nothing to send: there is no run in %s" % spool_folder())
+        print("nothing to send: there is no run in %s" % spool_folders()[0])
     failed = malformed = False
     for path in paths:
         try:
             print(printable("%s: %s" % (path, upload(site, load_document(path)))))
-            if os.path.dirname(os.path.abspath(path)) == os.path.abspath(spool_folder()):
+            if is_spooled(path):
                 os.unlink(path)
         except UsageError as error:  # it does not hold back the others
             complain(str(error))
             malformed = True
         except UploadFailed as error:
             complain("%s: %s" % (path, error))
+            if isinstance(error, Refused) and is_spooled(path):
+                complain(aside_words(path, error))
             failed = True
     return EXIT_NOT_UPLOADED if failed else EXIT_USAGE if malformed else EXIT_OK
 
@@ -3906,6 +4000,8 @@ def load_document(path: str) -> Json:
         raise UsageError("%s is not JSON: %s" % (path, error))
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise UsageError("%s is not a run document (%s)" % (path, SCHEMA))
+    if not isinstance(document.get("run_id"), str):
+        raise UsageError("%s is not a complete run document: it has no run_id" % path)
     return document
 
 
@@ -4011,7 +4107,8 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
     if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname):
         print("warning: the token is sent unencrypted; use https", file=sys.stderr)
     trust = trust_of(arguments.ca_file or given.get("ca_file"))
-    return Site(server, token or "", trust, upload_again(arguments))
+    say = Progress(getattr(arguments, "progress", "plain")).note
+    return Site(server, token or "", trust, upload_again(arguments), say)
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
@@ -4019,15 +4116,15 @@ def upload_again(arguments: argparse.Namespace) -> str:
 
     What a configuration file or the environment says is not repeated, and a token is not shown.
     """
-    words = ["python3", own_file(), "upload"]
+    words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
     if arguments.server:
         words += ["--server", arguments.server]
     if arguments.token_file:
-        words += ["--token-file", arguments.token_file]
+        words += ["--token-file", os.path.abspath(arguments.token_file)]
     elif arguments.token or os.environ.get(TYPED_AS_OPTION):
         words += ["--token", PLACEHOLDER]
     if arguments.ca_file:
-        words += ["--ca-file", arguments.ca_file]
+        words += ["--ca-file", os.path.abspath(arguments.ca_file)]
     return shell_words(words)
 
 

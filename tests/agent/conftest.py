@@ -2,12 +2,14 @@
 
 import json
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.agent.canned_server import Serve, Server
 from tests.agent.running import TINY, Finished, RunAgent, agent_command, agent_environment
 
 
@@ -38,6 +40,24 @@ def run_agent(tmp_path: Path) -> RunAgent:
         return Finished(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Start servers that answer with these bytes."""
+    servers: list[Server] = []
+
+    def start(answer: bytes, delay: float = 0.0, drip: float = 0.0) -> Server:
+        server = Server(answer, delay, drip)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.over.set()
+        server.shutdown()
+        server.server_close()
 
 
 SIZED = """

@@ -1,82 +1,21 @@
 """Servers that are slow, talk nonsense, hang up or refuse: the run is kept, and the user told."""
 
 import json
-import socket
-import socketserver
-import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.agent.canned_server import ACCEPTED, Serve
 from tests.agent.running import RunAgent
 from tests.launch.tools import within
 
 TOKEN = "cmk_secret_0123456789"
 ONE = ("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
 # Three attempts in a moment, whatever is waited for their answers.
-QUICK = "agent.RETRY_DELAYS = (0.01, 0.01); agent.UPLOAD_TIMEOUT = agent.CHECK_TIMEOUT = "
+QUICK = "agent.RETRY_DELAYS = (0.01, 0.01); agent.EXCHANGE_SECONDS = agent.CHECK_SECONDS = "
 PATIENT, HASTY = QUICK + "120.0", QUICK + "0.5"
 NEVER = 3600.0
-ACCEPTED = b"HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 UNKNOWN_TOKEN = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
-
-TLS_HANDSHAKE = b"\x16"
-
-
-class Server(socketserver.ThreadingTCPServer):
-    """Answers every connection with these bytes, after so many seconds, then hangs up."""
-
-    daemon_threads = True
-    allow_reuse_address = True
-
-    def __init__(self, answer: bytes, delay: float) -> None:
-        self.answer, self.delay = answer, delay
-        self.asked: list[bytes] = []
-        self.over = threading.Event()
-        super().__init__(("127.0.0.1", 0), Handler)
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(socketserver.StreamRequestHandler):
-    """One connection: the request is read to its end, so that hanging up resets nothing."""
-
-    server: Server
-
-    def handle(self) -> None:
-        if self.connection.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
-            self.server.asked.append(b"TLS")
-            self.wfile.write(self.server.answer)
-            return
-        first = self.rfile.readline()
-        self.server.asked.append(first.split(b" ")[0])
-        length = 0
-        while (line := self.rfile.readline()).strip():
-            name, _, text = line.partition(b":")
-            length = int(text) if name.lower() == b"content-length" else length
-        self.rfile.read(length)
-        self.server.over.wait(self.server.delay)
-        self.wfile.write(self.server.answer)
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., Server]]:
-    servers: list[Server] = []
-
-    def start(answer: bytes, delay: float = 0.0) -> Server:
-        server = Server(answer, delay)
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        servers.append(server)
-        return server
-
-    yield start
-    for server in servers:
-        server.over.set()
-        server.shutdown()
-        server.server_close()
 
 
 def kept_runs(home: Path) -> list[Path]:
@@ -89,13 +28,13 @@ def kept_runs(home: Path) -> list[Path]:
         (b"", 0.0, PATIENT, "Remote end closed connection"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", 0.0, PATIENT, "the answer broke off"),
         (b"HTTP/1.1 xyz Acc", 0.0, PATIENT, "the answer broke off"),
-        (ACCEPTED, NEVER, HASTY, "timed out"),
+        (ACCEPTED, NEVER, HASTY, "no whole answer within 0.5 s"),
     ),
     ids=("hangs up", "garbage", "half an answer", "too slow"),
 )
 def test_a_run_that_such_a_server_does_not_take_is_kept(
     run_agent: RunAgent,
-    serve: Callable[..., Server],
+    serve: Serve,
     tmp_path: Path,
     answer: bytes,
     delay: float,
@@ -115,9 +54,7 @@ def test_a_run_that_such_a_server_does_not_take_is_kept(
     assert "Traceback" not in done.err
 
 
-def test_a_slow_answer_is_waited_for(
-    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
-) -> None:
+def test_a_slow_answer_is_waited_for(run_agent: RunAgent, serve: Serve, tmp_path: Path) -> None:
     server = serve(ACCEPTED, 0.5)
     env = {"CIPHERMARK_TOKEN": TOKEN}
     done = run_agent(*ONE, "--server", f"http://{server.address}", before=PATIENT, env=env)
@@ -126,7 +63,7 @@ def test_a_slow_answer_is_waited_for(
 
 
 def test_a_wrong_token_is_told_before_the_measurement_and_the_run_is_kept(
-    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(UNKNOWN_TOKEN)
     env = {"CIPHERMARK_TOKEN": TOKEN}
@@ -141,7 +78,7 @@ def test_a_wrong_token_is_told_before_the_measurement_and_the_run_is_kept(
 
 
 def test_https_asked_of_a_plain_server_is_told_in_words(
-    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
     saved = tmp_path / "run.json"
@@ -155,7 +92,7 @@ def test_https_asked_of_a_plain_server_is_told_in_words(
 
 
 def test_one_bad_file_does_not_hold_back_the_others(
-    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(ACCEPTED)
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
@@ -169,7 +106,7 @@ def test_one_bad_file_does_not_hold_back_the_others(
 
 
 def test_earlier_runs_in_the_spool_are_mentioned_after_an_upload(
-    run_agent: RunAgent, serve: Callable[..., Server], tmp_path: Path
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(ACCEPTED)
     spool = tmp_path / ".local/state/ciphermark/spool"
@@ -178,5 +115,5 @@ def test_earlier_runs_in_the_spool_are_mentioned_after_an_upload(
     done = run_agent(*ONE, "--server", f"http://{server.address}", "--token", TOKEN)
     assert done.code == 0, done.err
     words = f"ciphermark_agent.py upload --server http://{server.address} --token TOKEN\n"
-    assert "1 earlier run(s) wait in the spool: python3 " in done.out
+    assert "1 earlier run(s) wait in the spool: " in done.out
     assert words in done.out

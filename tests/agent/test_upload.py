@@ -25,7 +25,8 @@ ONE = ("--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "
 
 Scripted = tuple[int, Any, dict[str, str]]
 
-ACCEPTED: Scripted = (202, {"status": "accepted", "url": "http://site/runs/x/"}, {})
+NAMED = "the run_id that was sent"
+ACCEPTED: Scripted = (202, {"status": "accepted", "run_id": NAMED}, {})
 
 
 class Request(NamedTuple):
@@ -51,7 +52,7 @@ class Site:
                 token = self.headers["Authorization"]
                 site.requests.append(Request(self.path, token, document))
                 status, answer, headers = site.answers.pop(0)
-                raw = json.dumps(answer).encode()
+                raw = json.dumps(answer).replace(NAMED, document["run_id"]).encode()
                 self.send_response(status)
                 for name, value in {**headers, "Content-Length": str(len(raw))}.items():
                     self.send_header(name, value)

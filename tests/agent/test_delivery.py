@@ -1,0 +1,253 @@
+"""A run counts as uploaded only when Ciphermark says so; until then it is kept and can be sent."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.agent.canned_server import ACCEPTED, Serve
+from tests.agent.running import (
+    AGENT,
+    FAST_OPENSSL,
+    RunAgent,
+    agent_environment,
+    write_program,
+)
+
+TOKEN = {"CIPHERMARK_TOKEN": "cmk_secret_0123456789"}
+ONCE = "agent.RETRY_DELAYS = ()"
+OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+
+
+def spool(home: Path) -> Path:
+    return home / ".local/state/ciphermark/spool"
+
+
+def rejected(home: Path) -> Path:
+    return home / ".local/state/ciphermark/rejected"
+
+
+@pytest.fixture
+def run_words(tmp_path: Path) -> list[str]:
+    """A run of one cipher that takes no time."""
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    words = ["run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1"]
+    return [*words, "--progress", "none"]
+
+
+@pytest.fixture
+def spooled(tmp_path: Path) -> Path:
+    """A run that waits in the spool."""
+    path = spool(tmp_path) / "run-0b8f3c1e.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"schema": "ciphermark/run/1", "run_id": "0b8f3c1e"}')
+    return path
+
+
+@pytest.mark.parametrize(
+    "body",
+    (
+        b"<html><body>Please sign in to the hotel's network.</body></html>",
+        b"",
+        b"{}",
+        b"null",
+        b'["RUN_ID"]',
+        b'{"run_id": null}',
+        b'{"run_id": "6f0e7a0c-8f0d-4b8a-9d27-3a6c5b1e2f3d"}',
+        b'{"run_id": "RUN_I',
+    ),
+)
+def test_an_answer_that_does_not_name_this_run_is_no_receipt(
+    run_agent: RunAgent, serve: Serve, spooled: Path, body: bytes
+) -> None:
+    for status in (b"200 OK", b"202 Accepted"):
+        server = serve(OK.replace(b"200 OK", status) + body)
+        done = run_agent("upload", "--server", server.url, before=ONCE, env=TOKEN)
+        assert done.code == 1
+        assert "is there a proxy or a sign-in page in between?" in done.err
+        assert spooled.exists()
+
+
+def test_a_portals_page_is_told_before_the_measurement_and_the_run_is_kept(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str]
+) -> None:
+    server = serve(OK + b"<html>welcome</html>")
+    done = run_agent(*run_words, "--server", server.url, before=ONCE, env=TOKEN)
+    assert done.code == 1
+    before, after = done.err.split("the run is measured all the same")
+    assert "sign-in page" in before
+    assert "sign-in page" in after
+    (kept,) = spool(tmp_path).iterdir()
+    assert json.loads(kept.read_text())["measurements"]
+
+
+@pytest.mark.parametrize("status", (b"202 Accepted", b"400 Bad Request"))
+def test_a_dripping_answer_ends_at_the_deadline(
+    run_agent: RunAgent, serve: Serve, spooled: Path, status: bytes
+) -> None:
+    """A byte every 0.2 s never makes a single read time out."""
+    answer = b"HTTP/1.1 " + status + b'\r\nConnection: close\r\n\r\n{"run_id": "RUN_ID"}'
+    server = serve(answer, drip=0.2)
+    began = time.monotonic()
+    hasty = f"{ONCE}; agent.EXCHANGE_SECONDS = 2.0"
+    done = run_agent("upload", "--server", server.url, before=hasty, env=TOKEN)
+    assert time.monotonic() - began < 2.0 + 5.0
+    assert done.code == 1
+    assert "no whole answer within 2 s" in done.err
+    assert spooled.exists()
+
+
+def test_a_headers_drip_ends_at_the_deadline_too(
+    run_agent: RunAgent, serve: Serve, spooled: Path
+) -> None:
+    server = serve(b"HTTP/1.1 202 Accepted\r\n" + b"X-Slow: x\r\n" * 1000, drip=0.2)
+    began = time.monotonic()
+    hasty = f"{ONCE}; agent.EXCHANGE_SECONDS = 1.5"
+    assert run_agent("upload", "--server", server.url, before=hasty, env=TOKEN).code == 1
+    assert time.monotonic() - began < 1.5 + 5.0
+
+
+def test_the_deadline_of_an_exchange_is_a_minute(run_agent: RunAgent) -> None:
+    said = run_agent("--version", before="print(agent.EXCHANGE_SECONDS)").out
+    assert said.startswith("60.0\n")
+
+
+@pytest.mark.parametrize("blocked", (True, False), ids=("no home", "a home"))
+def test_the_printed_command_sends_the_file_that_was_kept(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str], blocked: bool
+) -> None:
+    """A file in place of the home: what a read-only one does to root as well."""
+    home = tmp_path / "home"
+    home.write_text("") if blocked else home.mkdir()
+    server = serve(b"HTTP/1.1 503 Busy\r\nConnection: close\r\n\r\n")
+    env = agent_environment(tmp_path, {"HOME": str(home), **TOKEN})
+    words = [*run_words, "--wait", "0", "--server", server.url]
+    before = f"{ONCE}; sys.argv[0] = {str(AGENT)!r}"
+    done = run_agent(*words, before=before, env=env)
+    assert done.code == 1
+    found = re.search(r"kept in (.+)\nsend it later: (.+)\n", done.err)
+    assert found is not None, done.err
+    kept, command = Path(found[1]), found[2]
+    run_id = json.loads(kept.read_text())["run_id"]
+    server.answer = ACCEPTED
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    sent = subprocess.run(
+        ("/bin/sh", "-c", command),
+        cwd=elsewhere,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert sent.returncode == 0, sent.stderr
+    assert server.sent[-1] == run_id
+    assert not kept.exists()
+    assert shlex.split(command)[-1] == str(kept)
+
+
+def test_what_a_read_only_home_left_elsewhere_is_in_the_spool_too(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str]
+) -> None:
+    home = tmp_path / "home"
+    home.write_text("")
+    env = {"HOME": str(home), **TOKEN}
+    nowhere = ("--server", "http://127.0.0.1:9")
+    assert run_agent(*run_words, *nowhere, before=ONCE, env=env).code == 1
+    server = serve(ACCEPTED)
+    done = run_agent("upload", "--server", server.url, env=env)
+    assert done.code == 0, done.err
+    assert "uploaded" in done.out
+    assert run_agent("upload", "--server", server.url, env=env).out.startswith("nothing to send")
+
+
+def test_a_folder_that_others_can_write_is_no_spool(
+    run_agent: RunAgent, tmp_path: Path, run_words: list[str]
+) -> None:
+    """Whoever guesses its name could have runs sent with this user's token."""
+    home = tmp_path / "home"
+    home.write_text("")
+    temporary = tmp_path / "temporary"
+    (temporary / f"ciphermark-{os.getuid()}" / "spool").mkdir(parents=True)
+    (temporary / f"ciphermark-{os.getuid()}").chmod(0o777)
+    planted = temporary / f"ciphermark-{os.getuid()}" / "spool" / "run-x.json"
+    planted.write_text('{"schema": "ciphermark/run/1", "run_id": "planted"}')
+    env = {"HOME": str(home), **TOKEN}
+    nowhere = ("--server", "http://127.0.0.1:9")
+    done = run_agent(*run_words, *nowhere, before=ONCE, env=env)
+    assert done.code == 1
+    assert "others can write there" in done.err
+    assert json.loads(done.out[done.out.index("{") :])["measurements"]
+    assert run_agent("upload", *nowhere, env=env).out.startswith("nothing to send")
+
+
+@pytest.mark.parametrize("status", (400, 409, 413))
+def test_a_refused_run_leaves_the_spool_with_the_answer_beside_it(
+    run_agent: RunAgent, serve: Serve, spooled: Path, tmp_path: Path, status: int
+) -> None:
+    body = b'{"errors": [{"code": "x", "detail": "must be above 0", "attr": "measurements.3"}]}'
+    server = serve(f"HTTP/1.1 {status} No\r\nConnection: close\r\n\r\n".encode() + body)
+    text = spooled.read_text()
+    done = run_agent("upload", "--server", server.url, env=TOKEN)
+    assert done.code == 1
+    assert list(spool(tmp_path).iterdir()) == []
+    moved = rejected(tmp_path) / spooled.name
+    assert moved.read_text() == text
+    answer = moved.with_suffix(".answer.txt").read_text()
+    assert answer.startswith(f"HTTP status {status}\n")
+    assert body.decode() in answer
+    assert str(moved) in done.err
+    assert run_agent("upload", "--server", server.url, env=TOKEN).out.startswith("nothing to send")
+
+
+def test_a_run_that_is_refused_right_away_is_set_aside_too(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str]
+) -> None:
+    server = serve(b"HTTP/1.1 400 No\r\nConnection: close\r\n\r\n{}")
+    done = run_agent(*run_words, "--server", server.url, env=TOKEN)
+    assert done.code == 1
+    assert list(spool(tmp_path).iterdir()) == []
+    (moved,) = rejected(tmp_path).glob("run-*.json")
+    assert json.loads(moved.read_text())["measurements"]
+    assert str(moved) in done.err
+    assert "send it later" not in done.err
+
+
+@pytest.mark.parametrize("status", (401, 403, 404, 500))
+def test_a_run_that_may_be_taken_later_stays_in_the_spool(
+    run_agent: RunAgent, serve: Serve, spooled: Path, status: int
+) -> None:
+    server = serve(f"HTTP/1.1 {status} No\r\nConnection: close\r\n\r\n{{}}".encode())
+    assert run_agent("upload", "--server", server.url, before=ONCE, env=TOKEN).code == 1
+    assert spooled.exists()
+
+
+def test_a_refused_file_of_the_users_own_stays_where_it_is(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, spooled: Path
+) -> None:
+    own = tmp_path / "run-mine.json"
+    spooled.rename(own)
+    server = serve(b"HTTP/1.1 400 No\r\nConnection: close\r\n\r\n{}")
+    assert run_agent("upload", str(own), "--server", server.url, env=TOKEN).code == 1
+    assert own.exists()
+    assert not rejected(tmp_path).exists()
+
+
+def test_retries_are_said(run_agent: RunAgent, serve: Serve, spooled: Path, tmp_path: Path) -> None:
+    fast = "agent.RETRY_DELAYS = (0.01, 0.01)"
+    done = run_agent("upload", "--server", "http://127.0.0.1:9", before=fast, env=TOKEN)
+    assert re.search(
+        r"the server does not answer \(.*refused\); trying again .*, 2 of 3\n", done.err
+    )
+    assert "3 of 3" in done.err
+    busy = serve(b"HTTP/1.1 503 Busy\r\nConnection: close\r\n\r\n")
+    words = ("upload", "--server", busy.url)
+    assert (
+        "the server answered 503; trying again in 0 s, 2 of 3"
+        in run_agent(*words, before=fast, env=TOKEN).err
+    )
