@@ -1,15 +1,16 @@
 """The way in: a text of any format to all that is understood of it."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from parsers.guard import Guard
 from parsers.lines import Line, numbered_lines
 from parsers.openssl.speed import read_openssl_speed
-from parsers.sbc_bench.reports import read_sbc_bench
+from parsers.sbc_bench.reports import is_report, read_sbc_bench
 from parsers.ssh.text import read_ssh_text
-from parsers.types import Format, Part, Reading, Remark, Unrecognised
+from parsers.types import Format, ParserFailure, Part, Reading, Remark, Section, Unrecognised
 
 Unit = Literal["MB", "MiB"]
 
@@ -32,44 +33,75 @@ def read_text(text: str, how: HowToRead | None = None) -> Reading:
     """Every figure of a text, section by section, and every line that says nothing to us.
 
     Without a format, all are tried: a whole sbc-bench report first; then `openssl speed`, and the
-    ssh formats on the lines that it leaves. Raises nothing, whatever the text; linear in time.
+    ssh formats on the lines that it leaves. Raises nothing, whatever the text: where a parser
+    raises, its lines are unrecognised and `failures` says why. Linear in time.
     """
-    how = how or HowToRead()
-    lines = numbered_lines(text)
-    parts = list(_parts(lines, how))
-    understood = frozenset[int]().union(*(part.understood for part in parts))
-    sections = [section for part in parts for section in part.sections if section.figures]
+    how, guard = how or HowToRead(), Guard()
+    no_lines: list[Line] = []
+    lines = guard.run("lines", lambda: numbered_lines(text), no_lines)
+    parts = list(_parts(lines, how, guard))
     return Reading(
         format=_format_of_most(parts, how),
-        sections=tuple(sorted(sections, key=lambda section: section.line)),
-        unrecognised=tuple(
-            Unrecognised(line.number, line.given[:SHOWN_CHARACTERS])
-            for line in lines
-            if line.number not in understood and line.text.strip()
-        ),
-        remarks=tuple(sorted((one for part in parts for one in part.remarks), key=_place)),
+        sections=tuple(sorted(_sections(parts), key=lambda section: section.line)),
+        unrecognised=tuple(_unrecognised(lines or _given_lines(text), parts)),
+        remarks=tuple(sorted(_remarks(parts, guard.failures), key=_place)),
+        failures=tuple(guard.failures),
     )
+
+
+def nothing_read(text: str, failure: ParserFailure) -> Reading:
+    """The reading of a text that no parser could be brought to read."""
+    lines = tuple(_unrecognised(_given_lines(text), ()))
+    return Reading(None, (), lines, (failure.remark,), (failure,))
+
+
+def _given_lines(text: str) -> list[Line]:
+    """The lines as they stand in the text, for when they could not be prepared."""
+    return [Line(number, given, given) for number, given in enumerate(text.split("\n"), start=1)]
+
+
+def _sections(parts: Iterable[Part]) -> Iterator[Section]:
+    return (section for part in parts for section in part.sections if section.figures)
+
+
+def _unrecognised(lines: Iterable[Line], parts: Iterable[Part]) -> Iterator[Unrecognised]:
+    understood = frozenset[int]().union(*(part.understood for part in parts))
+    for line in lines:
+        if line.number not in understood and line.text.strip():
+            yield Unrecognised(line.number, line.given[:SHOWN_CHARACTERS])
+
+
+def _remarks(parts: Iterable[Part], failures: Iterable[ParserFailure]) -> Iterator[Remark]:
+    for part in parts:
+        yield from part.remarks
+    for failure in failures:
+        yield failure.remark
 
 
 def _place(remark: Remark) -> tuple[int, str]:
     return remark.line, remark.code
 
 
-def _parts(lines: Sequence[Line], how: HowToRead) -> Iterator[Part]:
+def _parts(lines: Sequence[Line], how: HowToRead, guard: Guard) -> Iterator[Part]:
     """What each format's parser makes of the lines that those before it have left."""
     if how.format in (None, "sbc-bench"):
-        report = read_sbc_bench(lines)
-        if report is not None:
-            yield report
-        if report is not None or how.format is not None:
+        if guard.run("sbc-bench", lambda: is_report(lines), False):
+            # Whatever comes of it: to the other parsers a report's review would be new figures.
+            yield guard.run("sbc-bench", lambda: read_sbc_bench(lines), None) or Part()
+            return
+        if how.format is not None:
             return
     left = lines
     if how.format in (None, "openssl-speed"):
-        part = read_openssl_speed(lines)
+        part = guard.run("openssl-speed", lambda: read_openssl_speed(lines), Part())
         yield part
         left = [line for line in lines if line.number not in part.understood]
     if how.format != "openssl-speed":
-        yield read_ssh_text(left, unit=how.unit, transferred=how.transferred, cipher=how.cipher)
+        yield guard.run("ssh transfers", lambda: _read_ssh(left, how), Part())
+
+
+def _read_ssh(lines: Sequence[Line], how: HowToRead) -> Part:
+    return read_ssh_text(lines, unit=how.unit, transferred=how.transferred, cipher=how.cipher)
 
 
 def _format_of_most(parts: Sequence[Part], how: HowToRead) -> Format | None:

@@ -57,7 +57,8 @@ class Remark:
     `unit_unclear` (Mb/s: bits or bytes), `columns_unclear` (several rates on a line, and nothing
     says of what), `wall_clock` (rates from a time that includes the connection's set-up),
     `no_amount` (a time without the number of bytes), `little_cpu_time` (a rate from a fraction of
-    the time asked for, which fits those beside it).
+    the time asked for, which fits those beside it), `parser_failed` (a fault of this program kept
+    a parser from reading the text).
     """
 
     line: int
@@ -95,6 +96,24 @@ class Section:
 
 
 @dataclass(frozen=True)
+class ParserFailure:
+    """An exception in a parser: a fault of this program, whatever the text was."""
+
+    parser: str
+    """A format, or the step that failed."""
+    traceback: str
+
+    @property
+    def remark(self) -> Remark:
+        """What the reader of the text should know of it."""
+        detail = (
+            f"The parser of {self.parser} failed, through a fault of this program. "
+            "What it should have read can be read again after an update."
+        )
+        return Remark(1, "parser_failed", detail)
+
+
+@dataclass(frozen=True)
 class Reading:
     """All that was understood of one text."""
 
@@ -103,6 +122,7 @@ class Reading:
     sections: tuple[Section, ...]
     unrecognised: tuple[Unrecognised, ...]
     remarks: tuple[Remark, ...]
+    failures: tuple[ParserFailure, ...] = ()
 
 
 @dataclass(frozen=True)

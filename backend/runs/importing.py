@@ -1,8 +1,9 @@
-"""Imported texts: read, stored verbatim with the runs made of them, and read again later."""
+"""Imported texts: read, and stored verbatim with the runs made of them."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -13,21 +14,31 @@ from django.db import transaction
 from django.utils import timezone
 
 from documents.json_text import canonical_json
+from parsers.guard import Guard
 from parsers.read_text import HowToRead, read_text
 from parsers.received_text import received_text
-from parsers.run_documents import Corrections, run_documents
-from parsers.types import PARSER_VERSION, Reading, Remark, Unrecognised
-from runs.acceptance import accept_run, content_digest, record_upload
-from runs.derived import delete_runs, follow, pairs_of
+from parsers.run_documents import Corrections, Documents, run_documents
+from parsers.types import PARSER_VERSION, ParserFailure, Reading, Remark, Unrecognised
+from runs.acceptance import RunConflict, accept_run, record_upload
+from runs.audit import Subject, by_person, record
 from runs.models import ApiToken, ImportedText, Run
-from runs.renewing import forget_derived
 from runs.tokens import check_host
+
+logger = logging.getLogger(__name__)
 
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
 class NoFigures(ValueError):
     """Nothing in the text is a figure of a cipher: there is no run to store."""
+
+
+class RunTaken(Exception):
+    """The run_id of one of a text's runs belongs to a run that did not come from this import."""
+
+    def __init__(self, run_id: UUID) -> None:
+        super().__init__(f"The run {run_id} is stored already, and not by this import.")
+        self.run_id = run_id
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,12 @@ class Understood:
     """Keys of the documents' sections."""
     unrecognised: tuple[Unrecognised, ...]
     warnings: tuple[Remark, ...]
+    failures: tuple[ParserFailure, ...]
+
+    @property
+    def parser_version(self) -> int:
+        """Of the parsers that read the text whole; `ImportedText.UNREAD` when one failed."""
+        return ImportedText.UNREAD if self.failures else PARSER_VERSION
 
     @property
     def format(self) -> str | None:
@@ -72,8 +89,12 @@ class Understood:
 
 @dataclass(frozen=True)
 class Imported:
-    """A stored import; `created` is False when it was stored before."""
+    """A stored import; `created` is False when it was stored before.
 
+    There are no `runs` where a parser failed and the others found nothing.
+    """
+
+    import_id: UUID
     runs: tuple[Run, ...]
     understood: Understood
     created: bool
@@ -88,21 +109,38 @@ def understand(
     """
     received = received_text(request.body)
     reading = seen.reading if seen else read_text(received.text, request.how)
-    moment = (now or timezone.now()).strftime("%Y-%m-%dT%H:%M:%SZ")
-    made = run_documents(
-        reading,
-        import_id=request.import_id,
-        now=moment,
-        corrections=request.corrections,
-        corrected=request.corrected,
-    )
-    return Understood(
+    guard = Guard()
+    made = guard.run("run documents", lambda: _documents(reading, request, now), NO_DOCUMENTS)
+    understood = Understood(
         received.text,
         reading,
         made.documents,
         made.keys,
         reading.unrecognised,
-        (*_encoding_remark(received.encoding), *reading.remarks, *made.remarks),
+        (
+            *_encoding_remark(received.encoding),
+            *reading.remarks,
+            *made.remarks,
+            *(failure.remark for failure in guard.failures),
+        ),
+        (*reading.failures, *guard.failures),
+    )
+    for failure in understood.failures:
+        told = (failure.parser, request.import_id, failure.traceback)
+        logger.error("The parser of %s failed on the text %s:\n%s", *told)
+    return understood
+
+
+NO_DOCUMENTS = Documents((), (), ())
+
+
+def _documents(reading: Reading, request: ImportRequest, now: datetime | None) -> Documents:
+    return run_documents(
+        reading,
+        import_id=request.import_id,
+        now=(now or timezone.now()).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        corrections=request.corrections,
+        corrected=request.corrected,
     )
 
 
@@ -121,124 +159,86 @@ def store_import(
 ) -> Imported:
     """Store the text and a run for each of its sections, all or nothing.
 
-    A text whose runs have all been deleted can be imported again. Raises `NoFigures`, `NotAText`
-    when the bytes are no text, and `OtherHost` when the token is bound to another host. The caller
+    A text whose runs have all been deleted can be imported again. A text that a parser failed on
+    is stored even without a run, for `reparse_runs`. Raises `NoFigures`, `NotAText` when the bytes
+    are no text, `OtherHost` when the token is bound to another host, and `RunTaken`. The caller
     enqueues new runs.
     """
     now = timezone.now()
     understood = understand(request, now, seen)
-    if not understood.documents:
+    if not understood.documents and not understood.failures:
         raise NoFigures("There is no figure of a cipher in this text.")
     for document in understood.documents:
         check_host(token, document["host"])
     with transaction.atomic():
-        stored, created = ImportedText.objects.get_or_create(
-            import_id=request.import_id,
-            defaults={
-                "body": request.body,
-                "asked": request.asked,
-                "format": understood.format or "",
-                "sections": list(understood.sections),
-                "parser_version": PARSER_VERSION,
-                "received_at": now,
-                "token": token,
-                "person": person,
-            },
-        )
-        created = created or not stored.runs.exists()
+        stored, is_new = _stored_text(request, understood, now, token, person)
+        created = is_new or (bool(understood.documents) and not stored.runs.exists())
         if created:
             for document in understood.documents:
-                _accept(document, stored)
+                accept_document(document, stored)
+        if created and not is_new:
+            ImportedText.objects.filter(pk=stored.pk).update(**_as_read(understood))
         runs = tuple(stored.runs.select_related("document").order_by("id"))
         if created and person:
-            record_upload(runs, person)
-    return Imported(runs, understood, created)
+            _record(request.import_id, runs, person)
+    return Imported(request.import_id, runs, understood, created)
 
 
-def _body(document: Mapping[str, Any]) -> bytes:
+def _stored_text(
+    request: ImportRequest,
+    understood: Understood,
+    now: datetime,
+    token: ApiToken | None,
+    person: User | None,
+) -> tuple[ImportedText, bool]:
+    """The stored text, locked, and whether it is new."""
+    return ImportedText.objects.select_for_update(of=("self",)).get_or_create(
+        import_id=request.import_id,
+        defaults={
+            "body": request.body,
+            "asked": request.asked,
+            "received_at": now,
+            "token": token,
+            "person": person,
+            **_as_read(understood),
+        },
+    )
+
+
+def _as_read(understood: Understood) -> dict[str, Any]:
+    """What is stored of a reading beside its runs."""
+    return {
+        "format": understood.format or "",
+        "sections": list(understood.sections),
+        "parser_version": understood.parser_version,
+    }
+
+
+def _record(import_id: UUID, runs: tuple[Run, ...], person: User) -> None:
+    if runs:
+        record_upload(runs, person)
+    else:
+        subject = Subject("text", import_id, f"text {import_id}, not read yet")
+        record(by_person(person), "run.upload", subject, after={"runs": []})
+
+
+def document_bytes(document: Mapping[str, Any]) -> bytes:
+    """A document as it is stored."""
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
 
-def _accept(document: dict[str, Any], stored: ImportedText) -> Run:
-    accepted = accept_run(
-        _body(document),
-        document,
-        source=Run.Source.IMPORT,
-        token=stored.token,
-        imported_text=stored,
-    )
+def accept_document(document: dict[str, Any], stored: ImportedText) -> Run:
+    """Store a run of an imported text; `RunTaken` when there is another under its run_id."""
+    try:
+        accepted = accept_run(
+            document_bytes(document),
+            document,
+            source=Run.Source.IMPORT,
+            token=stored.token,
+            imported_text=stored,
+        )
+    except RunConflict:
+        raise RunTaken(UUID(document["run_id"])) from None
+    if not accepted.created:
+        raise RunTaken(accepted.run.run_id)
     return accepted.run
-
-
-def _request_of(stored: ImportedText) -> ImportRequest:
-    return ImportRequest(
-        bytes(stored.body),
-        HowToRead(**stored.asked["how"]),
-        tuple(Corrections(**one) for one in stored.asked["corrections"]),
-        tuple(stored.sections),
-    )
-
-
-@dataclass(frozen=True)
-class Reparsed:
-    """What reading a text again did to its runs."""
-
-    unchanged: int = 0
-    changed: int = 0
-    added: int = 0
-    removed: int = 0
-
-
-@transaction.atomic
-def reparse(text_pk: int) -> tuple[Reparsed, tuple[Run, ...]]:
-    """Read a stored text with the parsers of today; the runs that have to be processed anew.
-
-    A run whose figures changed keeps its run_id and whether it is hidden; one that no longer
-    comes out is deleted: the text that it came from stays. A run that somebody deleted stays so.
-    """
-    stored = ImportedText.objects.select_for_update().get(pk=text_pk)
-    understood = understand(_request_of(stored), stored.received_at)
-    # Locked before their documents change: a worker may be deriving rows from the old ones, and a
-    # reference profile that is being computed must not add what is deleted here.
-    locked = stored.runs.select_for_update(of=("self",)).select_related("document")
-    before = {str(run.run_id): run for run in locked.order_by("id")}
-    changed, added, unchanged = [], [], 0
-    for key, document in zip(understood.sections, understood.documents, strict=True):
-        run = before.pop(document["run_id"], None)
-        if run is None and key in stored.sections:
-            continue
-        if run is None:
-            added.append(_accept(document, stored))
-        elif run.document.content_digest == content_digest(document):
-            unchanged += 1
-        else:
-            changed.append(_replace_document(run, document))
-    delete_runs(before.values())
-    follow(pairs_of(changed))
-    stored.runs.update(parser_version=PARSER_VERSION)
-    stored.parser_version = PARSER_VERSION
-    if not stored.asked["corrections"]:
-        stored.sections = list(understood.sections)
-    stored.save(update_fields=["parser_version", "sections"])
-    outcome = Reparsed(unchanged, len(changed), len(added), len(before))
-    return outcome, (*changed, *added)
-
-
-def _replace_document(run: Run, document: Mapping[str, Any]) -> Run:
-    """The run as if it had just been accepted, without what was derived from its old document."""
-    run.document.body = _body(document)
-    run.document.content_digest = content_digest(document)
-    run.document.save()
-    forget_derived(run)
-    run.rejection, run.attempts = "", 0
-    run.host_name = document["host"]["name"]
-    run.save(update_fields=["status", "rejection", "attempts", "host_name"])
-    return run
-
-
-def texts_to_reparse(everything: bool) -> Sequence[int]:
-    """Primary keys of the texts that older parsers read; or of all."""
-    texts = ImportedText.objects.order_by("id")
-    if not everything:
-        texts = texts.filter(parser_version__lt=PARSER_VERSION)
-    return list(texts.values_list("pk", flat=True))

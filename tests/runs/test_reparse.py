@@ -82,7 +82,7 @@ def versions(**filters: Any) -> list[str]:
 def test_a_text_that_these_parsers_read_is_left_alone() -> None:
     stored(TEXT)
     assert "0 texts read again" in reparse()
-    assert "1 texts read again; runs: 1 unchanged" in reparse("--all")
+    assert "1 text read again; runs: 1 unchanged" in reparse("--all")
 
 
 @pytest.mark.django_db

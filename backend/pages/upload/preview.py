@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
@@ -96,6 +97,10 @@ class Card:
     unrecognised_count: int = 0
     text: Excerpt | None = None
     faults: tuple[Fault, ...] = ()
+    conflict: UUID | None = None
+    """The stored run that has a run_id of this text."""
+    unread: bool = False
+    """Whether nothing could be read of it, through a fault of this program."""
 
     @property
     def state(self) -> str:
@@ -175,10 +180,12 @@ def _stated(document: Mapping[str, Any], made_up: str) -> Answers:
 def text_card(seen: Look) -> Card:
     """The card of a text that a tool printed."""
     draft, understood = seen.draft, seen.understood
+    empty, unread = not understood.documents, bool(understood.failures)
     lines = [one.line for one in understood.unrecognised]
     return Card(
         draft.name,
-        problem="" if understood.documents else "There is no figure of a cipher in this text.",
+        problem="There is no figure of a cipher in this text." if empty and not unread else "",
+        unread=empty and unread,
         format=FORMAT_LABELS.get(understood.format or "", ""),
         packed=pack(draft.body),
         how=_how_form(draft.how),

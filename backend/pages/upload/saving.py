@@ -17,7 +17,7 @@ from pages.upload.preview import (
 )
 from parsers.received_text import NotAText
 from runs.acceptance import RunConflict, accept_run, record_upload
-from runs.importing import ImportRequest, store_import
+from runs.importing import ImportRequest, RunTaken, store_import
 from runs.models import ImportedText, Run
 from runs.tasks import enqueue_accepted
 
@@ -35,7 +35,7 @@ class NotSaved(Exception):
 
 @dataclass(frozen=True)
 class Saved:
-    """What was stored of one text, now (`created`) or before."""
+    """What was stored of one text, now (`created`) or before; no runs where a parser failed."""
 
     name: str
     stored_id: UUID
@@ -73,7 +73,8 @@ def _save_document(draft: Draft, person: User) -> Saved:
                 record_upload([accepted.run], person)
     except RunConflict:
         conflict = "Another run with this run_id is stored already; this one was not."
-        raise NotSaved(Card(draft.name, conflict), status=409) from None
+        card = Card(draft.name, conflict, conflict=UUID(document["run_id"]))
+        raise NotSaved(card, status=409) from None
     if accepted.created:
         enqueue_accepted()
     return Saved(draft.name, accepted.run.run_id, (accepted.run,), accepted.created)
@@ -89,7 +90,11 @@ def _save_text(draft: Draft, person: User) -> Saved:
         raise NotSaved(card)
     made = corrections(seen.stated, draft.answers)
     request = ImportRequest(draft.body, draft.how, made)
-    imported = store_import(request, person=person, seen=seen.understood)
+    try:
+        imported = store_import(request, person=person, seen=seen.understood)
+    except RunTaken as taken:
+        conflict = Card(draft.name, f"{taken} Nothing was stored.", conflict=taken.run_id)
+        raise NotSaved(conflict, status=409) from None
     if imported.created:
         enqueue_accepted()
     return Saved(draft.name, request.import_id, imported.runs, imported.created)
@@ -103,4 +108,5 @@ def saved_before(asked: str, created: bool) -> Saved | None:
         return None
     text = ImportedText.objects.filter(import_id=wanted).first()
     runs = text.runs.order_by("id") if text else Run.objects.filter(run_id=wanted)
-    return Saved("Your text", wanted, tuple(runs), created) if runs else None
+    unread = text is not None and text.parser_version == ImportedText.UNREAD
+    return Saved("Your text", wanted, tuple(runs), created) if runs or unread else None

@@ -53,7 +53,7 @@ class _Report:
 
 def read_sbc_bench(lines: Sequence[Line]) -> Part | None:
     """The figures of all sbc-bench reports in a text; None if it is none."""
-    if not _is_report(lines):
+    if not is_report(lines):
         return None
     reports: list[_Report] = []
     understood: set[int] = set()
@@ -74,7 +74,8 @@ def read_sbc_bench(lines: Sequence[Line]) -> Part | None:
     return Part(sections, frozenset(understood), tuple(remarks), format)
 
 
-def _is_report(lines: Sequence[Line]) -> bool:
+def is_report(lines: Sequence[Line]) -> bool:
+    """Whether there is a report of sbc-bench in a text."""
     titled = any(
         line.text.lstrip("#>* ").startswith("sbc-bench v") and _TITLE.match(line.text)
         for line in lines

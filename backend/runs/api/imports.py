@@ -16,12 +16,21 @@ from parsers.read_text import HowToRead, Unit
 from parsers.received_text import NotAText, TextTooLarge
 from parsers.run_documents import Corrections
 from parsers.types import Format
+from runs.api.errors import Conflict
 from runs.api.known_parameters import ApiView
 from runs.api.near_names import none_of
 from runs.api.permissions import MayUpload
 from runs.api.request_body import read_text_body
 from runs.api.too_large import TooLarge
-from runs.importing import Imported, ImportRequest, NoFigures, Understood, store_import, understand
+from runs.importing import (
+    Imported,
+    ImportRequest,
+    NoFigures,
+    RunTaken,
+    Understood,
+    store_import,
+    understand,
+)
 from runs.models import ApiToken, Run
 from runs.tasks import enqueue_accepted
 
@@ -91,9 +100,16 @@ class ImportedRunSerializer(serializers.Serializer[Any]):
     url = serializers.URLField()
 
 
-class ImportedSerializer(ImportedRunSerializer, UnderstoodSerializer):
-    """The answer to an import: its first run as of any upload, and all of them in `runs`."""
+class ImportedSerializer(UnderstoodSerializer):
+    """The answer to an import: its first run as of any upload, and all of them in `runs`.
 
+    There is no run where a fault of the server kept the text from being read: it is stored, and
+    will be read after an update.
+    """
+
+    run_id = serializers.UUIDField(required=False)
+    status = serializers.ChoiceField(["accepted", "ready", "rejected"], required=False)
+    url = serializers.URLField(required=False)
     import_id = serializers.UUIDField()
     runs = ImportedRunSerializer(many=True)
 
@@ -110,6 +126,7 @@ class ImportList(ApiView):
         responses={
             202: OpenApiResponse(ImportedSerializer, "Stored durably; it will be processed."),
             200: OpenApiResponse(PreviewSerializer, "preview=1; or stored before."),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, "A run_id is taken; names the run."),
             413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 4 MiB or 50,000 lines."),
         },
     )
@@ -127,6 +144,8 @@ class ImportList(ApiView):
             raise ValidationError({"text": str(error)}, code="not_a_text") from None
         except NoFigures as error:
             raise ValidationError({"text": str(error)}, code="no_figures") from None
+        except RunTaken as error:
+            raise Conflict(f"{error} Nothing was stored.") from None
         return _answer(imported, request)
 
 
@@ -199,11 +218,10 @@ def _answer(imported: Imported, request: Request) -> Response:
     if imported.created:
         enqueue_accepted()
     runs = [_run(run, request) for run in imported.runs]
-    text = imported.runs[0].imported_text if imported.runs else None
     return Response(
         {
             **(runs[0] if runs else {}),
-            "import_id": str(text.import_id) if text else None,
+            "import_id": str(imported.import_id),
             "runs": runs,
             **_understood(imported.understood),
         },

@@ -9,6 +9,9 @@ from runs.models.token import ApiToken
 class ImportedText(models.Model):
     """One imported text. Its runs are what the parsers made of it, and can be made anew."""
 
+    UNREAD = 0
+    """The `parser_version` of a text that a parser failed on: it is to be read again."""
+
     import_id = models.UUIDField(unique=True, help_text="Of its content: sent again, the same.")
     body = models.BinaryField(help_text="The bytes exactly as received.")
     asked = models.JSONField(help_text="How it was to be read, and what was corrected.")

@@ -1,12 +1,14 @@
 """manage.py reparse_runs [--all]"""
 
 from argparse import ArgumentParser
+from collections import Counter
+from dataclasses import asdict, fields
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
-from runs.importing import reparse, texts_to_reparse
 from runs.processing import process_run
+from runs.reparsing import NotReparsed, Reparsed, reparse, texts_to_reparse
 
 
 class Command(BaseCommand):
@@ -23,12 +25,28 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Each text in a transaction of its own, so that an interrupted call goes on later."""
         texts = texts_to_reparse(options["all"])
-        totals = {"unchanged": 0, "changed": 0, "added": 0, "removed": 0}
+        totals, failed = Counter[str](), 0
         for text in texts:
-            outcome, runs = reparse(text)
+            try:
+                outcome, runs = reparse(text)
+            except NotReparsed as error:
+                self.stderr.write(str(error))
+                failed += 1
+                continue
             for run in runs:
                 process_run(run.pk)
-            for name in totals:
-                totals[name] += getattr(outcome, name)
-        counts = ", ".join(f"{count} {name}" for name, count in totals.items())
-        self.stdout.write(f"{len(texts)} texts read again; runs: {counts}.")
+            totals.update(asdict(outcome))
+        self.stdout.write(_summary(len(texts) - failed, totals))
+        if failed:
+            raise CommandError(
+                f"{_texts(failed)} could not be read again; the runs they made stay as they are."
+            )
+
+
+def _summary(read: int, totals: Counter[str]) -> str:
+    counts = ", ".join(f"{totals[one.name]} {one.name}" for one in fields(Reparsed))
+    return f"{_texts(read)} read again; runs: {counts}."
+
+
+def _texts(count: int) -> str:
+    return "1 text" if count == 1 else f"{count} texts"
