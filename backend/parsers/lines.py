@@ -103,4 +103,5 @@ def _plain(given: str) -> str:
         text = MARKUP.sub("", CELL.sub("|", text))
     if "&" in text:
         text = ENTITY.sub(lambda entity: html.unescape(entity[0].lower()), text)
-    return SPACES.sub(" ", text.replace("\r", " ")).expandtabs(8)
+    # A tab parts cells: it leaves two spaces at least.
+    return SPACES.sub(" ", text.replace("\r", " ")).replace("\t", " \t").expandtabs(8)

@@ -120,7 +120,7 @@ def test_names_that_others_use_too_do_not_count_alone(printed: str) -> None:
         "aes128-ctr 5 MB took 1.2 seconds, 4.1 MB/s",
         "twofish-cbc        128b       192.7 MiB/s       210.9 MiB/s",
         "aes128-ctr: 100",
-        "aes128-ctr: 100-110 MB/s",
+        "aes128-ctr: 100-110-120 MB/s",
         "PCI bus 132 MB/s",
         "132 MB/s",
     ),

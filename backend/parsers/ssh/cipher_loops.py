@@ -18,6 +18,7 @@ from parsers.ssh.list_tokens import (
 )
 from parsers.ssh.list_values import by_column, by_shape, has_number, is_number
 from parsers.ssh.listed import Listed, ListedName, ListedRate
+from parsers.ssh.machine_rows import by_machine, value_of_cell
 from parsers.ssh.names import CipherName
 
 SHORT_LINE = 80
@@ -67,6 +68,8 @@ class ListReader:
             return None
         if len(names) > 1:
             return pairs(tokens)
+        if self.header and self.header.by_cipher and not names:
+            return by_machine(self.header, text)
         cells = self.header.cells_of(text) if self.header else None
         if cells is not None and ("|" in text or _stand_apart(cells)):
             return self._cells(text, cells, names)
@@ -99,8 +102,6 @@ class ListReader:
         values = values_of(_others(tokens))
         if not values or len(macs) > 1:
             return None
-        if self.header and any(column.cipher for column in self.header.columns):
-            return self._listed(text, values, None, macs[0] if macs else None, mean=is_mean(tokens))
         if macs and self.last_cipher:
             return self._listed(text, values, self.last_cipher, macs[0], mean=False)
         numbers = [value for value in values if is_number(value)]
@@ -117,11 +118,9 @@ class ListReader:
             macs += [token.mac for token in tokens if token.mac]
             if any(token.cipher or token.mac for token in tokens):
                 continue
-            found = values_of(tokens)
-            values.append(_one_value(found, cell))
+            values.append(value_of_cell(cell))
         cipher = names[0].cipher if names else self.last_cipher if macs else None
-        by_column = self.header and any(column.cipher for column in self.header.columns)
-        if (cipher is None and not by_column) or len(macs) > 1:
+        if cipher is None or len(macs) > 1:
             return None
         if self.header and len(values) == len(self.header.columns) + 1:
             values = values[1:]
@@ -194,13 +193,3 @@ def _stand_apart(cells: Sequence[str]) -> bool:
         for tokens in map(tokens_of, cells)
         if any(token.cipher or token.mac for token in tokens)
     )
-
-
-def _one_value(found: list[Value] | None, cell: str) -> Value:
-    """The value of a cell; one with words or several numbers is set aside."""
-    if not cell.strip() or found == []:
-        return Value("blank")
-    rates = [value for value in found or [] if is_number(value)]
-    if found is not None and len(rates) == 1:
-        return rates[0]
-    return Value("aside" if found is None or rates else found[0].kind, cell)

@@ -29,7 +29,7 @@ _SHELL = re.compile(
     r"|unset\s|time\s+\S"
     r"|sudo\s|\w+=(?:\S*[^:\s])?\s*$|#!/|if\s+\[|fi$|then$|else$|sleep\s|dd\s+\w+=|cat\s+/"
     r"|head\s+-c|awk\s|grep\s|pv\s|yes\s*\|"
-    r"|openssl\s|\||\}|\{|2?>)"
+    r"|openssl\s|\|(?!.*\|\s*$)|\}|\{|2?>)"
 )
 _OPTIONS_WITH_VALUE = frozenset("bcDEeFIiJLlmOoPpQRSWw")
 _SCP_WITH_VALUE = frozenset("cDFiJloPSX")
@@ -49,6 +49,7 @@ _LOOP = re.compile(r"\$\(|\bfor\s|\bin\s+`")
 _READS = re.compile(r"\bif=(?!/dev/stdin)|\bcat\s+/\w|\bhead\s+-c\s?\w+\s+/\w|\byes\b")
 _WRITES = re.compile(r"\bof=(?!/dev/stdout)|(?<![\d&<])>\s?[\w/$]|\|\s*(?:nc|netcat|ncat|socat)\b")
 _PIPED_TO = re.compile(r"\|\s*(?:sudo\s+|time\s+)?[a-z./]", re.I)
+_RSYNC_HOST = re.compile(r"\s(?:[\w.-]{1,40}@)?(\[[\da-f:]{2,40}\]|[\w.-]{1,200}):(?!//)", re.I)
 _PROGRAM_FIRST = re.compile(r"(?:ssh|scp|sftp|dbclient)\s+-")
 _SEPARATORS = re.compile(r"[;|&]+")
 _PROGRAMS = ("ssh", "scp", "sftp", "dbclient")
@@ -189,8 +190,9 @@ def _ssh_command(body: str, call: re.Match[str], host: str | None) -> Command:
         variable = any("$" in name for name in said.ciphers)
         return Command(ssh=False, host=host, by_variable=variable, apart=True, far_end=True)
     names = [name for text in said.ciphers for name in text.split(",")]
-    quoted = body[: call.start()].endswith(('"', "'"))  # rsync -e "ssh ...": no host follows
-    target = None if quoted else _host_of(said.target)
+    quote = body[call.start() - 1 : call.start()]  # rsync -e "ssh ..." SOURCE HOST:TARGET
+    quoted = quote in ("'", '"')
+    target = _rsync_host(body[call.end() :], quote) if quoted else _host_of(said.target)
     remote = target is not None and not _LOCAL.fullmatch(target)
     return Command(
         ssh=True,
@@ -286,6 +288,12 @@ def _host_of(target: str | None) -> str | None:
     if not host.startswith("[") and host.count(":") == 1:
         host = host.split(":")[0]
     return host if re.fullmatch(r"[\w.:\[\]-]{1,200}", host) else None
+
+
+def _rsync_host(arguments: str, quote: str) -> str | None:
+    """The host among the operands behind the quoted ssh command."""
+    found = _RSYNC_HOST.search(arguments.partition(quote)[2])
+    return found[1] if found else None
 
 
 def acceleration_said(text: str) -> Acceleration | None:

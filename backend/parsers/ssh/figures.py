@@ -11,6 +11,7 @@ from typing import Any
 from parsers.ssh.listed import ListedRate
 from parsers.ssh.names import CipherName
 from parsers.ssh.sequence import Found, Place, SshSequence
+from parsers.ssh.transfer_reports import Report
 from parsers.ssh.try_blocks import Block, Summary, are_ends, transfers
 from parsers.ssh.units import Megabyte, Unit, number_of, number_style
 from parsers.types import Figure, Format, Part, Remark, Section
@@ -21,6 +22,8 @@ LONGEST = 1e9
 """Seconds, thirty years: nobody waited for a benchmark as long."""
 BUFFERED = 1 << 20
 """Bytes that the pipes and sockets on the way may hold: their time is not the cipher's."""
+SLOWEST_SESSION = 100_000
+"""Bytes per second: a connection with less was somebody's at a keyboard."""
 PASTED_TWICE = 3
 """Figures in a row that no second measurement would give again."""
 SAME_FIGURE = 0.03
@@ -112,10 +115,7 @@ class Figures:
         if block.summaries and not one.command.dd_apart:
             self._summaries(one, block)
         elif block.rates:
-            tries = [rate for rate in block.rates if not rate.mean]
-            for rate in tries or block.rates:
-                listed = ListedRate(rate.number, rate.unit, self._cipher_of(block))
-                self._rate(one, listed, rate.line)
+            self._reports(one, block)
         else:
             self._times(one, block)
 
@@ -130,6 +130,14 @@ class Figures:
                 self.notes[code].append(summary.line)
             else:
                 self._transfer(one, summary.line, summary.dd.bytes, summary.dd.seconds, "dd")
+
+    def _reports(self, one: Found, block: Block) -> None:
+        cipher = self._cipher_of(block)
+        counted = block.counted_rates()
+        for line, report in counted:
+            problem = _report_fault(report, len(counted)) or (None if cipher else "no_cipher")
+            listed = ListedRate(report.number, report.unit, cipher, problem=problem)
+            self._rate(one, listed, line)
 
     def _times(self, one: Found, block: Block) -> None:
         amount = one.command.amount or self.transferred
@@ -260,7 +268,8 @@ class Figures:
         """One of each code, at its first line, with how many lines it is about."""
         for code, lines in self.notes.items():
             if lines:
-                count = "this line" if len(lines) == 1 else f"{len(lines)} lines"
+                number = len(set(lines))
+                count = "this line" if number == 1 else f"{number} lines"
                 sentence = f"{_SENTENCES[code]} {count}"
                 yield Remark(min(lines), code, sentence[0].upper() + sentence[1:])
 
@@ -270,7 +279,7 @@ def _numbers(found: Iterable[Found]) -> Iterator[str]:
         if isinstance(one.what, ListedRate):
             yield one.what.number
         else:
-            yield from (rate.number for rate in one.what.rates)
+            yield from (report.number for _, report in one.what.rates)
 
 
 def _fault(summary: Summary) -> str | None:
@@ -280,6 +289,18 @@ def _fault(summary: Summary) -> str | None:
     moved, seconds = summary.dd.bytes, summary.dd.seconds
     is_time = 0 < seconds <= LONGEST and isfinite(moved / seconds)
     return None if is_time and moved > 0 else "not_a_rate"
+
+
+def _report_fault(report: Report, count: int) -> str | None:
+    """Why a printed rate is none of a whole transfer."""
+    if report.session and report.moved is None:
+        return "no_amount"
+    if report.moved is not None and report.moved < BUFFERED:
+        return "not_a_rate"
+    if report.session and float(report.number) < SLOWEST_SESSION:
+        return "not_a_rate"
+    bare = report.kind == "display" and report.moved is None and report.seconds is None
+    return "columns_unclear" if bare and count > 1 else None
 
 
 def _rate_fault(unit: Unit | None, value: float | None) -> str | None:

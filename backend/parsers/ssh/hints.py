@@ -54,7 +54,8 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
             "|passphrase|password:|authmethod|auth |exitstatus|transferred: |bytes per second:"
             "|division by zero|supported|no result|resolve|timed out|no route|host key|connected"
             "|compression|mac|authenticated|pseudo-terminal|warning: perm|dd: |unknown cipher"
-            "|bad cipher|refused|rejected|no valid|invalid cipher",
+            "|bad cipher|refused|rejected|no valid|invalid cipher|sftp> |file list|total size is"
+            "|uploading|fetching",
         ),
     )
 )

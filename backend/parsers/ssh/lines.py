@@ -14,7 +14,7 @@ from parsers.ssh.hints import COMMAND, FACT, LOG, NAME, RATE, RESULT
 from parsers.ssh.listed import Listed, ListedName, ListedRate
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.time_blocks import TimeSpan
-from parsers.ssh.units import Unit
+from parsers.ssh.transfer_reports import Report, Transferred, reports, session
 
 _FAILURE = re.compile(
     r"unknown cipher|bad (?:ssh2? )?(?:cipher|mac)|no matching (?:cipher|mac)|unable to negotiate"
@@ -39,13 +39,10 @@ _NEGOTIATED = re.compile(
     r"kex: client->server(?: cipher:)? (?P<cipher>[^\s:]{1,60})(?: MAC:)? (?P<mac>[^\s:]{1,60})"
     r"(?: compression:)? (?P<packed>\S{1,30})"
 )
-_SCP = re.compile(
-    r"\b100% +[\d.]{1,12} ?[KMGTB]{0,2} +(?P<rate>\d{1,6}(?:\.\d{1,2})?) ?(?P<prefix>[KMGT]?)B/s"
-    r" +(?:[\d:]{2,12}|--:--)"
-)
-_SCP_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _CHATTER = re.compile(
     r"\s*(?:debug[123]: |Transferred: sent|Bytes per second: sent|Enter passphrase"
+    r"|(?:s|rec)e(?:nd|iv)ing incremental file list|total size is \d|building file list"
+    r"|sftp> |(?:Upload|Fetch)ing \S|Connected to \S{1,80}$"
     r"|Warning: Permanently|Authenticated to |Pseudo-terminal|Connection to \S{1,80} closed"
     r"|\S{1,80}'s password:|NEXT AUTHMETHOD|AUTH (?:FAILURE|SUCCESS)|CONNECTED$"
     r"|COMMAND_EXITSTATUS|dd: )"
@@ -106,6 +103,8 @@ Event = (
     | Listed
     | DdSummary
     | TimeSpan
+    | Report
+    | Transferred
     | Failure
     | Records
     | CutSummary
@@ -124,7 +123,7 @@ def events_of(text: str, lists: ListReader, hints: int) -> list[Event]:
         return _log_line(text)
     events: list[Event] = []
     at = 0
-    for start, end, event in _results(text) if hints & RESULT else ():
+    for start, end, event in _results(text, hints) if hints & (RESULT | RATE) else ():
         events += _before_result(text[at:start], event, lists)
         events.append(_echoed(text[at:start], event))
         at = end
@@ -139,11 +138,17 @@ def _holds_result(text: str) -> bool:
     return bool(dd_lines.records(text)) or "elapsed" in text
 
 
-def _results(text: str) -> list[tuple[int, int, Event]]:
-    """dd's and time's words in a line, in order, none within another."""
-    found: list[tuple[int, int, Event]] = [*dd_lines.summaries(text)]
-    found += [(start, end, Records()) for start, end in dd_lines.records(text)]
-    found += time_blocks.spans(text)
+def _results(text: str, hints: int) -> list[tuple[int, int, Event]]:
+    """What dd, time and copying programs say in a line, in order, none within another."""
+    found: list[tuple[int, int, Event]] = []
+    if hints & RATE:
+        found += [(start, end, report or Aside()) for start, end, report in reports(text)]
+    if hints & RESULT:
+        found += dd_lines.summaries(text)
+        found += [(start, end, Records()) for start, end in dd_lines.records(text)]
+        found += time_blocks.spans(text)
+    if len(found) < 2:
+        return found
     found.sort(key=lambda one: one[0])
     apart: list[tuple[int, int, Event]] = []
     for one in found:
@@ -216,18 +221,11 @@ def _log_line(text: str) -> list[Event]:
     facts = facts_of(text) if "OpenSSH_" in text else None
     if facts:
         return [Facts(facts)]
-    if found := _SCP.search(text):
-        return [_copied(text)]
+    if said := session(text):
+        return [said]
     if _CHATTER.match(text):
         return [Failure()] if _FAILURE.search(text) else [Aside()]
     return []
-
-
-def _copied(text: str) -> Event:
-    """scp's last word on a file; its MB is 2^20 bytes in every version."""
-    *_, found = _SCP.finditer(text)
-    factor = float(1024 ** _SCP_POWERS[found["prefix"]])
-    return ListedRate(found["rate"], Unit(factor, factor))
 
 
 def _command(text: str) -> list[Event]:

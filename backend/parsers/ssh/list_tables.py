@@ -77,6 +77,11 @@ class Header:
     separator: str | None = None
     width: int = 0
 
+    @property
+    def by_cipher(self) -> bool:
+        """Whether the columns are ciphers, so that a row is a try, or another machine."""
+        return any(column.cipher for column in self.columns)
+
     def unit_for(self, column: Column) -> Unit | None:
         """The unit of a column: its own, or the one said for the whole table.
 
@@ -114,7 +119,7 @@ def _titles(text: str, cells: list[str], unit: Unit | None) -> Header | None:
         return None
     separator = _separator(text)
     named = columns[0].kind == "name" or (separator and _names_later(cells, columns))
-    titled = any(one.mac or one.cipher for one in columns[1:]) and _is_corner(columns[0], text)
+    titled = any(one.mac or one.cipher for one in columns[1:]) and _is_corner(columns, text)
     if not (named or titled):
         return None
     return Header(_value_columns(columns), unit, separator=separator, width=len(cells))
@@ -171,10 +176,16 @@ def _is_only_unit(cell: str) -> bool:
     return cell[:1] in "([" and cell[:1] != "" and unit_of(cell.strip("()[] ")) is not None
 
 
-def _is_corner(first: Column, text: str) -> bool:
-    """A matrix has an empty corner, or a slash of two titles, or starts with its columns."""
+def _is_corner(columns: list[Column], text: str) -> bool:
+    """A matrix has an empty corner, or a slash of two titles, or starts with its columns.
+
+    Any other word may be over the names of machines, if nothing but ciphers stands beside it.
+    """
+    first = columns[0]
+    ciphers_alone = len(columns) > 2 and all(one.cipher for one in columns[1:])
     return (
-        first.label == ""
+        (ciphers_alone and not any(token.cipher for token in tokens_of(first.label)))
+        or first.label == ""
         or text.startswith("  ")
         or bool(first.mac or first.cipher)
         or "/" in first.label
@@ -188,6 +199,11 @@ def _value_columns(columns: list[Column]) -> tuple[Column, ...]:
         return tuple(columns)
     before = [one for one in columns[:first] if one.kind != "skip" and one.label]
     return tuple(before) + tuple(one for one in columns[first:] if one.kind != "name")
+
+
+def is_summary(title: str) -> bool:
+    """Whether a column or row of that title sums up the others: a mean, a maximum, a ratio."""
+    return bool(_MEAN.match(title) or _SKIP.match(title))
 
 
 def _separator(text: str) -> str | None:
@@ -204,6 +220,10 @@ def split_cells(text: str) -> list[str]:
         return cells[:-1] if len(cells) > 1 and not cells[-1] else cells
     if separator := _separator(text):
         return _separated(text, separator)
+    return _spaced(text)
+
+
+def _spaced(text: str) -> list[str]:
     return [cell for cell in re.split(r"\s{2,}", text.strip()) if cell]
 
 

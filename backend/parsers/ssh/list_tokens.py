@@ -17,6 +17,16 @@ _PER = re.compile(r"\s{0,2}(?:/|\bper\b)\s{0,2}(?=s(?:ec(?:onds?)?)?\b)", re.I)
 _COMMENT = re.compile(r"\s(?:#|//)\s.*$")
 _BOUND = re.compile(r"(?<![^\s:|(,])(?:[<>]=?|[≤≥])\s?(?=\d)")
 """Before a number of which only that much is known: more, or less."""
+_RATE_UNIT = r"(?:[kmgt]i?)?(?:bytes?|bits?|b|o)(?:/s\w{0,5}|ps)"
+_RANGE = re.compile(
+    rf"(?<![\w.,:/+-])(?P<low>\d[\d.,]{{0,20}}) ?(?P<unit>{_RATE_UNIT})?"
+    r"(?:(?P<blank> ?)(?:[-–—~]|\.{2,3}|…)(?P=blank)| (?:to|bis|à|do|до|until) )"
+    rf"(?P<high>\d[\d.,]{{0,20}})(?![\w]* ?[-:/]\d)(?=(?(unit) ?{_RATE_UNIT}"
+    rf"| ?(?:{_RATE_UNIT}|[|;,)]|$)))",
+    re.I,
+)
+"""The lowest and the highest of several rates, of which neither is a try."""
+_RANGE_SIGNS = ("-", "–", "—", "~", "..", "…", " to ", " bis ", " à ", " do ", " до ", " until ")
 _SHARE = re.compile(
     r"\b(?:at |with )?(?:cpu|load)(?: load| usage| time)?[ :=]{0,3}"
     r"(?P<first>\d{1,3}(?:[.,]\d{1,2})?) ?%"
@@ -200,6 +210,8 @@ def _plain(text: str) -> str:
         text = _COMMENT.sub("", text)
     if "%" in text:
         text = _SHARE.sub(lambda found: f" {found['first'] or found['last']}% ", text)
+    if any(sign in text for sign in _RANGE_SIGNS):
+        text = _RANGE.sub(rf"{BOUND}\g<low>", text)
     if not _MARKS.isdisjoint(text):
         text = _BOUND.sub(BOUND, text)
     return _LEADER.sub(" ", _without_asides(text))

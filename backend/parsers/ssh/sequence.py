@@ -34,7 +34,8 @@ from parsers.ssh.list_tokens import tokens_of
 from parsers.ssh.listed import ListedName, ListedRate, ListedTitle
 from parsers.ssh.names import CipherName
 from parsers.ssh.time_blocks import TimeSpan
-from parsers.ssh.try_blocks import LISTING, Block, Clock, Rate
+from parsers.ssh.transfer_reports import Kind, Report, Transferred
+from parsers.ssh.try_blocks import LISTING, Block, Clock
 
 NOTHING_SAID = Command(ssh=True, by_variable=True)
 TITLE_LIMIT = 120
@@ -138,18 +139,20 @@ class SshSequence:
             self._maybe_title(event.text)
         elif isinstance(event, Facts):
             self._facts(event)
-        elif isinstance(event, (DdSummary, TimeSpan, Records)):
+        elif isinstance(event, (DdSummary, TimeSpan, Records, Report)):
             self._result(event)
         else:
             self._remark(event)
         return True
 
-    def _result(self, event: DdSummary | TimeSpan | Records) -> None:
+    def _result(self, event: DdSummary | TimeSpan | Records | Report) -> None:
         block = self._block
         if isinstance(event, Records):
             block.counts += 1
         elif isinstance(event, DdSummary):
             block.add_summary(self._line, event)
+        elif isinstance(event, Report):
+            block.add_rate(self._line, event)
         elif event.kind == "real":
             block.clocks.append(Clock(self._line, event.seconds))
         self._bare_names = 0
@@ -161,13 +164,23 @@ class SshSequence:
             block.failed = True
         elif isinstance(event, CutSummary):
             self.cut.append(self._line)
+        elif isinstance(event, Transferred):
+            block.moved = event.moved
         elif isinstance(event, Agreed):
-            block.cipher = block.cipher or event.cipher
-            block.compression |= event.compression
+            self._agreed(event)
         elif isinstance(event, Setting):
             block.mac = event.mac or block.mac
             if event.compression is not None:
                 block.compression = event.compression
+
+    def _agreed(self, event: Agreed) -> None:
+        """A new connection in a client's log; it is the command's unless that has its results."""
+        if not self._block.is_empty:
+            self._close()
+        block = self._block
+        if block.cipher is None or block.agreed:
+            block.cipher, block.agreed = event.cipher, True
+        block.compression |= event.compression
 
     def _facts(self, event: Facts) -> None:
         if event.node and self._place.host not in (None, event.node):
@@ -250,7 +263,8 @@ class SshSequence:
         if rate.cipher is None:
             if self._block.cipher is None or rate.unit is None or self._block.failed:
                 return False
-            self._block.rates.append(Rate(self._line, rate.number, rate.unit, rate.mean))
+            kind: Kind = "mean" if rate.mean else "try"
+            self._block.add_rate(self._line, Report(rate.number, rate.unit, kind))
             return True
         if self._block.cipher is not None:
             self._close()

@@ -1,27 +1,17 @@
 """Tries under a heading or a command: which cipher a dd summary or a time belongs to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from parsers.ssh.commands import Command
 from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.names import CipherName
-from parsers.ssh.units import Unit
+from parsers.ssh.transfer_reports import Kind, Report
 
 SAME_TRANSFER = 0.03
 """Share by which the two ends of one transfer may differ in their seconds."""
 LISTING = 3
 """So many names in a row, nothing between them, are a listing rather than headings."""
-
-
-@dataclass(frozen=True)
-class Rate:
-    """A printed rate of a block, as yet without a cipher of its own."""
-
-    line: int
-    number: str
-    unit: Unit
-    mean: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +48,12 @@ class Block:
     """Whether something that is not understood stands between it and the last cipher."""
     summaries: list[Summary] = field(default_factory=list)
     clocks: list[Clock] = field(default_factory=list)
-    rates: list[Rate] = field(default_factory=list)
+    rates: list[tuple[int, Report]] = field(default_factory=list)
+    """Printed rates, each with its line."""
+    moved: int | None = None
+    """Bytes of the whole connection, where ssh's log says."""
+    agreed: bool = False
+    """Whether the cipher is from that log."""
     counts: int = 0
     """Lines of records since the last summary."""
 
@@ -74,6 +69,27 @@ class Block:
             self.summaries.pop()
         self.summaries.append(new)
         self.counts = 0
+
+    def add_rate(self, line: int, report: Report) -> None:
+        """One more printed rate; it takes the place of what was shown of the same transfer."""
+        if report.session:
+            report = replace(report, moved=self.moved)
+        while self.rates:
+            at, earlier = self.rates[-1]
+            same_line = at == line and report.kind == earlier.kind == "display"
+            if not (same_line or report.follows(earlier)):
+                break
+            self.rates.pop()
+        self.rates.append((line, report))
+
+    def counted_rates(self) -> list[tuple[int, Report]]:
+        """The tries; without those their mean; without that the rate of the whole connection."""
+        by_kind = {kind: [one for one in self.rates if one[1].kind == kind] for kind in _KINDS}
+        tries = by_kind["try"] + by_kind["display"]
+        return tries or by_kind["mean"] or by_kind["total"][:1]
+
+
+_KINDS: tuple[Kind, ...] = ("try", "display", "mean", "total")
 
 
 def _is_progress(earlier: Summary, later: Summary) -> bool:

@@ -1,0 +1,76 @@
+"""Rows of a table whose columns are ciphers: each is a try, or another machine."""
+
+import re
+from collections.abc import Sequence
+
+from parsers.ssh.headings import counts_tries
+from parsers.ssh.list_tables import Header, is_summary, split_cells
+from parsers.ssh.list_tokens import Value, tokens_of, values_of
+from parsers.ssh.list_values import has_number, is_number
+from parsers.ssh.listed import Listed, ListedRate
+
+_NUMBER_OF_TRY = re.compile(r"(?:[a-zäöå]{2,10} ?)?#?\d{1,3}[.:)]?", re.I)
+
+
+def by_machine(header: Header, text: str) -> list[Listed] | None:
+    """The rate of each cell under its cipher, with the row's title as `column`.
+
+    None for a row that does not fill the table, or with words in its cells: which machine's or
+    which cipher's its numbers are is not certain. Empty for a row that sums up the others.
+    """
+    row = _cells(header, text)
+    if row is None:
+        return None
+    label, cells = row
+    macs = [token.mac for token in tokens_of(label) if token.mac]
+    values = [value_of_cell(cell) for cell in cells]
+    if len(macs) > 1 or any(value.kind == "aside" for value in values):
+        return None
+    if is_summary(label):
+        return []
+    own = None if macs or _is_try(label) else label
+    rates: list[Listed] = [
+        ListedRate(
+            value.text,
+            value.unit or header.unit_for(column),
+            column.cipher,
+            macs[0] if macs else None,
+            column=own,
+            problem="not_a_rate" if value.kind == "bad_number" else None,
+        )
+        for column, value in zip(header.columns[-len(values) :], values, strict=True)
+        if is_number(value) and (value.unit or header.unit_for(column))
+    ]
+    return rates or (None if has_number(values) else [])
+
+
+def _cells(header: Header, text: str) -> tuple[str, Sequence[str]] | None:
+    """A row's title, perhaps empty, and one cell for each cipher."""
+    ciphers = [column.cipher for column in header.columns]
+    start = next(place for place, cipher in enumerate(ciphers) if cipher)
+    count = len(ciphers) - start
+    if not all(ciphers[start:]):
+        return None
+    cells = split_cells(text)
+    if min(start, 1) <= len(cells) - count <= max(start, 1):
+        return " ".join(cells[:-count]).strip(), cells[-count:]
+    values = values_of(tokens_of(text))
+    if values is None or len(values) != count or start:
+        return None
+    return "", [value.text for value in values]
+
+
+def _is_try(label: str) -> bool:
+    """Whether a row's title tells it from the others as a try only."""
+    return counts_tries(label) or not label or bool(_NUMBER_OF_TRY.fullmatch(label))
+
+
+def value_of_cell(cell: str) -> Value:
+    """The value of a cell; one with words or several numbers is set aside."""
+    found = values_of(tokens_of(cell))
+    if not cell.strip() or found == []:
+        return Value("blank")
+    rates = [value for value in found or [] if is_number(value)]
+    if found is not None and len(rates) == 1:
+        return rates[0]
+    return Value("aside" if found is None or rates else found[0].kind, cell)
