@@ -1,5 +1,6 @@
 """One comparison in three ways: by rollups, by one statement, and in plain Python."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -48,6 +49,17 @@ BLOCK_SIZES = (1024, 16384)
 START = datetime(2025, 11, 1, tzinfo=UTC)
 MIDDLE = START + timedelta(days=5)
 
+TAGS: tuple[dict[str, str], ...] = (
+    {},
+    {"rack": "1"},
+    {"rack": "2"},
+    {"rack": "1", "env": "test"},
+    {"rack": "2", "env": "live"},
+    {"rack": "1", "env": "live"},
+)
+
+TWO_RACKS = ("rack:1", "env:live", "rack:2")
+
 rates = st.integers(1, 40).map(lambda number: number * 2.5e7)
 
 
@@ -85,7 +97,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     return run_document(
         *once.values(),
         host={"name": draw(st.sampled_from("abc"))},
-        tags=draw(st.sampled_from(({}, {"rack": "1"}, {"rack": "2"}))),
+        tags=draw(st.sampled_from(TAGS)),
         environment=stated,
         started_at=started.isoformat(),
         finished_at=(started + timedelta(minutes=5)).isoformat(),
@@ -104,7 +116,7 @@ def queries(draw: st.DrawFn) -> ComparisonQuery:
     filters = {
         "source": ("agent",),
         "cpu": ("amd-epyc-9r14",),
-        "tag": ("rack:1",),
+        "tag": draw(st.sampled_from((("rack:1",), ("rack:1", "env:live"), TWO_RACKS))),
         "host": ("a", "b"),
         "verdict": ("unknown",),
     }
@@ -153,6 +165,15 @@ def by_votes(query: ComparisonQuery) -> int | None:
     return max(measured, key=lambda block: (len(groups[block]), block), default=None)
 
 
+def failed_tags(query: ComparisonQuery, tags: Mapping[str, str]) -> set[str]:
+    """The keys of which the query wants some value that is not there; each as "tag:KEY"."""
+    wanted: dict[str, set[str]] = {}
+    for one in query.filters.get("tag", ()):
+        key, _, value = one.partition(":")
+        wanted.setdefault(key, set()).add(value)
+    return {f"tag:{key}" for key, values in wanted.items() if tags.get(key) not in values}
+
+
 def reference_votes(query: ComparisonQuery) -> set[tuple[Any, ...]]:
     """Host, environment, cipher and median of each vote, by the definition over all runs."""
     best: dict[tuple[Any, ...], tuple[Any, ...]] = {}
@@ -167,7 +188,7 @@ def reference_votes(query: ComparisonQuery) -> set[tuple[Any, ...]]:
         assert run.environment is not None
         if "cpu" in query.filters and run.environment.cpu.key not in query.filters["cpu"]:
             continue
-        if "tag" in query.filters and run.tags.get("rack") != "1":
+        if failed_tags(query, run.tags):
             continue
         for row in run.measurements.select_related("series"):
             series = row.series
@@ -276,7 +297,7 @@ def counted_in_python(query: ComparisonQuery) -> Counted:
         assert run.started_at is not None
         if query.until and run.started_at > query.until:
             continue
-        tags = tuple(f"{key}:{value}" for key, value in run.tags.items())
+        tags = tuple(run.tags.items())
         facts = (run.environment.cpu.key, run.host.slug, run.source, tags)
         machine = (run.host_id, run.environment_id, facts)
         results = run.measurements.filter(series__tool=query.tool, median__isnull=False)
@@ -295,12 +316,17 @@ def counted_in_python(query: ComparisonQuery) -> Counted:
             continue
         cpu, slug, source, tags = facts
         values = {"cpu": {cpu}, "host": {slug}, "source": {source}, "verdict": verdicts}
-        values["tag"] = set(tags)
-        failed = {name for name, asked in query.filters.items() if values[name].isdisjoint(asked)}
-        for name in COUNTED:
+        failed = {
+            name
+            for name, asked in query.filters.items()
+            if name != "tag" and values[name].isdisjoint(asked)
+        } | failed_tags(query, dict(tags))
+        values |= {f"tag:{key}": {f"{key}:{value}"} for key, value in tags}
+        for name, found_values in values.items():
             if failed <= {name}:
-                for value in values[name]:
-                    pairs.setdefault((name, value), set()).add((host, surroundings))
+                for value in found_values:
+                    place = (name.partition(":")[0], value)
+                    pairs.setdefault(place, set()).add((host, surroundings))
     return {place: len(found) for place, found in pairs.items()}
 
 

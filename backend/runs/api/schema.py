@@ -24,13 +24,18 @@ COUNT = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
 
 _FILTER_HELP = "Key of a value; may be repeated, any of them matches."
 
+_TAG_HELP = (
+    "KEY:VALUE; may be repeated: any value of one key matches, and all keys must match "
+    "(tag=env:prod&tag=dc:fra&tag=dc:ams: production in either data centre)."
+)
+
 FILTER_PARAMETERS = [
     *(
         OpenApiParameter(
             name,
             OpenApiTypes.STR,
             many=True,
-            description="KEY:VALUE; may be repeated." if name == "tag" else _FILTER_HELP,
+            description=_TAG_HELP if name == "tag" else _FILTER_HELP,
         )
         for name in FILTERS
     ),

@@ -15,6 +15,7 @@ from runs.queries.selection import (
     add_filter,
     machine_conditions,
     result_conditions,
+    tags_by_key,
 )
 from runs.queries.series_sets import latest_series, told_by_sets
 from runs.queries.statements import array, fetch_prepared, fetch_rows
@@ -244,8 +245,10 @@ def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
 
 
 def tag_facets(query: ComparisonQuery, measured: Measured | None) -> tuple[Facet, ...]:
-    """A filter for each tag key, counted under all filters but the tags; few keys at most."""
+    """A filter for each tag key, counted under all filters but its own; few keys at most."""
     machines, result = machine_conditions(query, without=("tag",)), _has_result(query, measured)
+    for key, values in tags_by_key(query.filters.get("tag", ())).items():
+        machines.add("(t.key = %s OR k.tags ->> %s = ANY(%s))", key, key, values)
     rows = fetch_rows(
         f"""
         SELECT key, value, count(*) FROM (

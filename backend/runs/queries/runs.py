@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +15,7 @@ from django.db.models.functions import Coalesce
 from analysis.cpu_cost import steadier_measure
 from runs.models import Measurement, Run, RunSpeedIndex
 from runs.queries.hidden import shown_runs
+from runs.queries.selection import tags_by_key
 
 
 @dataclass(frozen=True)
@@ -174,12 +177,11 @@ def select_runs(
 
 
 def run_filter(name: str, values: tuple[str, ...]) -> Q:
-    """The condition of one filter on runs: any of the values."""
+    """The condition of one filter on runs: any of the values; of tags, any of each key's values."""
     if name == "tag":
-        condition = Q(pk__in=[])
-        for value in values:
-            key, _, wanted = value.partition(":")
-            condition |= Q(tags__contains={key: wanted})
+        condition = Q()
+        for key, wanted in tags_by_key(values).items():
+            condition &= reduce(or_, (Q(tags__contains={key: value}) for value in wanted))
         return condition
     own = {"host": "host__slug", "verdict": "acceleration", "source": "source", "status": "status"}
     field = own.get(name)

@@ -35,7 +35,7 @@ FILTERS = (
     "tag",
     "source",
 )
-"""Filters that may be repeated; each takes the key of a value (`tag`: KEY:VALUE).
+"""Filters that may be repeated; each takes the key of a value (`tag`: KEY:VALUE, see `tags_by_key`).
 
 `verdict` is the AES verdict of a run: `acceleration` says whether AES was masked in a series.
 """
@@ -111,7 +111,7 @@ OF_RESULTS = ("verdict",)
 
 
 def add_filter(where: Where, name: str, values: tuple[str, ...], table: str = "k") -> None:
-    """The condition of one of `FILTERS`: any of the values.
+    """The condition of one of `FILTERS`: any of the values; of tags, any of each key's values.
 
     `table` has host, source and tags: runs (r), or machines (k) with the run of a result (l)
     for the verdict. Environments are e.
@@ -123,9 +123,8 @@ def add_filter(where: Where, name: str, values: tuple[str, ...], table: str = "k
         of_result = f"EXISTS (SELECT FROM runs_run r WHERE r.id = l.run_id AND {run})"
         where.add(run if table == "r" else of_result, list(values))
     elif name == "tag":
-        pairs = [value.partition(":") for value in values]
-        tests = " OR ".join(f"{table}.tags ->> %s = %s" for _ in pairs)
-        where.add(f"({tests})", *(part for key, _, value in pairs for part in (key, value)))
+        for key, wanted in tags_by_key(values).items():
+            where.add(f"{table}.tags ->> %s = ANY(%s)", key, wanted)
     elif name == "host":
         # One host is as rare as the other: the database need not know which.
         ids = "SELECT id FROM runs_host WHERE slug = ANY(%s)"
@@ -133,6 +132,15 @@ def add_filter(where: Where, name: str, values: tuple[str, ...], table: str = "k
     else:
         # Found before, because the database plans by the values: of a rare one it takes the index.
         where.add(f"e.{_column(name)} = ANY(%s)", _ids(name, values))
+
+
+def tags_by_key(values: Iterable[str]) -> dict[str, list[str]]:
+    """Values of the filter `tag` (KEY:VALUE) by key: any value of a key, and all keys, must fit."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        key, _, wanted = value.partition(":")
+        found.setdefault(key, []).append(wanted)
+    return found
 
 
 def _ids(name: str, keys: tuple[str, ...]) -> list[int]:

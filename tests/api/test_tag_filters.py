@@ -1,0 +1,94 @@
+"""Tags of different keys narrow, values of one key widen, wherever tags are asked for."""
+
+import csv
+import io
+from collections.abc import Iterable
+from itertools import chain, combinations
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from runs.queries.facets import facets
+from runs.queries.selection import ComparisonQuery
+from tests.api.test_comparison import compare
+from tests.conftest import ApiClient, StoreRun
+from tests.pages.test_lists import options
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
+
+FLEET = {
+    "a": {"env": "prod", "dc": "fra"},
+    "b": {"env": "prod", "dc": "ams"},
+    "c": {"env": "test", "dc": "fra"},
+    "d": {"env": "prod"},
+    "e": {},
+}
+VALUES = ("env:prod", "env:test", "dc:fra", "dc:ams")
+SETS = tuple(chain.from_iterable(combinations(VALUES, n) for n in range(1, len(VALUES) + 1)))
+
+
+@pytest.fixture
+def fleet(store_run: StoreRun) -> None:
+    """Five hosts, measured with both tools."""
+    for name, tags in FLEET.items():
+        figures = (ssh_measurement("aes128-ctr", 1e8), openssl_measurement("aes-128-gcm", 1e9))
+        store_run(run_document(*figures, host={"name": name}, tags=tags))
+
+
+def expected(asked: Iterable[str]) -> list[str]:
+    """The hosts that have, of each key asked for, one of its values."""
+    wanted: dict[str, set[str]] = {}
+    for one in asked:
+        key, value = one.split(":")
+        wanted.setdefault(key, set()).add(value)
+    return [
+        name
+        for name, tags in FLEET.items()
+        if all(tags.get(key) in values for key, values in wanted.items())
+    ]
+
+
+def keys(groups: Iterable[dict[str, Any]]) -> list[str]:
+    return [group["key"] for group in groups]
+
+
+@pytest.mark.usefixtures("fleet")
+def test_every_place_with_a_tag_filter_narrows_by_key_and_widens_by_value(
+    reader: ApiClient,
+) -> None:
+    for asked in SETS:
+        hosts = expected(asked)
+        for tool in ("ssh", "openssl"):
+            answer = compare(reader, group_by="host", tag=asked, tool=tool)
+            assert keys(answer["groups"]) == hosts, asked
+            past = compare(reader, group_by="host", tag=asked, tool=tool, until="2026-01-01")
+            assert keys(past["groups"]) == hosts, asked
+        runs = reader.get("/api/v1/runs/", {"tag": asked}).json()["results"]
+        assert sorted(run["host"] for run in runs) == hosts, asked
+        for latest in ("", "1"):
+            got = reader.get("/api/v1/exports/measurements.csv", {"tag": asked, "latest": latest})
+            rows = csv.DictReader(io.StringIO(got.getvalue().decode().removeprefix("\ufeff")))
+            assert sorted({row["host"] for row in rows}) == hosts, asked
+        advised = reader.get("/api/v1/recommendation/", {"tag": asked}).json()
+        assert sorted(one["host"] for one in advised["hosts"]) == hosts, asked
+
+
+@pytest.mark.usefixtures("fleet")
+def test_each_count_of_a_value_is_what_choosing_it_beside_the_others_gives(
+    reader: ApiClient,
+) -> None:
+    for asked in ((), *SETS):
+        for facet in facets(ComparisonQuery(filters={"tag": asked})):
+            others = [one for one in asked if not one.startswith(f"{facet.tag}:")]
+            for option in facet.options if facet.tag else ():
+                answer = compare(reader, group_by="host", tag=[*others, option.key])
+                assert option.count == len(answer["groups"]), (asked, option)
+
+
+@pytest.mark.usefixtures("fleet")
+def test_the_page_counts_a_tag_under_the_other_tags(client: Client, settings: Settings) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    html = client.get("/", {"tag": "env:test"}).content.decode()
+    assert options(html, "tag-dc") == [("fra", "1")]
+    assert options(html, "tag-env") == [("test", "1"), ("prod", "3")]
