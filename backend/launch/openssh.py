@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from config.embedded.debian_package import DebianPackage, Run
 from launch import places, processes
 from launch.telling import say
 
@@ -28,11 +29,11 @@ def provide_sshd(data_dir: Path, watch: Watch) -> Path | None:
     installed = find_installed()
     if installed is not None:
         return installed
-    copy = PrivateCopy(data_dir / "openssh", watch)
-    if not starts(copy.program) and shutil.which("apt-get") and shutil.which("dpkg-deb"):
+    folder = data_dir / "openssh"
+    if not starts(folder / "sshd") and DebianPackage.possible():
         say("No sshd on this machine; unpacking a private copy into the data folder ...")
-        copy.fetch()
-    return copy.program if starts(copy.program) else None
+        fetch(folder, _bounded(folder / "fetch.log", watch))
+    return folder / "sshd" if starts(folder / "sshd") else None
 
 
 def find_installed() -> Path | None:
@@ -55,104 +56,49 @@ def starts(program: Path) -> bool:
     return "OpenSSH_" in answer.stdout + answer.stderr
 
 
-class PrivateCopy:
-    """openssh-server and the libraries it lacks, unpacked in a folder of their own."""
+def fetch(folder: Path, run: Run) -> None:
+    """Unpack openssh-server and write the program `sshd`; without success nothing is written."""
+    package = DebianPackage(folder, run)
+    version = _client_version()
+    choices = [[f"openssh-server={version}"]] if version else []
+    if package.fetch(*choices, ["openssh-server"]):
+        package.write_script(folder / "sshd", "usr/sbin/sshd", _helpers(package.root))
 
-    def __init__(self, folder: Path, watch: Watch) -> None:
-        self.folder = folder
-        self.program = folder / "sshd"
-        self._root = folder / "root"
-        self._packages = folder / "packages"
-        self._log = folder / "fetch.log"
-        self._watch = watch
-        self._deadline = 0.0
 
-    def fetch(self) -> None:
-        """Download, unpack and write the program; without success nothing is written."""
-        self._deadline = time.monotonic() + SECONDS
-        for folder in (self._packages / "partial", self.folder / "lists" / "partial"):
-            folder.mkdir(parents=True, exist_ok=True)
-        if not self._download([]):
-            own_lists = ["-o", f"Dir::State::lists={self.folder / 'lists'}"]
-            if not (self._apt(own_lists, "update") and self._download(own_lists)):
-                return
-        if self._unpack():
-            self._write_program()
-            shutil.rmtree(self._packages)
-            for folder in (self.folder / "lists", self._root / "usr" / "share"):
-                shutil.rmtree(folder, ignore_errors=True)
+def _client_version() -> str:
+    """Of the installed package, so that client and server are of one version."""
+    query = ["dpkg-query", "--show", "--showformat=${Version}", "openssh-client"]
+    answer = subprocess.run(query, capture_output=True, text=True, check=False)
+    return answer.stdout.strip() if answer.returncode == 0 else ""
 
-    def _download(self, lists: Sequence[str]) -> bool:
-        """The server of the installed client's version, or else the one that is offered."""
-        version = self._client_version()
-        names = [f"openssh-server={version}"] if version else []
-        return any(
-            self._apt(lists, "--download-only", "--no-install-recommends", "install", name)
-            for name in [*names, "openssh-server"]
-        )
 
-    def _apt(self, lists: Sequence[str], *words: str) -> bool:
-        options = {
-            "Debug::NoLocking": "1",
-            "Dir::Cache::archives": f"{self._packages}/",
-            "Dir::Cache::pkgcache": "",
-            "Dir::Cache::srcpkgcache": "",
-            "APT::Sandbox::User": "",
-            "Acquire::Retries": "1",
-        }
-        command = ["apt-get", "-y", *lists]
-        for option, setting in options.items():
-            command += ["-o", f"{option}={setting}"]
-        return self._step([*command, *words]) == 0
+def _helpers(root: Path) -> str:
+    """Options that make sshd find the programs it is split into since OpenSSH 9.8."""
+    folder = root / "usr" / "lib" / "openssh"
+    programs = (("SshdSessionPath", "sshd-session"), ("SshdAuthPath", "sshd-auth"))
+    return "".join(
+        f' -o "{option}={folder / name}"' for option, name in programs if (folder / name).exists()
+    )
 
-    def _step(self, command: Sequence[str | Path]) -> int:
-        """Run a command within what is left of the time; -1 when it is up."""
-        remaining = self._deadline - time.monotonic()
+
+def _bounded(log: Path, watch: Watch) -> Run:
+    """Runs commands within what is left of `SECONDS`."""
+    deadline = time.monotonic() + SECONDS
+
+    def run(command: Sequence[str | Path]) -> int:
+        remaining = deadline - time.monotonic()
         if remaining <= 0:
             return -1
-        part = processes.start("apt", command, log=self._log)
+        part = processes.start("apt", command, log=log)
         try:
             processes.wait_until(
-                lambda: part.process.poll() is not None, seconds=remaining, watch=self._watch
+                lambda: part.process.poll() is not None, seconds=remaining, watch=watch
             )
         finally:
             processes.end(part, seconds=2.0)
         return part.process.returncode
 
-    @staticmethod
-    def _client_version() -> str:
-        query = ["dpkg-query", "--show", "--showformat=${Version}", "openssh-client"]
-        answer = subprocess.run(query, capture_output=True, text=True, check=False)
-        return answer.stdout.strip() if answer.returncode == 0 else ""
-
-    def _unpack(self) -> bool:
-        packages = sorted(self._packages.glob("*.deb"))
-        shutil.rmtree(self._root, ignore_errors=True)
-        return bool(packages) and all(
-            self._step(["dpkg-deb", "-x", package, self._root]) == 0 for package in packages
-        )
-
-    def _write_program(self) -> None:
-        """A script, so that the copy finds its own libraries and helper programs.
-
-        `exec` with a full path: sshd starts itself again for each connection.
-        """
-        libraries = ":".join(
-            str(path) for path in sorted({found.parent for found in self._root.rglob("*.so.*")})
-        )
-        session = self._root / "usr" / "lib" / "openssh" / "sshd-session"
-        helpers = "".join(
-            f' -o "{option}={session.with_name(name)}"'
-            for option, name in (("SshdSessionPath", "sshd-session"), ("SshdAuthPath", "sshd-auth"))
-            if session.with_name(name).exists()
-        )
-        self.program.write_text(
-            "#!/bin/sh\n"
-            f'LD_LIBRARY_PATH="{libraries}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"\n'
-            "export LD_LIBRARY_PATH\n"
-            f'exec "{self._root}/usr/sbin/sshd"{helpers} "$@"\n'
-        )
-        self.program.chmod(0o755)
+    return run
 
 
 def main() -> int:

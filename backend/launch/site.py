@@ -13,6 +13,7 @@ from pathlib import Path
 
 from config.embedded import (
     EmbeddedServiceError,
+    redis_program,
     release_services,
     start_services,
     stopped_services,
@@ -164,6 +165,8 @@ def _start_servers(site: Site) -> None:
             "Running as root: PostgreSQL runs as the user `pgserver` (made when absent), for whom "
             "the folders above the data are opened for passing through."
         )
+    if redis and redis_program.find() is None:
+        say("No Redis or Valkey >= 6.2 on PATH; fetching one into .data/tools ...")
     say(f"Starting {' and '.join(sorted(site.embedded))} in {places.shown(site.data_dir)} ...")
     try:
         start_services(site.data_dir, postgres=postgres, redis=redis)

