@@ -1,6 +1,5 @@
 """How a CSV file is written: as the standard says, or for spreadsheets with a decimal comma."""
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -8,6 +7,9 @@ from exports.text import inert
 
 BOM = "\ufeff"
 """Makes Excel read a file as UTF-8."""
+
+QUOTED_FOR = ',;\t"\r\n'
+"""A text with one of these is quoted, whatever the delimiter: a program may expect another."""
 
 Value = str | int | float | bool | None
 
@@ -24,11 +26,14 @@ class CsvDialect:
         """Between fields."""
         return ";" if self.decimal_comma else ","
 
+    @property
+    def other_delimiter(self) -> str:
+        """Of the other dialect, which a reader's program may expect instead."""
+        return "," if self.decimal_comma else ";"
+
     def line(self, values: Iterable[Value]) -> str:
         """One line with its end; text is made inert, numbers keep every digit."""
-        line = _Line()
-        csv.writer(line, delimiter=self.delimiter).writerow([self._field(one) for one in values])
-        return line.text
+        return self.delimiter.join(map(self._field, values)) + "\r\n"
 
     def header(self, names: Iterable[str]) -> str:
         """The first line, after the mark that Excel asks for."""
@@ -38,16 +43,13 @@ class CsvDialect:
         if value is None:
             return ""
         if isinstance(value, str):
-            return inert(value)
+            return self._text(value)
         if isinstance(value, bool):
             return "true" if value else "false"
         return str(value).replace(".", ",") if self.decimal_comma else str(value)
 
-
-class _Line:
-    """A file of one line."""
-
-    text = ""
-
-    def write(self, text: str) -> None:
-        self.text = text
+    def _text(self, text: str) -> str:
+        harmless = inert(text, self.other_delimiter)
+        if not any(mark in harmless for mark in QUOTED_FOR):
+            return harmless
+        return '"' + harmless.replace('"', '""') + '"'

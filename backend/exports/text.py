@@ -1,6 +1,13 @@
 """Text from outside, made harmless for spreadsheet programs."""
 
+import re
+
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+FORMULA_INSIDE = """(?<=[{}\t\r\n])(?="*[=+@-])"""
+"""Where a formula would begin if a program split the text at a separator of its own (`{}`), or at
+a tab or line end: spreadsheet programs take the separator from the reader's language, and then do
+not see that the field is quoted. The syntax is the same in Python and PostgreSQL."""
 
 CELL_UNITS = 32_767
 """The most that a cell of a spreadsheet holds, in UTF-16 units."""
@@ -20,9 +27,13 @@ REPLACEMENT = "\ufffd"
 _ILLEGAL = str.maketrans(dict.fromkeys(ILLEGAL_IN_XML + "\0", REPLACEMENT))
 
 
-def inert(text: str) -> str:
-    """The text, with an apostrophe before what a spreadsheet would take for a formula."""
-    return "'" + text if text.startswith(FORMULA_STARTS) else text
+def inert(text: str, separators: str) -> str:
+    """The text, with an apostrophe before what a spreadsheet would take for a formula.
+
+    `separators`: of other dialects of CSV, at which a program may split it.
+    """
+    inside = re.sub(FORMULA_INSIDE.format(separators), "'", text)
+    return "'" + inside if inside.startswith(FORMULA_STARTS) else inside
 
 
 def for_cell(text: str) -> str:

@@ -54,20 +54,19 @@ def unfinished(jobs: QuerySet[ExportJob]) -> QuerySet[ExportJob]:
     return jobs.filter(status__in=(ExportJob.Status.WAITING, ExportJob.Status.RUNNING))
 
 
-def open_job(job: ExportJob, network: str) -> ExportJob:
-    """Store a new job; one of the same asker and question that is under way serves as well.
+def open_job(job: ExportJob, network: str, own: QuerySet[ExportJob]) -> ExportJob:
+    """Store a new job, or return the one among the asker's `own` that is making the same file.
 
-    `network` is where it is asked from: visitors without an account are told apart by it.
-    `TooManyExports` when there is no room for another.
+    `network` is where the request comes from: the limits of visitors without an account are
+    counted by it. Raises `TooManyExports` when the asker has too many under way.
     """
     with transaction.atomic():
         wait_for_turn()
-        theirs = unfinished(of_asker(job))
         asked = {"kind": job.kind, "format": job.format, "query": job.query, "site": job.site}
-        same = theirs.filter(**asked).first()
+        same = unfinished(own).filter(**asked).first()
         if same is not None:
             return same
-        check_room(job, list(theirs), network)
+        check_room(job, list(unfinished(of_asker(job))), network)
         job.save()
     remember_network(job, network, KEPT.total_seconds())
     ended = of_asker(job).filter(status__in=(ExportJob.Status.READY, ExportJob.Status.FAILED))

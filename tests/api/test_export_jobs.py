@@ -110,8 +110,29 @@ def test_an_interrupted_download_goes_on_where_it_stopped(reader: ApiClient) -> 
     assert rest.getvalue() == content[100:]
     other = reader.get(state["file_url"], headers={"range": "bytes=100-", "if-range": '"other"'})
     assert (other.status_code, other.getvalue()) == (200, content)
-    beyond = reader.get(state["file_url"], headers={"range": f"bytes={len(content)}-"})
-    assert beyond.status_code == 416
+    for beyond in (f"bytes={len(content)}-", f"bytes={len(content)}-{len(content)}"):
+        refused = reader.get(state["file_url"], headers={"range": beyond})
+        assert refused.status_code == 416, beyond
+        assert refused["Content-Range"] == f"bytes */{len(content)}"
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_range_may_be_one_byte(reader: ApiClient) -> None:
+    state = made(reader)
+    content = reader.get(state["file_url"]).getvalue()
+    last = len(content) - 1
+    asked_for = (
+        ("0-0", 0),
+        ("5-5", 5),
+        ("-1", last),
+        (f"{last}-", last),
+        (f"{last}-{2 * last}", last),
+    )
+    for byte_range, position in asked_for:
+        part = reader.get(state["file_url"], headers={"range": f"bytes={byte_range}"})
+        assert (part.status_code, part.getvalue()) == (206, content[position : position + 1])
+        assert part["Content-Range"] == f"bytes {position}-{position}/{len(content)}"
+        assert part["Content-Length"] == "1"
 
 
 @pytest.mark.usefixtures("stored")
@@ -244,7 +265,8 @@ def test_requests_of_one_moment_find_no_more_room_than_there_is() -> None:
 
     def ask(number: int) -> bool:
         try:
-            open_job(ExportJob(kind="samples", format="csv", query=f"{number}", token=token), "")
+            job = ExportJob(kind="samples", format="csv", query=f"{number}", token=token)
+            open_job(job, "", ExportJob.objects.filter(token=token))
         except TooManyExports:
             return False
         finally:
@@ -291,6 +313,20 @@ def test_a_visitors_files_do_not_go_for_another_visitors(
     monkeypatch.setattr(export_room, "MOST_KEPT_OF_STRANGERS", 1)
     asked(there, "kind=samples")
     assert here.get(first).status_code == 404, "a disk has an end"
+
+
+def test_a_visitor_neither_joins_nor_cancels_another_visitors_export(settings: Settings) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    visitor, stranger = Client(), Client()
+    mine, theirs = asked(visitor), asked(stranger)
+    assert asked(visitor)["job_id"] == mine["job_id"] != theirs["job_id"]
+    assert [one["job_id"] for one in visitor.get(URL).json()["results"]] == [mine["job_id"]]
+    for someone in (stranger, Client()):
+        assert someone.get(mine["url"]).status_code == 200
+        assert someone.delete(mine["url"]).status_code in (401, 403)
+        someone.post(f"/exports/{mine['job_id']}/delete/")
+    assert ExportJob.objects.filter(job_id=mine["job_id"]).exists()
+    assert visitor.delete(mine["url"]).status_code == 204
 
 
 def test_what_is_not_said_of_a_job_is_its_kinds_default(reader: ApiClient) -> None:

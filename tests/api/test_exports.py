@@ -64,7 +64,7 @@ def test_the_file_is_a_download_in_utf_8(reader: ApiClient) -> None:
     assert response.getvalue().endswith(b"\r\n")
 
 
-@pytest.mark.parametrize("hostile", ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("x")'))
+@pytest.mark.parametrize("hostile", ("=1+1", "+1", "-1", "@SUM(A1)", "\tx", '=HYPERLINK("x")'))
 def test_text_from_outside_never_becomes_a_formula(
     reader: ApiClient, store_run: StoreRun, hostile: str
 ) -> None:

@@ -24,7 +24,11 @@ from tests.sample_documents import openssl_measurement, run_document, ssh_measur
 MEASUREMENTS_URL = "/api/v1/exports/measurements.csv"
 SAMPLES_URL = "/api/v1/exports/samples.csv"
 
-HOSTILE = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '=HYPERLINK("http://x","y")')
+HOSTILE = (
+    *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '=HYPERLINK("http://x","y")'),
+    *("a;=1+1", "a\t=1+1", "a,=1+1", 'a;"=1+1', 'a";=1+1;"', "a\r\n=1+1", 'a\t"";@SUM(A1)'),
+)
+SEPARATORS = (",", ";", "\t")
 AWKWARD = 'Büro, "oben"; links\r\nunten \\N \\. 日本 🔐'
 
 
@@ -118,13 +122,13 @@ def test_text_from_outside_never_becomes_a_formula(
     document["agent"]["version"] = hostile
     store_run(document)
     for query in ({}, {"excel": "1"}):
-        # A cell is what stands between separators, as a spreadsheet program takes it.
-        delimiter = ";" if query else ","
-        written = io.StringIO(text(reader, url, **query).removeprefix("\ufeff"), newline="")
-        for line in csv.reader(written, delimiter=delimiter):
-            assert not [cell for cell in line if cell.startswith(tuple("=+-@\t\r\n"))]
+        written = text(reader, url, **query).removeprefix("\ufeff")
+        # Programs take the separator from the reader's language, not from the file.
+        for separator in SEPARATORS:
+            for line in csv.reader(io.StringIO(written, newline=""), delimiter=separator):
+                assert not [cell for cell in line if cell.startswith(tuple("=+-@"))], separator
     (row,) = rows(reader, url)
-    assert row["agent_version"] == f"'{hostile}"
+    assert row["agent_version"].replace("'", "") == hostile
 
 
 def test_awkward_text_and_any_number_come_back_as_they_were(

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -23,9 +22,6 @@ from runs.export_room import TooManyExports
 from runs.models import ExportJob
 
 TEMPLATE = "pages/exports.html"
-SESSION_KEY = "exports"
-"""Of visitors without a name: the exports that they asked for."""
-
 MOST_SHOWN = 50
 
 FILES = (
@@ -69,9 +65,6 @@ def export_list(request: HttpRequest) -> HttpResponse:
         return _page(request, faults=query_faults(error))
     except TooManyExports as error:
         return _page(request, faults=[("", str(error))])
-    if not request.user.is_authenticated:
-        known = request.session.get(SESSION_KEY, [])
-        request.session[SESSION_KEY] = [*known, str(job.job_id)][-MOST_SHOWN:]
     return redirect(f"{reverse('export-pages')}#export-{job.job_id}")
 
 
@@ -89,18 +82,12 @@ def _site(request: HttpRequest) -> str:
     return request.build_absolute_uri("/").rstrip("/")
 
 
-def _jobs(request: HttpRequest) -> QuerySet[ExportJob]:
-    if request.user.is_authenticated:
-        return own_jobs(request)
-    return ExportJob.objects.filter(job_id__in=request.session.get(SESSION_KEY, []))
-
-
 def _page(
     request: HttpRequest,
     faults: list[tuple[str, str]] | None = None,
     offered: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    jobs = list(_jobs(request)[:MOST_SHOWN])
+    jobs = list(own_jobs(request)[:MOST_SHOWN])
     context = {
         "jobs": jobs,
         "pending": any(job.unfinished for job in jobs),

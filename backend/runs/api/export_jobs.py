@@ -47,6 +47,11 @@ RETRY_AFTER_SECONDS = 30
 DELETES_ANY = "runs.delete_exportjob"
 """The administrators' permission to delete what others asked for."""
 
+SESSION_KEY = "exports"
+"""Ids of the exports that a visitor without an account asked for in this session."""
+
+MOST_REMEMBERED = 50
+
 
 class ExportJobSerializer(serializers.Serializer[Any]):
     """One export in the background."""
@@ -85,10 +90,12 @@ def owner(request: Request | HttpRequest) -> dict[str, Any]:
 
 
 def own_jobs(request: Request | HttpRequest) -> QuerySet[ExportJob]:
-    """The exports that this token or person asked for; of nobody in particular there is no list."""
+    """The exports that this token or person asked for; without either, this session."""
     asker = owner(request)
     jobs = ExportJob.objects.filter(**asker)
-    return jobs if any(asker.values()) else jobs.none()
+    if any(asker.values()):
+        return jobs
+    return jobs.filter(job_id__in=request.session.get(SESSION_KEY, []))
 
 
 def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> ExportJob:
@@ -115,9 +122,18 @@ def new_job(request: Request | HttpRequest, params: QueryDict, site: str) -> Exp
             kind=kind, format=written, query=question.urlencode(), site=site, **owner(request)
         ),
         client_network(request),
+        own_jobs(request),
     )
+    _remember(request, job)
     enqueue_export(job)
     return job
+
+
+def _remember(request: Request | HttpRequest, job: ExportJob) -> None:
+    """Tie a visitor's export to the session: nothing else tells one visitor from another."""
+    if job.person is None and job.token is None:
+        others = [one for one in request.session.get(SESSION_KEY, []) if one != str(job.job_id)]
+        request.session[SESSION_KEY] = [*others, str(job.job_id)][-MOST_REMEMBERED:]
 
 
 def job_address(params: QueryDict, kind: str, form: str) -> str:
@@ -167,10 +183,11 @@ def file_response(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
 
 
 def may_delete(request: Request | HttpRequest, job: ExportJob) -> bool:
-    """Who asked for it, an administrator, or anybody where nobody in particular asked."""
-    asker = owner(request)
-    mine = job.person == asker["person"] and job.token == asker["token"]
-    return mine or (asker["person"] is not None and asker["person"].has_perm(DELETES_ANY))
+    """True for who asked for it and for administrators."""
+    person = owner(request)["person"]
+    if person is not None and person.has_perm(DELETES_ANY):
+        return True
+    return own_jobs(request).filter(pk=job.pk).exists()
 
 
 def _job(job_id: UUID) -> ExportJob:
@@ -187,7 +204,7 @@ class ExportJobList(ApiView):
 
     @extend_schema(operation_id="export_jobs_list", responses=ExportJobSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Those that this token or person asked for, the latest first."""
+        """Those that this token, person or session asked for, the latest first."""
         paginator = ByCursor()
         page = paginator.paginate_queryset(own_jobs(request), request) or []
         return paginator.get_paginated_response(ExportJobSerializer(page, many=True).data)

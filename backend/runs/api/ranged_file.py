@@ -1,10 +1,28 @@
 """A stored file over HTTP, so that an interrupted download goes on where it stopped."""
 
+from http import HTTPStatus
 from pathlib import Path
+from typing import BinaryIO
 
 from django.http import FileResponse, HttpResponse, HttpResponseBase
 from django.http.request import HttpRequest
-from whitenoise.responders import StaticFile
+from whitenoise.responders import Response, SlicedFile, StaticFile
+
+
+class _File(StaticFile):  # type: ignore[misc]  # WhiteNoise has no types
+    """WhiteNoise's file, which takes a range of one byte (`bytes=0-0`) for an empty one."""
+
+    def get_range_response(
+        self, range_header: str, base_headers: list[tuple[str, str]], file_handle: BinaryIO | None
+    ) -> Response:
+        size = int(dict(base_headers)["Content-Length"])
+        first, last = self.get_byte_range(range_header, size)
+        if first != last:
+            return super().get_range_response(range_header, base_headers, file_handle)
+        kept = [(name, text) for name, text in base_headers if name != "Content-Length"]
+        part = [("Content-Range", f"bytes {first}-{last}/{size}"), ("Content-Length", "1")]
+        file = SlicedFile(file_handle, first, last) if file_handle else None
+        return Response(HTTPStatus.PARTIAL_CONTENT, [*kept, *part], file)
 
 
 def ranged_file(request: HttpRequest, path: Path, name: str, content_type: str) -> HttpResponseBase:
@@ -13,7 +31,7 @@ def ranged_file(request: HttpRequest, path: Path, name: str, content_type: str) 
     With an `If-Range` that is not this file's ETag the whole file comes, as RFC 9110 has it.
     """
     headers = [("Content-Type", content_type), ("Accept-Ranges", "bytes")]
-    file = StaticFile(str(path), headers)
+    file = _File(str(path), headers)
     asked = dict(request.META)
     if asked.get("HTTP_IF_RANGE", file.etag) != file.etag:
         asked.pop("HTTP_RANGE", None)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from exports.columns import StoredColumn
-from exports.csv_dialect import CsvDialect
+from exports.csv_dialect import QUOTED_FOR, CsvDialect
 from exports.text import (
     CELL_UNITS,
     CUT,
     CUT_UNITS,
+    FORMULA_INSIDE,
     FORMULA_STARTS,
     ILLEGAL_IN_XML,
     REPLACEMENT,
@@ -54,9 +55,7 @@ class CsvRows:
     def _field(self, column: StoredColumn) -> str:
         sql = f"({column.sql})"
         if column.kind == "text":
-            return self._quoted(
-                f"(CASE WHEN ascii({sql}) IN ({_STARTS}) THEN '''' ELSE '' END || {sql})"
-            )
+            return self._text(sql)
         if column.kind == "flag":
             return f"CASE WHEN {sql} THEN 'true' ELSE 'false' END"
         if column.kind == "moment":
@@ -65,11 +64,15 @@ class CsvRows:
             return f"replace({sql}::text, '.', ',')"
         return f"{sql}::text"
 
-    def _quoted(self, sql: str) -> str:
-        """In quotation marks where a separator, a mark or an end of line makes them necessary."""
-        special = _literal(self._dialect.delimiter + '"\r\n')
-        return f"""CASE WHEN translate({sql}, {special}, '') = {sql} THEN {sql}
-            ELSE '"' || replace({sql}, '"', '""') || '"' END"""
+    def _text(self, sql: str) -> str:
+        """Inert, and quoted where `exports.csv_dialect` quotes it."""
+        start = f"CASE WHEN ascii({sql}) IN ({_STARTS}) THEN '''' ELSE '' END"
+        inside = _literal(FORMULA_INSIDE.format(self._dialect.other_delimiter))
+        harmless = f"{start} || regexp_replace({sql}, {inside}, '''', 'g')"
+        # Nearly all texts are plain, and told apart faster than they are searched.
+        marks = _literal(QUOTED_FOR)
+        return f"""CASE WHEN translate({sql}, {marks}, '') = {sql} THEN {start} || {sql}
+            ELSE '"' || replace({harmless}, '"', '""') || '"' END"""
 
 
 _MARKS = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;"))
