@@ -1,4 +1,4 @@
-/** What rows are labelled with: group headings, values at the ends, rings for single machines. */
+/** What rows are labelled with: group headings, values at the bars' ends, rings for single hosts. */
 
 import type { Chart, Plugin } from "chart.js";
 
@@ -12,11 +12,14 @@ import { doubtSign } from "./words";
 const POINT_RADIUS = 4;
 const HERE = "measured here";
 
-/** How far a row's shape reaches, and which machines are drawn as rings. */
+/** Where a row's shape ends, and which hosts are drawn as rings. */
 export interface Reach {
-  high: (row: BarRow) => number;
+  /** The end of the bar or box, where its value stands. */
+  end: (row: BarRow) => number;
+  /** The upper end of the whisker; the bar's own end where there is none. */
+  whisker: (row: BarRow) => number;
   points: (row: BarRow) => number[];
-  /** Whether lines run behind the values, which then need a rim. */
+  /** Whether lines run behind the headings, which then need a rim. */
   halo: boolean;
 }
 
@@ -57,8 +60,8 @@ function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme, halo: bool
   const badge = heading.here ? measured(plain)(HERE) + 22 : 0;
   const parts = headingParts(heading, badge, width - 2 * left, measured(bold), measured(plain));
   const write = (text: string, at: number): void => {
-    if (halo) haloed(ctx, text, at, y, theme);
-    else ctx.fillText(text, at, y);
+    if (halo) drawRim(ctx, text, at, y, theme);
+    ctx.fillText(text, at, y);
   };
   let x = left + measured(bold)(parts.label) + 8;
   ctx.fillStyle = theme.text;
@@ -82,21 +85,69 @@ function drawBadge(ctx: CanvasRenderingContext2D, x: number, y: number, theme: T
 }
 
 function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Reach): void {
-  const { ctx, chartArea } = chart;
+  const { ctx } = chart;
   const y = pixel(chart, "y", row.y);
-  for (const value of reach.points(row)) drawRing(chart, pixel(chart, "x", value), y, row, theme);
-  // Of a zoomed axis the end may lie outside: then the value stands at the edge.
-  const end = Math.min(chartArea.right, Math.max(chartArea.left, pixel(chart, "x", reach.high(row))));
+  const rings = reach.points(row).map((value) => pixel(chart, "x", value));
+  const value = quantity(row.summary.median, unit) + doubtSign(row.summary);
   ctx.font = `11px ${theme.fontFamily}`;
+  const width = ctx.measureText(value).width;
+  const x = valueStart(chart, pixel(chart, "x", reach.end(row)), width, rings);
+  drawPlate(ctx, x, y, width, theme);
+  drawCap(ctx, x, y, width, pixel(chart, "x", reach.whisker(row)), theme);
+  for (const ring of rings) drawRing(chart, ring, y, row, theme);
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.fillStyle = theme.text;
-  const value = quantity(row.summary.median, unit) + doubtSign(row.summary);
-  if (reach.halo) haloed(ctx, value, end + POINT_RADIUS + 4, y, theme);
-  else ctx.fillText(value, end + POINT_RADIUS + 4, y);
+  ctx.fillText(value, x, y);
 }
 
-function haloed(
+/**
+ * Where the value begins: right after the end of its bar, or after the ring of a host that it would
+ * cover. Of a zoomed axis the end may lie outside: then the value stands at the edge.
+ */
+function valueStart({ chartArea }: Chart, end: number, width: number, rings: number[]): number {
+  const gap = POINT_RADIUS + 4;
+  const start = Math.min(chartArea.right, Math.max(chartArea.left, end)) + gap;
+  const covered = rings.filter((ring) => ring > end && ring < start + width + gap);
+  return Math.max(start, ...covered.map((ring) => ring + gap));
+}
+
+const PLATE = 12;
+
+/** Keeps the whisker and the lines of links away from the letters of a value. */
+function drawPlate(
+  ctx: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  width: number,
+  theme: Theme,
+): void {
+  ctx.fillStyle = theme.surface;
+  ctx.fillRect(x - 2, y - PLATE / 2, width + 4, PLATE);
+}
+
+/** Where the plate covers the end of the whisker, a mark above and below the value shows it. */
+function drawCap(
+  ctx: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  width: number,
+  cap: number,
+  theme: Theme,
+): void {
+  if (cap < x - 3 || cap > x + width + 3) return;
+  ctx.lineWidth = 1.25;
+  ctx.strokeStyle = theme.text;
+  for (const side of [-1, 1]) {
+    ctx.beginPath();
+    ctx.moveTo(cap, y + side * (PLATE / 2 - 1));
+    ctx.lineTo(cap, y + side * (ROW_HEIGHT / 2 - 0.5));
+    ctx.stroke();
+  }
+}
+
+/** A rim around a heading, in the colour of the page: it keeps lines away from the letters. */
+function drawRim(
   ctx: CanvasRenderingContext2D,
   text: string,
   x: number,
@@ -107,7 +158,6 @@ function haloed(
   ctx.lineJoin = "round";
   ctx.strokeStyle = theme.surface;
   ctx.strokeText(text, x, y);
-  ctx.fillText(text, x, y);
 }
 
 /** One machine is a point, not a distribution: a disc in the cipher's colour, ringed. */

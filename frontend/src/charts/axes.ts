@@ -137,6 +137,8 @@ export function rowAxis({ labels, shown, theme, widest, cut }: RowAxis): AxisOpt
       axis.ctx.font = `${font.size}px ${font.family}`;
       const width = Math.max(0, ...each.map((name) => axis.ctx.measureText(name).width));
       axis.width = Math.ceil(Math.min(width, widest(axis.chart.width))) + 12;
+      // Labels end inside their rows: padding for them would press the rows together.
+      Object.assign(axis, { paddingTop: 0, paddingBottom: 0 });
     },
   } as AxisOptions;
 }

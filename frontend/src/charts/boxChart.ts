@@ -29,7 +29,8 @@ export function boxChart(view: ChartView, theme: Theme, room: Room): BuiltChart 
       },
     ],
     low: ({ summary }) => summary.min,
-    high: ({ summary }) => summary.max,
+    end: ({ summary }) => summary.q3,
+    whisker: ({ summary }) => summary.max,
     points: ({ summary }) => machines(summary),
   });
 }

@@ -50,8 +50,9 @@ export function drawFigure(
   const canvas = figure.querySelector("canvas");
   const box = figure.querySelector<HTMLElement>(".chart-box");
   const stage = canvas?.parentElement;
-  if (!canvas || !box || !stage) return null;
-  return new Figure(figure, canvas, box, stage, view, build, later);
+  const track = stage?.parentElement;
+  if (!canvas || !box || !stage || !track) return null;
+  return new Figure(figure, canvas, box, stage, track, view, build, later);
 }
 
 class Figure implements DrawnChart {
@@ -73,6 +74,8 @@ class Figure implements DrawnChart {
     private readonly canvas: HTMLCanvasElement,
     private readonly box: HTMLElement,
     private readonly stage: HTMLElement,
+    /** As high as all rows: inside it the stage sticks to the top of the box. */
+    private readonly track: HTMLElement,
     private readonly view: AnyView,
     private readonly build: Build,
     private readonly later: Later,
@@ -161,8 +164,8 @@ class Figure implements DrawnChart {
     const height = built.height - hidden;
     this.height = height;
     this.stage.style.height = `${height}px`;
-    // What is hidden hangs below the stage, which sticks.
-    this.stage.style.marginBottom = `${hidden}px`;
+    // A sticky element stays inside its parent: only a parent of this height lets it stick all the way.
+    this.track.style.height = `${height + hidden}px`;
     this.box.style.height = `${height}px`;
     this.box.classList.toggle("scrolls", hidden > 0);
     // Now the stage takes the strut's place, at the same height.

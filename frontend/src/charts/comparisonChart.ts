@@ -3,7 +3,7 @@
 import type { ChartConfiguration, Plugin } from "chart.js";
 
 import type { ChartView } from "../comparison";
-import { annotations } from "./annotations";
+import { annotations, type Reach } from "./annotations";
 import { AXIS_HEIGHT, rowAxis, STILL, tooltip, topAxis } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
 import { linkLines } from "./linkLines";
@@ -32,20 +32,19 @@ export function comparisonChart(view: ChartView, theme: Theme, room: Room): Buil
     type: "barWithErrorBars",
     datasets: [dataset],
     low: ({ summary: { median, q1, n } }) => (n > 1 ? Math.min(q1, median) : median),
-    high: ({ summary: { median, q3, n } }) => (n > 1 ? Math.max(q3, median) : median),
+    end: ({ summary }) => summary.median,
+    whisker: ({ summary: { median, q3, n } }) => (n > 1 ? Math.max(q3, median) : median),
     points: ({ summary: { median, n } }) => (n === 1 ? [median] : []),
   });
 }
 
-/** What is particular to a chart of rows: its shapes, and how far they reach. */
-export interface Shapes {
+/** What is particular to a chart of rows: its shapes, and where they begin and end. */
+export interface Shapes extends Omit<Reach, "halo"> {
   type: string;
   datasets: object[];
   labels?: number[];
+  /** The lowest value that is drawn. */
   low: (row: BarRow) => number;
-  high: (row: BarRow) => number;
-  /** Single machines that are drawn as rings. */
-  points: (row: BarRow) => number[];
 }
 
 /** A chart of rows: bars or boxes under the headings of their groups. */
