@@ -33,7 +33,7 @@ chaos: ## Uploads while every part is killed, paused, restarted (SEED=, UPLOADS=
 load: ## 50 uploads a second beside browsing (RATE=50, DURATION=300 s)
 	$(LAUNCH) load
 
-fuzz: ## The API against its description and mutated documents (CASES=20000, DOCUMENTS=50000)
+fuzz: ## The API by its description, mutated documents, random texts (CASES=, DOCUMENTS=, FUZZ_SECONDS=600)
 	$(LAUNCH) fuzz
 
 audit: ## Dangerous code, secrets, known holes of the packages

@@ -34,6 +34,9 @@ doubles the time that Python takes."""
 WHOLE_PROGRAMS = ("tests/bench", "tests/chaos", "tests/end_to_end", "tests/launch")
 """What starts the site, or parts of it, as processes of their own."""
 
+FUZZING = "tests/fuzz/test_texts.py"
+"""A minute of random texts through the parsers."""
+
 LANES_BESIDE = 3
 """How many of the checks `beside` run at one time: four lanes keep two cores busy."""
 
@@ -141,11 +144,12 @@ def _tests_beside() -> list[Check]:
         _beside("browser tests", "tests/browser"),
         _beside("whole programs", *WHOLE_PROGRAMS),
         _beside("agent tests", "tests/agent"),
+        _beside("parser fuzzing", "-s", FUZZING),
     ]
 
 
 def _python_tests() -> list[Check]:
-    elsewhere = ("tests/agent", "tests/browser", *WHOLE_PROGRAMS, *MEASURED_TESTS)
+    elsewhere = ("tests/agent", "tests/browser", FUZZING, *WHOLE_PROGRAMS, *MEASURED_TESTS)
     return [
         _pytest("pure packages", *MEASURED_TESTS, "--cov"),
         _pytest("Python tests", "tests", *(f"--ignore={one}" for one in elsewhere)),

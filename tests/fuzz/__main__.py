@@ -1,4 +1,8 @@
-"""`make fuzz`: CASES=20000 requests a role, DOCUMENTS=50000 mutated documents, SEED=1."""
+"""`make fuzz`: CASES=20000 requests a role, DOCUMENTS=50000 mutated documents, SEED=1.
+
+Beside them, random texts go through the parsers for FUZZ_SECONDS=600; new ones each time,
+unless SEED says which.
+"""
 
 import os
 import subprocess
@@ -17,6 +21,13 @@ def documents(site: Site, count: int, seed: int) -> int:
     environment = {**site.environment, "DATABASE_URL": site.new_database("mutated")}
     command = [sys.executable, "-m", "tests.fuzz.documents", str(count), str(seed)]
     return subprocess.run(command, env=environment, check=False).returncode
+
+
+def start_texts() -> "subprocess.Popen[bytes]":
+    """Random texts through the parsers, in a process of their own."""
+    seconds, seed = os.environ.get("FUZZ_SECONDS") or "600", os.environ.get("SEED")
+    command = [sys.executable, "-m", "tests.fuzz.texts", seconds, *([seed] if seed else [])]
+    return subprocess.Popen(command)
 
 
 def as_every_role(site: Site, cases: int, seed: int) -> list[Outcome]:
@@ -45,10 +56,15 @@ def main() -> int:
     folder = Path(os.environ["CIPHERMARK_DATA_DIR"]) / "site"
     remove_leftovers(folder)
     seed = number("SEED", 1)
-    with running_site(folder, with_pages=True, public=False) as site:
-        site.manage("load_published")
-        status = documents(site, number("DOCUMENTS", 50_000), seed)
-        outcomes = as_every_role(site, number("CASES", 20_000), seed)
+    texts = start_texts()
+    try:
+        with running_site(folder, with_pages=True, public=False) as site:
+            site.manage("load_published")
+            status = documents(site, number("DOCUMENTS", 50_000), seed)
+            outcomes = as_every_role(site, number("CASES", 20_000), seed)
+        status |= texts.wait()
+    finally:
+        texts.kill()
     say(f"\n{table(outcomes)}")
     for one in outcomes:
         if one.failures:
