@@ -7,7 +7,7 @@ import pytest
 
 PROJECT = Path(__file__).parent.parent
 
-CHOSEN = ("requirements.in", "requirements-dev.in", "requirements-fuzz.in")
+CHOSEN = ("requirements.in", "requirements-dev.in")
 
 
 def chosen(name: str) -> dict[str, str]:
@@ -59,9 +59,8 @@ def test_what_is_installed_is_what_was_chosen_by_the_hashes_of_its_files(name: s
         assert installed.get(package) == version, f"{package}: run `make requirements`"
 
 
-def test_the_three_files_agree_and_name_no_index() -> None:
-    run, dev, fuzz = (made(name.replace(".in", ".txt")) for name in CHOSEN)
+def test_the_files_agree_and_name_no_index() -> None:
+    run, dev = (made(name.replace(".in", ".txt")) for name in CHOSEN)
     assert dev | run == dev
-    assert fuzz | dev == fuzz
     for name in CHOSEN:
         assert "://" not in (PROJECT / name.replace(".in", ".txt")).read_text()

@@ -7,7 +7,7 @@ that an installation takes exactly what was looked at here.
 
 from launch import places, processes
 
-FILES = ("requirements", "requirements-dev", "requirements-fuzz")
+FILES = ("requirements", "requirements-dev")
 
 EVERYWHERE = ("--universal", "--python-version", "3.11")
 OPTIONS = (*EVERYWHERE, "--generate-hashes", "--no-annotate", "--quiet")

@@ -1,4 +1,4 @@
-"""What coverage-guided fuzzing found (tests/parsers/fuzz.py), each kept as a case."""
+"""What fuzzing found, each kept as a case."""
 
 import pytest
 
@@ -17,3 +17,8 @@ def test_a_row_with_a_damaged_name_is_no_figure_of_another_cipher() -> None:
         "aes-128-cb      703274.51k   743201.23k   754321.87k   757123.41k   757812.22k\n"
     )
     assert read_text(text).sections == ()
+
+
+def test_a_name_with_a_domain_before_an_arrow_is_no_prompt() -> None:
+    figures = read_text("aes128-gcm@openssh.com => 206,35 Mbit/s\n").sections[0].figures
+    assert [one.bytes_per_second for one in figures] == [206.35 * 125_000]
