@@ -12,7 +12,8 @@ from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.units import Megabyte
 
 _PROMPT = re.compile(
-    r"^\s{0,8}(?:\([\w.-]{1,40}\) )?(?!\S+@(?:openssh|ssh|lysator)\.\w)(?:\[?(?P<user>[\w.-]{1,40})@(?P<host>[\w.-]{1,80})"
+    r"^\s{0,8}(?:\([\w.-]{1,40}\) )?(?!\S+@(?:openssh|ssh|lysator)\.\w)"
+    r"(?:\[?(?P<user>[\w.-]{1,40})@(?P<host>[\w.-]{1,80})"
     r"(?:[ :][^\]$#%>]{0,80})?\]?\s?[$#%>] |[$%] |PS [A-Z]:[^>]{0,80}> |\++ "
     r"|[\w.-]{1,40}[:~]{1,2}\S{0,60}[$#] )"
 )
