@@ -35,7 +35,7 @@ FILTERS = (
     "tag",
     "source",
 )
-"""Filters that may be repeated; each takes the key of a value (`tag`: KEY:VALUE, see `tags_by_key`).
+"""Filters that may be repeated; each takes a value's key (`tag`: KEY:VALUE, see `tags_by_key`).
 
 `verdict` is the AES verdict of a run: `acceleration` says whether AES was masked in a series.
 """
