@@ -112,6 +112,7 @@ TRY_SECONDS = 60.0
 REAP_SECONDS = 5.0  # for the processes of a connection to end once all has arrived
 ORPHAN_SECONDS = 1.0  # ... and for what a login shell may have left behind
 CHILD_CPU_SECONDS = 120  # a child that outlives everything else still ends
+LOG_BYTES = 8 * MIB  # of one ssh: what a hostile far end can make it write
 
 MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ; no more
 MASK_MIN_EFFECT = 1.1
@@ -201,6 +202,7 @@ WORK_PREFIX = "ciphermark-agent-"
 
 MACHINE_ID_SALT = "ciphermark machine id 1:"
 
+OWN_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # names of what - stands for
 PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
 # Set when CIPHERMARK_TOKEN holds what was typed as --token: it will not be there the next time.
 TYPED_AS_OPTION = "CIPHERMARK_TOKEN_TYPED"
@@ -299,7 +301,9 @@ def child_environment(extra: Optional[Dict[str, str]] = None) -> Dict[str, str]:
     return env
 
 
-def child_preparation(cpus: Optional[Set[int]], passwd: Optional[str]) -> Callable[[], None]:
+def child_preparation(
+    cpus: Optional[Set[int]], passwd: Optional[str], file_bytes: Optional[int]
+) -> Callable[[], None]:
     """What a child does before exec: die with the agent, stay bounded, stay on its cores."""
     parent = os.getpid()
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -314,6 +318,12 @@ def child_preparation(cpus: Optional[Set[int]], passwd: Optional[str]) -> Callab
                 os._exit(1)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        if file_bytes:
+            most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+            resource.setrlimit(
+                resource.RLIMIT_FSIZE,
+                (file_bytes if most == resource.RLIM_INFINITY else min(file_bytes, most), most),
+            )
         if cpus:
             os.sched_setaffinity(0, cpus)
         if passwd:
@@ -346,6 +356,7 @@ def start(
     env: Optional[Dict[str, str]] = None,
     cpus: Optional[Set[int]] = None,
     passwd: Optional[str] = None,
+    file_bytes: Optional[int] = None,
 ) -> "subprocess.Popen[bytes]":
     """Start a child that is ended with the agent, whatever ends the agent."""
     verbose("+ " + shell_words(command, env))
@@ -355,7 +366,7 @@ def start(
         stdout=stdout,
         stderr=stderr,
         env=child_environment(env),
-        preexec_fn=child_preparation(cpus, passwd),
+        preexec_fn=child_preparation(cpus, passwd, file_bytes),
     )
     _children[child.pid] = child
     return child
@@ -1011,7 +1022,7 @@ def sshd_library_path(sshd: str) -> Dict[str, str]:
 def one_line(text: str) -> str:
     """The last line that is not a debug message."""
     lines = [line.strip() for line in text.splitlines() if not line.startswith("debug")]
-    return next((line for line in reversed(lines) if line), "no message")
+    return next((line[:500] for line in reversed(lines) if line), "no message")
 
 
 def version_number(text: Optional[str]) -> Tuple[int, int]:
@@ -1161,8 +1172,9 @@ class Negotiated(NamedTuple):
     compression: Optional[str]
 
 
-NEW_KEX_LINE = re.compile(r"kex: client->server cipher: (\S+) MAC: (\S+) compression: (\S+)")
-OLD_KEX_LINE = re.compile(r"kex: client->server (\S+) (\S+) (\S+)")
+NAME = r"(\S{1,100})"  # as long as the run document takes: a far end may write what it likes
+NEW_KEX_LINE = re.compile(r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) * 3))
+OLD_KEX_LINE = re.compile(r"kex: client->server %s %s %s" % ((NAME,) * 3))
 
 
 def parse_negotiated(log: str) -> Negotiated:
@@ -1170,7 +1182,7 @@ def parse_negotiated(log: str) -> Negotiated:
 
     The last ones: with ProxyJump the log begins with those of the host in between.
     """
-    kex = (re.findall(r"kex: algorithm: (\S+)", log) or [None])[-1]
+    kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
     found = NEW_KEX_LINE.findall(log) or OLD_KEX_LINE.findall(log)
     if not found:
         return Negotiated(None, None, kex, None)
@@ -1316,9 +1328,9 @@ class SshEnd:
         self.connect_client_cpu = statistics.median(usage.client_cpu for usage in usages)
         server = [usage.server_cpu for usage in usages if usage.server_cpu is not None]
         self.connect_server_cpu = statistics.median(server) if server else 0.0
-        log = self.read("ssh.log")
-        banners = re.findall(r"remote software version (\S.*)", log)
-        self.version = cut(banners[-1]) if banners else self.version
+        if self.version is None:  # the banner leaves the patch level out
+            banners = re.findall(r"remote software version (\S.*)", self.read("ssh.log"))
+            self.version = cut(banners[-1]) if banners else None
         return self.negotiated
 
     def zero_connect(self) -> "Usage":
@@ -1363,10 +1375,12 @@ class RemoteHost(SshEnd):
 
     def explain(self, log: str) -> str:
         """Why it refused, in words; what would name the host only if the run may."""
+        if os.path.getsize(self.path("ssh.log")) >= LOG_BYTES:
+            return "the far end made ssh write a log of %d MiB" % (LOG_BYTES // MIB)
         offer = re.search(r"no matching (\S+) found\. Their offer: (\S+)", log)
         if offer:
             kind = {"cipher": "this cipher"}.get(offer.group(1), "this " + offer.group(1))
-            return "the remote sshd refuses %s (it offers %s)" % (kind, offer.group(2))
+            return "the remote sshd refuses %s (it offers %s)" % (kind, offer.group(2)[:500])
         for sign, words in (
             (
                 "Permission denied",
@@ -1388,10 +1402,12 @@ def remote_client_command(
 ) -> List[str]:
     """ssh with the user's configuration, except for what would spoil a measurement.
 
-    No shared connection, no prompt, no terminal, no RemoteCommand (since 7.6) beside ours.
+    No shared connection, no prompt, no terminal, no LocalCommand, and no RemoteCommand (since
+    7.6) beside ours.
     """
     command = [ssh, "-v", "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ControlMaster=no"]
     command += ["-o", "ControlPath=none", "-o", "ClearAllForwardings=yes"]
+    command += ["-o", "PermitLocalCommand=no"]
     if version >= (7, 6):
         command += ["-o", "RemoteCommand=none"]
     return command + channel_options(channel) + [address, remote_command(token)]
@@ -1629,6 +1645,7 @@ class Transfer:
                     stderr=log,
                     env=server.client_environment(),
                     cpus={self.cpus[0]} if self.cpus else None,
+                    file_bytes=LOG_BYTES,
                 )
         except BaseException:
             os.close(self.output)
@@ -2771,6 +2788,46 @@ class RunOptions(NamedTuple):
     anonymous: bool
 
 
+# Members of the document whose values are no free text, so that no name can be in them.
+VOCABULARY = re.compile(
+    "schema|run_id|name|version|id|started_at|finished_at|model|vendor|board|architecture|flags|"
+    "governor|virtualization|container|depth|tool|cipher|operation|method|acceleration|kind|mac|"
+    "kex|compression|source|timing|derived_from|code|default_cipher"
+)
+NOBODY = ("root", "localhost", "openssl", "openssh", "libressl", "ssh", "sshd", "linux")
+HOME_PATH = re.compile(r"(/(?:home|Users)/)[^/\s:;,=\"'<>()]+")
+
+
+def own_names(targets: Sequence[str]) -> Set[str]:
+    """Account and host names of this machine, and of the far ends."""
+    names = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")}
+    with contextlib.suppress(KeyError):
+        names.add(pwd.getpwuid(os.getuid()).pw_name)
+    for host in (socket.gethostname(), platform.node()):
+        names.update((host, host.split(".")[0]))
+    for address in targets:
+        names.update([address] + re.split(r"[@:/\[\]]", re.sub("^ssh://", "", address)))
+    return {name for name in names if len(name) > 1 and not name.isdigit()} - set(NOBODY)
+
+
+def without_names(value: Any, names: Set[str], member: str = "") -> Any:
+    """The value with home directories and these names left out of every free text in it."""
+    if isinstance(value, dict):
+        return {
+            name: without_names(inner, names, "" if member == "tags" else name)
+            for name, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [without_names(one, names, member) for one in value]
+    if not isinstance(value, str) or VOCABULARY.fullmatch(member):
+        return value
+    text = HOME_PATH.sub(r"\1NAME", value)
+    if not names:
+        return text
+    longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(r"(?i)(?<![a-z0-9])(?:%s)(?![a-z0-9])" % longest_first, "NAME", text)
+
+
 def utc_now() -> str:
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -3072,7 +3129,7 @@ class Run:
 
     def document(self, environment: Json, conditions: List[Json]) -> Json:
         options = self.options
-        return {
+        document = {
             "schema": SCHEMA,
             "run_id": self.run_id,
             "agent": {"name": "ciphermark-agent", "version": VERSION},
@@ -3092,7 +3149,11 @@ class Run:
             "conditions": conditions,
             "measurements": [series.document() for series in self.series],
             "skipped": self.skipped.document(),
-        }
+        }  # type: Json
+        if not options.anonymous:
+            return document
+        names = own_names(options.targets) - {environment["os"]["id"] or ""}
+        return dict(without_names(document, names))
 
 
 def zero_connects_cost() -> float:
@@ -3113,6 +3174,20 @@ def in_words(seconds: float) -> str:
 
 def dumps(document: Json) -> str:
     return json.dumps(document, indent=1, sort_keys=False) + "\n"
+
+
+def is_special(path: str) -> bool:
+    """Whether there is a device, a FIFO or the like, which is written to and not replaced."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def write_output(path: str, text: str) -> None:
+    """Write what --output names: a file whole or not at all, also where a link points to."""
+    if is_special(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        write_atomically(os.path.realpath(path), text)
 
 
 def write_atomically(path: str, text: str) -> None:
@@ -3826,8 +3901,8 @@ def command_run(arguments: argparse.Namespace) -> int:
             complain("nothing could be measured; " + "; ".join(lines[:3] or ["no tool was found"]))
             codes.append(EXIT_NOTHING)
             continue
-        output = arguments.output
-        if output not in (None, "-") and len(arguments.openssl) > 1:
+        output = "-" if arguments.output in OWN_OUTPUT else arguments.output
+        if len(arguments.openssl) > 1 and output not in (None, "-") and not is_special(output):
             output = "-%d".join(os.path.splitext(output)) % (number + 1)
         if signalled is not None:
             return deliver_interrupted(document, output)
@@ -3867,7 +3942,7 @@ def deliver_interrupted(document: Json, output: Optional[str]) -> int:
         keep_or_print(document, why)
         return EXIT_NOT_UPLOADED
     try:
-        write_atomically(str(output), dumps(document))
+        write_output(str(output), dumps(document))
         complain("%s; what was measured is in %s" % (why, output))
     except OSError as error:
         keep_or_print(document, "%s; %s cannot be written: %s" % (why, output, error.strerror))
@@ -3904,7 +3979,7 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site]) -> int:
         sys.stdout.write(dumps(document))
     elif output:
         try:
-            write_atomically(output, dumps(document))
+            write_output(output, dumps(document))
         except OSError as error:
             keep_or_print(document, "%s cannot be written: %s" % (output, error.strerror))
             return EXIT_NOT_UPLOADED

@@ -239,6 +239,22 @@ def test_a_cipher_that_sshd_does_not_know_is_skipped_with_the_reason(
     assert reasons(document) == {"nonsense-cbc": "this sshd does not know it"}
 
 
+def test_the_servers_version_has_its_patch_level(
+    run_agent: RunAgent, tmp_path: Path, sshd: str
+) -> None:
+    """Version 7.4 tells it only with its usage; its banner, like this one's, says less."""
+    code = (
+        "import os, sys\n"
+        "if '-?' in sys.argv: sys.exit('OpenSSH_7.4p1, OpenSSL 1.0.2k-fips  26 Jan 2017')\n"
+        f"os.execv({sshd!r}, [{sshd!r}] + sys.argv[1:])"
+    )
+    fake = write_program(tmp_path / "sshd", code)
+    env = agent.sshd_library_path(sshd)
+    done = run_agent("run", "--sshd", fake, *TINY, "--ciphers", "aes128-ctr", env=env)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["environment"]["openssh"]["server"] == "OpenSSH_7.4p1"
+
+
 def test_where_a_shared_file_tells_nothing_a_pipe_feeds_the_steady_tries(
     run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
 ) -> None:

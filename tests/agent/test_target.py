@@ -1,6 +1,7 @@
 """A remote end: a second private sshd on the loopback address that only an ssh config knows."""
 
 import json
+import re
 import shutil
 import socket
 import threading
@@ -69,6 +70,7 @@ def configured_ssh(remote: Remote, tmp_path: Path) -> str:
         f"Host far\n HostName 127.0.0.1\n Port {remote.port}\n User {remote.server.user}\n"
         f" IdentityFile {folder}/user_key\n IdentitiesOnly yes\n HostKeyAlias {agent.HOST_ALIAS}\n"
         f" UserKnownHostsFile {folder}/known_hosts\n RemoteCommand hostname\n"
+        f" PermitLocalCommand yes\n LocalCommand touch {tmp_path}/local-command\n"
         f"Host stranger\n HostName 127.0.0.1\n Port {remote.port}\n UserKnownHostsFile /dev/null\n"
         " StrictHostKeyChecking yes\n"
     )
@@ -88,10 +90,11 @@ MUCH = "agent.SLOW_PILOT_MIB = 256; agent.STEADY_MIN_BYTES = 256 * agent.MIB"
 
 
 def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
-    run_agent: RunAgent, configured_ssh: str
+    run_agent: RunAgent, configured_ssh: str, tmp_path: Path
 ) -> None:
     done = run_agent(*words(configured_ssh, "far", "stranger"), before=f"{FEW}; {MUCH}")
     assert done.code == 0, done.err
+    assert not (tmp_path / "local-command").exists()
     document = json.loads(done.out)
     assert validate_run_document(document) == []
     assert {one["method"] for one in document["measurements"]} == {"pipeline", "steady"}
@@ -133,6 +136,42 @@ def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:
     assert {one["tool"] for one in document["measurements"]} == {"openssl"}
     assert "ssh to nobody@127.0.0.1:9 is not measured" in done.err
     assert "resolve" in done.err
+
+
+WATCHED = """
+import os, sys
+def told(folder, remove=agent.remove_work_folder):
+    print('log bytes', os.path.getsize(folder + '/ssh.log'), file=sys.stderr)
+    print(agent.read_text('/proc/self/status'), file=sys.stderr)
+    remove(folder)
+agent.remove_work_folder = told
+"""
+
+
+@pytest.mark.parametrize("stream", (">&2", ""), ids=("its errors", "its output"))
+def test_an_endless_flood_of_a_remote_end_fills_neither_disk_nor_memory(
+    run_agent: RunAgent, remote: Remote, configured_ssh: str, stream: str
+) -> None:
+    """What the far end writes as errors lands in the file that keeps ssh's log."""
+    config = Path(remote.server.path("sshd_config"))
+    before = config.read_text()
+    config.write_text(f"{before}ForceCommand yes 'kex: algorithm: {'x' * 5000}' {stream}\n")
+    hasty = "agent.TOOL_SECONDS = 4.0"
+    done = run_agent(*words(configured_ssh, "far"), before=f"{FEW}; {hasty}; {WATCHED}")
+    config.write_text(before)
+    assert done.code == 3
+    said = dict(re.findall(r"(log bytes|VmHWM):?\s+(\d+)", done.err))
+    assert 0 < int(said["log bytes"]) <= agent.LOG_BYTES
+    assert int(said["VmHWM"]) < 60_000
+    assert max(map(len, done.err.splitlines())) < 1000
+    if stream:
+        assert "ssh to far is not measured: the far end made ssh write a log of 8 MiB" in done.err
+
+
+def test_a_flooded_log_gives_no_endless_names() -> None:
+    log = "debug1: kex: algorithm: %s\ndebug1: kex: client->server cipher: %s MAC: x compression: y"
+    found = agent.parse_negotiated(log % ("k" * 5000, "c" * 5000))
+    assert all(len(name) <= 100 for name in found if name)
 
 
 def test_a_jump_hosts_own_algorithms_are_not_taken_for_those_of_the_target() -> None:
