@@ -1,42 +1,137 @@
-"""gunicorn's threads, with a bound on how long a request may take to arrive.
+"""gunicorn's threads, kept free of clients that send slowly.
 
-gunicorn itself waits for ever for the rest of a header or body, a thread each: eight clients that
-send a byte a second are enough to keep everybody else out. Here a request has `--timeout` seconds
-from its first byte; what has not arrived by then is treated as cut off.
+gunicorn gives each connection a thread and lets it wait for the request: as many clients as there
+are threads, each sending a byte a second, keep everybody else out. Here the main loop collects a
+request and hands it to a thread once it has arrived. A body too large to collect needs a thread
+while it arrives; such requests get some of the threads only, and one address gets half of those.
+A request has `--timeout` seconds to arrive.
 """
 
 import contextlib
+import selectors
 import socket
 import time
+from collections import Counter
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from config.request_arrival import MOST_BUFFERED, arrival
+from runs.addresses import network_of
+
+MOST_ARRIVING = 50
+"""Unfinished requests of one address in one process; the oldest ends when one more comes."""
+
 
 class BoundedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """`--worker-class config.gunicorn_worker.BoundedWorker`."""
+    """`--worker-class config.gunicorn_worker.BoundedWorker`.
+
+    All methods but `handle` run in the main loop, so nothing here needs a lock.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._deadlines: dict[TConn, float] = {}
+        """Until when the request of a connection must have arrived."""
+        self._arriving: dict[TConn, bytes] = {}
+        """What has arrived so far, oldest connection first."""
+        self._waiting: list[TConn] = []
+        """Large requests that wait for a thread."""
+        self._reading: set[TConn] = set()
+        """Large requests that a thread is reading."""
+        self._most_reading = max(1, self.cfg.threads - 1)
+        self._most_reading_of_one = max(1, self.cfg.threads // 2)
 
-    def handle(self, conn: TConn) -> Any:
-        """One request, in a thread of the pool."""
+    def enqueue_req(self, conn: TConn) -> None:
+        """A new connection, or one that is kept alive and has more to read."""
         self._deadlines[conn] = time.monotonic() + self.cfg.timeout
+        self._arriving[conn] = conn.parser.unreader.take_buffered() if conn.initialized else b""
+        conn.sock.setblocking(False)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._receive, conn))
+        self._end_oldest_of(_address(conn))
+        self._receive(conn)
+
+    def _receive(self, conn: TConn, _: Any = None) -> None:
+        """Collect what has arrived, and pass the request on once it is whole."""
+        if conn not in self._arriving:
+            return  # ended since the poller reported it
         try:
-            return super().handle(conn)
-        finally:
-            self._deadlines.pop(conn, None)
+            received = conn.sock.recv(MOST_BUFFERED)
+        except (BlockingIOError, InterruptedError):
+            received = None
+        except OSError:
+            received = b""
+        if received:
+            self._arriving[conn] += received
+        state = arrival(self._arriving[conn])
+        if state == "complete" or received == b"":
+            self._pass_on(conn)
+        elif state == "large":
+            self._take_from_loop(conn)
+            self._waiting.append(conn)
+            self._start_reading()
+
+    def _pass_on(self, conn: TConn) -> None:
+        """To a thread, with all that has arrived; what is missing does not come any more."""
+        self._take_from_loop(conn)
+        self._deadlines.pop(conn, None)
+        super().enqueue_req(conn)
+
+    def _take_from_loop(self, conn: TConn) -> None:
+        self.poller.unregister(conn.sock)
+        conn.data_ready = True
+        conn.init()
+        conn.parser.unreader.unread(self._arriving.pop(conn))
+
+    def _start_reading(self) -> None:
+        """Give threads to large requests, in the order of arrival, as far as limits allow."""
+        reading = Counter(map(_address, self._reading))
+        for conn in list(self._waiting):
+            if len(self._reading) >= self._most_reading:
+                return
+            if reading[_address(conn)] < self._most_reading_of_one:
+                reading[_address(conn)] += 1
+                self._waiting.remove(conn)
+                self._reading.add(conn)
+                super().enqueue_req(conn)
+
+    def finish_request(self, conn: TConn, fs: "Future[Any]") -> None:
+        """A thread is done with a request."""
+        self._deadlines.pop(conn, None)
+        self._reading.discard(conn)
+        super().finish_request(conn, fs)
+        self._start_reading()
 
     def notify(self) -> None:
-        """Called by the main loop each second at least: end what takes too long to arrive.
+        """Called by the main loop at least once a second: end what takes too long to arrive.
 
-        Only receiving ends. An answer that is being made is sent, and a request that has arrived
-        whole is not disturbed.
+        Only receiving ends. A request that has arrived, and an answer that is being sent, go on.
         """
         super().notify()
         now = time.monotonic()
         for conn, deadline in list(self._deadlines.items()):
-            if now > deadline:
-                with contextlib.suppress(OSError):
-                    conn.sock.shutdown(socket.SHUT_RD)
+            if now > deadline or (not self.alive and self._arriving.get(conn) == b""):
+                self._stop_receiving(conn)
+
+    def _end_oldest_of(self, address: str) -> None:
+        same = [conn for conn in self._arriving if _address(conn) == address]
+        for conn in same[:-MOST_ARRIVING]:
+            self._stop_receiving(conn)
+
+    def _stop_receiving(self, conn: TConn) -> None:
+        """As if the client had ended here: a thread refuses what is not whole."""
+        with contextlib.suppress(OSError):
+            conn.sock.shutdown(socket.SHUT_RD)
+        if conn in self._arriving:
+            self._pass_on(conn)
+        elif conn in self._waiting:
+            self._waiting.remove(conn)
+            self._deadlines.pop(conn)
+            super().enqueue_req(conn)
+
+
+def _address(conn: TConn) -> str:
+    """Whose connection it is; the same for all that come through a local socket."""
+    return network_of(conn.client[0]) if isinstance(conn.client, tuple) else ""
