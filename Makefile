@@ -4,7 +4,7 @@
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lighthouse lint types chaos load fuzz audit requirements clean
+.PHONY: help run test compat bench lighthouse lint types chaos load fuzz audit requirements clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
@@ -14,6 +14,9 @@ run: ## Start the site on PORT (8000), measure this machine once (MEASURE=0: not
 
 test: ## Everything: lint, types, Python, agent, browser and frontend tests
 	$(LAUNCH) test
+
+compat: ## The tests that depend on the Python, on the one that PYTHON= names
+	$(LAUNCH) compat
 
 bench: ## Speed against floors of this machine; BENCH_SIZE=0.5m|4.8m|20m, BENCH_ONLY=4,5
 	$(LAUNCH) bench

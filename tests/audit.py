@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,17 @@ HARMLESS = "PASSWORD@|noqa: S105"
 INVENTED = ("Secret Keyword", "Basic Auth Credentials")
 """Passwords that tests make up for people who do not exist; keys of real services are found there
 too."""
+
+
+FILES = ("requirements.txt", "requirements-dev.txt")
+PLATFORMS = (
+    *("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"),
+    *("x86_64-apple-darwin", "aarch64-apple-darwin"),
+)
+PYTHONS = ("3.11.2", "3.12", "3.13", "3.14")
+
+UNANSWERED = ("error sending request", "Request failed", "Failed to fetch", "network was disabled")
+"""What uv writes when no index answers."""
 
 
 class Outcome(NamedTuple):
@@ -97,6 +109,32 @@ def python_packages() -> Outcome:
     return _judged(holes, len(holes))
 
 
+def wheels() -> Outcome:
+    """Every pinned package has a wheel for each Python and platform that the README names.
+
+    uv resolves the whole set for each of them and installs nothing.
+    """
+    missing, sets = [], list(product(FILES, PLATFORMS, PYTHONS))
+    for file, platform, python in sets:
+        found = _run(*_resolving(file, platform, python))
+        if any(words in found.stderr for words in UNANSWERED):
+            return Outcome(None, _last_line(found.stderr))
+        if found.returncode != 0:
+            why = " ".join(found.stderr.split())
+            missing.append(f"{file} on {platform}, Python {python}: {why[:300]}")
+    if missing:
+        return _judged(missing, len(missing))
+    return Outcome(True, f"{len(sets)} sets: {', '.join(PLATFORMS)}; {', '.join(PYTHONS)}")
+
+
+def _resolving(file: str, platform: str, python: str) -> tuple[str | Path, ...]:
+    return (
+        *(Path(sys.executable).with_name("uv"), "pip", "install", "--dry-run", "--no-progress"),
+        *("--only-binary", ":all:", "--require-hashes", "--target", PROJECT / ".data" / "nowhere"),
+        *("--python-platform", platform, "--python-version", python, "--requirement", file),
+    )
+
+
 def npm_packages() -> Outcome:
     """npm audit over the lock file."""
     found = _run("npm", "audit", "--package-lock-only", "--json", folder="frontend")
@@ -122,6 +160,7 @@ PARTS: dict[str, Callable[[], Outcome]] = {
     "code": code,
     "secrets": secrets,
     "python-packages": python_packages,
+    "wheels": wheels,
     "npm-packages": npm_packages,
 }
 

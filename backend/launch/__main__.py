@@ -5,12 +5,13 @@ the standard library there), then in that environment with `--inside`.
 """
 
 import os
+import platform
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NoReturn
 
-from launch import environment, places, preconditions, processes
+from launch import environment, places, preconditions, processes, system_programs
 from launch.telling import Problem, say, tell_problem
 
 INTERRUPTED = 130
@@ -37,22 +38,32 @@ def main(arguments: Sequence[str]) -> int:
 
 def _outside(target: str) -> int:
     """In whatever Python: check, make the environment, go on in it."""
-    if target in ("test", *BENCHES, *PROOFS):
-        folder = "bench" if target in BENCHES else target
-        os.environ["CIPHERMARK_DATA_DIR"] = str(places.PROJECT / ".data" / folder)
+    if target in ("test", "compat", *BENCHES, *PROOFS):
+        os.environ["CIPHERMARK_DATA_DIR"] = str(places.PROJECT / ".data" / _folder(target))
+    if target == "compat":
+        os.environ["CIPHERMARK_VENV"] = str(places.data_dir() / "venv")
     preconditions.check_files()
     preconditions.check_folders()
     inherited: dict[str, str] = {}
     if target == "clean":
         return _clean()
-    if target in ("run", "test", *BENCHES, *PROOFS):
+    if target in ("run", "test", "compat", *BENCHES, *PROOFS):
         lock = preconditions.FolderLock.take(places.data_dir(), target)
         inherited = lock.hand_over()
+    if target == "test":
+        system_programs.provide_all()
     requirements = environment.RUN if target == "run" else environment.TEST
     if target == "run" and not environment.is_ready(requirements):
         preconditions.check_port(preconditions.chosen_port())
     environment.prepare(requirements)
     return _go_inside(target, inherited)
+
+
+def _folder(target: str) -> str:
+    """The data folder of a target that does not use that of `make run`."""
+    if target == "compat":
+        return f"compat-{platform.python_version()}"
+    return "bench" if target in BENCHES else target
 
 
 def _go_inside(target: str, inherited: dict[str, str]) -> NoReturn:
@@ -72,7 +83,7 @@ def _targets() -> dict[str, Callable[[], int]]:
     proofs = {name: partial(_prove, name) for name in PROOFS}
     benches = {"bench": _bench, "lighthouse": _lighthouse}
     others = {"lint": _lint, "types": _types, "requirements": _requirements}
-    return {"run": _run, "test": _test, **benches, **others, **proofs}
+    return {"run": _run, "test": _test, "compat": _compat, **benches, **others, **proofs}
 
 
 def _run() -> int:
@@ -85,6 +96,12 @@ def _test() -> int:
     from launch.checks import run_all
 
     return run_all()
+
+
+def _compat() -> int:
+    from launch.checks import run_compatibility
+
+    return run_compatibility()
 
 
 def _bench() -> int:

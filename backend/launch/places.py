@@ -7,14 +7,18 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 BACKEND = PROJECT / "backend"
 FRONTEND = PROJECT / "frontend"
 AGENT = PROJECT / "agent" / "ciphermark_agent.py"
-VENV = PROJECT / ".venv"
 TOOLS = PROJECT / ".data" / "tools"
 """Programs for building that the machine lacks (Node). They belong to the clone, not its data."""
 
 
+def venv() -> Path:
+    """The virtual environment: `CIPHERMARK_VENV`, or `.venv` in the project."""
+    return Path(os.environ.get("CIPHERMARK_VENV") or PROJECT / ".venv").absolute()
+
+
 def venv_python() -> Path:
     """The interpreter of the virtual environment."""
-    return VENV / "bin" / "python"
+    return venv() / "bin" / "python"
 
 
 def data_dir() -> Path:

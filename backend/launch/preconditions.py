@@ -54,7 +54,7 @@ def check_folders() -> None:
                 f"{path} is not writable for this user: become its owner, or clone Ciphermark "
                 "where you may write."
             )
-    _check_room(places.PROJECT, LATER_START_BYTES if places.VENV.exists() else FIRST_START_BYTES)
+    _check_room(places.PROJECT, LATER_START_BYTES if places.venv().exists() else FIRST_START_BYTES)
     _check_room(folder, LATER_START_BYTES)
 
 

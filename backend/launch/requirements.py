@@ -19,7 +19,7 @@ def make_requirements() -> int:
         same = ("-c", f"{FILES[number - 1]}.txt") if number else ()
         words = ("pip", "compile", *OPTIONS, f"{name}.in", *same, "-o", f"{name}.txt")
         header = ("--custom-compile-command", "make requirements")
-        status = processes.run("uv", [places.VENV / "bin" / "uv", *words, *header])
+        status = processes.run("uv", [places.venv() / "bin" / "uv", *words, *header])
         if status != 0:
             return status
     return 0

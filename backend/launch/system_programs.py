@@ -6,11 +6,14 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from launch import openssh, places, processes
+from launch import places, processes
 from launch.telling import Problem, say
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+USUAL_FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/snap/bin")
+"""Looked through after PATH, which may be shorter than what is installed."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,15 @@ OPENSSL = Need(("openssl",), "openssl")
 CHROMIUM = Need(CHROMIUM_NAMES, "chromium")
 
 
+def provide_all() -> list[Path]:
+    """The browser first, then the programs that the tests look for on PATH.
+
+    Needs no package of the virtual environment, so that what is missing is said before that is
+    filled.
+    """
+    return [provide_chromium(), *map(provide, (SSH, SSH_KEYGEN, OPENSSL))]
+
+
 def provide(need: Need) -> Path:
     """The program's path; installs its package where that needs no question."""
     found = _which(need)
@@ -34,7 +46,7 @@ def provide(need: Need) -> Path:
         _install(need)
         found = _which(need)
     if found is None:
-        raise Problem(f"{_missing(need)}: {need.package} was installed but has no such program.")
+        raise Problem(f"{_missing(need)}, and {need.package} brought none: `{_remedy(need)}`.")
     return found
 
 
@@ -53,6 +65,8 @@ def provide_chromium() -> Path:
 
 def provide_sshd() -> Path:
     """An sshd for the agent's tests: the machine's, or a private copy."""
+    from launch import openssh  # needs the virtual environment
+
     found = openssh.provide_sshd(places.data_dir(), lambda: None)
     if found is None:
         raise Problem(
@@ -63,20 +77,32 @@ def provide_sshd() -> Path:
 
 
 def _which(need: Need) -> Path | None:
-    found = next(filter(None, map(shutil.which, need.names)), None)
+    folders = os.pathsep.join((os.environ.get("PATH", os.defpath), *USUAL_FOLDERS))
+    found = next(filter(None, (shutil.which(name, path=folders) for name in need.names)), None)
     return Path(found) if found else None
 
 
 def _missing(need: Need) -> str:
-    return f"The tests need {' or '.join(need.names[:2])} on PATH"
+    return f"The tests need {' or '.join(need.names[:2])}"
+
+
+def _remedy(need: Need) -> str:
+    """The command that brings the program on this system."""
+    chromium = need is CHROMIUM
+    if shutil.which("snap") and chromium:  # Ubuntu's package of Chromium is an empty one
+        return "sudo snap install chromium"
+    if shutil.which("apt-get"):
+        return f"sudo apt-get install --reinstall {need.package}"
+    if shutil.which("brew") and chromium:
+        return "brew install --cask google-chrome"
+    return "make test CHROMIUM=/path/to/chromium" if chromium else f"install {need.package}"
 
 
 def _install(need: Need) -> None:
     prefix = _administrator_prefix()
-    if prefix is None or shutil.which("apt-get") is None:
-        raise Problem(
-            f"{_missing(need)}: install it (Debian: sudo apt-get install {need.package})."
-        )
+    from_snap = need is CHROMIUM and shutil.which("snap")
+    if prefix is None or from_snap or shutil.which("apt-get") is None:
+        raise Problem(f"{_missing(need)}, and none is installed: `{_remedy(need)}`.")
     say(f"Installing {need.package} with apt-get ...")
     log = places.data_dir() / "log" / "apt.log"
     install = [*prefix, "apt-get", "install", "-y", "--no-install-recommends", need.package]

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import Services, start_services
-from tests.launch.tools import PROJECT, UseServices, private_folder
+from tests.launch.tools import PROJECT, MakeProgram, UseServices, private_folder
 
 
 @pytest.fixture
@@ -76,3 +77,21 @@ def production(embedded: tuple[Path, Services]) -> dict[str, str]:
         "DATABASE_URL": servers.database_url,
         "REDIS_URL": servers.redis_url,
     }
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeProgram:
+    """Puts a shell script on PATH, where only it and the system's basic tools are."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sh", "cat", "cp", "dirname", "mkdir", "sleep"):
+        (folder / name).symlink_to(shutil.which(name) or name)
+    monkeypatch.setenv("PATH", str(folder))
+
+    def make(name: str, script: str) -> Path:
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        return path
+
+    return make

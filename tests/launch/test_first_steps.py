@@ -7,36 +7,25 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from launch import benchmark, environment, frontend, node, openssh, places, preconditions
+from launch import (
+    benchmark,
+    environment,
+    frontend,
+    node,
+    openssh,
+    places,
+    preconditions,
+    python_versions,
+)
 from launch.telling import Problem
-from tests.launch.tools import PROJECT
+from tests.launch.tools import PROJECT, MakeProgram
 
 BOOTSTRAP = PROJECT / "backend" / "launch" / "bootstrap.py"
-
-MakeProgram = Callable[[str, str], Path]
-
-
-@pytest.fixture
-def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeProgram:
-    """Puts a shell script on PATH, where only it and the system's basic tools are."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in ("sh", "cat", "sleep"):
-        (folder / name).symlink_to(shutil.which(name) or name)
-    monkeypatch.setenv("PATH", str(folder))
-
-    def make(name: str, script: str) -> Path:
-        path = folder / name
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-        return path
-
-    return make
 
 
 def found_python(**variables: str) -> "subprocess.CompletedProcess[str]":
@@ -53,7 +42,7 @@ def test_the_first_python_that_is_new_enough_is_taken(programs: MakeProgram) -> 
 
 
 def test_an_old_python_is_found_so_that_it_can_say_so(programs: MakeProgram) -> None:
-    programs("python3", 'case "$2" in "") exit 0;; *) exit 1;; esac')
+    programs("python3", 'case "$1" in -c) exit 0;; *) exit 1;; esac')
     assert found_python().stdout.strip().endswith("/python3")
 
 
@@ -70,23 +59,51 @@ def test_no_python_at_all_is_one_sentence(programs: MakeProgram) -> None:
     missing = found_python()
     assert missing.returncode == 1
     assert missing.stderr.count("\n") == 1
-    assert "needs Python 3.11 or newer, and none is on PATH" in missing.stderr
+    assert "needs Python 3.11.2 to 3.14, and none is on PATH" in missing.stderr
 
 
-def test_the_bootstrap_can_be_read_by_python_3_6() -> None:
-    ast.parse(BOOTSTRAP.read_text(), feature_version=(3, 6))
+@pytest.mark.parametrize("name", ("bootstrap.py", "python_versions.py", "__init__.py"))
+def test_the_bootstrap_can_be_read_by_python_3_6(name: str) -> None:
+    ast.parse(BOOTSTRAP.with_name(name).read_text(), feature_version=(3, 6))
 
 
-def test_a_too_old_python_is_one_sentence() -> None:
-    pretend = "import sys, runpy; sys.version_info = (3, 6, 15); "
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    (
+        ("(2, 7, 18)", "2.7.18"),
+        ("(3, 6, 15)", "3.6.15"),
+        ("(3, 11, 1)", "3.11.1"),
+        ("(3, 15, 0)", "3.15.0"),
+    ),
+)
+def test_a_python_that_does_not_suit_is_one_sentence(version: str, shown: str) -> None:
+    pretend = f"import sys, runpy; sys.version_info = {version}; "
     pretend += f"runpy.run_path({str(BOOTSTRAP)!r}, run_name='__main__')"
     ended = subprocess.run(
         [sys.executable, "-c", pretend], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
-    assert "needs Python 3.11 or newer" in ended.stderr
-    assert "is 3.6" in ended.stderr
+    assert "needs Python 3.11.2 to 3.14" in ended.stderr
+    assert f"is {shown}: " in ended.stderr
+    assert "make run PYTHON=" in ended.stderr
+
+
+def test_a_python_that_can_make_no_environment_is_the_second_choice(programs: MakeProgram) -> None:
+    without = programs("python3.13", 'case "$2" in import*) exit 1;; *) exit 0;; esac')
+    assert found_python().stdout.strip() == str(without)
+    programs("python3.11", f'exec {sys.executable} "$@"')
+    assert found_python().stdout.strip().endswith("/python3.11")
+
+
+def test_all_places_that_name_the_versions_agree() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    oldest = ".".join(map(str, python_versions.OLDEST))
+    too_new = ".".join(map(str, python_versions.TOO_NEW))
+    assert project["requires-python"] == f">={oldest},<{too_new}"
+    assert f"{oldest} to 3.{python_versions.TOO_NEW[1] - 1}" == python_versions.IN_WORDS
+    for name in ("README.md", "docs/operations.md", "backend/launch/find_python.sh"):
+        assert f"Python {python_versions.IN_WORDS}" in (PROJECT / name).read_text(), name
 
 
 @pytest.fixture
@@ -96,7 +113,7 @@ def other_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (project / ".venv" / "bin").mkdir(parents=True)
     (project / ".venv" / "bin" / "python").symlink_to(sys.executable)
     monkeypatch.setattr(places, "PROJECT", project)
-    monkeypatch.setattr(places, "VENV", project / ".venv")
+    monkeypatch.delenv("CIPHERMARK_VENV", raising=False)
     monkeypatch.setenv("CIPHERMARK_DATA_DIR", str(project / ".data"))
     return project
 
@@ -129,6 +146,23 @@ def test_no_network_for_pip_is_one_sentence(
     with pytest.raises(Problem, match="the package index cannot be reached"):
         environment.prepare(environment.RUN)
     assert not environment.is_ready(environment.RUN)
+
+
+def test_a_package_without_a_wheel_is_one_sentence_and_nothing_is_compiled(
+    other_project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (other_project / "requirements.txt").write_text("only-source==1.0\n")
+    script = other_project / ".venv" / "bin" / "python"
+    script.unlink()
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    script.chmod(0o755)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "only_source-1.0.tar.gz").write_bytes(b"")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "links"))
+    with pytest.raises(Problem, match=r"no wheel of only-source==1.0 for Python 3.*PYTHON="):
+        environment.prepare(environment.RUN)
+    assert "Building" not in (other_project / ".data" / "log" / "pip.log").read_text()
 
 
 def test_a_changed_requirement_makes_the_environment_unready(other_project: Path) -> None:

@@ -45,6 +45,7 @@ class RunningSite:
                 "PYTHONPATH": str(PROJECT / "backend"),
                 "PYTHONUNBUFFERED": "1",
                 "CIPHERMARK_DATA_DIR": str(data_dir),
+                "CIPHERMARK_VENV": sys.prefix,
                 "MEASURE": "0",
                 "http_proxy": "http://127.0.0.1:9",  # not for our own site
                 "PORT": str(self.port),
@@ -119,6 +120,8 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
 ) -> None:
     url = f"http://127.0.0.1:{site.port}/"
     assert f"Ciphermark runs at {url}" in site.output
+    for part in ("gunicorn", "celery"):
+        assert Path(site.part(part).cmdline()[0]).parent == Path(sys.executable).parent
     with urllib.request.urlopen(f"{url}api/v1/runs/", timeout=60) as answer:
         assert json.load(answer)["results"], "the published runs are readable without signing in"
     password = site.data_dir / "admin-password"

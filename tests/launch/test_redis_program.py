@@ -2,19 +2,16 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from config.embedded import EmbeddedServiceError, redis_program
 from launch import places
-
-MakeProgram = Callable[[str, str], Path]
+from tests.launch.tools import MakeProgram
 
 APT = """
 for word in "$@"; do case $word in Dir::Cache::archives=*) folder=${word#*=};; esac; done
@@ -35,24 +32,14 @@ def real_program() -> Path:
 
 
 @pytest.fixture
-def bare(real_program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeProgram:
+def bare(
+    real_program: Path, programs: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> MakeProgram:
     """A machine without Redis, package manager, network and tools; puts a script on its PATH."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in ("sh", "cp", "mkdir"):
-        (folder / name).symlink_to(shutil.which(name) or name)
-    monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.setattr(redis_program, "TOOLS", tmp_path / "tools")
-
-    def make(name: str, script: str) -> Path:
-        path = folder / name
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-        return path
-
-    return make
+    return programs
 
 
 @pytest.fixture

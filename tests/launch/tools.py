@@ -18,6 +18,9 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 UseServices = Callable[[Path], "subprocess.Popen[str]"]
 """Starts another process that uses a folder's servers until its input is closed."""
 
+MakeProgram = Callable[[str, str], Path]
+"""Puts a shell script of this name and content on PATH."""
+
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
