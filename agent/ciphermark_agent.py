@@ -20,7 +20,6 @@ import configparser
 import contextlib
 import datetime
 import errno
-import fcntl
 import glob
 import gzip
 import hashlib
@@ -29,10 +28,8 @@ import json
 import os
 import pathlib
 import platform
-import pwd
 import random
 import re
-import resource
 import select
 import shlex
 import shutil
@@ -64,6 +61,16 @@ from typing import (
     Tuple,
     Union,
 )
+
+# An older Python stops at this line, which it cannot read, and shows it.
+NEEDED: str = "This program needs Python 3.6 or later: start it with python3."
+
+try:
+    import fcntl
+    import pwd
+    import resource
+except ImportError:
+    sys.exit("ciphermark_agent runs on Linux, macOS and FreeBSD; on Windows, start it in WSL.")
 
 try:
     import ctypes
@@ -3138,6 +3145,7 @@ class Run:
             "host": {
                 "name": host_name(options, self.run_id),
                 "machine_id": None if options.anonymous else machine_id(),
+                "named": options.name is not None,
             },
             "tags": options.tags,
             "settings": {
@@ -3400,7 +3408,19 @@ def upload(site: Site, document: Json) -> str:
     if not is_receipt(answer, document):
         raise UploadFailed(explain_answer(url, answer))
     # The page for people; the answer's own url is the API's.
-    return "uploaded: %s/runs/%s/" % (site.server.rstrip("/"), document["run_id"])
+    words = "uploaded: %s/runs/%s/" % (site.server.rstrip("/"), document["run_id"])
+    return words + name_words(answer, document)
+
+
+def name_words(answer: Answer, document: Json) -> str:
+    """A line when the server lists this machine by another name than the one given."""
+    host = parse_object(answer.body).get("host")
+    shown = host.get("name") if isinstance(host, dict) else None
+    given = (document.get("host") or {}).get("name")
+    if shown in (None, given):
+        return ""
+    words = "\nthe server lists this machine as %s, not as %s: an editor can rename it there"
+    return words % (shown, given)
 
 
 def is_receipt(answer: Answer, document: Json) -> bool:
@@ -3462,7 +3482,7 @@ def parse_object(text: str) -> Json:
     """A JSON object, or an empty one for anything else."""
     try:
         parsed = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return parsed if isinstance(parsed, dict) else {}
 
@@ -3972,7 +3992,8 @@ def restore_signals() -> None:
 def deliver(document: Json, output: Optional[str], site: Optional[Site]) -> int:
     """Show, write and upload the document; what cannot be uploaded is kept."""
     restore_signals()
-    to_stdout = output == "-" or (output is None and site is None)
+    nowhere = output is None and site is None
+    to_stdout = output == "-" or (nowhere and not sys.stdout.isatty())
     screen = sys.stderr if to_stdout else sys.stdout
     print("\n".join(result_lines(document)), file=screen)
     if to_stdout:
@@ -3983,6 +4004,8 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site]) -> int:
         except OSError as error:
             keep_or_print(document, "%s cannot be written: %s" % (output, error.strerror))
             return EXIT_NOT_UPLOADED
+    elif nowhere:
+        print("(--output FILE keeps the run, --server URL uploads it)")
     if site:
         return upload_or_keep(site, document, screen)
     return EXIT_OK
@@ -4058,10 +4081,13 @@ def command_upload(arguments: argparse.Namespace) -> int:
 
 
 def command_show(arguments: argparse.Namespace) -> int:
+    document = load_document(arguments.file)
     try:
-        print("\n".join(result_lines(load_document(arguments.file))))
-    except (KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
-        raise UsageError("%s is not a complete run document: %s" % (arguments.file, error))
+        lines = result_lines(document)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with the file
+        words = "%s is broken: the run in it cannot be shown (%s: %s)"
+        raise UsageError(words % (arguments.file, type(error).__name__, error))
+    print("\n".join(lines))
     return EXIT_OK
 
 
@@ -4071,7 +4097,7 @@ def load_document(path: str) -> Json:
             document = json.load(file)
     except OSError as error:
         raise UsageError("%s cannot be read: %s" % (path, error.strerror))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError("%s is not JSON: %s" % (path, error))
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise UsageError("%s is not a run document (%s)" % (path, SCHEMA))
@@ -4326,7 +4352,7 @@ def document_shape(options: RunOptions) -> Json:
         "agent": {"name": "ciphermark-agent", "version": VERSION},
         "started_at": None,
         "finished_at": None,
-        "host": {"name": options.name, "machine_id": None},
+        "host": {"name": options.name, "machine_id": None, "named": options.name is not None},
         "tags": options.tags,
         "settings": {
             "depth": options.depth.name,

@@ -170,6 +170,7 @@ def test_an_anonymous_run_names_nobody(run_agent: RunAgent) -> None:
     assert document["host"] == {
         "name": "anonymous-" + document["run_id"][:8],
         "machine_id": None,
+        "named": False,
     }
     assert document["tags"] == {"rack": "b2"}
     steps = [json.loads(line) for line in done.err.splitlines() if line.startswith("{")]

@@ -1,0 +1,192 @@
+"""What a person at a terminal sees: tables, one sentence for each mistake, the host's name."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ciphermark_agent as agent
+from tests.agent.canned_server import Serve
+from tests.agent.running import (
+    AGENT,
+    FAST_OPENSSL,
+    RunAgent,
+    agent_command,
+    agent_environment,
+    write_program,
+)
+
+ONE = ("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
+
+
+def at_a_terminal(home: Path, *words: str) -> str:
+    """Standard output of a run, a terminal."""
+    master, slave = os.openpty()
+    read: list[bytes] = []
+
+    def keep() -> None:
+        while True:
+            try:
+                read.append(os.read(master, 65536))
+            except OSError:
+                return  # the other side is closed
+
+    reader = threading.Thread(target=keep, daemon=True)
+    reader.start()
+    fake = write_program(home / "openssl", FAST_OPENSSL)
+    command = agent_command([*ONE, "--openssl", fake, *words])
+    subprocess.run(
+        command, stdout=slave, env=agent_environment(home), check=True, timeout=60, cwd=home
+    )
+    os.close(slave)
+    reader.join(30)
+    os.close(master)
+    return b"".join(read).decode()
+
+
+def test_a_run_at_a_terminal_prints_tables_and_no_json(tmp_path: Path) -> None:
+    said = at_a_terminal(tmp_path)
+    assert "openssl speed, MB/s: median" in said
+    assert "rc4" in said
+    assert "--output FILE keeps the run" in said
+    assert "{" not in said
+    assert len(said.splitlines()) < 20
+
+
+def test_a_dash_at_a_terminal_prints_json(tmp_path: Path) -> None:
+    said = at_a_terminal(tmp_path, "--output", "-")
+    assert json.loads(said)["measurements"]
+
+
+BROKEN: tuple[Any, ...] = (
+    {"measurements": []},
+    {"host": {}, "environment": {"cpu": None}, "measurements": {}, "started_at": 0},
+    {"measurements": [{"tool": "ssh", "cipher": "x", "samples": []}]},
+    {"measurements": [{"tool": "ssh", "cipher": 5, "samples": [{"bytes": 1, "seconds": 0}]}]},
+    {"measurements": [{"tool": "openssl", "cipher": "x", "samples": [{"bytes": "1"}]}]},
+    {"measurements": [], "conditions": [{"code": None}]},
+    {"measurements": [], "skipped": [7]},
+)
+
+
+@pytest.mark.parametrize("change", BROKEN)
+def test_show_of_a_broken_file_is_one_sentence(
+    run_agent: RunAgent, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    whole = {
+        "schema": agent.SCHEMA, "run_id": "x", "host": {"name": "nas"}, "started_at": "now",
+        "environment": {"cpu": {"model": "x"}},
+    }  # fmt: skip
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({**whole, **change}))
+    done = run_agent("show", str(path))
+    if done.code == 0:
+        assert change == BROKEN[0]  # no measurement is a table without rows
+        return
+    assert done.code == 2
+    assert done.out == ""
+    assert len(done.err.splitlines()) == 1
+    assert f"{path} is broken" in done.err
+
+
+@pytest.mark.parametrize("text", ("[" * 100_000, '{"a":' * 100_000, "\udc80", "{", "nul\0"))
+def test_show_of_something_that_is_no_json_is_one_sentence(
+    run_agent: RunAgent, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    done = run_agent("show", str(path))
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+    assert f"{path} is not JSON" in done.err
+
+
+def answer(**members: object) -> bytes:
+    body = json.dumps({"run_id": "RUN_ID", "status": "accepted", **members})
+    return b"HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n" + body.encode()
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    (
+        ({"name": "old"}, "the server lists this machine as old, not as new: "),
+        ({"name": "new"}, ""),
+        ({}, ""),
+        (None, ""),
+        ("old", ""),
+        ({"name": "\x1b[2Jold"}, "lists this machine as ?[2Jold, not as new"),
+    ),
+)
+def test_a_name_that_the_server_does_not_follow_is_told(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, host: object, told: str
+) -> None:
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    server = serve(answer(host=host))
+    done = run_agent(
+        *ONE, "--openssl", fake, "--name", "new", "--server", server.url, "--token", "x"
+    )
+    assert done.code == 0, done.err
+    assert "\x1b" not in done.out
+    assert ("lists this machine" in done.out) == bool(told)
+    assert told in done.out
+
+
+def test_an_answer_nested_too_deeply_is_no_receipt(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
+) -> None:
+    saved = tmp_path / "run.json"
+    saved.write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
+    server = serve(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"[" * 200_000)
+    done = run_agent("upload", str(saved), "--server", server.url, "--token", "x")
+    assert done.code == 1
+    assert "sign-in page" in done.err
+
+
+@pytest.mark.parametrize(("name", "named"), (("nas", True), (None, False)))
+def test_the_document_says_whether_the_name_was_given(
+    run_agent: RunAgent, tmp_path: Path, name: str | None, named: bool
+) -> None:
+    """The server tells a wanted name from one that a machine happens to have."""
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    done = run_agent(*ONE, "--openssl", fake, *(("--name", name) if name else ()))
+    assert json.loads(done.out)["host"]["named"] is named
+
+
+def old_pythons() -> list[str]:
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    return [str(path) for path in root.glob("versions/2.*/bin/python")]
+
+
+def test_python_2_shows_the_sentence_that_says_what_is_needed() -> None:
+    """It stops at the first line that it cannot read, and prints that line."""
+    sentence = "This program needs Python 3.6 or later: start it with python3."
+    for python in old_pythons():
+        done = subprocess.run((python, str(AGENT)), capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert sentence in done.stderr
+        assert len(done.stderr.splitlines()) == 4
+    source = AGENT.read_text()
+    first = next(at for at, line in enumerate(source.splitlines(), 1) if sentence in line)
+    for node in ast.walk(ast.parse(source)):
+        newer = isinstance(node, ast.AnnAssign | ast.FunctionDef | ast.Starred | ast.JoinedStr)
+        if newer and isinstance(node, ast.stmt | ast.expr):
+            assert node.lineno >= first, ast.dump(node)
+
+
+def test_windows_is_told_in_one_sentence(tmp_path: Path) -> None:
+    """There Python has no fcntl."""
+    code = (
+        "import runpy, sys; sys.modules['fcntl'] = None\n"
+        f"runpy.run_path({str(AGENT)!r}, run_name='__main__')"
+    )
+    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "ciphermark_agent runs on Linux, macOS and FreeBSD; on Windows, start it in WSL.\n"
+    )
