@@ -26,7 +26,15 @@ from psycopg import sql
 from runs.tokens import PREFIX, digest_of
 
 PROJECT = Path(__file__).parent.parent
-REDIS_DATABASES = {"browser": 1, "profiles": 2, "upload": 3, "soak": 4, "slow": 5, "bench": 6}
+REDIS_DATABASES = {
+    "browser": 1,
+    "profiles": 2,
+    "upload": 3,
+    "soak": 4,
+    "slow": 5,
+    "bench": 6,
+    "imports": 7,
+}
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 
 READY_WITHIN = 120

@@ -16,6 +16,7 @@ from django.utils import timezone
 from documents.json_text import canonical_json
 from parsers.guard import Guard
 from parsers.read_text import HowToRead, read_text
+from parsers.reader_process import read_in_process
 from parsers.received_text import received_text
 from parsers.run_documents import Corrections, Documents, run_documents
 from parsers.types import PARSER_VERSION, ParserFailure, Reading, Remark, Unrecognised
@@ -25,6 +26,9 @@ from runs.models import ApiToken, ImportedText, Run
 from runs.tokens import check_host
 
 logger = logging.getLogger(__name__)
+
+SMALL = 32_768
+"""Characters of a text that is read here: sooner than another process would have started."""
 
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
@@ -108,7 +112,7 @@ def understand(
     `seen`: what was understood of the same text read the same way, so that it is not read twice.
     """
     received = received_text(request.body)
-    reading = seen.reading if seen else read_text(received.text, request.how)
+    reading = seen.reading if seen else _read(received.text, request.how)
     guard = Guard()
     made = guard.run("run documents", lambda: _documents(reading, request, now), NO_DOCUMENTS)
     understood = Understood(
@@ -129,6 +133,10 @@ def understand(
         told = (failure.parser, request.import_id, failure.traceback)
         logger.error("The parser of %s failed on the text %s:\n%s", *told)
     return understood
+
+
+def _read(text: str, how: HowToRead) -> Reading:
+    return read_text(text, how) if len(text) <= SMALL else read_in_process(text, how)
 
 
 NO_DOCUMENTS = Documents((), (), ())

@@ -67,7 +67,10 @@ def _send(client: Any, case: "Case", report: Report) -> str | None:
         return f"{case.path} answered {answer.status_code} to {case.body[:100]!r}"
     if answer.status_code >= 400:
         return _unclear(answer.content)
-    return _unfinished(answer.json(), report)
+    content = answer.json()
+    if "parser_failed" in {one["code"] for one in content.get("warnings", ())}:
+        return f"{case.path}: a parser failed on {case.body[:100]!r}"
+    return _unfinished(content, report)
 
 
 def _unclear(content: bytes) -> str | None:

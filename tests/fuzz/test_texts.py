@@ -3,6 +3,7 @@
 import os
 import random
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 
@@ -23,6 +24,12 @@ def test_no_text_raises_nor_invents_nor_loses_a_figure() -> None:
 
 def raising(text: str, how: HowToRead) -> Reading:
     return read_text(str(int(text)), how)
+
+
+def failing(text: str, how: HowToRead) -> Reading:
+    """A parser raises, which `read_text` keeps from users."""
+    with patch("parsers.read_text.read_openssl_speed", side_effect=IndexError("in a parser")):
+        return read_text(text, how)
 
 
 def inventing(text: str, how: HowToRead) -> Reading:
@@ -59,6 +66,7 @@ def losing(text: str, how: HowToRead) -> Reading:
     ("reader", "finding"),
     (
         (raising, "ValueError"),
+        (failing, "IndexError: in a parser"),
         (inventing, "not printed"),
         (misplacing, "false figure"),
         (losing, "lost without a word"),

@@ -113,6 +113,7 @@ def findings_of(seed: int, tally: Tally) -> Iterator[str]:
     if read is None:
         return
     printed, reading, documents = read
+    yield from (failure.traceback for failure in reading.failures)
     yield from _document_faults(documents)
     yield from _invented(printed, reading)
     if is_whole:

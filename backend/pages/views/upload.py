@@ -19,6 +19,7 @@ from pages.upload.preview import Card, preview
 from pages.upload.receiving import FormRefused, receive_form
 from pages.upload.saving import NotSaved, Saved, save, saved_before
 from parsers.received_text import MAX_BYTES
+from runs.import_slots import ImportsBusy, import_slot
 
 FRAGMENT = "X-Ciphermark-Fragment"
 """A request with this header gets the card alone, to be put into the page."""
@@ -63,11 +64,27 @@ def _received(request: HttpRequest, answer: Answer) -> HttpResponseBase:
     return checked
 
 
+def _in_turn(answer: Answer) -> Answer:
+    """An answer that reads texts: a few at a time, and one of each person."""
+
+    def answered(request: HttpRequest) -> HttpResponse:
+        try:
+            with import_slot(f"person:{request.user.pk}"):
+                return answer(request)
+        except ImportsBusy as busy:
+            refused = _page(request, request.POST, [Card("", str(busy))], status=429)
+            refused["Retry-After"] = str(busy.wait)
+            return refused
+
+    return answered
+
+
 def _empty(request: HttpRequest) -> HttpResponse:
     saved = saved_before(request.GET.get("saved", ""), created="again" not in request.GET)
     return _page(request, QueryDict(), [saved] if saved else [])
 
 
+@_in_turn
 def _preview(request: HttpRequest) -> HttpResponse:
     try:
         cards = [preview(draft) for draft in _asked(request)]
@@ -83,6 +100,7 @@ def _asked(request: HttpRequest) -> list[Draft]:
     return [again] if again else drafts(request)
 
 
+@_in_turn
 def _save(request: HttpRequest) -> HttpResponse:
     try:
         draft = draft_again(request)

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -22,6 +22,7 @@ from runs.api.near_names import none_of
 from runs.api.permissions import MayUpload
 from runs.api.request_body import read_text_body
 from runs.api.too_large import TooLarge
+from runs.import_slots import ImportsBusy, import_slot
 from runs.importing import (
     Imported,
     ImportRequest,
@@ -128,16 +129,25 @@ class ImportList(ApiView):
             200: OpenApiResponse(PreviewSerializer, "preview=1; or stored before."),
             409: OpenApiResponse(OpenApiTypes.OBJECT, "A run_id is taken; names the run."),
             413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 4 MiB or 50,000 lines."),
+            429: OpenApiResponse(
+                OpenApiTypes.OBJECT,
+                "Too many requests, or texts being read: one of a token, two of a process. "
+                "Retry-After says when to come back.",
+            ),
         },
     )
     def post(self, request: Request) -> Response:
         """Read a text (plain, at most 4 MiB); with preview=1 nothing is stored."""
         wanted = _import_request(request)
+        previewed = _choice(request.query_params, "preview", ("0", "1")) == "1"
+        token = cast(ApiToken, request.auth)
         try:
-            if _choice(request.query_params, "preview", ("0", "1")) == "1":
-                return Response(_preview(understand(wanted)))
-            token = request.auth if isinstance(request.auth, ApiToken) else None
-            imported = store_import(wanted, token=token)
+            with import_slot(f"token:{token.pk}"):
+                if previewed:
+                    return Response(_preview(understand(wanted)))
+                imported = store_import(wanted, token=token)
+        except ImportsBusy as error:
+            raise Throttled(error.wait, str(error)) from None
         except TextTooLarge as error:
             raise TooLarge(str(error)) from None
         except NotAText as error:

@@ -1,5 +1,6 @@
 /** Cards of the upload page: asked for from the server, put into the page, taken out of it. */
 
+import { postWhenFree } from "./postWhenFree";
 import { answerProblem, UNREACHABLE } from "./words";
 
 /** Cards that came with the page are counted from 1, and a form has at most a hundred files. */
@@ -19,7 +20,7 @@ export async function fetchCard(
   signal: AbortSignal,
 ): Promise<HTMLElement> {
   try {
-    const response = await fetch(address, {
+    const response = await postWhenFree(address, {
       method: "POST",
       body: form,
       credentials: "same-origin",

@@ -26,6 +26,7 @@ describe("what the upload page says", () => {
     expect(answerProblem(200, true)).toContain("signed out");
     expect(answerProblem(413, false)).toContain("size");
     expect(answerProblem(403, false)).toContain("Load it again");
+    expect(answerProblem(429, false)).toContain("in a minute");
     expect(answerProblem(503, false)).toContain("database");
     expect(answerProblem(500, false)).toContain("500");
   });

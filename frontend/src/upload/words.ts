@@ -31,6 +31,7 @@ export function answerProblem(status: number, redirected: boolean): string {
   if (redirected) return "You are signed out. Sign in again in another tab, then try again.";
   if (status === 413) return "The server, or what stands before it, takes nothing of this size.";
   if (status === 403) return "This page is too old or not open to you any more. Load it again.";
+  if (status === 429) return "These are too many requests at once. Try again in a minute.";
   if (status === 503) return "The server cannot reach its database just now. Try again soon.";
   return `The server answered with an error (${status}). Its log has the reason.`;
 }
