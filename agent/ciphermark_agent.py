@@ -87,7 +87,9 @@ Json = Dict[str, Any]
 
 MIB = 1024 * 1024
 
-# A pilot sizes the first try of a cipher; it is the warm-up connection and is not counted.
+# Pilots are the warm-up of a cipher and no tries. The first sizes them; the CPU seconds of all are
+# what every try costs before its stream runs: connection, key exchange, and in sshd a buffer that
+# grows over the first 8 to 32 MiB (0.1 to 0.2 s). They are taken off, with the pilots' bytes.
 PILOT_MIB = 32
 SLOW_PILOT_MIB = 8
 SLOW_CIPHERS = ("3des", "blowfish", "cast128")  # 30 to 130 MB/s on any CPU
@@ -111,7 +113,11 @@ MAX_SAMPLES = 100  # of a measurement, by the run document
 QUIET_CHECK_SECONDS = 0.5
 STEAL_LIMIT = 0.01
 
-ZERO_CONNECTS = 5  # their median CPU is the cost of a connection, taken off every try
+# The pilots' median is known to about 0.01 s an end: below this the cost of a byte is not to 5 %.
+LEAST_CPU_SECONDS = 0.2
+
+# Of a pipeline, at every depth: its first 0.1 s are slow, so a longer try has a higher rate.
+PIPELINE_SECONDS = 0.8
 
 CONNECT_SECONDS = 0.25  # typical; only for the printed estimate
 TOOL_SECONDS = 20.0
@@ -238,9 +244,9 @@ class Depth(NamedTuple):
     stable: Optional[float] = None  # a series ends once its median is known within this share
 
 
-QUICK = Depth("quick", 3, 0.9, 0.5, 1, 4.0, 5.0)
-STANDARD = Depth("standard", 5, 2.0, 1.0, 1, 15.0, 30.0)
-THOROUGH = Depth("thorough", 15, 3.0, 1.5, 1, 60.0, 120.0, stable=0.02)
+QUICK = Depth("quick", 3, PIPELINE_SECONDS, 0.5, 1, 4.0, 5.0)
+STANDARD = Depth("standard", 5, PIPELINE_SECONDS, 1.0, 1, 15.0, 30.0)
+THOROUGH = Depth("thorough", 15, PIPELINE_SECONDS, 1.5, 1, 60.0, 120.0, stable=0.02)
 
 
 class UsageError(Exception):
@@ -1281,6 +1287,7 @@ class SshEnd:
     target = {"kind": "loopback", "name": None}  # type: Json
     label = ""  # what the user calls it, where there may be several
     warm_up_limit = WARM_UP_SECONDS
+    pilots = 2  # of each channel
 
     def __init__(self, ssh: str) -> None:
         self.ssh = ssh
@@ -1290,8 +1297,6 @@ class SshEnd:
         self.inherits_orphans = become_subreaper()
         self.version = None  # type: Optional[str]
         self.negotiated = Negotiated(None, None, None, None)  # of the latest connection
-        self.connect_client_cpu = 0.0
-        self.connect_server_cpu = 0.0
 
     def __enter__(self) -> Any:
         try:
@@ -1328,13 +1333,9 @@ class SshEnd:
     ) -> "Transfer":
         raise NotImplementedError  # each kind of server has its own
 
-    def connect_costs(self) -> Negotiated:
-        """Median CPU seconds of connections that carry nothing; returns the default algorithms."""
-        usages = [self.zero_connect()]
-        usages += [self.zero_connect() for _ in range(ZERO_CONNECTS - 1)]
-        self.connect_client_cpu = statistics.median(usage.client_cpu for usage in usages)
-        server = [usage.server_cpu for usage in usages if usage.server_cpu is not None]
-        self.connect_server_cpu = statistics.median(server) if server else 0.0
+    def first_connection(self) -> Negotiated:
+        """A connection that carries nothing; returns the default algorithms."""
+        self.zero_connect()
         if self.version is None:  # the banner leaves the patch level out
             banners = re.findall(r"remote software version (\S.*)", self.read("ssh.log"))
             self.version = cut(banners[-1]) if banners else None
@@ -1356,6 +1357,7 @@ class RemoteHost(SshEnd):
     """A real remote end, reached as the user reaches it: with the user's own configuration."""
 
     warm_up_limit = 3.0  # the window of a long line opens slowly
+    pilots = 1  # the client's CPU seconds hardly scatter
 
     def __init__(self, ssh: str, address: str, shown: str) -> None:
         super().__init__(ssh)
@@ -1762,37 +1764,66 @@ def parse_dd(text: str) -> int:
     return int(records.group(1)) * MIB if records else 0
 
 
-def ssh_sample(
-    server: SshEnd,
-    usage: Usage,
-    moved: int,
-    seconds: float,
-    total: int,
-    foreign: Optional[float],
-) -> Json:
-    """A sample of the run document.
+class Tried(NamedTuple):
+    """One transfer: `moved` bytes in `seconds`, and all bytes that went through with their cost."""
 
-    CPU seconds are those of the transfer without the connection (median of empty ones), scaled
-    from all bytes that went through to the bytes that were timed. Null when not positive: too
-    short a transfer to tell.
+    moved: int
+    seconds: float
+    total: int
+    usage: Usage
+    foreign: Optional[float]
+
+
+class Reference(NamedTuple):
+    """Median CPU seconds of a channel's pilots, each of so many bytes."""
+
+    total: int
+    client_cpu: float
+    server_cpu: Optional[float]
+
+
+def reference_of(pilots: Sequence[Tried]) -> Reference:
+    server = [pilot.usage.server_cpu for pilot in pilots if pilot.usage.server_cpu is not None]
+    return Reference(
+        pilots[0].total,
+        statistics.median(pilot.usage.client_cpu for pilot in pilots),
+        statistics.median(server) if server else None,
+    )
+
+
+def cpu_of_bytes(tried: Tried, reference: Reference) -> Tuple[Optional[float], Optional[float]]:
+    """CPU seconds of client and server for the bytes that were timed, in a running stream.
+
+    The slope between the reference and this transfer: neither the connection nor the start of
+    the stream is in it. None where a transfer is too short to tell it within 5 %.
     """
-    share = moved / total
-    client = (usage.client_cpu - server.connect_client_cpu) * share
-    sample = {
-        "bytes": moved,
-        "seconds": round(seconds, 6),
-        "setup_seconds": round(usage.setup_seconds, 4),
-        "client_cpu_seconds": round(client, 6) if client > 0 else None,
-        "server_cpu_seconds": None,
-        "foreign_cpu": foreign,
-    }  # type: Json
-    if usage.server_cpu is not None:
-        spent = (usage.server_cpu - server.connect_server_cpu) * share
-        sample["server_cpu_seconds"] = round(spent, 6) if spent > 0 else None
-    return sample
+    beyond = tried.total - reference.total
+    client = tried.usage.client_cpu - reference.client_cpu  # type: Optional[float]
+    server = None
+    if tried.usage.server_cpu is not None and reference.server_cpu is not None:
+        server = tried.usage.server_cpu - reference.server_cpu
+    known = [seconds for seconds in (client, server) if seconds is not None]
+    if beyond <= 0 or min(known) <= 0 or sum(known) < LEAST_CPU_SECONDS * len(known):
+        return None, None
+    share = tried.moved / beyond
+    ends = [None if end is None else round(end * share, 6) for end in (client, server)]
+    return ends[0], ends[1]
 
 
-def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Json:
+def ssh_sample(tried: Tried, reference: Reference) -> Json:
+    """A sample of the run document."""
+    client, server = cpu_of_bytes(tried, reference)
+    return {
+        "bytes": tried.moved,
+        "seconds": round(tried.seconds, 6),
+        "setup_seconds": round(tried.usage.setup_seconds, 4),
+        "client_cpu_seconds": client,
+        "server_cpu_seconds": server,
+        "foreign_cpu": tried.foreign,
+    }
+
+
+def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
     """dd if=/dev/zero bs=1M count=N | ssh -c CIPHER ... 'cat >/dev/null', without the set-up.
 
     The clock runs from the start of dd, once the remote command is ready, to its last word.
@@ -1820,7 +1851,7 @@ def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Json:
     moved = parse_dd(decode(said))
     if moved != mib * MIB:
         raise TryFailed("dd wrote %d bytes instead of %d" % (moved, mib * MIB))
-    return ssh_sample(server, usage, moved, usage.ended_at - began, moved, watch.cores())
+    return Tried(moved, usage.ended_at - began, moved, usage, watch.cores())
 
 
 class FileSource:
@@ -1942,7 +1973,7 @@ def steady_window(
 
 def steady_try(
     server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
-) -> Json:
+) -> Tried:
     """The cipher's own rate: no feeding process, no start-up, slope in a running stream."""
     watch = ForeignWatch()
     with contextlib.closing(Source.make()) as source:
@@ -1957,12 +1988,12 @@ def steady_try(
             raise TryFailed("the stream stood still")
         if total >= source.limit:
             raise TryFailed("ssh read all of the source before the try was over")
-        return ssh_sample(server, usage, moved, elapsed, total, watch.cores())
+        return Tried(moved, elapsed, total, usage, watch.cores())
 
 
 def steady_try_or_pipe(
     server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
-) -> Json:
+) -> Tried:
     """Change to the pipe for the rest of the run when a shared file position does not move."""
     try:
         return steady_try(server, channel, seconds, cpus)
@@ -2330,12 +2361,6 @@ def tries_until_quiet(attempt: Callable[[], Json], budget: Budget) -> List[Json]
     return samples
 
 
-def pilot_sample(server: SshEnd, channel: Channel) -> Tuple[Json, Negotiated]:
-    """The warm-up connection of a channel: its rate sizes the first try."""
-    sample = pipeline_try(server, channel, pilot_mib(channel, bool(server.label)))
-    return sample, server.negotiated
-
-
 class SshPlan:
     """Rounds over all channels in a new random order each, both methods."""
 
@@ -2356,14 +2381,17 @@ class SshPlan:
         self.progress = progress
         self.budget = Budget(depth.repeat_seconds)
         self.series = collections.OrderedDict()  # type: Dict[Tuple[Channel, str], Series]
+        self.pilots = collections.defaultdict(list)  # type: Dict[Channel, List[Tried]]
         self.rates = {}  # type: Dict[Channel, float]
         self.failures = collections.Counter()  # type: Dict[Channel, int]
         self.reasons = {}  # type: Dict[Tuple[Channel, str], str]
 
     def run(self) -> List[Series]:
-        for channel in self.channels:
-            self.progress.step("ssh %s: warm-up" % channel.in_words(), pilot_cost())
-            self.guarded(channel, "warm-up", self.pilot)
+        for number in range(self.server.pilots):
+            for channel in self.channels:
+                self.progress.step("ssh %s: warm-up" % channel.in_words(), pilot_cost())
+                if number == 0 or channel in self.rates:
+                    self.guarded(channel, "warm-up", self.pilot)
         for number in range(self.depth.tries):
             order = list(self.channels)
             random.shuffle(order)
@@ -2426,18 +2454,31 @@ class SshPlan:
         self.skipped.add("ssh", cipher, "%s: %s" % (part, reason) if part else reason, part)
 
     def pilot(self, channel: Channel) -> None:
-        sample, negotiated = pilot_sample(self.server, channel)
-        self.rates[channel] = rate(sample)
+        """A warm-up connection: the first one's rate sizes the first try."""
+        mib = pilot_mib(channel, bool(self.server.label))
+        pilot = pipeline_try(self.server, channel, mib)
+        self.pilots[channel].append(pilot)
+        if channel in self.rates:
+            return
+        self.rates[channel] = pilot.moved / pilot.seconds
         for method in ("pipeline", "steady"):
             pinned = method == "steady" and self.cpus is not None
-            series = ssh_series(channel, method, negotiated, pinned, self.server.target)
+            series = ssh_series(
+                channel, method, self.server.negotiated, pinned, self.server.target, pilot.total
+            )
             if self.server.label:
                 series.facts["server"] = self.server.version
             self.series[channel, method] = series
 
+    def sample(self, channel: Channel, tried: Tried) -> Json:
+        return ssh_sample(tried, reference_of(self.pilots[channel]))
+
     def steady(self, channel: Channel) -> None:
         def attempt() -> Json:
-            return steady_try_or_pipe(self.server, channel, self.depth.steady_seconds, self.cpus)
+            seconds = self.depth.steady_seconds
+            return self.sample(
+                channel, steady_try_or_pipe(self.server, channel, seconds, self.cpus)
+            )
 
         series = self.series[channel, "steady"]
         series.samples += tries_until_quiet(attempt, self.budget)
@@ -2450,7 +2491,7 @@ class SshPlan:
     def pipeline(self, channel: Channel) -> None:
         def attempt() -> Json:
             mib = sized_mib(self.rates[channel], self.depth.pipeline_seconds)
-            return pipeline_try(self.server, channel, mib)
+            return self.sample(channel, pipeline_try(self.server, channel, mib))
 
         series = self.series[channel, "pipeline"]
         series.samples += tries_until_quiet(attempt, self.budget)
@@ -2458,8 +2499,14 @@ class SshPlan:
 
 
 def ssh_series(
-    channel: Channel, method: str, negotiated: Negotiated, pinned: bool, target: Json
+    channel: Channel,
+    method: str,
+    negotiated: Negotiated,
+    pinned: bool,
+    target: Json,
+    reference_bytes: Optional[int],
 ) -> Series:
+    """`reference_bytes`: of a pilot, whose CPU seconds are taken off those of each sample."""
     return Series(
         "ssh",
         channel.cipher or "",
@@ -2469,6 +2516,7 @@ def ssh_series(
         method=method,
         pinned=pinned,
         target=target,
+        reference_bytes=reference_bytes,
     )
 
 
@@ -3055,8 +3103,9 @@ class Run:
         depth = self.options.depth
         channels = len(self.channels(ciphers))
         both = ssh_try_cost(depth, "steady") + ssh_try_cost(depth, "pipeline")
-        seconds = zero_connects_cost() + channels * (pilot_cost() + depth.tries * both)
-        return 1 + channels * (1 + 2 * depth.tries), seconds
+        pilots = (RemoteHost if self.options.targets else PrivateServer).pilots
+        seconds = first_connection_cost() + channels * (pilots * pilot_cost() + depth.tries * both)
+        return 1 + channels * (pilots + 2 * depth.tries), seconds
 
     def channels(self, ciphers: Sequence[str]) -> List[Channel]:
         return ssh_channels(ciphers, self.options.macs, self.options.compression)
@@ -3066,9 +3115,9 @@ class Run:
         macs = offered_macs(ssh) if self.options.macs else []
         try:
             with PrivateServer(ssh, sshd, self.offered, macs) as server:
-                self.progress.step("ssh: private sshd, empty connections", zero_connects_cost())
+                self.progress.step("ssh: private sshd, first connection", first_connection_cost())
                 server.prepare()
-                negotiated = server.connect_costs()
+                negotiated = server.first_connection()
                 self.openssh["server"] = server.version
                 self.openssh["default_cipher"] = self.openssh["default_cipher"] or negotiated.cipher
                 plan = SshPlan(
@@ -3094,9 +3143,9 @@ class Run:
         try:
             with host:
                 self.progress.step(
-                    "ssh to %s: empty connections" % host.label, zero_connects_cost()
+                    "ssh to %s: first connection" % host.label, first_connection_cost()
                 )
-                host.connect_costs()
+                host.first_connection()
                 channels = self.channels(ciphers)
                 plan = SshPlan(
                     host, channels, self.options.depth, None, self.skipped, self.progress
@@ -3106,7 +3155,7 @@ class Run:
                     self.openssh["server"] = host.version
         except SshUnavailable as error:
             steps, seconds = self.ssh_cost(ciphers)
-            self.progress.drop(seconds - zero_connects_cost(), steps - 1)
+            self.progress.drop(seconds - first_connection_cost(), steps - 1)
             self.progress.note("ssh to %s is not measured: %s" % (host.label, error))
             for cipher in ciphers:
                 self.skipped.add("ssh", cipher, "%s: %s" % (host.label, error), host.label)
@@ -3164,8 +3213,9 @@ class Run:
         return dict(without_names(document, names))
 
 
-def zero_connects_cost() -> float:
-    return 0.3 + ZERO_CONNECTS * CONNECT_SECONDS
+def first_connection_cost() -> float:
+    """Expected wall seconds with the making of the keys, for the estimate."""
+    return 0.3 + CONNECT_SECONDS
 
 
 def in_words(seconds: float) -> str:
@@ -4291,8 +4341,9 @@ def dry_run_ssh(options: RunOptions, ssh: str, sshd: str) -> List[str]:
         shell_words([sshd, "-t", "-f", "FOLDER/sshd_config"]),
         shell_words(server_command(sshd, "FOLDER"))
         + "    # one for each connection, on its socket",
-        "# %d empty connections, a warm-up of each cipher, then %d rounds; CIPHER: %s"
-        % (ZERO_CONNECTS, options.depth.tries, names),
+        "# an empty connection, %d warm-ups (%d or %d MiB) of each cipher, then %d rounds"
+        % (PrivateServer.pilots, PILOT_MIB, SLOW_PILOT_MIB, options.depth.tries),
+        "# CIPHER: " + names,
         *(
             "# ... each with: " + shell_words(channel_options(channel._replace(cipher=None)))
             for channel in ssh_channels(["CIPHER"], options.macs, options.compression)
@@ -4341,7 +4392,12 @@ def document_shape(options: RunOptions) -> Json:
         "foreign_cpu",
     )
     ssh = ssh_series(
-        Channel("CIPHER"), "pipeline", Negotiated(None, None, None, None), False, SshEnd.target
+        Channel("CIPHER"),
+        "pipeline",
+        Negotiated(None, None, None, None),
+        False,
+        SshEnd.target,
+        None,
     )
     ssh.samples = [dict.fromkeys(names)]
     openssl = openssl_series(Asked("CIPHER"))
@@ -4471,9 +4527,9 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 def add_depth_options(parser: Any) -> None:
     depth = parser.add_mutually_exclusive_group()
     for chosen, text in (
-        (QUICK, "3 tries of about 1 s: 1 to 2 minutes (the default)"),
-        (STANDARD, "5 tries of 2 s, all block sizes, decryption: about 5 minutes"),
-        (THOROUGH, "more ciphers, up to 15 tries of 3 s until stable: about 20 minutes"),
+        (QUICK, "3 tries of each series: 1 to 2 minutes (the default)"),
+        (STANDARD, "5 tries, all block sizes, decryption: about 5 minutes"),
+        (THOROUGH, "more ciphers, up to 15 tries until stable: about 20 minutes"),
     ):
         depth.add_argument(
             "--" + chosen.name, dest="depth", action="store_const", const=chosen, help=text

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from analysis.start_up import start_up_difference
 from analysis.summary import relative_spread
 
 WINDOW = 10
@@ -56,21 +57,39 @@ class Change:
         return sentence + (f"; unconfirmed: {self.doubt}." if self.doubt else ".")
 
 
+class _Value(NamedTuple):
+    """A run's median, and the seconds that a try took where that matters."""
+
+    median: float
+    seconds: float | None
+
+
 @dataclass(frozen=True)
 class _Window:
     """What a run is compared with: median, and the relative difference that is a change."""
 
     middle: float
-    threshold: float
+    seconds: float | None
+    difference: float
     runs: int
 
-    def step(self, value: float) -> int:
+    def threshold(self, value: _Value) -> float:
+        """The relative difference that is a change, which tries of other lengths alone make not."""
+        return self.difference + start_up_difference(value.seconds, self.seconds)
+
+    def step(self, value: _Value) -> int:
         """1 for a change upwards, -1 downwards, 0 for none."""
-        difference = value - self.middle
-        return 0 if abs(difference) <= self.threshold * self.middle else (-1, 1)[difference > 0]
+        difference = value.median - self.middle
+        limit = self.threshold(value) * self.middle
+        return 0 if abs(difference) <= limit else (-1, 1)[difference > 0]
 
 
-def find_changes(history: Sequence[float], *, lower_is_better: bool = False) -> tuple[Change, ...]:
+def find_changes(
+    history: Sequence[float],
+    *,
+    seconds: Sequence[float | None] = (),
+    lower_is_better: bool = False,
+) -> tuple[Change, ...]:
     """The changes in a history, oldest run first; each value a run's median, above zero.
 
     A run is compared with the up to 10 before it, back to the last change and no further.
@@ -79,18 +98,22 @@ def find_changes(history: Sequence[float], *, lower_is_better: bool = False) -> 
     it was noise; as the latest run it is a change not yet confirmed. With fewer than three runs
     before it nobody knows how far they scatter: it must last to this day, and stays unconfirmed.
     A drift slower than the window's own scatter is not found: this looks for steps.
-    `lower_is_better` for costs, whose directions are called cheaper and dearer.
+    `lower_is_better` for costs, whose directions are called cheaper and dearer. `seconds`: how
+    long a try of each run took, of rates that depend on it; what another length alone makes of a
+    rate is no change.
     """
     if any(not value > 0 for value in history):
         raise ValueError("a history has values above zero only")
+    lengths = seconds or [None] * len(history)
+    values = [_Value(*one) for one in zip(history, lengths, strict=True)]
     found: list[Change] = []
     start, compared = 0, 1
-    while compared < len(history):
-        window = _window(history[max(start, compared - WINDOW) : compared])
-        held = _held(window, history[compared:])
-        if _is_change(window, held, left=len(history) - compared):
-            after = median(history[compared : compared + min(held, HOLDS_FOR)])
-            found.append(_change(compared, window, after, _doubt(window, held), lower_is_better))
+    while compared < len(values):
+        window = _window(values[max(start, compared - WINDOW) : compared])
+        held = _held(window, values[compared:])
+        if _is_change(window, held, left=len(values) - compared):
+            shown = values[compared : compared + min(held, HOLDS_FOR)]
+            found.append(_change(compared, window, shown, _doubt(window, held), lower_is_better))
             # The runs that show the change are the new level's first.
             start, compared = compared, compared + min(held, HOLDS_FOR)
         else:
@@ -98,12 +121,14 @@ def find_changes(history: Sequence[float], *, lower_is_better: bool = False) -> 
     return tuple(found)
 
 
-def _window(before: Sequence[float]) -> _Window:
-    threshold = max(SMALLEST_CHANGE, SPREADS * relative_spread(before))
-    return _Window(median(before), threshold, len(before))
+def _window(before: Sequence[_Value]) -> _Window:
+    medians = [one.median for one in before]
+    lengths = [one.seconds for one in before if one.seconds]
+    difference = max(SMALLEST_CHANGE, SPREADS * relative_spread(medians))
+    return _Window(median(medians), median(lengths) if lengths else None, difference, len(before))
 
 
-def _held(window: _Window, values: Sequence[float]) -> int:
+def _held(window: _Window, values: Sequence[_Value]) -> int:
     """How many values from the first on take the first one's step; 0 if that is none."""
     step = window.step(values[0])
     if not step:
@@ -127,8 +152,9 @@ def _doubt(window: _Window, held: int) -> str | None:
 
 
 def _change(
-    index: int, window: _Window, after: float, doubt: str | None, lower_is_better: bool
+    index: int, window: _Window, shown: Sequence[_Value], doubt: str | None, lower_is_better: bool
 ) -> Change:
+    after = median(one.median for one in shown)
     ratio = after / window.middle
     words: tuple[Direction, Direction] = (
         ("dearer", "cheaper") if lower_is_better else ("faster", "slower")
@@ -138,7 +164,7 @@ def _change(
         before=window.middle,
         after=after,
         ratio=ratio,
-        threshold=window.threshold,
+        threshold=window.threshold(shown[0]),
         window=window.runs,
         direction=words[0] if ratio > 1 else words[1],
         doubt=doubt,

@@ -15,6 +15,13 @@ MEASURABLE_SECONDS = 1e-6
 """CPU time below this is none that a system accounts for: dividing by it would claim anything."""
 
 
+STREAM_START_SECONDS = 0.19
+"""CPU time that sshd spends once a stream, while its buffer grows over the first MiB."""
+
+START_SHARE = 0.05
+"""What that may add to the CPU time of a transfer before the cost of a byte is unknown."""
+
+
 class CpuCost(NamedTuple):
     """Medians over a series' tries, and their spreads as of throughputs (a fraction).
 
@@ -30,15 +37,20 @@ class CpuCost(NamedTuple):
     n: int
 
 
-def cpu_cost(samples: Sequence[Sample]) -> CpuCost | None:
-    """The CPU cost of the tries that measured both ends; None when none did."""
+def cpu_cost(samples: Sequence[Sample], *, with_start: bool = False) -> CpuCost | None:
+    """The CPU cost of the tries that measured both ends; None when none did.
+
+    `with_start`: the start of the stream is in their CPU seconds, which then tell what a byte
+    costs only where a transfer is so long that it is within 5 %.
+    """
+    least = STREAM_START_SECONDS / START_SHARE if with_start else 0.0
     costs, bounds = [], []
     for sample in samples:
         size, client, server = sample.bytes, sample.client_cpu_seconds, sample.server_cpu_seconds
         if not size or client is None or server is None:
             continue
         busier = max(client, server)
-        if busier < MEASURABLE_SECONDS:
+        if busier < MEASURABLE_SECONDS or client + server < least:
             continue
         costs.append((client + server) / size * BYTES_PER_GB)
         bounds.append(size / busier)

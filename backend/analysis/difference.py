@@ -7,6 +7,7 @@ from statistics import geometric_mean
 from typing import Literal
 
 from analysis.changes import SMALLEST_CHANGE
+from analysis.start_up import start_up_difference
 from analysis.summary import NOISY_MINIMUM_TRIES
 
 MEDIAN_TO_MEAN = 1.2533
@@ -19,11 +20,15 @@ Verdict = Literal["faster", "slower", "same", "untold"]
 
 @dataclass(frozen=True)
 class Figure:
-    """A series' median in bytes per second, the spread of its tries (a fraction), their number."""
+    """A series' median in bytes per second, the spread of its tries (a fraction), their number.
+
+    `try_seconds`: how long a try of a pipeline took, None where not known or of no matter.
+    """
 
     median: float
     spread: float | None
     n: int
+    try_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,14 @@ def ratio_of(first: Figure, second: Figure) -> Ratio:
     """The second result against the first.
 
     noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)): twice the standard error of the
-    difference of two medians, and never less than what runs of one machine differ by anyway. The
-    larger of ratio and 1/ratio counts, so that swapping the sides changes no verdict.
+    difference of two medians, and never less than what runs of one machine differ by anyway; and
+    what tries of other lengths alone make of a pipeline's rate. The larger of ratio and 1/ratio
+    counts, so that swapping the sides changes no verdict.
     """
     ratio = second.median / first.median
     told = min(first.n, second.n) >= NOISY_MINIMUM_TRIES
     noise = max(SMALLEST_CHANGE, _margin(first, second) if told else 0.0)
+    noise += start_up_difference(first.try_seconds, second.try_seconds)
     return Ratio(ratio, noise, _verdict(ratio, noise, told))
 
 

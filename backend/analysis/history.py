@@ -55,12 +55,21 @@ def _breaks_of(change: ToolChange, releases: Sequence[str]) -> list[ToolBreak]:
 
 
 def changes_between_breaks(
-    history: Sequence[float], breaks: Sequence[ToolBreak], *, lower_is_better: bool = False
+    history: Sequence[float],
+    breaks: Sequence[ToolBreak],
+    *,
+    seconds: Sequence[float | None] = (),
+    lower_is_better: bool = False,
 ) -> tuple[Change, ...]:
-    """The changes in each part of a history; no run is compared with one beyond a break."""
+    """The changes in each part of a history; no run is compared with one beyond a break.
+
+    `seconds` and `lower_is_better` as in `find_changes`.
+    """
     cuts = sorted({0, *(one.index for one in breaks), len(history)})
     return tuple(
         replace(change, index=start + change.index)
         for start, end in pairwise(cuts)
-        for change in find_changes(history[start:end], lower_is_better=lower_is_better)
+        for change in find_changes(
+            history[start:end], seconds=seconds[start:end], lower_is_better=lower_is_better
+        )
     )

@@ -123,12 +123,14 @@ def _negotiated(cipher: str | None, mac: str | None, kex: str | None) -> Negotia
     return Negotiated(cipher, mac, kex)
 
 
-def _measurement(raw: Mapping[str, Any]) -> Measurement:
+def _measurement(raw: Mapping[str, Any], by_agent: bool) -> Measurement:
     agreed = raw.get("negotiated") or {}
     return Measurement(
         _series(raw),
         tuple(map(_sample, raw["samples"])),
         _negotiated(agreed.get("cipher"), agreed.get("mac"), agreed.get("kex")),
+        # Earlier agents took off the CPU seconds of an empty connection, not of a short transfer.
+        by_agent and "reference_bytes" not in raw,
     )
 
 
@@ -178,7 +180,8 @@ def parse_run_document(raw: Mapping[str, Any], *, received_at: datetime) -> RunD
     name = raw["host"]["name"].strip()
     if not name:
         raise DocumentRejected("host.name is blank")
-    measurements = tuple(_measurement(measurement) for measurement in raw["measurements"])
+    by_agent = "settings" in raw  # of our own agent: what else sends documents states none
+    measurements = tuple(_measurement(one, by_agent) for one in raw["measurements"])
     _check_measurements(measurements)
     agent = raw["agent"]
     return RunDocument(

@@ -150,7 +150,9 @@ def _pair(first: LatestResult, second: LatestResult, across: bool) -> Pair:
 
 
 def _figure(detail: MeasurementDetail) -> Figure | None:
-    return Figure(detail.median, detail.spread, detail.n) if detail.median else None
+    if not detail.median:
+        return None
+    return Figure(detail.median, detail.spread, detail.n, detail.try_seconds)
 
 
 def _sections(pairs: Sequence[Pair]) -> list[PairSection]:

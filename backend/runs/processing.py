@@ -21,12 +21,13 @@ from runs.remembered import forget_everything
 from runs.rows import DerivedRun, derive_rows, reject, store_rows
 from runs.speed_indices import speed_indices
 
-DERIVED_VERSION = 4
+DERIVED_VERSION = 5
 """Counted up whenever a document yields other rows than before: `renew_runs` goes by it.
 
 2: names of CPUs by number, spreads of CPU cost, CPU-bound levels, five verdicts with advice.
 3: narrow rows, latest results.
 4: sets of series; a migration told those of 3 theirs.
+5: lengths of tries, no CPU cost of transfers too short to tell it.
 """
 
 

@@ -15,7 +15,7 @@ from django.db import connection
 from analysis.baselines import MeasuredSeries, baseline_levels, cpu_bound_levels
 from analysis.cpu_cost import cpu_cost
 from analysis.plausibility import highest_plausible
-from analysis.summary import summarise
+from analysis.summary import median_of_sorted, summarise
 from documents.types import Measurement, RunDocument, Series
 from runs.claiming import Begun, lock_and_look_up
 from runs.data_version import CHANGE
@@ -44,9 +44,10 @@ class Result(NamedTuple):
     cpu_seconds_per_gb_spread: float | None = None
     cpu_bound_throughput: float | None = None
     cpu_bound_throughput_spread: float | None = None
+    try_seconds: float | None = None
 
 
-TYPES = ("int", "smallint", "int", "smallint", "boolean", "boolean", *8 * ("float8",))
+TYPES = ("int", "smallint", "int", "smallint", "boolean", "boolean", *9 * ("float8",))
 """PostgreSQL's types of the fields of `Result`."""
 
 
@@ -90,10 +91,17 @@ def _result(series_id: int, position: int, agreed: int | None, one: Measurement)
     plausible = min(rates) > 0 and max(rates) <= limit
     if not plausible or any(sample.implausible for sample in samples):
         return Result(series_id, position, agreed, len(rates), False, True)
-    summary, cost = summarise(rates), cpu_cost(samples)
+    summary, cost = summarise(rates), cpu_cost(samples, with_start=one.cpu_with_start)
     figures = (summary.median, summary.minimum, summary.maximum, summary.spread)
     row = (series_id, position, agreed, len(rates), summary.noisy, False, *figures)
-    return Result(*row) if cost is None else Result(*row, *cost[:4])
+    made = Result(*row) if cost is None else Result(*row, *cost[:4])
+    return made._replace(try_seconds=_try_seconds(one))
+
+
+def _try_seconds(one: Measurement) -> float | None:
+    """The median length of a pipeline's tries; None where only rates were printed."""
+    lengths = sorted(sample.seconds for sample in one.samples if sample.seconds)
+    return median_of_sorted(lengths) if one.series.method == "pipeline" and lengths else None
 
 
 def _levels(measured: Sequence[MeasuredSeries], bounds: Mapping[Series, float]) -> Iterator[Level]:

@@ -81,13 +81,14 @@ def answer_tries(sshd: str, pinned: bool) -> None:
     kind = PinnedServer if pinned else agent.PrivateServer
     with kind(ssh, sshd, agent.offered_ciphers(ssh)) as server:
         server.prepare()
-        server.connect_costs()
+        server.first_connection()
         say(json.dumps({"folder": server.folder}))
         for line in sys.stdin:
             cipher, mib = line.split()
             before, began = own_cpu(), time.perf_counter()
-            sample = agent.pipeline_try(server, agent.Channel(cipher), int(mib))
+            tried = agent.pipeline_try(server, agent.Channel(cipher), int(mib))
             spent, lasted = own_cpu() - before, time.perf_counter() - began
+            sample = {"bytes": tried.moved, "seconds": tried.seconds}
             say(json.dumps({**sample, "agent_cpu": spent / lasted}))
 
 

@@ -50,7 +50,6 @@ def test_macs_and_compression_are_measured_and_verified(
     done = run_agent(
         "run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-ctr", "--tries", "1",
         "--seconds", "0.1", "--macs", "hmac-md5", "--compression",
-        before="agent.ZERO_CONNECTS = 1",
     )  # fmt: skip
     assert done.code == 0, done.err
     document = json.loads(done.out)

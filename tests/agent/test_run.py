@@ -209,7 +209,6 @@ def test_another_cipher_than_asked_for_is_no_result(
     fake = write_program(tmp_path / "ssh", code)
     done = run_agent(
         "run", *sshd_option, *TINY, "--ciphers", "aes128-ctr", "--ssh", fake,
-        before="agent.ZERO_CONNECTS = 1",
     )  # fmt: skip
     assert done.code == 3
     assert "ssh negotiated aes256-ctr instead of aes128-ctr" in done.err
@@ -232,7 +231,6 @@ def test_a_cipher_that_sshd_does_not_know_is_skipped_with_the_reason(
         "aes128-ctr,nonsense-cbc",
         "--ssh",
         fake,
-        before="agent.ZERO_CONNECTS = 1",
     )
     assert done.code == 0, done.err
     document = json.loads(done.out)
@@ -271,7 +269,7 @@ def test_where_a_shared_file_tells_nothing_a_pipe_feeds_the_steady_tries(
     fake = write_program(tmp_path / "ssh", code.replace("READ", reopened))
     done = run_agent(
         "run", *sshd_option, *TINY, "--ciphers", "aes128-ctr", "--ssh", fake,
-        before="agent.SPARSE_BYTES = 64 * agent.MIB; agent.ZERO_CONNECTS = 1",
+        before="agent.SPARSE_BYTES = 64 * agent.MIB",
     )  # fmt: skip
     assert done.code == 0, done.err
     document = json.loads(done.out)

@@ -76,31 +76,50 @@ def test_bytes_are_those_that_dd_reports(text: str, moved: int) -> None:
     assert agent.parse_dd(text) == moved
 
 
-class ServerOfTheSum:
-    """The part of a private server that the arithmetic of a sample needs."""
-
-    connect_client_cpu = 0.08
-    connect_server_cpu = 0.12
+def transfer(total: int, client: float, server: float | None) -> agent.Tried:
+    usage = agent.Usage(setup_seconds=0.3, ended_at=0.0, client_cpu=client, server_cpu=server)
+    return agent.Tried(moved=250, seconds=0.5, total=total, usage=usage, foreign=0.01)
 
 
-def sample(usage: agent.Usage, moved: int, total: int) -> dict[str, object]:
-    server: agent.PrivateServer = ServerOfTheSum()  # type: ignore[assignment]
-    return dict(agent.ssh_sample(server, usage, moved, 0.5, total, 0.01))
+def cpu_seconds(tried: agent.Tried, *pilots: agent.Tried) -> tuple[object, object]:
+    """Of the 250 bytes that were timed, as the document states them."""
+    sample = agent.ssh_sample(tried, agent.reference_of(pilots))
+    assert sample["bytes"] == 250
+    return sample["client_cpu_seconds"], sample["server_cpu_seconds"]
 
 
-def test_cpu_seconds_belong_to_the_bytes_of_the_window() -> None:
-    usage = agent.Usage(setup_seconds=0.3, ended_at=0.0, client_cpu=1.08, server_cpu=2.12)
-    window = sample(usage, moved=250, total=1000)
-    assert window["bytes"] == 250
-    assert window["client_cpu_seconds"] == pytest.approx(0.25)
-    assert window["server_cpu_seconds"] == pytest.approx(0.5)
+PILOTS = (transfer(100, 0.07, 0.20), transfer(100, 0.09, 0.24))
+"""In the middle 0.08 and 0.22 s for 100 bytes."""
 
 
-def test_cpu_seconds_that_cannot_be_told_are_null() -> None:
-    usage = agent.Usage(setup_seconds=0.3, ended_at=0.0, client_cpu=0.05, server_cpu=None)
-    window = sample(usage, moved=1000, total=1000)
-    assert window["client_cpu_seconds"] is None
-    assert window["server_cpu_seconds"] is None
+def test_cpu_seconds_are_the_slope_between_pilots_and_the_try() -> None:
+    """900 bytes more cost 1.8 and 3.6 s more; 250 of them were timed."""
+    assert cpu_seconds(transfer(1000, 1.88, 3.82), *PILOTS) == (0.5, 1.0)
+
+
+def test_what_a_stream_costs_once_is_in_no_figure() -> None:
+    """Half a second more for the start of every stream, pilots as tries, changes nothing."""
+    dear = [transfer(100, 0.58, 0.72)]
+    assert cpu_seconds(transfer(1000, 2.38, 4.32), *dear) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    "tried",
+    (
+        transfer(1000, 0.20, 0.40),  # too little CPU time to tell within 5 %
+        transfer(1000, 0.05, 3.82),
+        transfer(100, 5.0, 5.0),  # no more bytes than the pilots
+        transfer(50, 5.0, 5.0),
+    ),
+)
+def test_cpu_seconds_that_cannot_be_told_are_null(tried: agent.Tried) -> None:
+    assert cpu_seconds(tried, *PILOTS) == (None, None)
+
+
+def test_a_server_whose_cpu_is_unknown_leaves_that_of_the_client() -> None:
+    remote = transfer(100, 0.08, None)
+    assert cpu_seconds(transfer(1000, 1.88, None), remote) == (0.5, None)
+    assert cpu_seconds(transfer(1000, 1.88, 3.82), remote) == (0.5, None)
 
 
 @pytest.mark.parametrize(

@@ -88,15 +88,14 @@ def words(ssh: str, *targets: str) -> list[str]:
     return ["run", "--ssh", ssh, *asked, *tiny, "0.1"]
 
 
-FEW = "agent.ZERO_CONNECTS = 1"
-MUCH = "agent.SLOW_PILOT_MIB = 256; agent.STEADY_MIN_BYTES = 256 * agent.MIB"
-"""So that a transfer costs more CPU than the connection, however little a busy machine moves."""
+MUCH = "agent.sized_mib = lambda *_: 512; agent.STEADY_MIN_BYTES = 512 * agent.MIB"
+"""So that a transfer's CPU time can be told, however little a busy machine moves."""
 
 
 def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
     run_agent: RunAgent, configured_ssh: str, tmp_path: Path
 ) -> None:
-    done = run_agent(*words(configured_ssh, "far", "stranger"), before=f"{FEW}; {MUCH}")
+    done = run_agent(*words(configured_ssh, "far", "stranger"), before=MUCH)
     assert done.code == 0, done.err
     assert not (tmp_path / "local-command").exists()
     document = json.loads(done.out)
@@ -120,7 +119,7 @@ def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
 def test_an_anonymous_run_does_not_name_the_remote_end(
     run_agent: RunAgent, configured_ssh: str
 ) -> None:
-    done = run_agent(*words(configured_ssh, "far"), "--anonymous", before=FEW)
+    done = run_agent(*words(configured_ssh, "far"), "--anonymous")
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert validate_run_document(document) == []
@@ -160,7 +159,7 @@ def test_an_endless_flood_of_a_remote_end_fills_neither_disk_nor_memory(
     config = Path(remote.server.path("sshd_config"))
     before = config.read_text()
     config.write_text(f"{before}ForceCommand yes 'kex: algorithm: {'x' * 5000}' {stream}\n")
-    done = run_agent(*words(configured_ssh, "far"), before=f"{FEW}; {WATCHED}")
+    done = run_agent(*words(configured_ssh, "far"), before=WATCHED)
     config.write_text(before)
     assert done.code == 3
     said = dict(re.findall(r"(log bytes|VmHWM):?\s+(\d+)", done.err))

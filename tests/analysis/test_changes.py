@@ -98,3 +98,27 @@ def test_the_unit_does_not_matter(history: list[int]) -> None:
     plain = find_changes([float(value) for value in history])
     scaled = find_changes([value * 1024.0 for value in history])
     assert [one.index for one in scaled] == [one.index for one in plain]
+
+
+def test_tries_of_another_length_are_no_change() -> None:
+    """The first 0.1 s of a stream are slow: 0.9 s against 3 s is 7.8 % of the rate."""
+    quick, thorough = [100.0] * 4, [107.0] * 4
+    lengths = [0.9] * 4 + [3.0] * 4
+    assert len(find_changes(quick + thorough)) == 1
+    assert find_changes(quick + thorough, seconds=lengths) == ()
+    assert find_changes(thorough + quick, seconds=lengths[::-1]) == ()
+    assert len(find_changes(quick + thorough, seconds=[0.9] * 8)) == 1
+
+
+def test_what_is_more_than_the_length_of_tries_makes_is_a_change() -> None:
+    lengths = [0.9] * 4 + [3.0] * 4
+    (change,) = find_changes([100.0] * 4 + [120.0] * 4, seconds=lengths)
+    assert change.threshold == pytest.approx(0.05 + 0.1 / 0.9 - 0.1 / 3.0)
+    # A transfer of fixed size takes twice as long on a machine that became half as fast.
+    (change,) = find_changes([100.0] * 4 + [50.0] * 4, seconds=[1.0] * 4 + [2.0] * 4)
+    assert change.direction == "slower"
+
+
+def test_lengths_that_nobody_knows_allow_for_nothing() -> None:
+    assert len(find_changes([100.0] * 4 + [107.0] * 4, seconds=[None] * 4 + [3.0] * 4)) == 1
+    assert find_changes([100.0, 100.0, 1e9], seconds=[1e-300, 0.5, 1e300])[0].threshold <= 1.05

@@ -56,6 +56,16 @@ def test_cpu_cost_that_was_not_measured_at_both_ends_is_unknown(samples: list[Sa
     assert cpu_cost(samples) is None
 
 
+def test_the_start_of_a_stream_hides_the_cost_of_few_bytes() -> None:
+    """Once 0.19 s, in a transfer that took 3.8 s of CPU or more: at most 5 %."""
+    assert cpu_cost([sample(1.8, 1.9)], with_start=True) is None
+    told = cpu_cost([sample(1.8, 1.9), sample(1.9, 2.0)], with_start=True)
+    assert told is not None
+    assert told.n == 1
+    assert told.seconds_per_gb == pytest.approx(1.95)
+    assert cpu_cost([sample(1.8, 1.9)]) is not None
+
+
 def test_a_sample_without_any_figure_has_no_throughput() -> None:
     with pytest.raises(ValueError, match="bytes_per_second"):
         _ = Sample().throughput

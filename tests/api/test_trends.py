@@ -289,3 +289,37 @@ def test_the_cpu_bound_rate_is_normalised_by_cpu_bound_levels(
     found = ask(reader, SSH, metric="cpu_bound_normalised")
     assert found["profile"] == "2015"
     assert found["points"][0]["median"] == pytest.approx(2e8, rel=1e-3)
+
+
+def tries(rate: float, seconds: float, n: int) -> list[dict[str, Any]]:
+    return [{"bytes": round(rate * seconds), "seconds": seconds}] * n
+
+
+def test_a_change_of_depth_is_no_change_of_the_host(reader: ApiClient, store_run: StoreRun) -> None:
+    """Earlier agents made tries of 0.9 s in a quick run and of 3 s in a thorough one."""
+    for day in range(8):
+        samples = tries(107e6, 3.0, 15) if day > 3 else tries(100e6, 0.9, 3)
+        steady = ssh_measurement(GCM, method="steady", samples=samples)
+        store_run(run_of_day(day, ssh_measurement(GCM, samples=samples), steady))
+    assert ask(reader, SSH)["changes"] == []
+    # The start of a stream is in no steady rate.
+    assert len(ask(reader, SSH, method="steady")["changes"]) == 1
+
+
+def test_of_an_older_agent_only_long_transfers_tell_the_cost_of_a_byte(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    """256 MiB: 2.69 s/GB with what sshd spends once a stream, where 2.0 is right."""
+
+    def series(mib: int, **facts: Any) -> dict[str, Any]:
+        size = mib << 20
+        ends = {"client_cpu_seconds": size / 1e9, "server_cpu_seconds": size / 1e9 + 0.185}
+        return ssh_measurement(GCM, samples=[{"bytes": size, "seconds": 1.0, **ends}] * 3, **facts)
+
+    older = {"settings": {"depth": "quick", "tries": 3, "pinned_cpus": None}}
+    store_run(run_of_day(0, series(256), **older))
+    store_run(run_of_day(1, series(2048), **older))
+    store_run(run_of_day(2, series(256, reference_bytes=32 << 20), **older))
+    found = ask(reader, SSH, metric="cpu_seconds_per_gb")
+    assert [round(one["median"], 2) for one in found["points"]] == [2.09, 2.69]
+    assert found["without_value"] == 1

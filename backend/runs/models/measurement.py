@@ -35,3 +35,6 @@ class Measurement(models.Model):
     cpu_seconds_per_gb_spread = models.FloatField(null=True, help_text="A fraction, as `spread`.")
     cpu_bound_throughput = models.FloatField(null=True)
     cpu_bound_throughput_spread = models.FloatField(null=True, help_text="A fraction.")
+    try_seconds = models.FloatField(
+        null=True, help_text="Of a pipeline, whose rate depends on it: the median of its tries."
+    )

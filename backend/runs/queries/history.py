@@ -40,6 +40,9 @@ _VALUES = {
 
 METRICS = tuple(_VALUES)
 
+RATES = frozenset({"throughput", "normalised"})
+"""Metrics made of how long tries took; the others are made of CPU seconds."""
+
 
 @dataclass(frozen=True)
 class HistoryQuery:
@@ -78,6 +81,7 @@ class Point:
     conditions: tuple[Mapping[str, Any], ...]
     environment: str
     openssl: str
+    try_seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ def history(query: HistoryQuery) -> History:
     query = _with_block_size(host.pk, query)
     profile = profile_of(query.series)
     rows = _rows(host.pk, query, profile)
-    points = _points(rows[:LATEST_POINTS])
+    points = _points(rows[:LATEST_POINTS], by_rate=query.series.metric in RATES)
     breaks = _breaks(query, points)
     return History(
         host_id=host.pk,
@@ -242,7 +246,8 @@ def _rows(
     runs, results = _run_conditions(host_id, query), _results(query)
     join = baseline_join(query.series, profile)
     statement = f"""
-        SELECT r.id, r.run_id, r.started_at, {value}, {spread}, v.n, r.conditions, r.environment_id
+        SELECT r.id, r.run_id, r.started_at, {value}, {spread}, v.n, r.conditions, r.environment_id,
+            v.try_seconds
         {_FROM.format(results=results.sql)} {join.sql}
         WHERE {runs.text} AND r.started_at IS NOT NULL
         ORDER BY r.started_at DESC, r.id DESC LIMIT {LATEST_POINTS + 1}
@@ -260,8 +265,8 @@ def _undated(host_id: int, query: HistoryQuery) -> int:
     return int(rows[0][0])
 
 
-def _points(rows: Sequence[tuple[Any, ...]]) -> tuple[Point, ...]:
-    """The rows that have a value, the oldest first."""
+def _points(rows: Sequence[tuple[Any, ...]], *, by_rate: bool) -> tuple[Point, ...]:
+    """The rows that have a value, the oldest first; only of a rate the length of tries matters."""
     environments = _environments({row[7] for row in rows})
     return tuple(
         Point(
@@ -275,8 +280,11 @@ def _points(rows: Sequence[tuple[Any, ...]]) -> tuple[Point, ...]:
             conditions=tuple(json.loads(conditions)),
             environment=_label(environments[environment]),
             openssl=environments[environment].openssl.label,
+            try_seconds=seconds if by_rate else None,
         )
-        for pk, run_id, started_at, value, spread, n, conditions, environment in reversed(rows)
+        for pk, run_id, started_at, value, spread, n, conditions, environment, seconds in (
+            reversed(rows)
+        )
         if value is not None and value > 0
     )
 
@@ -314,6 +322,7 @@ def _changes(
     found = changes_between_breaks(
         [point.median for point in points],
         breaks,
+        seconds=[point.try_seconds for point in points],
         lower_is_better=query.series.metric in LOWER_IS_BETTER,
     )
     pairs = [(change, points[change.index - 1], points[change.index]) for change in found]

@@ -79,6 +79,7 @@ class MeasurementDetail:
     cpu_seconds_per_gb_spread: float | None
     cpu_bound_throughput: float | None
     cpu_bound_throughput_spread: float | None
+    try_seconds: float | None
     disturbed: bool = False
 
     @property
@@ -264,6 +265,7 @@ _OF_THE_ROW = (
     "cpu_seconds_per_gb_spread",
     "cpu_bound_throughput",
     "cpu_bound_throughput_spread",
+    "try_seconds",
 )
 
 
