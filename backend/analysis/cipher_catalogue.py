@@ -51,10 +51,11 @@ class PackageFix:
 class Advisory:
     """A weakness that some releases have, and what the cipher is worth with it.
 
-    It counts when `either` end or when the `server` is affected. `assumed_when_unknown` is how
-    an end of unknown version is taken.
+    `name` is what people call it, for the middle of a sentence. It counts when `either` end or
+    when the `server` is affected. `assumed_when_unknown` is how an end of unknown version is taken.
     """
 
+    name: str
     assessment: Assessment
     ends: Ends
     affected: VersionRange
@@ -63,8 +64,12 @@ class Advisory:
 
     def concerns(self, client: str | None, server: str | None) -> bool:
         """Whether a connection between these two (version texts of OpenSSH) is affected."""
+        return bool(self.affected_ends(client, server))
+
+    def affected_ends(self, client: str | None, server: str | None) -> tuple[str | None, ...]:
+        """The version texts of the ends that have the weakness, client first."""
         ends = (server,) if self.ends == "server" else (client, server)
-        return any(self._affects(end) for end in ends)
+        return tuple(end for end in ends if self._affects(end))
 
     def _affects(self, text: str | None) -> bool:
         inside = self.affected.contains(openssh_version(text))
@@ -75,7 +80,7 @@ class Advisory:
 
 @dataclass(frozen=True)
 class OpenSshSupport:
-    """Which releases of OpenSSH know the cipher, and which use it unasked (None: none ever)."""
+    """Which releases of OpenSSH know the cipher, and which use it by default (None: none ever)."""
 
     present: VersionRange
     client_default: VersionRange | None
@@ -156,6 +161,7 @@ def _advisory(key: str, raw: Mapping[str, Any]) -> Advisory:
     if raw["ends"] not in get_args(Ends):
         raise CatalogueError(f"{key}: ends are one of {get_args(Ends)}, not {raw['ends']!r}")
     return Advisory(
+        name=raw["name"],
         assessment=_assessment(key, raw, "identifier"),
         ends=raw["ends"],
         affected=parse_range(raw["affected"]),

@@ -151,7 +151,7 @@ def _in_group(
 ) -> GroupCipher:
     shares = _shares(one.cipher, hosts, [rate for rate in own if rate])
     least, name = min(zip(shares, (host.name for host in hosts), strict=True))
-    words = f"{one.rate:.1%} of what each host does with its own first choice"
+    words = f"{one.rate:.1%} of the rate of each host's own best cipher"
     reason = f"{words} (geometric mean of {len(hosts)}), least on {name}: {least:.1%}."
     return GroupCipher(one.cipher.name, one.assessment, one.rate, reason)
 
@@ -185,8 +185,7 @@ def _unranked(
         if lacking:
             yield UnrankedCipher(cipher.name, f"not in the OpenSSH of {_names(lacking)}")
         elif not policy.allows(status):
-            why = f"its status is {status}, which the policy {policy.name} leaves out"
-            yield UnrankedCipher(cipher.name, why)
+            yield UnrankedCipher(cipher.name, policy.refusal(status))
         elif missing:
             yield UnrankedCipher(cipher.name, f"not measured on {_names(missing)}")
 

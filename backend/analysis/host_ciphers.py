@@ -92,7 +92,7 @@ class HostCiphers:
     """A host's measured ciphers and its OpenSSH, all of one environment.
 
     `client`, `server`: version texts as `ssh -V` prints them; `offered`: what `ssh -Q cipher`
-    lists; `default_cipher`: what its client uses unasked. None where not known. `rates` has at
+    lists; `default_cipher`: what its client uses by default. None where not known. `rates` has at
     most one for a cipher and method.
     """
 

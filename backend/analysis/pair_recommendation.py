@@ -1,12 +1,13 @@
 """Which cipher between two machines, and what rate to expect (docs/method.md)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from analysis.cipher_catalogue import Assessment, Catalogue, Cipher
 from analysis.cipher_policies import Policy
 from analysis.cipher_ranking import Candidate, Gain, NoisyCandidate, gain, in_order
+from analysis.default_cipher import slower_than_default
 from analysis.host_ciphers import HostCiphers, common_method
 from analysis.recommendation import UnrankedCipher, megabytes, passed_over
 from documents.types import Method
@@ -20,7 +21,9 @@ class PredictedCipher:
 
     `rate`, `least` and `most` are bytes per second: the lowest of what the client and the server
     each reach alone on their loopback, and of the link, and the bounds of all the noise;
-    `limited_by` says whose that is.
+    `limited_by` says whose that is. `gain` is against what the client uses today by default, None
+    where that is unknown; `slower_than_default` says why the cipher is preferred to that default
+    although it is slower, None where it is not.
     """
 
     cipher: str
@@ -30,6 +33,8 @@ class PredictedCipher:
     most: float
     limited_by: Limit
     ahead_of: str | None
+    gain: Gain | None
+    slower_than_default: str | None
     reason: str
 
 
@@ -38,7 +43,7 @@ class PairRecommendation:
     """The order for connections from one host to another.
 
     `link`: bytes per second that it moves, None when not given. `gain` is the first cipher
-    against what the client would use unasked; `gain_unknown` says why there is none.
+    against the client's default; `gain_unknown` says why there is none.
     """
 
     client: str
@@ -94,7 +99,7 @@ def recommend_pair(
         method=method,
         link=link,
         order=tuple(
-            _predicted(one, order[place + 1 :], client, server, method)
+            _predicted(one, order[place + 1 :], today, client, server, method, policy)
             for place, one in enumerate(order)
         ),
         unranked=tuple(_unranked(client, server, policy, catalogue, set(candidates))),
@@ -132,27 +137,32 @@ def _candidate(
 def _today(
     candidates: dict[str, NoisyCandidate], client: HostCiphers, server: HostCiphers
 ) -> NoisyCandidate | None:
-    """What the two would use unasked: the client's default, if the server has it."""
+    """What the two use today: the client's default, if the server has it."""
     default = candidates.get(client.default_cipher or "")
     return default if default and _shared(default.cipher, client, server) else None
 
 
 def _predicted(
     one: NoisyCandidate,
-    later: Iterable[Candidate],
+    later: Sequence[Candidate],
+    today: NoisyCandidate | None,
     client: HostCiphers,
     server: HostCiphers,
     method: Method | None,
+    policy: Policy,
 ) -> PredictedCipher:
     mine, theirs = (host.by(method)[one.cipher.name].median for host in (client, server))
     slower: Limit = "client" if mine <= theirs else "server"
     limited_by: Limit = "link" if one.rate < one.unlimited else slower
     passed = passed_over(one, later)
+    gained = gain(one, today) if today else None
+    costs = slower_than_default(gained, today, later, policy, (client.client, server.server))
     words = f"{megabytes(one.rate)} expected: {client.name} alone reaches {megabytes(mine)}"
     words += f", {server.name} {megabytes(theirs)}"
     words += f", the link {megabytes(one.rate)}" if limited_by == "link" else ""
     if passed:
         words += f"; before {passed}, which is less safe and faster only within the noise"
+    words += f"; {costs}" if costs else ""
     return PredictedCipher(
         cipher=one.cipher.name,
         assessment=one.assessment,
@@ -161,6 +171,8 @@ def _predicted(
         most=one.most,
         limited_by=limited_by,
         ahead_of=passed,
+        gain=gained,
+        slower_than_default=costs,
         reason=words + ".",
     )
 
@@ -184,8 +196,7 @@ def _unranked(
             continue
         status = cipher.assess(client.client, server.server).status
         if not policy.allows(status):
-            why = f"its status is {status}, which the policy {policy.name} leaves out"
-            yield UnrankedCipher(cipher.name, why)
+            yield UnrankedCipher(cipher.name, policy.refusal(status))
         elif cipher.name not in measured:
             yield UnrankedCipher(cipher.name, "not measured on both by one method")
 
@@ -194,7 +205,7 @@ def _gain_unknown(ordered: bool, today: Candidate | None, client: HostCiphers) -
     if not ordered:
         return "the two have no cipher in common that the policy allows and both measured"
     if client.default_cipher is None:
-        return f"it is not known which cipher {client.name} uses unasked"
+        return f"it is not known which cipher {client.name} uses by default"
     if today is None:
-        return f"{client.default_cipher}, which {client.name} uses unasked, has no rate on both"
+        return f"{client.default_cipher}, the default of {client.name}, has no rate on both"
     return None

@@ -4,12 +4,13 @@ The numbers are the host's own; what is safe comes from the catalogue; what may 
 from the policy.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from analysis.cipher_catalogue import Assessment, Catalogue, Cipher
 from analysis.cipher_policies import Policy
 from analysis.cipher_ranking import Candidate, Gain, NoisyCandidate, gain, in_order
+from analysis.default_cipher import against_default, slower_than_default
 from analysis.host_ciphers import CipherRate, HostCiphers, common_method
 from documents.types import Method
 
@@ -19,8 +20,9 @@ class RankedCipher:
     """A cipher in its place: the figures, and in words what they and the catalogue say.
 
     `ahead_of` names the cipher that it stands before as the safer of two that the noise does
-    not tell apart, although that one's median is higher. `gain` is None where the default of
-    today is unknown or not measured.
+    not tell apart, although that one's median is higher. `gain` is None where today's default
+    is unknown or not measured. `slower_than_default` says why it is preferred to today's default
+    although it is slower; None where it is not.
     """
 
     cipher: str
@@ -28,6 +30,7 @@ class RankedCipher:
     rate: CipherRate
     gain: Gain | None
     ahead_of: str | None
+    slower_than_default: str | None
     in_client: bool
     in_server: bool
     reason: str
@@ -78,7 +81,8 @@ def recommend(host: HostCiphers, policy: Policy, catalogue: Catalogue) -> Recomm
     )
     today = candidates.get(host.default_cipher or "")
     ranked = tuple(
-        _ranked(one, order[place + 1 :], today, rates, host) for place, one in enumerate(order)
+        _ranked(one, order[place + 1 :], today, host, method, policy)
+        for place, one in enumerate(order)
     )
     return Recommendation(
         host=host.name,
@@ -121,24 +125,28 @@ def _candidate(cipher: Cipher, rate: CipherRate, host: HostCiphers) -> NoisyCand
 
 def _ranked(
     one: NoisyCandidate,
-    later: Iterable[Candidate],
+    later: Sequence[Candidate],
     today: NoisyCandidate | None,
-    rates: Mapping[str, CipherRate],
     host: HostCiphers,
+    method: Method | None,
+    policy: Policy,
 ) -> RankedCipher:
+    rates = host.by(method)
     rate = rates[one.cipher.name]
     cost = rates[today.cipher.name].cpu_seconds_per_gb if today else None
     gained = gain(one, today, _saved(cost, rate.cpu_seconds_per_gb)) if today else None
     passed = passed_over(one, later)
+    costs = slower_than_default(gained, today, later, policy, (host.client, host.server))
     return RankedCipher(
         cipher=one.cipher.name,
         assessment=one.assessment,
         rate=rate,
         gain=gained,
         ahead_of=passed,
+        slower_than_default=costs,
         in_client=bool(host.client_has(one.cipher)),
         in_server=bool(host.server_has(one.cipher)),
-        reason=_reason(rate, gained, passed),
+        reason=_reason(rate, gained, passed, costs),
     )
 
 
@@ -158,25 +166,16 @@ def _saved(today: float | None, then: float | None) -> float | None:
     return None if today is None or then is None else today - then
 
 
-def _reason(rate: CipherRate, gained: Gain | None, passed: str | None) -> str:
+def _reason(rate: CipherRate, gained: Gain | None, passed: str | None, costs: str | None) -> str:
     """One sentence made of the figures that stand beside it."""
     tries = f"median of {rate.n} tries, spread {rate.spread:.1%}" if rate.n > 1 else "1 try"
     parts = [f"{megabytes(rate.median)} ({tries})"]
-    parts += [against_today(rate.cipher, gained)] if gained else []
+    parts += [costs or against_default(rate.cipher, gained)] if gained else []
     if rate.cpu_seconds_per_gb is not None:
         parts.append(f"{rate.cpu_seconds_per_gb:.2f} CPU seconds per GB")
     if passed:
         parts.append(f"before {passed}, which is less safe and faster only within the noise")
     return ", ".join(parts) + "."
-
-
-def against_today(cipher: str, gained: Gain) -> str:
-    """The rate against today's, in words that claim no more than the noise allows."""
-    if gained.over == cipher:
-        return "in use today"
-    times = gained.at_least if gained.is_open and gained.beyond_noise else f"{gained.ratio:.2f}"
-    ratio = f"{times} times the rate of {gained.over}, in use today"
-    return ratio if gained.beyond_noise else f"{ratio}, which is within the noise"
 
 
 def megabytes(rate: float) -> str:
@@ -207,7 +206,7 @@ def why_unranked(
         return "this OpenSSH does not have it"
     status = cipher.assess(host.client, host.server).status
     if not policy.allows(status):
-        return f"its status is {status}, which the policy {policy.name} leaves out"
+        return policy.refusal(status)
     if name not in host.measured:
         return "not measured on this host"
     return None if name in host.by(method) else f"not measured by the method {method}"
@@ -217,7 +216,7 @@ def _gain_unknown(host: HostCiphers, ranked: bool, today: Candidate | None) -> s
     if not ranked:
         return "no cipher can be recommended"
     if host.default_cipher is None:
-        return "the run does not say which cipher this host uses unasked"
+        return "the run does not say which cipher this host uses by default"
     if today is None:
-        return f"{host.default_cipher}, which this host uses unasked, was not measured"
+        return f"{host.default_cipher}, this host's default, was not measured"
     return None

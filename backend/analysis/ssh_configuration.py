@@ -5,6 +5,7 @@ comment: what is not printable becomes a space, and every line is short, because
 read its files in pieces of 1024 bytes and took the rest of a longer comment for a setting.
 """
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,18 @@ LONGEST_EVIDENCE = 400
 LONGEST_COMMENT = 2000
 LONGEST_ADDRESS = 900
 """Characters; a longer address is cut, for the sake of old readers of long lines."""
+
+LONGEST_PATTERNS = 900
+"""Bytes of a Host line: of more names than fit the first ones are written."""
+
+ANY_SERVER = "*"
+UNNAMED_SERVER = "SERVER"
+"""Stands for a server that has no name which ssh can be given."""
+
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
+REFUSED_CHARACTERS = frozenset(" \"'\\`$;&<>|(){}*?!")
+"""ssh refuses names with the first ones (`valid_hostname` in ssh.c, since 9.6 and in patched
+packages); the last three make a pattern of a name."""
 
 URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%~"
 
@@ -67,32 +80,75 @@ class Evidence:
 
 
 def client_configuration(
-    order: Iterable[Placed], host: HostCiphers, catalogue: Catalogue, evidence: Evidence
+    order: Iterable[Placed],
+    host: HostCiphers,
+    catalogue: Catalogue,
+    evidence: Evidence,
+    server_names: Sequence[str] | None = None,
 ) -> str | None:
-    """What to put into ~/.ssh/config of that host; None when its ssh has none of the ciphers."""
+    """What to put into ~/.ssh/config of that host; None when its ssh has none of the ciphers.
+
+    `server_names` limits it to connections to the server of these names; None: to any server.
+    """
     placed = _had(order, catalogue, host.client_has)
     if not placed:
         return None
+    names = (ANY_SERVER,) if server_names is None else _patterns(server_names)
     notes = [
         CLIENT_DECIDES,
-        "Put this before the other Host blocks: the first value found counts. A server that has "
-        "none of these ciphers cannot be reached.",
-        *_client_checks(host.client),
+        "Put this before the other Host blocks: the first value found counts.",
+        _which_servers(names),
+        *_client_checks(host.client, names[0]),
     ]
-    return _text(placed, evidence, notes, ("Host *", "    Ciphers "))
+    return _text(placed, evidence, notes, (f"Host {' '.join(names)}", "    Ciphers "))
+
+
+def _patterns(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of one server as `Host` takes them; a placeholder where there is none."""
+    found: list[str] = []
+    for name in dict.fromkeys(names):
+        pattern = _pattern(name)
+        if pattern and len(" ".join((*found, pattern)).encode()) <= LONGEST_PATTERNS:
+            found.append(pattern)
+    return tuple(found) or (UNNAMED_SERVER,)
+
+
+def _pattern(name: str) -> str | None:
+    """The name, quoted where it needs that; None for one that nobody can give to ssh."""
+    if PLAIN_NAME.fullmatch(name):
+        return name
+    taken = name and name[0] != "-" and name.isprintable() and not REFUSED_CHARACTERS & set(name)
+    return f'"{name}"' if taken else None
+
+
+def _which_servers(patterns: Sequence[str]) -> str:
+    if patterns[0] == ANY_SERVER:
+        return (
+            "It holds for every server: one that has none of these ciphers cannot be reached. "
+            "Write names instead of * to limit it."
+        )
+    if patterns[0] == UNNAMED_SERVER:
+        return (
+            "ssh accepts no name that this server has here: replace SERVER by the name or address "
+            "that you give to ssh."
+        )
+    return "It holds for these names alone: add others, or addresses, that you give to ssh."
 
 
 def server_configuration(
     order: Iterable[Placed], host: HostCiphers, catalogue: Catalogue, evidence: Evidence
 ) -> str | None:
-    """What to put into sshd_config of that host; None when its sshd has none of the ciphers."""
+    """What to put into sshd_config of that host; None when its sshd has none of the ciphers.
+
+    sshd takes no Ciphers for single clients: the list counts for whoever connects.
+    """
     placed = _had(order, catalogue, host.server_has)
     if not placed:
         return None
     notes = [
         CLIENT_DECIDES,
-        "Put this before the first Match block. A client that has none of these ciphers is "
-        "turned away, so keep a session open until a new one works.",
+        "Put this before the first Match block. It holds for every client: one that has none of "
+        "these ciphers is turned away, so keep a session open until a new one works.",
         "Check: sudo sshd -t finds no fault; sudo sshd -T | grep '^ciphers ' shows this list.",
     ]
     return _text(placed, evidence, notes, ("Ciphers ",))
@@ -106,11 +162,12 @@ def _had(
     return [one for one, cipher in known if cipher and has(cipher)]
 
 
-def _client_checks(client: str | None) -> Iterable[str]:
+def _client_checks(client: str | None, name: str) -> Iterable[str]:
+    server = name if PLAIN_NAME.fullmatch(name) else "HOST"
     version = openssh_version(client)
     if version is None or version >= SSH_PRINTS_CONFIGURATION:
-        yield "Check: ssh -G HOST | grep '^ciphers ' shows this list."
-    yield "Check: ssh -v HOST true 2>&1 | grep 'kex: server' names the cipher that was agreed."
+        yield f"Check: ssh -G {server} | grep '^ciphers ' shows this list."
+    yield f"Check: ssh -v {server} true 2>&1 | grep 'kex: server' names the cipher that was agreed."
 
 
 def _text(

@@ -7,9 +7,9 @@ from typing import Any
 from django.http import QueryDict
 
 from analysis.cipher_ranking import Gain
+from analysis.default_cipher import against_default
 from analysis.groups import FEW_VOTES
 from analysis.host_ciphers import CipherRate
-from analysis.recommendation import against_today
 from analysis.ssh_configuration import CLIENT_DECIDES
 from exports.palette import colour_slot
 from pages.comparison_view import Bar, doubtful_of
@@ -24,7 +24,7 @@ RUNS_SHOWN = 20
 
 @dataclass(frozen=True)
 class ShownPlace:
-    """A cipher in its place with the bar of its rate, and what it is against today's in words.
+    """A cipher in its place with the bar of its rate, and its rate against today's default.
 
     `measured`: each machine's rate with its mark, "doubtful" or empty; `doubt` is that of them all.
     """
@@ -61,6 +61,8 @@ def result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
         "headline": headline(advice),
         "title": title(advice),
         "places": places,
+        "cost": advice.places[0].slower_than_default if advice.places else None,
+        "has_gain": any(one.place.gain for one in places),
         "doubts": any(one.doubt for one in places),
         "has_cpu": any(rate.cpu_seconds_per_gb is not None for rate in _rates(advice)),
         "losses": _losses(advice.losses, params.get("find", "").strip()),
@@ -98,7 +100,7 @@ def headline(advice: Advice) -> str:
         return f"{said}."
     if advice.today.gain is None:
         return f"{said}. What that gains is not known: {advice.today.unknown}."
-    return f"{said}, {_against_today(first.cipher, advice.today.gain)}."
+    return f"{said}, {_against_default(first, advice.today.gain)}."
 
 
 def _figure(advice: Advice, first: Place) -> str:
@@ -107,19 +109,19 @@ def _figure(advice: Advice, first: Place) -> str:
     if first.median is not None:
         return throughput(first.median)
     return (
-        f"with it these {len(advice.hosts)} hosts keep {percent(first.share or 0)} of what each "
-        "does with its own first choice (geometric mean)"
+        f"with it these {len(advice.hosts)} hosts keep {percent(first.share or 0)} of the rate of "
+        "their own best ciphers (geometric mean)"
     )
 
 
-def _against_today(cipher: str, gain: Gain) -> str:
+def _against_default(first: Place, gain: Gain) -> str:
     """With the bounds by the noise and, where it was measured, the CPU time saved."""
-    words = against_today(cipher, gain)
-    if gain.over == cipher:
+    words = first.slower_than_default or against_default(first.cipher, gain)
+    if gain.over == first.cipher:
         return words
     # Where a link limits both, the noise of the machines does not show; "at least" has said it.
     told = gain.lowest == gain.highest or (gain.is_open and gain.beyond_noise)
-    bounds = "" if told else f" ({gain.bounds} with the noise)"
+    bounds = "" if told or first.slower_than_default else f" ({gain.bounds} with the noise)"
     saved = _cpu_saved(gain)
     return f"{words}{bounds}{f', {saved}' if saved else ''}"
 
@@ -172,13 +174,13 @@ def _fills(links: Mapping[str, bool | None]) -> str:
         for name, filled in links.items()
         if filled is not False
     ]
-    return ", ".join(shown) or "none of " + ", ".join(links)
+    return ", ".join(shown) or ("none" if links else "")
 
 
 def _gain(place: Place) -> str:
     if place.gain is None:
         return ""
-    return "in use today" if place.gain.over == place.cipher else f"{place.gain.ratio:.2f} ×"
+    return "default" if place.gain.over == place.cipher else f"{place.gain.ratio:.2f} ×"
 
 
 def _rates(advice: Advice) -> list[Any]:

@@ -51,7 +51,8 @@ class Place:
     is expected, and the bounds of all the noise. `rates`: what it was measured at, on the host, or
     on client and server; `doubtful`: of each machine behind it, whether its rate is noisy or of a
     disturbed run. `fills`: link -> whether the cipher fills it, None where the noise hides
-    that. `share`: of a group, what each host keeps of its own first choice (1 = all).
+    that. `slower_than_default`: why the cipher is preferred to today's default although it is
+    slower. `share`: of a group, what each host keeps of its own first choice (1 = all).
     """
 
     cipher: str
@@ -63,6 +64,7 @@ class Place:
     rates: tuple[CipherRate, ...] = ()
     doubtful: tuple[bool, ...] = ()
     gain: Gain | None = None
+    slower_than_default: str | None = None
     ahead_of: str | None = None
     in_client: bool | None = None
     in_server: bool | None = None
@@ -81,7 +83,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Today:
-    """What the host, or the client of a pair, uses unasked, and what the first place gains.
+    """The default of the host, or of a pair's client, and what the first place gains over it.
 
     `unknown` says why there is no gain; a group has no cipher of today.
     """
@@ -169,13 +171,17 @@ def advise(question: Question, page_address: str, now: datetime) -> Advice:
         runs=runs,
         measured=measured,
         caution=caution,
-        configuration=_configuration(places, hosts, evidence),
+        configuration=_configuration(places, hosts, evidence, names.get(question.server or "")),
         permalink=permalink,
     )
 
 
-def _named(question: Question) -> dict[str, str]:
-    """Key -> name of the hosts that the question names; `UnknownHosts` where one is not here."""
+Names = Mapping[str, tuple[str, ...]]
+"""Key of a host -> its names, the present one first."""
+
+
+def _named(question: Question) -> Names:
+    """The hosts that the question names; `UnknownHosts` where one is not here."""
     names = known_hosts(question.hosts) if question.hosts else {}
     unknown = [key for key in question.hosts if key not in names]
     if unknown:
@@ -245,6 +251,7 @@ def _host_place(one: RankedCipher) -> Place:
         high=rate.most,
         rates=(rate,),
         gain=one.gain,
+        slower_than_default=one.slower_than_default,
         ahead_of=one.ahead_of,
         in_client=one.in_client,
         in_server=one.in_server,
@@ -261,6 +268,8 @@ def _pair_place(one: PredictedCipher, rates: tuple[CipherRate, ...]) -> Place:
         low=one.least,
         high=one.most,
         rates=rates,
+        gain=one.gain,
+        slower_than_default=one.slower_than_default,
         ahead_of=one.ahead_of,
         limited_by=one.limited_by,
         fills=saturated_links(min(end.least for end in rates), min(end.most for end in rates)),
@@ -295,21 +304,19 @@ def _losses(hosts: Sequence[HostFigures], result: Result | None) -> tuple[Loss, 
     return tuple(Loss(host, loss) for host, loss in zip(hosts, result.losses, strict=True))
 
 
-def _left_out(
-    question: Question, names: Mapping[str, str], hosts: Sequence[HostFigures]
-) -> LeftOut:
+def _left_out(question: Question, names: Names, hosts: Sequence[HostFigures]) -> LeftOut:
     """The hosts of a group that say nothing; whoever named all of them needs no query."""
     if question.kind != "group":
         return LeftOut()
     if set(question.selection.filters) != {"host"}:
         return hosts_left_out(question.selection)
-    silent = sorted(names[key] for key in set(names) - {host.key for host in hosts})
+    silent = sorted(names[key][0] for key in set(names) - {host.key for host in hosts})
     return LeftOut(len(silent), tuple(silent[:NAMED_AT_MOST]))
 
 
 def _nothing(
     question: Question,
-    names: Mapping[str, str],
+    names: Names,
     hosts: Sequence[HostFigures],
     result: Result | None,
 ) -> str:
@@ -320,7 +327,7 @@ def _nothing(
     if result is None and question.kind == "group":
         return f"No host that fits this selection has {figures}."
     if result is None:
-        silent = [names[key] for key in names if key not in {host.key for host in hosts}]
+        silent = [names[key][0] for key in names if key not in {host.key for host in hosts}]
         return f"{' and '.join(silent)} {'has' if len(silent) == 1 else 'have'} no {figures}."
     if question.kind == "host":
         measured = f"{hosts[0].ciphers.name} has and measured"
@@ -355,16 +362,22 @@ def _subject(question: Question, hosts: Sequence[HostFigures]) -> str:
 
 
 def _configuration(
-    places: Sequence[Place], hosts: Sequence[HostFigures], evidence: Evidence
+    places: Sequence[Place],
+    hosts: Sequence[HostFigures],
+    evidence: Evidence,
+    server_names: Sequence[str] | None,
 ) -> Configuration:
-    """The client's text is that of the first host, or for a group of its oldest ssh."""
+    """The client's text is that of the first host, or for a group of its oldest ssh.
+
+    `server_names`: of a pair, whose connections alone the client's text is about.
+    """
     if not places:
         return Configuration()
     client, server = hosts[0].ciphers, hosts[-1].ciphers
     if places[0].share is not None:
         client = min((host.ciphers for host in hosts), key=_age)
     return Configuration(
-        client_configuration(places, client, cipher_catalogue(), evidence),
+        client_configuration(places, client, cipher_catalogue(), evidence, server_names),
         server_configuration(places, server, cipher_catalogue(), evidence),
     )
 

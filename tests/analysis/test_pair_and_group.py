@@ -1,5 +1,7 @@
 """Two machines and several: predicted rates, one order, what it costs each, links filled."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,7 +85,10 @@ def test_what_one_of_two_lacks_is_said() -> None:
     (
         (host(name="new"), "no cipher in common"),
         (host(rate(GCM128, 60), name="new"), "not known which cipher new"),
-        (host(rate(GCM128, 60), name="new", default_cipher=GCM256), f"{GCM256}, which new"),
+        (
+            host(rate(GCM128, 60), name="new", default_cipher=GCM256),
+            f"{GCM256}, the default of new",
+        ),
     ),
 )
 def test_a_gain_between_two_that_cannot_be_told_says_why(client: HostCiphers, why: str) -> None:
@@ -91,6 +96,45 @@ def test_a_gain_between_two_that_cannot_be_told_says_why(client: HostCiphers, wh
     assert found.gain is None
     assert found.gain_unknown is not None
     assert why in found.gain_unknown
+
+
+TERRAPIN = (
+    "38 % slower than today's default, chacha20-poly1305, which the modern policy excludes "
+    "because of Terrapin (OpenSSH 9.2 at one end)"
+)
+
+
+def test_what_a_safer_cipher_costs_is_said_with_its_reason() -> None:
+    both = (rate(GCM128, 62), rate(CHACHA, 100), rate("aes128-ctr", 30))
+    client = host(*both, name="laptop", default_cipher=CHACHA)
+    found = pair(client, host(*both, name="old", server=UNPATCHED))
+    assert [one.slower_than_default for one in found.order] == [TERRAPIN]
+    assert found.order[0].reason.endswith(f"; {TERRAPIN}.")
+    assert found.order[0].gain == found.gain
+    twice = pair(replace(client, client=UNPATCHED), host(*both, server=UNPATCHED)).order[0]
+    assert (twice.slower_than_default or "").endswith("Terrapin (OpenSSH 9.2 at both ends)")
+    mixed = pair(replace(client, client="OpenSSH_8.0p1"), host(*both, server=None)).order[0]
+    assert (mixed.slower_than_default or "").endswith("(OpenSSH 8.0 and unknown OpenSSH)")
+
+
+def test_slower_ones_cost_nothing_where_the_default_itself_is_preferred() -> None:
+    both = (rate(GCM128, 62), rate(CHACHA, 100), rate("aes128-ctr", 200))
+    client = host(*both, name="laptop", default_cipher=CHACHA)
+    allowed = pair(client, host(*both, name="new"), "compatible").order
+    assert [(one.cipher, one.slower_than_default) for one in allowed] == [
+        (CHACHA, None),
+        (GCM128, None),
+        ("aes128-ctr", None),
+    ]
+    by_counter = replace(client, default_cipher="aes128-ctr")
+    compatible = pair(by_counter, host(*both, name="new"), "compatible").order
+    assert [one.slower_than_default for one in compatible] == [
+        "50 % slower than today's default, aes128-ctr, which is less safe (rated acceptable)",
+        "69 % slower than today's default, aes128-ctr, which is less safe (rated acceptable)",
+        None,
+    ]
+    modern = pair(by_counter, host(*both, name="new")).order[0].slower_than_default or ""
+    assert modern.endswith("which the modern policy excludes because it is rated acceptable")
 
 
 def test_within_the_noise_of_two_hosts_the_safer_goes_first() -> None:
@@ -121,7 +165,7 @@ def test_one_order_for_a_group_by_hand() -> None:
         ("desktop", GCM128, 0),
     ]
     assert found.order[0].reason == (
-        "70.7% of what each host does with its own first choice (geometric mean of 2), "
+        "70.7% of the rate of each host's own best cipher (geometric mean of 2), "
         "least on nas: 50.0%."
     )
 

@@ -189,6 +189,76 @@ def test_any_text_leaves_short_printable_comments(name: str, address: str) -> No
         assert len(settings(text)) == (2 if "Host *" in settings(text) else 1)
 
 
+NAMED = (
+    (("nas",), "nas"),
+    (("nas.lan", "storage", "nas.lan"), "nas.lan storage"),
+    (("fe80::1",), "fe80::1"),
+    (("My NAS", "nas"), "nas"),
+    (("My NAS",), "SERVER"),
+    (("Bob's",), "SERVER"),
+    (("münchen",), '"münchen"'),
+    (("#1", "a=b"), '"#1" "a=b"'),
+    (("-oProxyCommand=x",), "SERVER"),
+    (("nas;reboot", "$(reboot)", "`reboot`"), "SERVER"),
+    (("*",), "SERVER"),
+    (("nas?", "storage"), "storage"),
+    (("!nas",), "SERVER"),
+    (('nas" "*',), "SERVER"),
+    (("nas\\",), "SERVER"),
+    (("", "  "), "SERVER"),
+    *(((name,), "SERVER") for name in HOSTILE if not name.startswith("xx")),
+)
+"""Names of a server, and what stands after `Host`."""
+
+
+def between_two(names: tuple[str, ...]) -> str:
+    machine = host(rate(GCM128, 200))
+    order = recommend(machine, policies()["modern"], CATALOGUE).order
+    text = client_configuration(order, machine, CATALOGUE, EVIDENCE, names)
+    assert text is not None
+    return text
+
+
+@pytest.mark.parametrize(("names", "patterns"), NAMED)
+def test_lines_for_two_are_about_one_server(names: tuple[str, ...], patterns: str) -> None:
+    text = between_two(names)
+    assert settings(text) == [f"Host {patterns}", f"Ciphers {GCM128}"]
+    assert ("replace SERVER" in text.replace("\n# ", " ")) is (patterns == "SERVER")
+
+
+@pytest.mark.parametrize(("names", "patterns"), NAMED)
+def test_real_ssh_takes_them_for_this_server_alone(
+    names: tuple[str, ...], patterns: str, ssh: str, tmp_path: Path
+) -> None:
+    def ciphers(server: str) -> list[str]:
+        command = [ssh, "-G", "-F", str(file), "-p", "22", "--", server]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [one for one in done.stdout.splitlines() if one.startswith("ciphers ")]
+
+    file = tmp_path / "config"
+    file.write_text(between_two(names), "utf-8")
+    written = [one for one in names if one.strip() and one in patterns]
+    for name in written or ["SERVER"]:
+        assert ciphers(name) == [f"ciphers {GCM128}"]
+    assert ciphers("another.example") != [f"ciphers {GCM128}"]
+
+
+def test_of_too_many_names_a_line_has_as_many_as_old_readers_take() -> None:
+    first, _ = settings(between_two(tuple(f"server-{number:03}" for number in range(200))))
+    assert first.startswith("Host server-000 server-001 ")
+    assert 800 < len(first) < 1000
+
+
+@given(st.lists(st.text(), min_size=1))
+def test_no_name_makes_a_setting_or_a_pattern(names: list[str]) -> None:
+    first, second = settings(between_two(tuple(names)))
+    assert second == f"Ciphers {GCM128}"
+    assert first.startswith("Host ")
+    assert not set("*?!\\") & set(first)
+    assert first.isprintable()
+    assert first.count('"') % 2 == 0
+
+
 def test_a_long_name_is_cut() -> None:
     assert printable("a \n b", 10) == "a b"
     assert len(printable("x" * 500, 80)) == 80

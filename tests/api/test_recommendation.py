@@ -8,6 +8,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from runs.derived import set_hidden
+from runs.models import HostAlias
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
@@ -78,7 +79,7 @@ def test_a_host_is_told_the_order_the_gain_and_what_they_rest_on(
     assert gain["lowest"] == pytest.approx(2 * 0.99 / 1.01)
     assert gain["highest"] == pytest.approx(2 * 1.01 / 0.99)
     assert gain["cpu_seconds_saved_per_gb"] == pytest.approx(2.5)
-    assert why(answer)["aes128-ctr"].startswith("its status is acceptable")
+    assert why(answer)["aes128-ctr"].startswith("rated acceptable")
     assert why(answer)[GCM128] == "not measured on this host"
     assert answer["hosts"][0]["client"] == OPENSSH
     assert [one["run_id"] for one in answer["runs"]] == [str(run.run_id)]
@@ -133,10 +134,7 @@ def test_the_figures_are_those_of_plain_ssh_alone(reader: ApiClient, store_run: 
     )
     answer = reader.get(URL, {"host": "nas"}).json()
     assert names(answer) == [GCM256]
-    assert (
-        answer["today"]["gain_unknown"]
-        == f"{CHACHA}, which this host uses unasked, was not measured"
-    )
+    assert answer["today"]["gain_unknown"] == f"{CHACHA}, this host's default, was not measured"
 
 
 def test_a_host_speaks_for_its_latest_environment(reader: ApiClient, store_run: StoreRun) -> None:
@@ -191,7 +189,7 @@ def test_what_is_not_known_is_said(reader: ApiClient, store_run: StoreRun) -> No
     answer = reader.get(URL, {"host": "quiet"}).json()
     today = answer["today"]
     assert (today["cipher"], today["gain"]) == (None, None)
-    assert today["gain_unknown"] == "the run does not say which cipher this host uses unasked"
+    assert today["gain_unknown"] == "the run does not say which cipher this host uses by default"
     assert answer["hosts"][0]["server"] is None
 
 
@@ -237,6 +235,27 @@ def test_a_pair_is_as_fast_as_its_slower_end_and_its_link(
         # What the two could fill does not depend on the link that they have.
         assert slow["order"][0]["fills"] == first["fills"]
         assert "link=1GbE" in slow["permalink"]
+
+
+def test_a_pair_is_told_what_safety_costs_and_gets_lines_for_one_server(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(usual("laptop", gcm=62, chacha=100))
+    run = store_run(usual("My NAS", gcm=900, chacha=500, environment=facts("OpenSSH_9.2p1")))
+    assert run.host is not None
+    HostAlias.objects.create(host=run.host, name="nas.lan")
+    answer = reader.get(URL, {"client": "laptop", "server": run.host.slug}).json()
+    assert names(answer) == [GCM256]
+    assert answer["order"][0]["slower_than_default"] == (
+        "38 % slower than today's default, chacha20-poly1305, which the modern policy excludes "
+        "because of Terrapin (OpenSSH 9.2 at one end)"
+    )
+    assert answer["order"][0]["gain"] == answer["today"]["gain"]
+    assert answer["ssh_config"].endswith(f"Host nas.lan\n    Ciphers {GCM256}\n")
+    assert "It holds for every client" in answer["sshd_config"]
+    alone = reader.get(URL, {"host": "laptop"}).json()
+    assert "Host *\n" in alone["ssh_config"]
+    assert [one["slower_than_default"] for one in alone["order"]] == [None, None]
 
 
 def test_a_group_has_one_order_and_each_host_its_loss(

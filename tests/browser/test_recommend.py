@@ -39,7 +39,7 @@ def fast_box(site: LiveSite) -> str:
 
 
 def choose(page: Page, name: str) -> None:
-    page.get_by_label("Host: its name or key").fill(name)
+    page.get_by_label("Host name or ID").fill(name)
     page.get_by_role("button", name="Show").click()
     expect(page.locator("#headline")).to_be_visible()
 
@@ -77,7 +77,7 @@ def test_the_page_works_without_javascript(open_page: OpenPage, fast_box: str) -
     page.get_by_role("link", name="Group").click()
     page.get_by_label("Add a tag").fill("ring:fast")
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("heading", name="What each host loses")).to_be_visible()
+    expect(page.get_by_role("heading", name="Cost per host")).to_be_visible()
     page.get_by_role("link", name="ring:fast").click()
     expect(page).to_have_url(re.compile("host=fast-box"))
 

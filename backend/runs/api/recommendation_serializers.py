@@ -57,7 +57,7 @@ class AdvisorySerializer(AssessmentSerializer):
 
 
 class OpenSshSupportSerializer(Shape):
-    """Which releases of OpenSSH know the cipher, and which use it unasked."""
+    """Which releases of OpenSSH know the cipher, and which use it by default."""
 
     present = VersionRangeSerializer()
     client_default = VersionRangeSerializer(**NULLABLE)
@@ -123,7 +123,7 @@ class RateSerializer(Shape):
 
 
 class GainSerializer(Shape):
-    """A cipher against the one in use today: ratio of the rates, with its bounds by the noise."""
+    """A cipher against today's default: ratio of the rates, with its bounds by the noise."""
 
     over = serializers.CharField()
     ratio = serializers.FloatField()
@@ -152,7 +152,11 @@ class PlaceSerializer(Shape):
     doubtful = serializers.IntegerField(
         help_text="Machines whose figure is noisy or of a disturbed run."
     )
-    gain = GainSerializer(help_text="Of a host: over what it uses today.", **NULLABLE)
+    gain = GainSerializer(help_text="Of a host or pair: over today's default.", **NULLABLE)
+    slower_than_default = serializers.CharField(
+        help_text="Why the cipher is preferred to today's default although it is slower.",
+        **NULLABLE,
+    )
     in_client = serializers.BooleanField(help_text="Whether its ssh has it.", **NULLABLE)
     in_server = serializers.BooleanField(help_text="Whether its sshd has it.", **NULLABLE)
     limited_by = serializers.ChoiceField(["client", "server", "link"], **NULLABLE)
@@ -176,6 +180,7 @@ class PlaceSerializer(Shape):
             "measured": RateSerializer(instance.rates, many=True).data,
             "doubtful": sum(instance.doubtful),
             "gain": GainSerializer(instance.gain).data if instance.gain else None,
+            "slower_than_default": instance.slower_than_default,
             "limited_by": instance.limited_by,
             "fills": instance.fills,
             "share": instance.share,
@@ -210,7 +215,7 @@ class HostsLeftOutSerializer(Shape):
 
 
 class TodaySerializer(Shape):
-    """What the host, or the client of a pair, uses unasked, and what the first place gains."""
+    """The default of the host, or of a pair's client, and what the first place gains over it."""
 
     cipher = serializers.CharField(**NULLABLE)
     measured = RateSerializer(source="rate", **NULLABLE)

@@ -109,14 +109,16 @@ class _Latest:
     environment: int
 
 
-def known_hosts(keys: Iterable[str]) -> dict[str, str]:
-    """Key -> name of those of these hosts that have a run that counts."""
+def known_hosts(keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Key -> names of those of these hosts that have a run that counts; the present name first."""
     rows = fetch_rows(
-        "SELECT h.slug, h.name FROM runs_host h WHERE h.slug = ANY(%s) AND EXISTS"  # noqa: S608
+        "SELECT h.slug, ARRAY[h.name] || ARRAY(SELECT a.name FROM runs_hostalias a"  # noqa: S608
+        " WHERE a.host_id = h.id AND NOT a.published ORDER BY a.id)"
+        " FROM runs_host h WHERE h.slug = ANY(%s) AND EXISTS"
         f" (SELECT 1 FROM runs_run r WHERE r.host_id = h.id AND {COUNTED})",
         [list(keys)],
     )
-    return dict(rows)
+    return {key: tuple(dict.fromkeys(names)) for key, names in rows}
 
 
 def host_figures(selection: HostSelection) -> list[HostFigures]:
