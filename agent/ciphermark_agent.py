@@ -561,15 +561,81 @@ def swapped_pages() -> Optional[int]:
     return sum(int(count) for count in found) if found else None
 
 
+def cgroup_folders(listing: str, base: str = "/sys/fs/cgroup") -> List[str]:
+    """Folders of the control groups that can limit our CPU: our own and all above it.
+
+    `listing` is /proc/self/cgroup, of version 2, version 1 or both; in a container its path may
+    be one of the host's, of which only the end of it, or nothing, is there.
+    """
+    folders = []  # type: List[str]
+    for _, controllers, path in (line.split(":", 2) for line in listing.splitlines()):
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        mounts = (controllers, "cpu") if controllers else ("", "unified")
+        mount = next((name for name in mounts if os.path.isdir(os.path.join(base, name))), "")
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        for depth in range(len(parts), -1, -1):
+            folders.append(os.path.join(base, mount, *parts[:depth]))
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def own_cgroups() -> List[str]:
+    return cgroup_folders(read_text("/proc/self/cgroup") or "0::/")
+
+
 def throttle_events() -> Optional[int]:
-    """Thermal throttling events of all cores, plus those of our control group's CPU quota."""
+    """Thermal throttling events of all cores, plus those of our control groups' CPU quotas."""
     paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count")
     counts = [read_number(path) for path in paths]
-    quota = re.search(r"^nr_throttled (\d+)$", read_text("/sys/fs/cgroup/cpu.stat") or "", re.M)
-    if quota:
-        counts.append(int(quota.group(1)))
+    for folder in own_cgroups():
+        quota = re.search(r"^nr_throttled (\d+)$", read_text(folder + "/cpu.stat") or "", re.M)
+        counts.append(int(quota.group(1)) if quota else None)
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+# Bits of get_throttled of the Raspberry Pi's firmware: what is so now. The same 16 bits further
+# up: what has been so since the machine was started.
+FIRMWARE_SIGNS = (
+    (0, "undervoltage", "the supply voltage was too low"),
+    (1, "throttled", "the firmware capped the CPU frequency"),
+    (2, "throttled", "the firmware throttled the CPU"),
+    (3, "throttled", "the firmware slowed the CPU down for its temperature"),
+)
+
+
+def firmware_state(base: str = "/sys") -> Optional[int]:
+    """get_throttled of a Raspberry Pi, from sysfs, vcgencmd or its voltage sensor; else None."""
+    for path in glob.glob(base + "/devices/platform/soc*/*firmware/get_throttled"):
+        return hexadecimal(read_text(path) or "")
+    if shutil.which("vcgencmd"):
+        answer = run_tool(["vcgencmd", "get_throttled"])
+        if answer.out.startswith("throttled="):
+            return hexadecimal(answer.out[len("throttled=") :])
+    for path in glob.glob(base + "/class/hwmon/hwmon*/name"):
+        if (read_text(path) or "").strip() == "rpi_volt":
+            return read_number(os.path.join(os.path.dirname(path), "in0_lcrit_alarm"))
+    return None
+
+
+def hexadecimal(text: str) -> Optional[int]:
+    """A number such as 0x50005, or 50005 as sysfs writes it."""
+    return int(text, 16) if re.match(r"(0x)?[0-9a-f]{1,8}\s*$", text) else None
+
+
+def firmware_conditions(before: Optional[int], after: Optional[int]) -> List[Json]:
+    """What a Raspberry Pi's firmware did during the run, or may have done."""
+    if before is None or after is None:
+        return []
+    found = []
+    for bit, code, words in FIRMWARE_SIGNS:
+        now, ever = 1 << bit, 1 << bit + 16
+        if (before | after) & now or after & ~before & ever:
+            found.append(condition(code, words + " during the run"))
+        elif after & ever:
+            text = words + " since the machine was started, maybe also during the run"
+            found.append(condition(code, text))
+    return found
 
 
 class MachineState(NamedTuple):
@@ -578,10 +644,11 @@ class MachineState(NamedTuple):
     times: Optional[CpuTimes]
     swapped: Optional[int]
     throttled: Optional[int]
+    firmware: Optional[int] = None
 
 
 def machine_state() -> MachineState:
-    return MachineState(read_cpu_times(), swapped_pages(), throttle_events())
+    return MachineState(read_cpu_times(), swapped_pages(), throttle_events(), firmware_state())
 
 
 def condition(code: str, detail: str) -> Json:
@@ -628,16 +695,25 @@ def limit_conditions() -> List[Json]:
     if allowed and able and allowed < 0.95 * able:
         text = "the CPU may run at %d of its %d MHz" % (allowed // 1000, able // 1000)
         found.append(condition("frequency", text))
-    cores = cpu_quota(read_text("/sys/fs/cgroup/cpu.max") or "")
+    cores = lowest_quota(own_cgroups())
     if cores is not None and cores < (os.cpu_count() or 1):
-        text = "this container may use %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
-        found.append(condition("container", text))
+        text = "a CPU quota allows %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
+        found.append(condition("quota", text))
     return found
 
 
+def lowest_quota(folders: Sequence[str]) -> Optional[float]:
+    """CPU cores that the strictest of these control groups allows; None for no limit."""
+    quotas = []
+    for folder in folders:
+        old = [read_number("%s/cpu.cfs_%s_us" % (folder, name)) for name in ("quota", "period")]
+        quotas.append(cpu_quota(read_text(folder + "/cpu.max") or "%s %s" % tuple(old)))
+    return min((quota for quota in quotas if quota is not None), default=None)
+
+
 def cpu_quota(text: str) -> Optional[float]:
-    """CPU cores that cpu.max of a control group allows; None for no limit."""
-    match = re.match(r"(\d+) (\d+)", text)
+    """CPU cores of a quota and a period, as in cpu.max of a control group; None for no limit."""
+    match = re.match(r"(\d+) ([1-9]\d*)", text)
     return int(match.group(1)) / int(match.group(2)) if match else None
 
 
@@ -669,7 +745,7 @@ def counter_conditions(before: MachineState, after: MachineState) -> List[Json]:
     if before.throttled is not None and (after.throttled or 0) > before.throttled:
         text = "the CPU was throttled %d times during the run"
         found.append(condition("throttled", text % ((after.throttled or 0) - before.throttled)))
-    return found
+    return found + firmware_conditions(before.firmware, after.firmware)
 
 
 def sibling_cpus(cpu: int) -> Set[int]:
@@ -713,20 +789,42 @@ ARM_VENDORS = {
     0xC0: "Ampere",
 }
 ARM_PARTS = {
+    0xC05: "Cortex-A5",
+    0xC07: "Cortex-A7",
+    0xC08: "Cortex-A8",
+    0xC09: "Cortex-A9",
+    0xC0D: "Cortex-A17",
+    0xC0E: "Cortex-A17",
+    0xC0F: "Cortex-A15",
+    0xD01: "Cortex-A32",
+    0xD02: "Cortex-A34",
     0xD03: "Cortex-A53",
+    0xD04: "Cortex-A35",
     0xD05: "Cortex-A55",
+    0xD06: "Cortex-A65",
     0xD07: "Cortex-A57",
     0xD08: "Cortex-A72",
     0xD09: "Cortex-A73",
     0xD0A: "Cortex-A75",
     0xD0B: "Cortex-A76",
     0xD0C: "Neoverse-N1",
+    0xD0D: "Cortex-A77",
     0xD40: "Neoverse-V1",
+    0xD41: "Cortex-A78",
+    0xD44: "Cortex-X1",
+    0xD46: "Cortex-A510",
+    0xD47: "Cortex-A710",
+    0xD48: "Cortex-X2",
     0xD49: "Neoverse-N2",
+    0xD4A: "Neoverse-E1",
+    0xD4B: "Cortex-A78C",
+    0xD4D: "Cortex-A715",
+    0xD4E: "Cortex-X3",
     0xD4F: "Neoverse-V2",
-    0xC07: "Cortex-A7",
-    0xC09: "Cortex-A9",
-    0xC0F: "Cortex-A15",
+    0xD80: "Cortex-A520",
+    0xD81: "Cortex-A720",
+    0xD82: "Cortex-X4",
+    0xD84: "Neoverse-V3",
 }
 
 
@@ -744,15 +842,28 @@ def whole(text: Optional[str]) -> Optional[int]:
         return None
 
 
-def parse_cpuinfo(text: str) -> Json:
-    """CPU facts of /proc/cpuinfo, in the words of the run document."""
+def cpu_speed(cpu: int) -> int:
+    """What tells fast cores from slow ones: capacity or, without it, the highest frequency."""
+    folder = "/sys/devices/system/cpu/cpu%d/" % cpu
+    return cpu_capacity(cpu) or read_number(folder + "cpufreq/cpuinfo_max_freq") or 0
+
+
+def parse_cpuinfo(
+    text: str, cpus: Optional[Set[int]] = None, speed: Callable[[int], int] = cpu_speed
+) -> Json:
+    """CPU facts of /proc/cpuinfo, in the words of the run document.
+
+    Where cores differ, those of `cpus` (None: of all), by their speed.
+    """
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
     ]
     first = blocks[0] if blocks else {}
-    if "CPU implementer" in text:
-        return arm_facts(next(block for block in blocks if "CPU implementer" in block))
+    arm = [block for block in blocks if "CPU implementer" in block]
+    if arm:
+        used = [block for block in arm if cpus is None or whole(block.get("processor")) in cpus]
+        return arm_facts(sorted(used or arm, key=lambda block: -speed(processor(block))))
     flags = first.get("flags") or first.get("isa") or ""
     return {
         "model": cut(first.get("model name") or first.get("cpu model") or first.get("cpu")),
@@ -765,18 +876,30 @@ def parse_cpuinfo(text: str) -> Json:
     }
 
 
-def arm_facts(block: Dict[str, str]) -> Json:
+def processor(block: Dict[str, str]) -> int:
+    """The number of a CPU; kernels that describe all in one block give none."""
+    return whole(block.get("processor")) or 0
+
+
+def arm_name(block: Dict[str, str]) -> Optional[str]:
     """ARM names its CPUs by numbers; the well-known ones are translated."""
-    implementer, part = whole(block["CPU implementer"]), whole(block.get("CPU part"))
-    known = ARM_PARTS.get(part or 0) if implementer == 0x41 else None
+    part = whole(block.get("CPU part"))
+    known = ARM_PARTS.get(part or 0) if whole(block["CPU implementer"]) == 0x41 else None
+    return known or cut(block.get("model name"))
+
+
+def arm_facts(blocks: Sequence[Dict[str, str]]) -> Json:
+    """Of CPUs, the fastest first: the numbers of the first, the names of all kinds."""
+    names = list(collections.OrderedDict.fromkeys(map(arm_name, blocks)))
+    first = blocks[0]
     return {
-        "model": cut(block.get("model name")) or known,
-        "vendor": ARM_VENDORS.get(implementer or 0),
-        "family": whole(block.get("CPU architecture")),
-        "model_id": part,
-        "stepping": whole(block.get("CPU revision")),
+        "model": " + ".join(map(str, names)) if None not in names else None,
+        "vendor": ARM_VENDORS.get(whole(first["CPU implementer"]) or 0),
+        "family": whole(first.get("CPU architecture")),
+        "model_id": whole(first.get("CPU part")),
+        "stepping": whole(first.get("CPU revision")),
         "cores": None,
-        "flags": block.get("Features", "").split() or None,
+        "flags": first.get("Features", "").split() or None,
     }
 
 
@@ -799,9 +922,14 @@ def topology_cores() -> Optional[int]:
     return len(pairs) or None
 
 
+def system_tool(name: str) -> str:
+    """Path of a program of macOS and FreeBSD that the PATH of cron leaves out."""
+    return find_program(name, None, ("/usr/sbin", "/sbin")) or name
+
+
 def sysctl(name: str) -> Optional[str]:
     """A kernel value of macOS or FreeBSD."""
-    answer = run_tool(["sysctl", "-n", name])
+    answer = run_tool([system_tool("sysctl"), "-n", name])
     return cut(answer.out) if answer.status == 0 else None
 
 
@@ -811,22 +939,62 @@ def bsd_cpu() -> Json:
         sysctl("machdep.cpu.features") or "",
         sysctl("machdep.cpu.leaf7_features") or "",
     )
+    model = sysctl("machdep.cpu.brand_string") or sysctl("hw.model")
     return {
-        "model": sysctl("machdep.cpu.brand_string") or sysctl("hw.model"),
-        "vendor": sysctl("machdep.cpu.vendor"),
+        "model": model,
+        "vendor": sysctl("machdep.cpu.vendor")
+        or ("Apple" if (model or "").startswith("Apple") else None),
         "family": whole(sysctl("machdep.cpu.family")),
         "model_id": whole(sysctl("machdep.cpu.model")),
         "stepping": whole(sysctl("machdep.cpu.stepping")),
         "cores": whole(sysctl("hw.physicalcpu") or sysctl("kern.smp.cores")),
-        "flags": features.lower().split() or None,
+        "flags": features.lower().split()
+        or apple_flags(run_tool([system_tool("sysctl"), "hw.optional"]).out),
     }
 
 
-def lscpu_model() -> Optional[str]:
-    """The model by lscpu, which knows more ARM cores than we do."""
-    match = re.search(r"^Model name: *(.+)$", run_tool(["lscpu"]).out, re.M)
-    name = cut(match.group(1)) if match else None
-    return None if name in ("-", "unknown") else name
+# hw.optional of Apple silicon, and what Linux calls the same on other ARM cores.
+APPLE_FLAGS = (
+    ("floatingpoint", "fp"),
+    ("AdvSIMD", "asimd"),
+    ("FEAT_AES", "aes"),
+    ("FEAT_PMULL", "pmull"),
+    ("FEAT_SHA1", "sha1"),
+    ("FEAT_SHA256", "sha2"),
+    ("armv8_crc32", "crc32"),
+    ("FEAT_LSE", "atomics"),
+    ("FEAT_FP16", "fphp"),
+    ("FEAT_RDM", "asimdrdm"),
+    ("FEAT_SHA3", "sha3"),
+    ("FEAT_DotProd", "asimddp"),
+    ("FEAT_SHA512", "sha512"),
+    ("FEAT_SME", "sme"),
+)
+
+
+def apple_flags(text: str) -> Optional[List[str]]:
+    """CPU flags from `sysctl hw.optional`; None where it says nothing of AES (macOS 11)."""
+    values = dict(re.findall(r"^hw\.optional\.(?:arm\.)?(\w+): (\d+)$", text, re.M))
+    if "FEAT_AES" not in values:
+        return None
+    return [flag for name, flag in APPLE_FLAGS if values.get(name) == "1"]
+
+
+def lscpu_model(text: str) -> Optional[str]:
+    """The model by lscpu, which knows more ARM cores than we do; of several, the fastest first."""
+    found = []
+    for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
+        fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
+        found.append((-float(fastest.group(1)) if fastest else 0.0, cut(part.splitlines()[0])))
+    names = [name for _, name in sorted(found, key=lambda pair: pair[0])]
+    if None in names or {"-", "unknown"} & set(names):
+        return None
+    return " + ".join(map(str, names)) or None
+
+
+def board() -> Optional[str]:
+    """The machine by the device tree that its firmware handed over: no PC has one."""
+    return cut((read_text("/proc/device-tree/model") or "").rstrip("\0"))
 
 
 def max_mhz() -> Optional[float]:
@@ -843,9 +1011,11 @@ def governor() -> Optional[str]:
 def cpu_environment() -> Json:
     """environment.cpu of the run document."""
     text = read_text("/proc/cpuinfo") if platform.system() == "Linux" else None
-    facts = parse_cpuinfo(text) if text else bsd_cpu()
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    facts = parse_cpuinfo(text, allowed) if text else bsd_cpu()
     if facts["model"] is None:
-        facts["model"] = lscpu_model()
+        facts["model"] = lscpu_model(run_tool(["lscpu"]).out)
+    facts["board"] = board()
     facts["cores"] = facts["cores"] or topology_cores()
     facts["architecture"] = cut(platform.machine())
     facts["threads"] = os.cpu_count()
@@ -965,9 +1135,18 @@ def machine_id() -> Optional[str]:
     raw = read_text("/etc/machine-id") or read_text("/var/lib/dbus/machine-id")
     if raw is None and platform.system() == "FreeBSD":
         raw = sysctl("kern.hostuuid")
+    if raw is None and platform.system() == "Darwin":
+        answer = run_tool([system_tool("ioreg"), "-rd1", "-c", "IOPlatformExpertDevice"])
+        raw = platform_uuid(answer.out)
     if raw is None or not raw.strip():
         return None
     return hashlib.sha256((MACHINE_ID_SALT + raw.strip()).encode("utf-8")).hexdigest()
+
+
+def platform_uuid(text: str) -> Optional[str]:
+    """The id of a Mac, from what ioreg prints of IOPlatformExpertDevice."""
+    match = re.search(r'"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"', text)
+    return match.group(1) if match else None
 
 
 def load_average() -> Optional[List[float]]:
@@ -4381,7 +4560,7 @@ def dry_run_openssl(options: RunOptions, openssl: str) -> List[str]:
 def document_shape(options: RunOptions) -> Json:
     """The run document with every name and no figure."""
     cpu = dict.fromkeys(
-        list(parse_cpuinfo("")) + ["architecture", "threads", "max_mhz", "governor"]
+        list(parse_cpuinfo("")) + ["board", "architecture", "threads", "max_mhz", "governor"]
     )
     names = (
         "bytes",

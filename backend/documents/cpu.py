@@ -170,6 +170,7 @@ def _of_arm(cpu: Mapping[str, Any]) -> str | None:
     """ "cortex_a53": each ARM core is a microarchitecture, by archspec's name where it has one."""
     name = cpu_name(cpu) or ""
     maker, _, core = name.partition(" ")
+    core = core.split(" + ")[0]  # of several kinds the fastest
     parts = {known: part for part, known in cpu_tables().arm_parts.get(maker, {}).items()}
     if core not in parts:
         return None

@@ -8,6 +8,7 @@ from pages.formatting import data_size
 # Label -> path into the environment of a run document.
 FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("CPU", ("cpu", "model")),
+    ("Board", ("cpu", "board")),
     ("Vendor", ("cpu", "vendor")),
     ("Architecture", ("cpu", "architecture")),
     ("Cores", ("cpu", "cores")),

@@ -1,0 +1,386 @@
+"""Machines that are not here: what the agent reads of them, from trees and outputs like theirs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ciphermark_agent as agent
+from documents.cpu import cpu_name, microarchitecture, model_has_aes
+from documents.validation import validate_run_document
+from pages.environment_facts import environment_facts
+from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
+
+SLOW, FAST = "0xd05", "0xd0b"  # Cortex-A55, Cortex-A76
+FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc"
+
+
+def cpuinfo(*parts: str, implementer: str = "0x41") -> str:
+    """What a 64-bit kernel says of ARM cores with these part numbers."""
+    return "\n".join(
+        f"processor\t: {number}\nBogoMIPS\t: 48.00\nFeatures\t: {FEATURES}\n"
+        f"CPU implementer\t: {implementer}\nCPU architecture: 8\nCPU variant\t: 0x2\n"
+        f"CPU part\t: {part}\nCPU revision\t: {0 if part == SLOW else 3}\n"
+        for number, part in enumerate(parts)
+    )
+
+
+RK3588 = cpuinfo(*[SLOW] * 4, *[FAST] * 4)
+
+
+def rk3588_speed(cpu: int) -> int:
+    return 530 if cpu < 4 else 1024
+
+
+def test_the_cores_of_an_rk3588_are_named_the_fast_ones_first() -> None:
+    facts = agent.parse_cpuinfo(RK3588, set(range(8)), rk3588_speed)
+    assert facts["model"] == "Cortex-A76 + Cortex-A55"
+    assert (facts["model_id"], facts["stepping"]) == (0xD0B, 3)
+    assert "aes" in facts["flags"]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "model"),
+    (
+        ({0, 1}, "Cortex-A55"),
+        ({5, 6}, "Cortex-A76"),
+        ({3, 4}, "Cortex-A76 + Cortex-A55"),
+        ({99}, "Cortex-A76 + Cortex-A55"),
+        (None, "Cortex-A76 + Cortex-A55"),
+    ),
+)
+def test_only_cores_that_the_run_may_use_are_named(cpus: set[int] | None, model: str) -> None:
+    assert agent.parse_cpuinfo(RK3588, cpus, rk3588_speed)["model"] == model
+
+
+def test_three_kinds_of_cores_are_three_names() -> None:
+    """A Tensor G3 in small: numbered from the slow ones up."""
+    speeds = (250, 250, 800, 1024)
+    text = cpuinfo("0xd46", "0xd46", "0xd4d", "0xd4e")
+    facts = agent.parse_cpuinfo(text, None, lambda cpu: speeds[cpu])
+    assert facts["model"] == "Cortex-X3 + Cortex-A715 + Cortex-A510"
+
+
+def test_cores_of_which_one_is_unknown_have_no_guessed_name() -> None:
+    assert agent.parse_cpuinfo(cpuinfo(SLOW, "0xfff"), None, rk3588_speed)["model"] is None
+
+
+def test_a_32_bit_kernels_placeholder_is_no_name() -> None:
+    text = cpuinfo("0xd08").replace("BogoMIPS", "model name\t: ARMv7 Processor rev 3\nBogoMIPS")
+    assert agent.parse_cpuinfo(text, None, rk3588_speed)["model"] == "Cortex-A72"
+
+
+def test_a_kernel_that_describes_all_cores_at_once_is_understood() -> None:
+    cores = "processor : 0\n\nprocessor : 1\n\n"
+    text = f"{cores}Features : neon\nCPU implementer : 0x41\nCPU part : 0xc07\n"
+    facts = agent.parse_cpuinfo(text, {0, 1}, rk3588_speed)
+    assert (facts["model"], facts["flags"]) == ("Cortex-A7", ["neon"])
+
+
+def test_the_server_knows_such_a_cpu_by_its_fast_cores() -> None:
+    facts = agent.parse_cpuinfo(RK3588, None, rk3588_speed)
+    cpu = {**facts, "architecture": "aarch64"}
+    assert cpu_name(cpu) == "ARM Cortex-A76 + Cortex-A55"
+    alone = {**cpu, "model": "Cortex-A76"}
+    assert microarchitecture(cpu) == microarchitecture(alone) is not None
+    assert model_has_aes(cpu) == model_has_aes(alone)
+
+
+LSCPU = """\
+Architecture:                       aarch64
+CPU(s):                             8
+Vendor ID:                          ARM
+Model name:                         Cortex-A55
+Core(s) per socket:                 4
+CPU max MHz:                        1800.0000
+Model name:                         Cortex-A76
+Core(s) per socket:                 2
+CPU max MHz:                        2400.0000
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "model"),
+    (
+        (LSCPU, "Cortex-A76 + Cortex-A55"),
+        ("Vendor ID:  Apple\n  Model name:  Icestorm-M1\n", "Icestorm-M1"),
+        ("BIOS Model name:  x\nModel name:  y\n", "y"),
+        ("Model name:  -\n", None),
+        ("", None),
+    ),
+)
+def test_lscpu_names_every_kind_of_core(text: str, model: str | None) -> None:
+    assert agent.lscpu_model(text) == model
+
+
+RPI = "Raspberry Pi 4 Model B Rev 1.4\0"
+
+
+def write_tree(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def in_tree(root: Path) -> str:
+    """Code that lets the agent read this tree instead of this machine's files."""
+    return (
+        "import glob, os\nknown, found = agent.read_text, glob.glob\n"
+        f"ROOT = {str(root)!r}\n"
+        "def system(path): return path.startswith(('/proc', '/sys', '/etc'))\n"
+        "agent.read_text = lambda path: known(ROOT + path if system(path) else path)\n"
+        "agent.glob.glob = lambda path: [name[len(ROOT):] for name in found(ROOT + path)]"
+        " if system(path) else found(path)\n"
+    )
+
+
+def test_a_run_on_such_a_board_names_cores_and_board(run_agent: RunAgent, tmp_path: Path) -> None:
+    files = {"/proc/cpuinfo": RK3588, "/proc/device-tree/model": "Radxa ROCK 5B\0"}
+    for cpu in range(8):
+        files[f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"] = f"{rk3588_speed(cpu)}\n"
+    root = write_tree(tmp_path / "tree", files)
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    done = run_agent(
+        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
+        before=in_tree(root) + "os.sched_getaffinity = lambda _: set(range(8))",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    cpu = document["environment"]["cpu"]
+    assert (cpu["model"], cpu["board"]) == ("Cortex-A76 + Cortex-A55", "Radxa ROCK 5B")
+    assert ("Board", "Radxa ROCK 5B") in environment_facts(document["environment"])
+
+
+THROTTLED = "/devices/platform/soc/soc:firmware/get_throttled"
+
+
+@pytest.mark.parametrize(
+    ("files", "state"),
+    (
+        ({THROTTLED: "50005\n"}, 0x50005),
+        ({"/devices/platform/soc@107c000000/x:firmware/get_throttled": "0\n"}, 0),
+        ({THROTTLED: "nonsense\n"}, None),
+        (
+            {
+                "/class/hwmon/hwmon1/name": "rpi_volt\n",
+                "/class/hwmon/hwmon1/in0_lcrit_alarm": "1\n",
+            },
+            1,
+        ),
+        ({"/class/hwmon/hwmon0/name": "cpu_thermal\n"}, None),
+        ({}, None),
+    ),
+)
+def test_the_firmware_state_of_a_raspberry_pi(
+    tmp_path: Path, files: dict[str, str], state: int | None
+) -> None:
+    assert agent.firmware_state(str(write_tree(tmp_path, files))) == state
+
+
+@pytest.mark.parametrize(
+    ("said", "state"), (("throttled=0x50000", 0x50000), ("VCHI initialization failed", None))
+)
+def test_vcgencmd_is_asked_where_sysfs_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, state: int | None
+) -> None:
+    write_program(tmp_path / "vcgencmd", f"print({said!r})")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert agent.firmware_state(str(tmp_path)) == state
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    (
+        (0, 0, []),
+        (None, 0, []),
+        (0, None, []),
+        (0, 0x10001, ["undervoltage: the supply voltage was too low during the run"]),
+        (0, 0x10000, ["undervoltage: the supply voltage was too low during the run"]),
+        (1, 0x10000, ["undervoltage: the supply voltage was too low during the run"]),
+        (
+            0x10000,
+            0x10000,
+            [
+                "undervoltage: the supply voltage was too low since the machine was started, "
+                "maybe also during the run"
+            ],
+        ),
+        (
+            0x80000,
+            0xE0006,
+            [
+                "throttled: the firmware capped the CPU frequency during the run",
+                "throttled: the firmware throttled the CPU during the run",
+                "throttled: the firmware slowed the CPU down for its temperature since the machine "
+                "was started, maybe also during the run",
+            ],
+        ),
+    ),
+)
+def test_throttling_and_under_voltage_are_conditions(
+    before: int | None, after: int | None, expected: list[str]
+) -> None:
+    states = [agent.MachineState(None, None, None, state) for state in (before, after)]
+    found = agent.counter_conditions(*states)
+    assert [f"{one['code']}: {one['detail']}" for one in found] == expected
+
+
+def test_a_throttled_raspberry_pi_says_so_in_its_run(run_agent: RunAgent, tmp_path: Path) -> None:
+    files = {f"/sys{THROTTLED}": "50005\n", "/proc/device-tree/model": RPI}
+    root = write_tree(tmp_path / "tree", {**files, "/proc/cpuinfo": cpuinfo(*["0xd08"] * 4)})
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    done = run_agent(
+        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
+        before=in_tree(root),
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert document["environment"]["cpu"]["board"] == "Raspberry Pi 4 Model B Rev 1.4"
+    codes = {one["code"] for one in document["conditions"]}
+    assert {"undervoltage", "throttled"} <= codes
+    assert "the supply voltage was too low during the run" in done.err
+
+
+IOREG = """\
++-o Root  <class IORegistryEntry, id 0x100000100, retain 24>
+  +-o J313AP  <class IOPlatformExpertDevice, id 0x10000023c, registered, matched, active, busy 0>
+      {
+        "manufacturer" = <"Apple Inc.">
+        "IOPlatformSerialNumber" = "C02XXXXXXXXX"
+        "IOPlatformUUID" = "1A2B3C4D-0000-5555-8888-ABCDEF012345"
+        "IOBusyInterest" = "IOCommand is not serializable"
+      }
+"""
+
+HW_OPTIONAL = """\
+hw.optional.arm.FEAT_FlagM: 1
+hw.optional.arm.FEAT_LSE: 1
+hw.optional.arm.FEAT_SHA1: 1
+hw.optional.arm.FEAT_SHA256: 1
+hw.optional.arm.FEAT_SHA512: 1
+hw.optional.arm.FEAT_SHA3: 1
+hw.optional.arm.FEAT_PMULL: 1
+hw.optional.arm.FEAT_AES: 1
+hw.optional.arm.FEAT_SME: 0
+hw.optional.arm.AdvSIMD: 1
+hw.optional.floatingpoint: 1
+hw.optional.AdvSIMD: 1
+hw.optional.armv8_crc32: 1
+hw.optional.arm64: 1
+"""
+
+SYSCTL = f"""
+import sys
+values = {{"machdep.cpu.brand_string": "Apple M1", "hw.physicalcpu": "8"}}
+if sys.argv[1:] == ["hw.optional"]: print({HW_OPTIONAL!r})
+elif sys.argv[-1] in values: print(values[sys.argv[-1]])
+else: sys.exit("sysctl: unknown oid " + sys.argv[-1])
+"""
+
+
+def test_a_run_on_a_mac_has_its_machine_id_and_flags(run_agent: RunAgent, tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    write_program(programs / "sysctl", SYSCTL)
+    write_program(programs / "ioreg", f"print({IOREG!r})")
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    mac = (
+        "agent.platform.system = lambda: 'Darwin'\nagent.platform.machine = lambda: 'arm64'\n"
+        "known = agent.read_text\n"
+        "hidden = ('/proc', '/sys', '/etc', '/var', '/usr/lib')\n"
+        "agent.read_text = lambda path: None if path.startswith(hidden) else known(path)\n"
+    )
+    done = run_agent(
+        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
+        before=mac, env={"PATH": str(programs)},
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    cpu = document["environment"]["cpu"]
+    assert (cpu["model"], cpu["vendor"], cpu["cores"]) == ("Apple M1", "Apple", 8)
+    assert {"aes", "pmull", "sha1", "sha2", "sha512", "asimd"} <= set(cpu["flags"])
+    assert "sme" not in cpu["flags"]
+    assert document["environment"]["os"]["id"] == "macos"
+    assert len(document["host"]["machine_id"]) == 64
+    assert "1A2B3C4D" not in done.out
+
+
+def test_a_mac_that_says_nothing_of_aes_has_no_flags() -> None:
+    """Version 11: a list without aes would be taken for a CPU without AES instructions."""
+    assert agent.apple_flags("hw.optional.armv8_crc32: 1\nhw.optional.neon: 1\n") is None
+    assert agent.apple_flags("") is None
+    assert agent.apple_flags(HW_OPTIONAL.replace("FEAT_AES: 1", "FEAT_AES: 0")) is not None
+    assert agent.platform_uuid("") is None
+    assert agent.platform_uuid(IOREG) == "1A2B3C4D-0000-5555-8888-ABCDEF012345"
+
+
+@pytest.mark.parametrize(
+    ("listing", "files", "cores"),
+    (
+        ("0::/system.slice/c.service\n", {"system.slice/c.service/cpu.max": "50000 100000\n"}, 0.5),
+        ("0::/system.slice/c.service\n", {"system.slice/cpu.max": "150000 100000\n"}, 1.5),
+        (
+            "0::/a/b\n",
+            {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "80000 100000\n", "cpu.max": "9 9\n"},
+            0.8,
+        ),
+        ("0::/\n", {"cpu.max": "200000 100000\n"}, 2.0),
+        ("0::/../../other\n", {"cpu.max": "30000 100000\n"}, 0.3),
+        (
+            "4:cpu,cpuacct:/user/u\n1:name=systemd:/user/u\n0::/user/u\n",
+            {
+                "cpu,cpuacct/user/u/cpu.cfs_quota_us": "-1\n",
+                "cpu,cpuacct/user/u/cpu.cfs_period_us": "100000\n",
+                "cpu,cpuacct/user/cpu.cfs_quota_us": "25000\n",
+                "cpu,cpuacct/user/cpu.cfs_period_us": "100000\n",
+            },
+            0.25,
+        ),
+        (
+            "2:cpuacct,cpu:/docker/0f\n",
+            {"cpu/cpu.cfs_quota_us": "70000\n", "cpu/cpu.cfs_period_us": "100000\n"},
+            0.7,
+        ),
+        ("3:cpuset:/x\n", {"x/cpu.max": "1000 100000\n"}, None),
+        ("0::/a\n", {"a/cpu.max": "50000 0\n"}, None),
+        ("", {}, None),
+    ),
+)
+def test_the_strictest_quota_of_the_own_group_and_all_above_it(
+    tmp_path: Path, listing: str, files: dict[str, str], cores: float | None
+) -> None:
+    base = write_tree(tmp_path, files)
+    assert agent.lowest_quota(agent.cgroup_folders(listing, str(base))) == cores
+
+
+def test_throttling_by_the_units_own_quota_is_counted(run_agent: RunAgent, tmp_path: Path) -> None:
+    """Both the quota and what it did stand in the run of a systemd unit that has one."""
+    unit = "/sys/fs/cgroup/system.slice/c.service"
+    files = {
+        "/proc/self/cgroup": "0::/system.slice/c.service\n",
+        f"{unit}/cpu.max": "50000 100000\n",
+        f"{unit}/cpu.stat": "nr_throttled 7\n",
+    }
+    root = write_tree(tmp_path / "tree", files)
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    count = (
+        "counts = iter((7, 19))\n"
+        "other = agent.read_text\n"
+        "agent.read_text = lambda path: 'nr_throttled %d' % next(counts)"
+        " if path.endswith('c.service/cpu.stat') else other(path)\n"
+        "listed = agent.cgroup_folders\n"
+        "agent.cgroup_folders = lambda text:"
+        " [name[len(ROOT):] for name in listed(text, ROOT + '/sys/fs/cgroup')]\n"
+    )
+    done = run_agent(
+        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
+        before=in_tree(root) + count,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    said = {one["code"]: one["detail"] for one in json.loads(done.out)["conditions"]}
+    assert said["quota"].startswith("a CPU quota allows 0.50 of ")
+    assert said["throttled"] == "the CPU was throttled 12 times during the run"
