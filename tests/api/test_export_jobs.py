@@ -117,6 +117,15 @@ def test_an_interrupted_download_goes_on_where_it_stopped(reader: ApiClient) -> 
 
 
 @pytest.mark.usefixtures("stored")
+def test_a_file_that_was_lost_is_a_404(reader: ApiClient) -> None:
+    state = made(reader)
+    ExportJob.objects.get().path.unlink()
+    answer = reader.get(state["file_url"])
+    assert answer.status_code == 404
+    assert "ask for it again" in answer.json()["errors"][0]["detail"]
+
+
+@pytest.mark.usefixtures("stored")
 def test_a_range_may_be_one_byte(reader: ApiClient) -> None:
     state = made(reader)
     content = reader.get(state["file_url"]).getvalue()

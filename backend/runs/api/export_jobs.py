@@ -263,8 +263,11 @@ class ExportFile(ApiView):
     @extend_schema(
         operation_id="export_jobs_file",
         responses={
-            **{(200, kind): OpenApiTypes.BINARY for kind in (CSV_TYPE, XLSX_TYPE)},
-            206: OpenApiResponse(OpenApiTypes.BINARY, "The part that `Range` asked for."),
+            **{
+                (status, kind): OpenApiTypes.BINARY
+                for status in (200, 206)
+                for kind in (CSV_TYPE, XLSX_TYPE)
+            },
             409: OpenApiResponse(OpenApiTypes.OBJECT, "It is not ready yet, or failed."),
         },
     )
@@ -273,4 +276,8 @@ class ExportFile(ApiView):
         job = _job(job_id)
         if job.status != ExportJob.Status.READY:
             raise Conflict(f"The export {job_id} is {job.status}. {job.failure}".strip())
-        return file_response(request._request, job)
+        try:
+            return file_response(request._request, job)
+        except FileNotFoundError:
+            # A volume that was lost, or the job's end a moment ago.
+            raise NotFound(f"The file of export {job_id} is gone: ask for it again.") from None

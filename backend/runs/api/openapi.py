@@ -61,6 +61,8 @@ def complete(result: Described, **_: Any) -> Described:
         for method, operation in methods.items():
             _describe_errors(operation, ANSWERS if method == "get" else ANSWERS_TO_WRITING)
             _let_be_empty(operation)
+            _require_body(operation)
+            _let_files_be_saved(operation)
             _move_definitions(operation, schemas)
             _link(operation)
     return result
@@ -76,6 +78,28 @@ def _describe_errors(operation: Described, answers: dict[str, str]) -> None:
             "content": {"text/html": {}} if status == "414" else content,
             **({"headers": WAIT} if status in ("429", "503") else {}),
         }
+
+
+def _require_body(operation: Described) -> None:
+    """No operation that takes a body goes without one."""
+    if "requestBody" in operation:
+        operation["requestBody"]["required"] = True
+
+
+BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+
+
+def _let_files_be_saved(operation: Described) -> None:
+    """Offer files and texts as plain bytes too: many generated clients know no other type.
+
+    The server sends and takes the same bytes under either name.
+    """
+    contents = [answer.get("content", {}) for answer in operation["responses"].values()]
+    for content in [*contents, operation.get("requestBody", {}).get("content", {})]:
+        if content and not any("json" in kind or kind == "text/html" for kind in content):
+            others = dict(content)
+            content.clear()
+            content.update(BYTES | others)
 
 
 def _let_be_empty(operation: Described) -> None:

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from django.http import FileResponse, HttpResponse, HttpResponseBase
 from django.http.request import HttpRequest
-from whitenoise.responders import Response, SlicedFile, StaticFile
+from whitenoise.responders import MissingFileError, Response, SlicedFile, StaticFile
 
 
 class _File(StaticFile):  # type: ignore[misc]  # WhiteNoise has no types
@@ -29,9 +29,13 @@ def ranged_file(request: HttpRequest, path: Path, name: str, content_type: str) 
     """The file or the part of it that `Range` asks for (WhiteNoise's own, which serves /static/).
 
     With an `If-Range` that is not this file's ETag the whole file comes, as RFC 9110 has it.
+    Raises FileNotFoundError.
     """
     headers = [("Content-Type", content_type), ("Accept-Ranges", "bytes")]
-    file = _File(str(path), headers)
+    try:
+        file = _File(str(path), headers)
+    except MissingFileError:
+        raise FileNotFoundError(path) from None
     asked = dict(request.META)
     if asked.get("HTTP_IF_RANGE", file.etag) != file.etag:
         asked.pop("HTTP_RANGE", None)
