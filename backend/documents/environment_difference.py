@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from documents.cpu import cpu_name
 from documents.software import openssh_release, openssl_release, os_version
 
 Facts = Mapping[str, Any]
+
+Part = Literal["openssl", "openssh", "os", "cpu", "virtualization"]
 
 FLAGS_NAMED = 12
 """Flags that one sentence names; of more it gives the number."""
@@ -63,43 +65,50 @@ def _virtualization(environment: Facts) -> str | None:
     return "bare metal" if value == "none" else value
 
 
-_READINGS: tuple[tuple[str, Callable[[Facts], str | None]], ...] = (
-    ("OpenSSL", _openssl),
-    ("OpenSSL build", _of("openssl", "built_on")),
-    ("OpenSSL platform", _of("openssl", "platform")),
-    ("OpenSSL compiler", _of("openssl", "compiler")),
-    ("OpenSSL's view of the CPU", _of("openssl", "cpu_settings")),
-    ("OpenSSH client", _openssh("client")),
-    ("OpenSSH server", _openssh("server")),
-    ("default cipher", _of("openssh", "default_cipher")),
-    ("OS", lambda environment: os_version(environment.get("os") or {})),
-    ("kernel", _of("os", "kernel")),
-    ("CPU", lambda environment: cpu_name(environment.get("cpu") or {})),
-    ("microcode", _of("cpu", "microcode")),
-    ("cores", _of("cpu", "cores")),
-    ("threads", _of("cpu", "threads")),
-    ("frequency governor", _of("cpu", "governor")),
-    ("virtualisation", _virtualization),
+_READINGS: tuple[tuple[str, Part, Callable[[Facts], str | None]], ...] = (
+    ("OpenSSL", "openssl", _openssl),
+    ("OpenSSL build", "openssl", _of("openssl", "built_on")),
+    ("OpenSSL platform", "openssl", _of("openssl", "platform")),
+    ("OpenSSL compiler", "openssl", _of("openssl", "compiler")),
+    ("OpenSSL's view of the CPU", "openssl", _of("openssl", "cpu_settings")),
+    ("OpenSSH client", "openssh", _openssh("client")),
+    ("OpenSSH server", "openssh", _openssh("server")),
+    ("default cipher", "openssh", _of("openssh", "default_cipher")),
+    ("OS", "os", lambda environment: os_version(environment.get("os") or {})),
+    ("kernel", "os", _of("os", "kernel")),
+    ("CPU", "cpu", lambda environment: cpu_name(environment.get("cpu") or {})),
+    ("microcode", "cpu", _of("cpu", "microcode")),
+    ("cores", "cpu", _of("cpu", "cores")),
+    ("threads", "cpu", _of("cpu", "threads")),
+    ("frequency governor", "cpu", _of("cpu", "governor")),
+    ("virtualisation", "virtualization", _virtualization),
 )
-"""What is compared, the likeliest causes of a change in speed first."""
+"""What is compared, and what it is part of."""
+
+_BETWEEN_RUNS: tuple[Part, ...] = ("openssl", "openssh", "os", "cpu", "virtualization")
+_BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "openssh")
+"""The most likely causes of another speed first: one host seldom gets another CPU."""
 
 
 def environment_difference(
-    before: Facts, after: Facts, *, unstated: bool = False
+    before: Facts, after: Facts, *, unstated: bool = False, hosts: bool = False
 ) -> tuple[Difference, ...]:
-    """What differs between two run documents' `environment`, the likeliest causes first.
+    """What differs between two run documents' `environment`, the most likely causes first.
 
-    Readings that change from run to run (load, memory) are no difference. With `unstated`
-    facts that only one of the two states are listed too.
+    `hosts`: the two are of different hosts. Readings that change from run to run (load, memory)
+    are no difference. With `unstated` facts that only one of the two states are listed too.
     """
-    read = ((what, reading(before), reading(after)) for what, reading in _READINGS)
+    order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     found = [
-        Difference(what, old, new)
-        for what, old, new in read
-        if old != new and (unstated or (old is not None and new is not None))
+        (part, Difference(what, old, new))
+        for what, part, reading in _READINGS
+        if (old := reading(before)) != (new := reading(after))
+        and (unstated or (old is not None and new is not None))
     ]
     flags = _flags(before, after)
-    return (*found, flags) if flags else tuple(found)
+    found += [("cpu", flags)] if flags else []
+    found.sort(key=lambda one: order.index(one[0]))
+    return tuple(difference for _, difference in found)
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from itertools import groupby
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.text import Truncator
 
 from analysis.difference import Figure, Ratio, Verdict, mean_ratio, ratio_of
 from analysis.tool_changes import ToolChange, breaks_between
@@ -101,14 +103,57 @@ class Fact:
     stated: bool
 
 
+NAME_LENGTH = 40
+
+
+def older_first(first: Side, second: Side) -> tuple[Side, Side]:
+    """The older run, which is the baseline, and the newer; as they are where a date is unknown."""
+    if first.started_at and second.started_at and second.started_at < first.started_at:
+        return second, first
+    return first, second
+
+
+def labels(first: Side, second: Side) -> tuple[str, str]:
+    """What the two are called in headings: name and date, and what else tells them apart."""
+    for detail in (_date, _minute, _run):
+        found = tuple(
+            f"{Truncator(one.name).chars(NAME_LENGTH)}, {detail(one)}" for one in (first, second)
+        )
+        if found[0] != found[1]:
+            break
+    return found[0], found[1]
+
+
+def _date(side: Side) -> str:
+    return f"{side.started_at.astimezone(UTC):%Y-%m-%d}" if side.started_at else "date unknown"
+
+
+def _minute(side: Side) -> str:
+    known = side.started_at
+    return f"{known.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if known else "date unknown"
+
+
+def _run(side: Side) -> str:
+    return f"{_minute(side)}, run {str(side.run_id)[:8]}"
+
+
 def diff_context(first: Side, second: Side, params: QueryDict) -> dict[str, Any]:
-    """Everything that the page of a difference shows."""
+    """Everything that the page of a difference shows; `first` is the baseline."""
     across = params.get("across") == "1"
     pairs = _pairs(first, second, across)
-    differences = environment_difference(first.environment, second.environment, unstated=True)
+    differences = environment_difference(
+        first.environment,
+        second.environment,
+        unstated=True,
+        hosts=first.host_id != second.host_id,
+    )
+    first_label, second_label = labels(first, second)
     return {
         "first": first,
         "second": second,
+        "first_label": first_label,
+        "second_label": second_label,
+        "dated": first.started_at is not None and second.started_at is not None,
         "same": first.key == second.key,
         "facts": [_fact(one) for one in differences],
         "words": [one.words for one in differences if _stated(one)],
@@ -118,8 +163,11 @@ def diff_context(first: Side, second: Side, params: QueryDict) -> dict[str, Any]
         "across": across,
         "across_address": PageAddress(params).changed(across=None if across else "1"),
         "only": [
-            (letter, side, lines)
-            for letter, side, other in (("A", first, second), ("B", second, first))
+            (label, lines)
+            for label, side, other in (
+                (first_label, first, second),
+                (second_label, second, first),
+            )
             if (lines := _only(side, other))
         ],
     }

@@ -85,3 +85,35 @@ def test_there_and_back_lists_the_same_facts(one: list[str], other: list[str]) -
     there = environment_difference(environment(flags=one), environment(flags=other))
     back = environment_difference(environment(flags=other), environment(flags=one))
     assert [(a.before, a.after) for a in there] == [(b.after, b.before) for b in back]
+
+
+def everything_else() -> dict[str, Any]:
+    return {
+        "os": {"name": "Debian GNU/Linux", "version": "13", "kernel": "Linux 6.18"},
+        "virtualization": "none",
+        "cpu": {"model": "AMD EPYC 7B13", "vendor": "AuthenticAMD", "flags": ["aes"]},
+        "openssl": {"version_text": "OpenSSL 3.5.0 8 Apr 2025"},
+        "openssh": {"client": "OpenSSH_10.4p1", "server": "OpenSSH_10.4p1"},
+    }
+
+
+def test_between_hosts_the_cpu_comes_first() -> None:
+    found = environment_difference(environment(), everything_else(), hosts=True)
+    names = [one.what for one in found]
+    assert names[0] == "CPU"
+    parts = ("CPU", "CPU flags", "virtualisation", "OpenSSL", "OS", "kernel", "OpenSSH client")
+    assert [one for one in names if one in parts] == list(parts)
+
+
+def test_between_runs_of_a_host_its_software_comes_first() -> None:
+    found = environment_difference(environment(), everything_else())
+    assert found[0].what == "OpenSSL"
+
+
+@given(st.booleans())
+def test_the_order_changes_no_fact(unstated: bool) -> None:
+    both = environment(), everything_else()
+    one, other = (
+        environment_difference(*both, unstated=unstated, hosts=hosts) for hosts in (True, False)
+    )
+    assert sorted(one, key=repr) == sorted(other, key=repr)

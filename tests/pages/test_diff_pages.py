@@ -1,6 +1,7 @@
 """Two runs, or two hosts, side by side."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -60,18 +61,55 @@ def test_two_runs_are_compared_series_by_series(member: Client, store_run: Store
     assert "OpenSSL: OpenSSL 3.0.19 → OpenSSL 3.0.15" in said
     assert "microcode not stated 0xa1" in said
     assert "busy : other processes used 12 %" in said
-    assert "Only A, nas SSH, pipeline, loopback: aes256-ctr" in said
-    assert "Only B, nas OpenSSL, encrypt, 1 thread: rc4 (16 KiB blocks)" in said
-    assert f'href="{diff(second, first)}"' in html
+    assert "Only nas, 2025-03-01 SSH, pipeline, loopback: aes256-ctr" in said
+    assert "Only nas, 2025-03-02 OpenSSL, encrypt, 1 thread: rc4 (16 KiB blocks)" in said
+    assert "Baseline: nas, 2025-03-01" in said
+    assert "Compared: nas, 2025-03-02" in said
+    assert "nas, 2025-03-02 compared with nas, 2025-03-01 , the baseline" in said
+    assert "Swap" not in said
 
 
-def test_swapping_turns_every_ratio_round(member: Client, store_run: StoreRun) -> None:
-    runs = [
+def test_the_older_run_is_the_baseline_in_either_address(
+    member: Client, store_run: StoreRun
+) -> None:
+    older, newer = (
+        store_run(run_of_day(day, ssh_measurement(GCM, rate, rate, rate)))
+        for day, rate in enumerate((125e6, 100e6))
+    )
+    for address in (diff(older, newer), diff(newer, older)):
+        html = page(member, address)
+        assert "0.800 × −20.0 % slower" in text_of(html)
+        headings = re.findall(r'<th scope="col" class="number side"><bdi>([^<]*)<', html)
+        assert headings == ["nas, 2025-03-01", "nas, 2025-03-02"]
+
+
+def test_runs_without_a_date_stay_as_the_address_has_them(
+    member: Client, store_run: StoreRun
+) -> None:
+    dated, undated = (
         store_run(run_of_day(day, ssh_measurement(GCM, rate, rate, rate)))
         for day, rate in enumerate((100e6, 125e6))
-    ]
-    assert "1.25 × +25.0 % faster" in text_of(page(member, diff(*runs)))
-    assert "0.800 × −20.0 % slower" in text_of(page(member, diff(*reversed(runs))))
+    )
+    Run.objects.filter(pk=undated.pk).update(started_at=None)
+    html = page(member, diff(dated, undated))
+    assert "1.25 × +25.0 % faster" in text_of(html)
+    assert "Compared: nas, date unknown" in text_of(html)
+    assert f'href="{diff(undated, dated)}">Swap' in html
+    assert "0.800 × −20.0 % slower" in text_of(page(member, diff(undated, dated)))
+
+
+def test_runs_of_one_day_are_told_apart(member: Client, store_run: StoreRun) -> None:
+    first, second, third = (
+        store_run(run_of_day(day, ssh_measurement(GCM, 1e8))) for day in range(3)
+    )
+    Run.objects.filter(pk=second.pk).update(started_at=first.started_at)
+    assert first.started_at
+    Run.objects.filter(pk=third.pk).update(started_at=first.started_at + timedelta(hours=3))
+    said = text_of(page(member, diff(third, first)))
+    assert "Baseline: nas, 2025-03-01 06:00 UTC" in said
+    assert "Compared: nas, 2025-03-01 09:00 UTC" in said
+    same = text_of(page(member, diff(first, second)))
+    assert f"Compared: nas, 2025-03-01 06:00 UTC, run {str(second.run_id)[:8]}" in same
 
 
 def test_no_ratio_is_stated_across_a_change_of_the_tool_unless_asked(
@@ -90,15 +128,15 @@ def test_no_ratio_is_stated_across_a_change_of_the_tool_unless_asked(
     )
     html = page(member, diff(first, second))
     said = text_of(html)
-    assert "The tool changed between A and B" in said
-    assert "for 1 series no ratio is stated" in said
+    assert "The tool changed between the two" in said
+    assert "no ratio is shown for 1 series" in said
     assert "– – tool changed" in said
     assert "−93.8 %" not in said
     assert "OpenSSL 1.00 × +0.0 % 1 0 faster, 0 slower 1 across a change" in said
     assert 'href="?across=1"' in html
     asked = text_of(page(member, diff(first, second), across="1"))
     assert "0.0625 × −93.8 % slower" in asked
-    assert "because this address asks for them" in asked
+    assert "Ratios across the change are shown" in asked
 
 
 def test_masked_series_are_compared_and_left_out_of_the_mean(
@@ -130,7 +168,12 @@ def test_two_hosts_are_compared_by_their_latest_results(
             ssh_measurement(GCM, 3e8, 3e8, 3e8),
             ssh_measurement("aes256-ctr", 5e7),
             host={"name": "other"},
-            environment=environment(model="Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz"),
+            environment={
+                **environment(model="Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz"),
+                "openssl": {"version_text": OLD},
+                "os": {"name": "Debian GNU/Linux", "version": "13"},
+                "virtualization": "none",
+            },
         )
     )
     html = page(member, f"/hosts/{nas.host_id}/diff/{other.host_id}/")
@@ -139,6 +182,12 @@ def test_two_hosts_are_compared_by_their_latest_results(
     assert "3.00 × +200.0 % faster" in said
     assert "SSH 1.73 ×" in said
     assert "AMD EPYC 9R14 → Intel Core i7-3770" in said
+    facts = re.findall(r'<th scope="row">(CPU|virtualisation|OpenSSL|OS)</th>', html)
+    assert facts == ["CPU", "virtualisation", "OpenSSL", "OS"]
+    assert re.findall(r'"number side"><bdi>([^<]*)<', html) == [
+        "nas, 2025-03-02",
+        "other, 2025-03-02",
+    ]
     assert f'href="/hosts/{other.host_id}/diff/{nas.host_id}/"' in html
 
 
@@ -147,12 +196,12 @@ def test_nothing_in_common_is_said(member: Client, store_run: StoreRun) -> None:
     second = store_run(run_of_day(1, openssl_measurement("rc4", 1e9)))
     said = text_of(page(member, diff(first, second)))
     assert "no series in common" in said
-    assert "A and B state the same environment" in said
+    assert "Both report the same environment" in said
 
 
 def test_a_run_beside_itself_is_the_same(member: Client, store_run: StoreRun) -> None:
     run = store_run(run_of_day(0))
-    assert "A and B are the same run" in text_of(page(member, diff(run, run)))
+    assert "Both are the same run" in text_of(page(member, diff(run, run)))
 
 
 def test_a_run_without_results_says_so(

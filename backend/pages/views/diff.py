@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from pages.access import reader_required
-from pages.diff_page import diff_context
+from pages.diff_page import diff_context, older_first
 from runs.access import sees_unvetted
 from runs.queries.hosts import host_summaries, select_hosts
 from runs.queries.runs import select_runs, summaries
@@ -19,16 +19,18 @@ LONGEST_SEARCH = 200
 @require_safe
 @reader_required
 def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
-    """Two runs."""
+    """Two runs, the older one as the baseline."""
     unvetted = sees_unvetted(request)
     first, second = (run_side(one, unvetted=unvetted) for one in (run_id, other_id))
+    if first and second:
+        first, second = older_first(first, second)
     return _diff(request, "run", first, second)
 
 
 @require_safe
 @reader_required
 def host_diff(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
-    """Two hosts, each with its latest results."""
+    """Two hosts, each with its latest results, the first as the baseline."""
     return _diff(request, "host", host_side(host_id), host_side(other_id))
 
 
