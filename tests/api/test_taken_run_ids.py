@@ -78,9 +78,9 @@ def test_a_text_of_several_runs_is_stored_with_all_of_them_or_not_at_all(
 def test_the_page_names_the_run_and_leads_to_it(uploader: ApiClient) -> None:
     editor = Client()
     editor.force_login(User.objects.create_superuser("edith"))
-    run_id = previewed(uploader, LOOP)["run_id"]
+    run_id = send(uploader, LOOP, 200, preview=1, host="attic")["documents"][0]["run_id"]
     uploader.upload(run_document(run_id=run_id))
-    fields = {"packed": pack(LOOP.encode())}
+    fields = {"packed": pack(LOOP.encode()), "host-0": "attic"}
     answer = editor.post("/upload/save/", fields)
     assert answer.status_code == 409
     html = answer.content.decode()

@@ -90,6 +90,26 @@ def test_pasted_figures_are_corrected_saved_and_found_on_the_page_of_their_run(
     expect(page.get_by_text("Intel Xeon E5-2690").first).to_be_visible()
 
 
+@pytest.mark.parametrize("scripts", (True, False), ids=("with scripts", "without"))
+def test_a_machine_without_a_name_is_asked_for_one(
+    open_page: OpenPage, signed_in: dict[str, Any], scripts: bool
+) -> None:
+    page = open_page("/upload/", java_script_enabled=scripts, expected="400", **signed_in)
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.get_by_label("Drop files here").set_input_files([payload("nameless.txt", LIST)])
+    if not scripts:
+        page.get_by_role("button", name="See what is understood").click()
+    page.get_by_role("button", name="Save nameless.txt").click()
+    host = card(page, "nameless.txt").get_by_label("Host")
+    expect(host).to_be_focused()
+    expect(host).to_be_in_viewport()
+    expect(host).to_have_accessible_description(re.compile("Name the machine that was measured"))
+    expect(page.get_by_text("Name the machine that was measured")).to_be_in_viewport()
+    host.fill("boathouse")
+    host.press("Enter")
+    expect(page.get_by_role("link", name="boathouse")).to_be_visible()
+
+
 def test_what_is_pasted_is_read_at_once(open_page: OpenPage, signed_in: dict[str, Any]) -> None:
     page = open_page("/upload/", **signed_in)
     page.get_by_role("textbox", name="Paste").evaluate(PASTE, LIST)
@@ -102,7 +122,7 @@ def test_what_is_pasted_is_read_at_once(open_page: OpenPage, signed_in: dict[str
 def test_many_dropped_files_are_read_past_a_bad_one_and_saved_together(
     open_page: OpenPage, site: LiveSite, signed_in: dict[str, Any]
 ) -> None:
-    page = open_page("/upload/", **signed_in)
+    page = open_page("/upload/", expected="400", **signed_in)
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     document = json.dumps(run_document(host={"name": "dropped"}))
     texts = [("a.txt", SPEED), (EVIL, LIST), ("b.json", document)]
@@ -115,7 +135,12 @@ def test_many_dropped_files_are_read_past_a_bad_one_and_saved_together(
     expect(card(page, "backup.gz")).to_contain_text("This is a gzip archive")
     expect(page.get_by_text("This has 4.0 MiB; 4 are read at most.")).to_be_visible()
     page.get_by_role("button", name="Save all 3").click()
-    expect(page.locator("#upload-status")).to_have_text("3 texts saved.")
+    expect(page.locator("#upload-status")).to_have_text("1 text saved, 2 could not be.")
+    expect(card(page, "a.txt").get_by_label("Host")).to_be_focused()
+    for name in ("a.txt", EVIL):
+        card(page, name).get_by_label("Host").fill("dropped")
+    page.get_by_role("button", name="Save all 2").click()
+    expect(page.locator("#upload-status")).to_have_text("2 texts saved.")
     expect(page.locator("#upload-status")).to_be_focused()
     expect(page.locator("[data-card=saved]")).to_have_count(3)
     expect(page.get_by_role("button", name="Save all")).to_be_hidden()
@@ -226,13 +251,18 @@ def filled(page: Page) -> None:
         payload(EVIL + "w" * 200, BAD),
         payload("saved.txt", LIST + "\n"),
     )
+    unfold(page)
+    card(page, "saved.txt").get_by_label("Host").fill("attic")
     card(page, "saved.txt").get_by_role("button", name="Save").click()
     expect(page.locator("[data-card=saved]")).to_be_visible()
+    card(page, "list.txt").get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Name the machine that was measured")).to_be_visible()
     unfold(page)
 
 
 def test_every_kind_of_card_is_open_to_all(open_page: OpenPage, signed_in: dict[str, Any]) -> None:
-    page = open_page("/upload/", bypass_csp=True, reduced_motion="reduce", **signed_in)
+    options = {"bypass_csp": True, "reduced_motion": "reduce", **signed_in}
+    page = open_page("/upload/", expected="400", **options)
     filled(page)
     assert_open_to_all(page)
     page.set_viewport_size({"width": 390, "height": 900})

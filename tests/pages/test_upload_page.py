@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from html import unescape
 from random import Random
@@ -65,10 +66,16 @@ def fields_of(html: str) -> dict[str, str]:
     return found
 
 
+def named(fields: dict[str, str]) -> dict[str, str]:
+    """With a name for every machine that the text does not name."""
+    nameless = {name for name, value in fields.items() if name.startswith("host-") and not value}
+    return fields | dict.fromkeys(nameless, "attic")
+
+
 def save(
     client: Client, html: str, changes: Mapping[str, str] | None = None, expect: int = 200
 ) -> str:
-    fields = {**fields_of(html), **(changes or {})}
+    fields = {**named(fields_of(html)), **(changes or {})}
     response = client.post("/upload/save/", fields, headers=FRAGMENT)
     assert response.status_code == expect, response.content[:2000]
     return response.content.decode()
@@ -155,11 +162,11 @@ def test_the_same_text_is_stored_once(editor: Client) -> None:
     assert Run.objects.count() == 1
 
 
-def test_an_untouched_card_is_the_same_import_as_through_the_api(
+def test_a_card_is_the_same_import_as_with_the_same_answers_through_the_api(
     editor: Client, uploader: ApiClient
 ) -> None:
     body = (SPEED + LIST).encode()
-    answer = uploader.post("/api/v1/imports/", body, content_type="text/plain")
+    answer = uploader.post("/api/v1/imports/?host=attic", body, content_type="text/plain")
     assert answer.status_code == 202, answer.content
     assert "saved before" in text_of(save(editor, preview(editor, files=file(body))))
     assert ImportedText.objects.count() == 1
@@ -181,6 +188,33 @@ def test_an_emptied_field_means_not_known(editor: Client) -> None:
     assert "OpenSSL 1.1.1w" not in text_of(page(editor, f"/runs/{stored().run_id}/"))
 
 
+def test_a_machine_without_a_name_is_asked_for_one_before_anything_is_stored(
+    editor: Client,
+) -> None:
+    fields = fields_of(preview(editor, text=SPEED + SPEED.replace("1.1.1w", "1.0.2u")))
+    assert fields["host-0"] == fields["host-1"] == ""
+    answer = editor.post("/upload/save/", fields | {"host-1": "attic", "cpu-0": "VIA C7"})
+    assert answer.status_code == 400
+    html = answer.content.decode()
+    assert "Name the machine that was measured: its results are stored, found" in text_of(html)
+    (asked,) = re.findall(r'<input [^>]*aria-invalid="true"[^>]*>', html)
+    assert 'name="host-0"' in asked
+    assert " autofocus" in asked
+    assert fields_of(html)["host-1"] == "attic"
+    assert fields_of(html)["cpu-0"] == "VIA C7"
+    assert re.search(r'<details class="fold" open><summary>Figures and machine', html)
+    assert not ImportedText.objects.exists()
+    assert "saved" in text_of(save(editor, html, {"host-0": "cellar"}))
+    assert {run.host_name for run in Run.objects.all()} == {"attic", "cellar"}
+
+
+def test_a_machine_that_the_text_names_needs_no_other_name(editor: Client) -> None:
+    html = preview(editor, text=SPEED.replace("my old server", "root@nas:~# openssl speed"))
+    assert fields_of(html)["host-0"] == "nas"
+    editor.post("/upload/save/", fields_of(html) | {"host-0": ""})
+    assert Run.objects.get().host_name == "nas"
+
+
 @pytest.mark.parametrize("value", ("x" * 161, "left\u202eright", "a\x00b"))
 def test_a_correction_that_cannot_be_stored_is_told_at_its_field(
     editor: Client, value: str
@@ -192,7 +226,7 @@ def test_a_correction_that_cannot_be_stored_is_told_at_its_field(
 
 
 def test_saving_without_scripts_leads_to_an_address_that_shows_it(editor: Client) -> None:
-    fields = fields_of(preview(editor, files=file(SPEED)))
+    fields = named(fields_of(preview(editor, files=file(SPEED))))
     first = editor.post("/upload/save/", fields)
     assert first.status_code == 302
     said = text_of(page(editor, first["Location"]))
@@ -366,7 +400,12 @@ def test_many_runs_of_one_text_are_bounded_and_all_stored(editor: Client) -> Non
     said = text_of(save(editor, html, {"host-0": "attic"}))
     assert f"Stored as {len(versions)} runs." in said
     assert "and 3 more" in said
-    assert Run.objects.filter(host_name="attic").count() == 1
+    assert set(Run.objects.values_list("host_name", flat=True)) == {"attic"}
+    Run.objects.all().delete()
+    save(editor, html, {"host-0": "cellar"})
+    names = Counter(Run.objects.values_list("host_name", flat=True))
+    assert (names["cellar"], names["attic"]) == (1, 19)
+    assert sum(name.startswith("import-") for name in names) == len(versions) - 20
 
 
 def test_a_form_that_is_too_large_is_answered_in_words(editor: Client) -> None:
@@ -391,7 +430,7 @@ def test_a_text_that_does_not_compress_needs_a_script(editor: Client) -> None:
     noise = Random(1).randbytes(2_400_000).hex().encode()[: MAX_BYTES - 1000]
     html = preview(editor, files=file(SPEED.encode() + noise))
     assert "too varied to be saved without JavaScript" in html
-    fields = fields_of(html)
+    fields = named(fields_of(html))
     assert editor.post("/upload/save/", fields).status_code == 413
     packed = file(fields.pop("packed"), "packed")
     saved = editor.post("/upload/save/", {**fields, "packed": packed}, headers=FRAGMENT)

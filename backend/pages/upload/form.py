@@ -143,25 +143,38 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def answer_faults(answer: Answers, stated: Answers) -> dict[str, str]:
-    """What is wrong in the fields of one run, by field."""
-    return {
-        fact: f"At most {limit} printable characters."
-        for fact, limit in FACTS.items()
-        if answer[fact] != stated[fact]
-        and (len(answer[fact]) > limit or not answer[fact].isprintable())
-    }
+NAMELESS = (
+    "Name the machine that was measured: "
+    "its results are stored, found and compared under that name."
+)
+
+
+def answer_faults(answer: Answers, stated: Answers, saving: bool) -> dict[str, str]:
+    """What is wrong in the fields of one run, by field in their order.
+
+    When `saving` the machine needs a name: from the field, or else from the text.
+    """
+    faults = {}
+    for fact, limit in FACTS.items():
+        changed = answer[fact] != stated[fact]
+        if changed and (len(answer[fact]) > limit or not answer[fact].isprintable()):
+            faults[fact] = f"At most {limit} printable characters."
+        elif saving and fact == "host" and not (answer[fact] or stated[fact]):
+            faults[fact] = NAMELESS
+    return faults
 
 
 def corrections(stated: Sequence[Answers], answers: Sequence[Answers]) -> tuple[Corrections, ...]:
     """What the reader changed, run by run; nothing for a text that was left as it is.
 
-    The last one counts for all that follow (`run_documents`), so that equal ones at the end are
-    one: the same answers through the API are then the same import.
+    Runs that were not shown get the name that all shown ones without one were given, if it is the
+    same. The last correction counts for all that follow (`run_documents`), so that equal ones at
+    the end are one: the same answers through the API are then the same import.
     """
     made = [_correction(*pair) for pair in zip(stated, answers, strict=False)]
-    if len(made) < len(stated):
-        made.append(Corrections())
+    given = {pair[1]["host"] for pair in zip(stated, answers, strict=False) if not pair[0]["host"]}
+    name = given.pop() or None if len(given) == 1 else None
+    made += [Corrections(None if one["host"] else name) for one in stated[len(made) :]]
     while len(made) > 1 and made[-1] == made[-2]:
         made.pop()
     return () if made == [Corrections()] else tuple(made)

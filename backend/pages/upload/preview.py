@@ -56,6 +56,7 @@ class Field:
     limit: int
     stated: bool
     fault: str = ""
+    is_first_fault: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,8 +178,8 @@ def _stated(document: Mapping[str, Any], made_up: str) -> Answers:
     return {name: plain(text or "") for name, text in facts.items()}
 
 
-def text_card(seen: Look) -> Card:
-    """The card of a text that a tool printed."""
+def text_card(seen: Look, saving: bool = False) -> Card:
+    """The card of a text that a tool printed; when `saving`, every run's machine needs a name."""
     draft, understood = seen.draft, seen.understood
     empty, unread = not understood.documents, bool(understood.failures)
     lines = [one.line for one in understood.unrecognised]
@@ -191,7 +192,7 @@ def text_card(seen: Look) -> Card:
         how=_how_form(draft.how),
         runs=len(understood.documents),
         figures=figure_count(understood.documents),
-        sections=_sections(understood.documents, seen.stated, draft.answers),
+        sections=_sections(understood.documents, seen.stated, draft.answers, saving),
         warnings=understood.warnings[:WARNINGS_SHOWN],
         warning_count=len(understood.warnings),
         unrecognised=tuple(lines[:LINES_NAMED]),
@@ -226,23 +227,37 @@ def _marks(understood: Understood) -> dict[str, set[int]]:
 
 
 def _sections(
-    documents: Sequence[Mapping[str, Any]], stated: Sequence[Answers], answers: Sequence[Answers]
+    documents: Sequence[Mapping[str, Any]],
+    stated: Sequence[Answers],
+    answers: Sequence[Answers],
+    saving: bool,
 ) -> tuple[Section, ...]:
-    made, rows = [], ROWS_SHOWN
+    made, rows, faulty = [], ROWS_SHOWN, False
     for number, document in enumerate(documents[:SECTIONS_SHOWN]):
         answer = answers[number] if number < len(answers) else stated[number]
+        faults = answer_faults(answer, stated[number], saving)
+        fields = _fields(stated[number], answer, faults, first=not faulty)
+        faulty = faulty or bool(faults)
         shown = tables(document["measurements"], rows)
         rows -= sum(len(table.rows) for table in shown)
         facts = tuple(fact for fact in _facts(document) if fact[0] not in IN_FIELDS)
-        made.append(Section(_fields(stated[number], answer), facts, shown, *_remarks(document)))
+        made.append(Section(fields, facts, shown, *_remarks(document)))
     return tuple(made)
 
 
-def _fields(stated: Answers, answer: Answers) -> tuple[Field, ...]:
-    faults = answer_faults(answer, stated)
+def _fields(
+    stated: Answers, answer: Answers, faults: Mapping[str, str], first: bool
+) -> tuple[Field, ...]:
+    to_focus = next(iter(faults), None) if first else None
     return tuple(
         Field(
-            name, FIELD_LABELS[name], answer[name], limit, bool(stated[name]), faults.get(name, "")
+            name,
+            FIELD_LABELS[name],
+            answer[name],
+            limit,
+            bool(stated[name]),
+            faults.get(name, ""),
+            name == to_focus,
         )
         for name, limit in FACTS.items()
     )

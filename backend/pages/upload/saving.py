@@ -85,7 +85,7 @@ def _save_text(draft: Draft, person: User) -> Saved:
         seen = look(draft)
     except NotAText as error:
         raise NotSaved(Card(draft.name, str(error))) from None
-    card = text_card(seen)
+    card = text_card(seen, saving=True)
     if card.problem or card.answers_faulty:
         raise NotSaved(card)
     made = corrections(seen.stated, draft.answers)

@@ -122,14 +122,15 @@ def _page(
 ) -> HttpResponse:
     """The page with these cards; for a script the cards alone. `form` is what was sent."""
     first = form.get("card", "")
+    fragment = FRAGMENT in request.headers
     context = {
         "cards": cards,
+        "fragment": fragment,
         "first_card": int(first) if CARD_NUMBER.fullmatch(first) else 1,
         "open": len(cards) <= OPEN_CARDS and not form.get("folded"),
         "how": HowForm(form or None),
         "most_bytes": MAX_BYTES,
         "most_mebibytes": MAX_BYTES >> 20,
     }
-    fragment = FRAGMENT in request.headers
     template = "pages/parts/upload_cards.html" if fragment else "pages/upload.html"
     return render(request, template, context, status=status)

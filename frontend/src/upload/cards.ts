@@ -87,7 +87,14 @@ export function cardsIn(state: "ready" | "bad" | "saved"): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(`.upload-card[data-card="${state}"]`)];
 }
 
-/** Bring a card to the reader who asked for it. */
+/** Bring a card to the reader who asked for it: the field that needs an answer, or its start. */
 export function focusCard(card: HTMLElement): void {
-  card.querySelector<HTMLElement>("h2")?.focus();
+  if (!focusFault(card)) card.querySelector<HTMLElement>("h2")?.focus();
+}
+
+/** Bring the first field with a fault to the reader; whether there is one. */
+export function focusFault(among: HTMLElement): boolean {
+  const field = among.querySelector<HTMLElement>('[aria-invalid="true"]');
+  field?.focus();
+  return field !== null;
 }

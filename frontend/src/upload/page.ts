@@ -7,6 +7,7 @@ import {
   cardsIn,
   fetchCard,
   focusCard,
+  focusFault,
   nextCardNumber,
   problemCard,
   takePlace,
@@ -129,7 +130,7 @@ class UploadPage {
     let fresh = card;
     await this.bar.run(again ? "read" : "saved", [card], async (shown, signal) => {
       fresh = await this.exchange(shown, again, signal);
-      return fresh !== shown && fresh.dataset["card"] !== "bad";
+      return fresh !== shown && fresh.dataset["card"] === (again ? "ready" : "saved");
     });
     focusCard(fresh);
   }
@@ -139,7 +140,7 @@ class UploadPage {
       const fresh = await this.exchange(card, false, signal);
       return fresh.dataset["card"] === "saved";
     });
-    this.status.focus();
+    if (!focusFault(this.cards)) this.status.focus();
   }
 
   /** Send a card's form. The card that stands there afterwards: the answer, or the card itself. */
