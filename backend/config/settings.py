@@ -249,6 +249,7 @@ SPECTACULAR_SETTINGS = {
         "ExportFormatEnum": ["csv", "xlsx"],
         "TextFormatEnum": ["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"],
         # The same of fields that several requests have.
+        "OnlyTrueEnum": [(True, True)],
         "NameAttrEnum": ["name"],
         "NonFieldErrorsAttrEnum": ["non_field_errors"],
         "NonFieldErrorsCodeEnum": ["invalid", "null"],

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection
 
-from runs.hosts import HOSTS, HostKey, host_parameters
+from runs.hosts import HOSTS, HostKey, host_parameters, known_hosts
 from runs.models import ReferenceProfile, Run
 from runs.queries.profiles import KEEP_PROFILES
 from runs.unavailable import UNREACHABLE
@@ -145,11 +145,10 @@ def lock_and_look_up(begun: Sequence[Begun], hosts: Sequence[HostKey]) -> Found:
         cursor.execute(_LOCK, parameters)
         locked, _, digests, _, profiles, numbers = _every_answer(cursor)
     found = [(row[0], digest[0]) for row, digest in zip(locked, digests, strict=False)]
-    by_identity = {row[:3]: row[3] for row in numbers}
     return Found(
         unchanged=found == expected,
         profiles=[ReferenceProfile(pk=pk, levels=json.loads(levels)) for pk, levels in profiles],
-        hosts={key: by_identity[key.known_by] for key in hosts if key.known_by in by_identity},
+        hosts=known_hosts(hosts, numbers),
     )
 
 

@@ -14,6 +14,7 @@ from runs.models import Host, Run
 from runs.queries.machine_results import COLUMNS, OF_MACHINE, RESULT, SERIES_SET
 from runs.queries.selection import COUNTED
 from runs.queries.statements import LATEST_FIRST
+from runs.shown_names import NAME_HOSTS
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""
@@ -68,7 +69,7 @@ _OF_HOSTS = f"r.host_id = ANY(%s) AND {COUNTED}"
 
 @transaction.atomic
 def refresh_hosts(host_pks: Collection[int]) -> None:
-    """Make the latest results of these hosts anew from all their runs that count."""
+    """Make the latest results and names of these hosts anew from all their runs that count."""
     hosts = sorted(set(host_pks))
     # Two refreshes of one host must not interleave.
     list(Host.objects.select_for_update().filter(pk__in=hosts).order_by("pk").values_list("pk"))
@@ -81,6 +82,7 @@ def refresh_hosts(host_pks: Collection[int]) -> None:
         cursor.execute("DELETE FROM runs_machine WHERE host_id = ANY(%s)", [hosts])
         cursor.execute(_machines_of(_OF_HOSTS), [hosts])
         cursor.execute(_latest_of(_OF_HOSTS), [hosts])
+        cursor.execute(NAME_HOSTS, [hosts])
     data_changed()
 
 

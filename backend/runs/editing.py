@@ -14,7 +14,8 @@ from psycopg.errors import DeadlockDetected
 from runs.audit import Actor, Subject, record
 from runs.data_version import data_changed
 from runs.derived import Pair, delete_runs, follow, pairs_of, refresh_hosts
-from runs.models import Host, HostAlias, ImportedText, Run, RunDocument
+from runs.hosts import add_names
+from runs.models import Host, HostAlias, HostName, ImportedText, Run, RunDocument
 from runs.queries.profiles import wait_for_processing
 
 P = ParamSpec("P")
@@ -35,7 +36,7 @@ class EditConflict(EditRefused):
     """The state of the run or host forbids it."""
 
 
-def _edit(change: Callable[P, T]) -> Callable[P, T]:
+def edit(change: Callable[P, T]) -> Callable[P, T]:
     """A change in a transaction of its own, while no run is turned into rows.
 
     Processing a run writes to the runs beside it. A run that is just being begun may still wait
@@ -69,7 +70,7 @@ def _host_subject(host: Host) -> Subject:
     return Subject("host", host.pk, host.name)
 
 
-@_edit
+@edit
 def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
     """Take a run out of every list and figure, or bring it back; nothing else of it changes."""
     run = Run.objects.select_for_update(of=("self",)).get(pk=run_pk)
@@ -84,7 +85,7 @@ def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
     return run
 
 
-@_edit
+@edit
 def remove_run(run_pk: int, by: Actor) -> None:
     """Delete a run with its document for good, and the text it came from with its last run.
 
@@ -96,8 +97,17 @@ def remove_run(run_pk: int, by: Actor) -> None:
     record(by, "run.remove", _run_subject(run), before=_facts(run))
     text_pk = run.imported_text_id
     delete_runs([run])
+    _forget_name(run)
     if text_pk and not Run.objects.filter(imported_text_id=text_pk).exists():
         ImportedText.objects.filter(pk=text_pk).delete()
+
+
+def _forget_name(run: Run) -> None:
+    """Have the name of a removed run find its host no more, unless it comes from elsewhere too."""
+    same = {"host": run.host_id, "host_name": run.host_name}
+    names = HostName.objects.filter(host=run.host_id, name=run.host_name, renames=True)
+    if not Run.objects.filter(**same).exists():
+        names.exclude(host__name=run.host_name).delete()
 
 
 def _facts(run: Run) -> dict[str, Any]:
@@ -113,7 +123,7 @@ def _facts(run: Run) -> dict[str, Any]:
     }
 
 
-@_edit
+@edit
 def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     """Give a host another name; its key in addresses stays, uploads of the old name reach it.
 
@@ -126,6 +136,8 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     if name == host.name:
         return host
     before = host.name
+    known = host.names.values_list("name", flat=True)
+    add_names(host, {*known, before, name}, renames=False)
     if host.machine_id is None:
         _free_name(host, name)
         HostAlias.objects.create(host=host, name=before, published=host.published)
@@ -150,7 +162,7 @@ def _free_name(host: Host, name: str) -> None:
         )
 
 
-@_edit
+@edit
 def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     """Make two hosts one: all runs of `other` move, and so do uploads that come under its identity.
 
@@ -178,8 +190,12 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     Run.objects.filter(host=other).update(host=kept)
     other.aliases.update(host=kept)
     _alias_of(other, kept)
+    known = HostName.objects.filter(host__in=(kept, other)).values_list("name", flat=True)
+    names = {*known, kept.name, other.name}
+    add_names(kept, names, renames=False, same_machine=True)
     refresh_hosts([other.pk])
     other.delete()
+    _end_sharing(kept)
     if kept.approved or other.approved:
         _approve(kept)
     follow(changed)
@@ -202,13 +218,30 @@ def _alias_of(other: Host, kept: Host) -> None:
     HostAlias.objects.create(
         host=kept,
         machine_id=other.machine_id,
+        machine_name=other.machine_name,
         name=other.name,
         slug=other.slug,
         former_key=other.pk,
     )
 
 
-@_edit
+def _end_sharing(host: Host) -> None:
+    """Have any name lead to the host under a machine id that is its alone again."""
+    ids = {host.machine_id, *host.aliases.values_list("machine_id", flat=True)} - {None}
+    for machine_id in ids:
+        shared = {"machine_id": machine_id}
+        others = Host.objects.filter(**shared).exclude(pk=host.pk)
+        if others.exists() or HostAlias.objects.filter(**shared).exclude(host=host).exists():
+            continue
+        if host.machine_id == machine_id:
+            host.machine_name = ""
+            host.save(update_fields=["machine_name"])
+        elif not host.aliases.filter(**shared, machine_name="").exists():
+            first = host.aliases.filter(**shared).order_by("id").values("pk")[:1]
+            HostAlias.objects.filter(pk__in=first).update(machine_name="")
+
+
+@edit
 def approve_host(host_pk: int, by: Actor) -> Host:
     """Let a new host's runs count. Approving it again changes nothing."""
     host = Host.objects.select_for_update().get(pk=host_pk)

@@ -2,22 +2,27 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from django.conf import settings
 from django.db import IntegrityError
 
-from documents.naming import slug
+from documents.naming import same_name, slug
 from documents.types import HostIdentity
-from runs.models import Host, HostAlias
+from runs.models import Host, HostAlias, HostName
 
 SLUG_ATTEMPTS = 20
+
+
+Identity = tuple[str, str, bool]
+"""Machine id or "", name or "", published: what leads to one host."""
 
 
 class HostKey(NamedTuple):
     """What a host is recognised by: its machine id or, where there is none, its name.
 
-    Published hosts stand apart and go by their names.
+    Where several machines share the id, the name tells them apart. Published hosts stand apart
+    and go by their names.
     """
 
     machine_id: str | None
@@ -30,22 +35,30 @@ class HostKey(NamedTuple):
         return cls(None if published else identity.machine_id or None, identity.name, published)
 
     @property
-    def known_by(self) -> tuple[str, str, bool]:
-        """Equal for what is one host: a machine id counts whatever the name is."""
+    def known_by(self) -> Identity:
+        """Equal for what is one host, and for machines that share an id."""
         return (self.machine_id, "", False) if self.machine_id else ("", self.name, self.published)
+
+    @property
+    def identities(self) -> tuple[Identity, ...]:
+        """What may lead to its host: the first of these that is stored."""
+        if not self.machine_id:
+            return (self.known_by,)
+        return ((self.machine_id, same_name(self.name), False), self.known_by)
 
 
 HOSTS = """
-SELECT machine_id, '', false, id FROM runs_host WHERE machine_id = ANY(%(machine_ids)s)
+SELECT machine_id, machine_name, false, id FROM runs_host WHERE machine_id = ANY(%(machine_ids)s)
 UNION ALL
 SELECT '', name, published, id FROM runs_host WHERE machine_id IS NULL AND name = ANY(%(names)s)
 UNION ALL
-SELECT machine_id, '', false, host_id FROM runs_hostalias WHERE machine_id = ANY(%(machine_ids)s)
+SELECT machine_id, machine_name, false, host_id FROM runs_hostalias
+WHERE machine_id = ANY(%(machine_ids)s)
 UNION ALL
 SELECT '', name, published, host_id FROM runs_hostalias
 WHERE machine_id IS NULL AND name = ANY(%(names)s)
 """
-"""The `known_by` of hosts, former ones too, and their numbers."""
+"""Identities of hosts, former ones too, and their numbers."""
 
 HOLD = """
 UPDATE runs_run r SET hidden = true, held = true FROM runs_host h
@@ -60,28 +73,61 @@ def host_parameters(keys: Iterable[HostKey]) -> dict[str, list[str]]:
     return {"machine_ids": machine_ids, "names": [key.name for key in keys if not key.machine_id]}
 
 
+def known_hosts(keys: Iterable[HostKey], rows: Iterable[tuple[Any, ...]]) -> dict[HostKey, int]:
+    """Of these keys those that lead to a host, by the rows of `HOSTS`."""
+    numbers: dict[Identity, int] = {row[:3]: row[3] for row in rows}
+    return {
+        key: numbers[identity]
+        for key in keys
+        for identity in reversed(key.identities)
+        if identity in numbers
+    }
+
+
 def host_id(key: HostKey, *, waits: bool) -> int:
     """The number of a host never seen before, which is stored.
 
     `waits`: where new hosts need an editor's approval (`CIPHERMARK_APPROVE_HOSTS`), this one does.
     What people upload themselves they have approved.
     """
-    known = (
-        {"machine_id": key.machine_id}
-        if key.machine_id
-        else {"machine_id": None, "name": key.name, "published": key.published}
-    )
     approved = not (waits and settings.CIPHERMARK_APPROVE_HOSTS)
     new = {"name": key.name, "published": key.published, "approved": approved}
     for _ in range(SLUG_ATTEMPTS):
         # Another worker may take the slug between the look and the insert.
         with suppress(IntegrityError):
-            defaults = {**new, "slug": _free_slug(key.name)}
-            return Host.objects.get_or_create(**known, defaults=defaults)[0].pk
+            defaults = {**new, "slug": free_slug(key.name)}
+            host, created = Host.objects.get_or_create(**_stored_key(key), defaults=defaults)
+            if created:
+                add_names(host, [key.name])
+            return host.pk
     raise IntegrityError(f"no free slug for the host {key.name!r}")
 
 
-def _free_slug(name: str) -> str:
+def _stored_key(key: HostKey) -> dict[str, Any]:
+    """The fields of `Host` that no other has like this."""
+    if not key.machine_id:
+        return {"machine_id": None, "name": key.name, "published": key.published}
+    name = same_name(key.name) if is_shared(key.machine_id) else ""
+    return {"machine_id": key.machine_id, "machine_name": name}
+
+
+def is_shared(machine_id: str) -> bool:
+    """Whether an editor has told machines apart that share this id."""
+    return any(
+        model._default_manager.filter(machine_id=machine_id).exclude(machine_name="").exists()
+        for model in (Host, HostAlias)
+    )
+
+
+def add_names(host: Host, names: Iterable[str], **fields: bool) -> None:
+    """Have these names find the host; `fields` of `HostName`, set on known ones too."""
+    rows = [HostName(host=host, name=name, slug=slug(name), **fields) for name in names]
+    HostName.objects.bulk_create(rows, ignore_conflicts=True)
+    if fields:
+        HostName.objects.filter(host=host, name__in=[row.name for row in rows]).update(**fields)
+
+
+def free_slug(name: str) -> str:
     """A slug nobody has or had: the name's own, or that with the first free number."""
     wanted = slug(name)
     taken = {

@@ -50,6 +50,7 @@ def derive(begun: Begun, raw: Mapping[str, Any]) -> DerivedRun:
     document = parse_run_document(raw, received_at=begun.run.received_at)
     _describe(begun.run, document)
     key = HostKey.of(document.host, published=begun.run.source == Run.Source.PUBLISHED)
+    begun.run.machine_id = key.machine_id
     made = derive_rows(begun, key, document)
     judge(begun.run, made.measured, document.environment)
     return made

@@ -16,6 +16,7 @@ from analysis.baselines import MeasuredSeries, baseline_levels, cpu_bound_levels
 from analysis.cpu_cost import cpu_cost
 from analysis.plausibility import highest_plausible
 from analysis.summary import median_of_sorted, summarise
+from documents.naming import slug
 from documents.types import Measurement, RunDocument, Series
 from runs.claiming import Begun, lock_and_look_up
 from runs.data_version import CHANGE
@@ -24,6 +25,7 @@ from runs.hosts import HOLD, HostKey
 from runs.models import Run
 from runs.queries.statements import array
 from runs.series import agreed_on, negotiated_ids, series_ids, series_set
+from runs.shown_names import NAME_BY_RUNS
 from runs.speed_indices import TOOLS, StoredIndex
 
 
@@ -132,6 +134,7 @@ def derive_rows(begun: Begun, host: HostKey, document: RunDocument) -> DerivedRu
 
 
 _RUN_FIELDS = {
+    "machine_id": "text",
     "host_id": "bigint",
     "environment_id": "bigint",
     "status": "text",
@@ -176,6 +179,7 @@ FROM jsonb_to_recordset(%(described)s::jsonb)
 AS n (id bigint, {", ".join(f"{name} {kind}" for name, kind in _RUN_FIELDS.items())})
 WHERE r.id = n.id;
 {HOLD};
+{NAME_BY_RUNS};
 {ADD};
 {CHANGE}
 """  # noqa: S608 - constants
@@ -188,6 +192,7 @@ def _json(rows: Iterable[Mapping[str, Any]]) -> str:
 def store_rows(made: Sequence[DerivedRun]) -> None:
     """Store all that was derived of these runs, which the caller's transaction has locked."""
     owners = chain.from_iterable(len(one.results) * [one.run.pk] for one in made)
+    names = {one.host.name for one in made}
     columns = zip(*chain.from_iterable(one.results for one in made), strict=True)
     parameters = dict(zip(Result._fields, map(array, columns), strict=True))
     with connection.cursor() as cursor:
@@ -198,6 +203,7 @@ def store_rows(made: Sequence[DerivedRun]) -> None:
                 "run_id": array(owners),
                 "levels": _json(_of(one, row._asdict()) for one in made for row in one.levels),
                 "indices": _json(_of(one, asdict(row)) for one in made for row in one.indices),
+                "names": _json({"name": name, "slug": slug(name)} for name in names),
                 "described": _json(_described(one.run) for one in made),
                 "runs": [one.run.pk for one in made],
             },

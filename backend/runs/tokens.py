@@ -113,8 +113,14 @@ def check_host(token: ApiToken | None, host: Mapping[str, Any]) -> None:
 
 
 def _is_of_another(machine_id: str, name: str) -> bool:
-    """Whether this machine id leads to a host that has never gone by this name."""
-    theirs = Host.objects.filter(Q(machine_id=machine_id) | Q(aliases__machine_id=machine_id))
+    """Whether this machine id alone leads to a host that has never gone by this name.
+
+    Where machines share the id, the name says which of them it is.
+    """
+    theirs = Host.objects.filter(
+        Q(machine_id=machine_id, machine_name="")
+        | Q(aliases__machine_id=machine_id, aliases__machine_name="")
+    )
     called_so = Q(name=name) | Q(aliases__name=name) | Q(runs__host_name=name)
     return theirs.exists() and not theirs.filter(called_so).exists()
 

@@ -47,7 +47,7 @@ def test_one_machine_id_is_one_host_whatever_its_name(
     for name in ("nas", "nas.lan"):
         store_run(run_document(host={"name": name, "machine_id": "a" * 64}))
     (row,) = reader.get(URL).json()["results"]
-    assert (row["name"], row["runs"]) == ("nas", 2)
+    assert (row["name"], row["runs"]) == ("nas.lan", 2)
 
 
 def test_two_machines_of_one_name_are_two_hosts(reader: ApiClient, store_run: StoreRun) -> None:
@@ -75,5 +75,5 @@ def test_the_list_needs_the_same_few_queries_however_long_it_is(
 ) -> None:
     for number in range(4):
         store_run(run_document(host={"name": f"host-{number}"}))
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(5):
         reader.get(URL)

@@ -30,6 +30,7 @@ def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) 
         "/api/v1/hosts/",
         "/api/v1/hosts/{host_id}/",
         "/api/v1/hosts/{host_id}/merge/",
+        "/api/v1/hosts/{host_id}/split/",
         "/api/v1/imports/",
         "/api/v1/recommendation/",
         "/api/v1/reference-profiles/",

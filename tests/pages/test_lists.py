@@ -133,7 +133,7 @@ def test_the_queries_of_the_list_of_hosts_do_not_grow(
 ) -> None:
     for number in range(12):
         store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8), cpu=f"CPU {number}"))
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         page(member, "/hosts/?q=m&sort=latest&os=debian-gnu-linux&os=debian")
 
 

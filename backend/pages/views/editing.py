@@ -14,11 +14,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pages.paging import page_of
-from runs import editing
+from runs import editing, splitting
 from runs.audit import actor_of
 from runs.editing import EditConflict, EditRefused
 from runs.models import Host, Run
 from runs.queries.hidden import hidden_runs, waiting_hosts
+from runs.queries.host_names import HostNames, host_names, names_under_one_id
 from runs.queries.hosts import host_summaries, select_hosts
 from runs.queries.sides import CHOICES, hosts_beside
 
@@ -211,6 +212,33 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
         lambda: editing.merge_hosts(host.pk, other.pk, actor_of(request)),
         done,
     )
+
+
+@editors("runs.change_host")
+@require_http_methods(["GET", "HEAD", "POST"])
+def split_host(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Tell machines apart that share a machine id, by the names that their runs came with."""
+    host = get_object_or_404(Host, pk=host_id)
+    refusal, status = "", 200
+    if request.method == "POST":
+        try:
+            return redirect("host-page", _split(request, host))
+        except EditRefused as refused:
+            refusal, status = refused.sentence, 409 if isinstance(refused, EditConflict) else 400
+    context = {
+        "host": host,
+        "names": names_under_one_id(host_id),
+        "alternating": host_names([host_id]).get(host_id, HostNames()).alternating,
+        "refusal": refusal,
+    }
+    return render(request, "pages/split_host.html", context, status=status)
+
+
+def _split(request: HttpRequest, host: Host) -> int:
+    """The key of the host that the form's button leads to."""
+    if "one_machine" in request.POST:
+        return splitting.confirm_one_machine(host.pk, actor_of(request)).pk
+    return splitting.split_host(host.pk, request.POST.get("name", ""), actor_of(request)).pk
 
 
 @require_safe

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -19,8 +19,8 @@ from pages.recommend_page import headline
 from pages.series import series_page, tool_charts
 from pages.standing_view import standing_tables
 from runs.queries.delivery import latest_delivery
-from runs.queries.former_hosts import present_id
-from runs.queries.hosts import HostDetail, host_detail
+from runs.queries.former_hosts import present_id, present_keys
+from runs.queries.hosts import HostDetail, host_detail, select_hosts
 from runs.queries.standing import standings
 from runs.recommendation_question import of_host
 from runs.recommendations import advise
@@ -61,6 +61,15 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         **past,
     }
     return render(request, "pages/host.html", context, status=400 if faults else 200)
+
+
+@require_safe
+@reader_required
+def host_by_key(request: HttpRequest, key: str) -> HttpResponse:
+    """The page of the host with this key, a former one too, or of which this was a name."""
+    (present,) = present_keys([key]) if "\x00" not in key else ("",)
+    host = get_object_or_404(select_hosts(), slug=present)
+    return redirect("host-page", host.pk)
 
 
 def _where_it_went(host_id: int) -> HttpResponse:

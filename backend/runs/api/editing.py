@@ -1,4 +1,4 @@
-"""HTTP of what editors change: hide, show and remove runs; rename, approve and merge hosts."""
+"""HTTP of what editors change: hide, show, remove runs; rename, approve, merge, split hosts."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from runs import editing
+from runs import editing, splitting
 from runs.api.errors import Conflict
 from runs.api.known_parameters import ApiView
 from runs.api.permissions import MayChangeHosts, MayChangeRuns, MayRead, MayRemoveRuns, allowed
@@ -44,11 +44,14 @@ class HostChangeSerializer(serializers.Serializer[Any]):
     approved = serializers.ChoiceField(
         [True], required=False, help_text="Lets a new host's runs count; it cannot be undone."
     )
+    one_machine = serializers.ChoiceField(
+        [True], required=False, help_text="Its `alternating_names` are one machine's: none is left."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Nothing to do is a mistake of the caller."""
         if not attrs:
-            raise serializers.ValidationError("Say what to change: name, approved.")
+            raise serializers.ValidationError("Say what to change: name, approved, one_machine.")
         return attrs
 
 
@@ -65,6 +68,14 @@ class MergeSerializer(serializers.Serializer[Any]):
     """What is merged into the host."""
 
     other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="Its id.")
+
+
+class SplitSerializer(serializers.Serializer[Any]):
+    """What is split off from the host."""
+
+    name = serializers.CharField(
+        max_length=editing.LONGEST_NAME, help_text="The name that its runs came with."
+    )
 
 
 def _changed(change: Callable[[], T]) -> T:
@@ -139,7 +150,7 @@ class HostEditing(ApiView):
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
     def patch(self, request: Request, host_id: int) -> Response:
-        """Rename the host, or approve a new one. For signed-in editors."""
+        """Rename the host, approve a new one, or say it is one machine. For signed-in editors."""
         key = _host_key(host_id)
         asked = HostChangeSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -148,6 +159,8 @@ class HostEditing(ApiView):
             _changed(lambda: editing.rename_host(key, name, by))
         if asked.validated_data.get("approved"):
             _changed(lambda: editing.approve_host(key, by))
+        if asked.validated_data.get("one_machine"):
+            _changed(lambda: splitting.confirm_one_machine(key, by))
         return Response(ChangedHostSerializer(Host.objects.get(pk=key)).data)
 
 
@@ -169,3 +182,23 @@ class HostMerge(ApiView):
         other = asked.validated_data["other"]
         kept = _changed(lambda: editing.merge_hosts(key, other, actor_of(request)))
         return Response(ChangedHostSerializer(kept).data)
+
+
+class HostSplit(ApiView):
+    """Several machines under one machine id."""
+
+    permission_classes = (MayChangeHosts,)
+
+    @extend_schema(
+        operation_id="hosts_split",
+        request=SplitSerializer,
+        responses={201: ChangedHostSerializer, **CONFLICT},
+    )
+    def post(self, request: Request, host_id: int) -> Response:
+        """Runs of this name, and later ones, go to a host of their own, which is answered."""
+        key = _host_key(host_id)
+        asked = SplitSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        name = asked.validated_data["name"]
+        new = _changed(lambda: splitting.split_host(key, name, actor_of(request)))
+        return Response(ChangedHostSerializer(new).data, status=status.HTTP_201_CREATED)

@@ -117,6 +117,15 @@ class RunDetailSerializer(RunSummarySerializer):
         }
 
 
+class NamedRunsSerializer(serializers.Serializer[Any]):
+    """Runs of a host that came with one name."""
+
+    name = serializers.CharField()
+    first = serializers.DateTimeField(help_text="Start of the first run.", **NULLABLE)
+    last = serializers.DateTimeField(help_text="End of the last run.", **NULLABLE)
+    runs = serializers.IntegerField()
+
+
 class HostSummarySerializer(serializers.Serializer[Any]):
     """One host with its latest environment and acceleration verdict."""
 
@@ -137,6 +146,13 @@ class HostSummarySerializer(serializers.Serializer[Any]):
     acceleration_advice = serializers.CharField(help_text="What to do about it, if anything.")
     acceleration_factor = serializers.FloatField(
         help_text="Times that AES is faster than without its instructions.", **NULLABLE
+    )
+    former_names = serializers.ListField(
+        child=serializers.CharField(), help_text="Other names of it, which find it too."
+    )
+    alternating_names = NamedRunsSerializer(
+        many=True,
+        help_text="Names that came under one machine id in overlapping times: probably clones.",
     )
 
 

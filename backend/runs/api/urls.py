@@ -42,6 +42,7 @@ urlpatterns = [
     path("v1/hosts/", views.HostList.as_view(), name="hosts"),
     path("v1/hosts/<int:host_id>/", views.HostView.as_view(), name="host"),
     path("v1/hosts/<int:host_id>/merge/", editing.HostMerge.as_view(), name="merge-hosts"),
+    path("v1/hosts/<int:host_id>/split/", editing.HostSplit.as_view(), name="split-host"),
     path("v1/shares/", shares.ShareList.as_view(), name="shares"),
     path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
     path("v1/exports/comparison.csv", exports.ComparisonCsv.as_view(), name="comparison-csv"),

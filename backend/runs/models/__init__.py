@@ -3,7 +3,7 @@
 from runs.models.audit import AuditEntry
 from runs.models.environment import DimensionValue, Environment
 from runs.models.export_job import ExportJob
-from runs.models.host import Host, HostAlias
+from runs.models.host import Host, HostAlias, HostName
 from runs.models.imported_text import ImportedText
 from runs.models.latest import DataVersion, Latest, Machine
 from runs.models.measurement import Measurement
@@ -25,6 +25,7 @@ __all__ = [
     "ExportJob",
     "Host",
     "HostAlias",
+    "HostName",
     "ImportedText",
     "Latest",
     "Machine",

@@ -46,6 +46,9 @@ class Run(models.Model):
     derived_version = models.SmallIntegerField(
         default=1, help_text="Of the program that derived what follows, and the rows of the run."
     )
+    machine_id = models.CharField(  # noqa: DJ001 - none
+        max_length=64, null=True, blank=True, help_text="As the document has it."
+    )
     host = models.ForeignKey(Host, models.PROTECT, null=True, blank=True, related_name="runs")
     environment = models.ForeignKey(
         Environment, models.PROTECT, null=True, blank=True, related_name="runs"

@@ -11,8 +11,8 @@ from runs.queries.selection import COUNTED
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 
 _VOTES = f"""
-    SELECT h.slug, h.name, h.machine_id, h.published, e.fingerprint, d.label,
-        extract(epoch FROM r.started_at)::float8, r.id, b.family, b.level
+    SELECT h.slug, h.name, concat(h.machine_id, h.machine_name), h.published, e.fingerprint,
+        d.label, extract(epoch FROM r.started_at)::float8, r.id, b.family, b.level
     FROM (
         SELECT DISTINCT ON (r.host_id, r.environment_id) r.*
         FROM runs_run r

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.comparison import natural_key
+from runs.queries.host_names import NAMED_LIKE
 from runs.queries.recommendation import MOST_HOSTS, PLAIN_SSH, HostSelection
 from runs.queries.selection import COUNTED, grouping
 from runs.queries.statements import fetch_rows
@@ -30,24 +31,25 @@ def hosts_to_choose(limit: int) -> list[HostName]:
 
 
 def hosts_called(texts: Iterable[str]) -> list[HostName]:
-    """The hosts with a run that counts whose key or name is one of these, by key."""
+    """The hosts with a run that counts whose key, name or former name is one of these, by key."""
     wanted = list(texts)
     rows = fetch_rows(
-        "SELECT h.slug, h.name FROM runs_host h WHERE (h.slug = ANY(%s) OR h.name = ANY(%s))"  # noqa: S608
+        "SELECT h.slug, h.name FROM runs_host h WHERE (h.slug = ANY(%s) OR h.name = ANY(%s)"  # noqa: S608
+        " OR EXISTS (SELECT FROM runs_hostname n WHERE n.host_id = h.id AND n.name = ANY(%s)))"
         " AND EXISTS (SELECT 1 FROM runs_run r"
         f" WHERE r.host_id = h.id AND {COUNTED}) ORDER BY h.slug LIMIT %s",
-        [wanted, wanted, MOST_HOSTS],
+        [wanted, wanted, wanted, MOST_HOSTS],
     )
     return [HostName(*row) for row in rows]
 
 
 def hosts_like(text: str, limit: int) -> list[HostName]:
-    """The hosts with a run that counts whose name holds this text, by name."""
+    """The hosts with a run that counts of which a name holds this text, by name."""
     rows = fetch_rows(
         "SELECT h.slug, h.name FROM runs_host h"  # noqa: S608
-        " WHERE strpos(lower(h.name), lower(%s)) > 0 AND EXISTS (SELECT 1 FROM runs_run r"
+        f" WHERE {NAMED_LIKE} AND EXISTS (SELECT 1 FROM runs_run r"
         f" WHERE r.host_id = h.id AND {COUNTED}) ORDER BY h.name, h.slug LIMIT %s",
-        [text, limit],
+        [text, text, limit],
     )
     return [HostName(*row) for row in rows]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from analysis.comparison import natural_key
 from runs.models import DimensionValue
 from runs.queries.facets import FACETS, Facet, FacetOption
+from runs.queries.host_names import NAMED_LIKE
 from runs.queries.selection import COUNTED, Where, add_filter
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 from runs.rollups import Made, Question, maker, rollup
@@ -30,7 +31,7 @@ _KINDS = f"""
 SELECT e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration, count(*)
 {_FROM_LATEST}
 JOIN runs_host h ON h.id = r.host_id
-WHERE strpos(lower(h.name), lower(%s)) > 0
+WHERE {NAMED_LIKE}
 GROUP BY e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration
 """
 
@@ -79,11 +80,11 @@ def host_facets(text: str, filters: Mapping[str, tuple[str, ...]]) -> HostFacets
 
 @maker("host kinds")
 def _make_kinds(_question: Question) -> Made:
-    return Made({"rows": fetch_rows(_KINDS, [""])})
+    return Made({"rows": fetch_rows(_KINDS, ["", ""])})
 
 
 def _kinds(text: str) -> list[_Kind]:
-    rows = fetch_rows(_KINDS, [text]) if text else rollup("host kinds", {})["rows"]
+    rows = fetch_rows(_KINDS, [text, text]) if text else rollup("host kinds", {})["rows"]
     wanted = {pk for *values, _, _ in rows for pk in values}
     known = DimensionValue.objects.in_bulk(wanted)
     return [

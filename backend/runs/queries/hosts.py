@@ -9,8 +9,10 @@ from uuid import UUID
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Lower
 
+from analysis.host_names import NamedRuns
 from runs.models import Host, Run
 from runs.queries.host_facets import hosts_of_latest_runs
+from runs.queries.host_names import HostNames, host_names, named_like
 from runs.queries.latest import LATEST_FIRST, LatestResult, latest_results
 from runs.queries.runs import (
     MeasurementDetail,
@@ -46,6 +48,9 @@ class HostSummary:
     acceleration_evidence: str
     acceleration_advice: str
     acceleration_factor: float | None
+    former_names: tuple[str, ...]
+    alternating_names: tuple[NamedRuns, ...]
+    """Names that came under one machine id in overlapping times: several machines, probably."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +101,12 @@ SORT_FIELDS: Mapping[str, Any] = {
 def find_hosts(
     text: str, filters: Mapping[str, tuple[str, ...]], sort_field: str = "pk"
 ) -> QuerySet[Host]:
-    """Hosts that have a ready run, whose name has this text, whose latest run passes the filters.
+    """Hosts with a ready run, of which a name has this text and the latest run passes the filters.
 
     The filters are as in `selection.FILTERS`. They have the sort field alone, which is "pk" or
     one of `SORT_FIELDS`; what a list shows of a host comes from `summaries_of`.
     """
-    hosts = Host.objects.filter(Exists(_READY_RUNS), name__icontains=text)
+    hosts = Host.objects.filter(named_like(text), Exists(_READY_RUNS))
     if sort_field in SORT_FIELDS:
         hosts = hosts.alias(**{sort_field: SORT_FIELDS[sort_field]})
     return hosts.filter(pk__in=hosts_of_latest_runs(filters)) if filters else hosts
@@ -115,7 +120,7 @@ def summaries_of(hosts: Iterable[Host]) -> list[HostSummary]:
 
 
 def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
-    """Rows for hosts selected by `select_hosts`, in two queries whatever their number."""
+    """Rows for hosts selected by `select_hosts`, in a few queries whatever their number."""
     hosts = list(hosts)
     latest = {
         run.pk: run
@@ -129,10 +134,14 @@ def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
             "environment__virtualization",
         )
     }
-    return [_summary(host, latest.get(getattr(host, "latest_run", 0))) for host in hosts]
+    names = host_names(host.pk for host in hosts)
+    return [
+        _summary(host, latest.get(getattr(host, "latest_run", 0)), names.get(host.pk, HostNames()))
+        for host in hosts
+    ]
 
 
-def _summary(host: Host, run: Run | None) -> HostSummary:
+def _summary(host: Host, run: Run | None, names: HostNames) -> HostSummary:
     environment = run.environment if run else None
     return HostSummary(
         id=host.pk,
@@ -151,6 +160,8 @@ def _summary(host: Host, run: Run | None) -> HostSummary:
         acceleration_evidence=run.acceleration_evidence if run else "",
         acceleration_advice=run.acceleration_advice if run else "",
         acceleration_factor=run.acceleration_factor if run else None,
+        former_names=names.former,
+        alternating_names=names.alternating,
     )
 
 

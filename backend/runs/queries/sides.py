@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from runs.models import Run
+from runs.models import Host, Run
+from runs.queries.host_names import named_like
 from runs.queries.hosts import HostSummary, host_summaries, select_hosts
 from runs.queries.latest import LATEST_FIRST, LatestResult, latest_results, results_of
 from runs.queries.runs import RunSummary, environment_of, latest_received, select_runs
@@ -97,7 +98,8 @@ def runs_beside(run_id: UUID, named: str) -> tuple[RunSummary, ...]:
     if run is None:
         return ()
     ready = Run.objects.filter(status=Run.Status.READY, hidden=False).exclude(pk=run.pk)
-    others = ready.filter(host__name__icontains=named) if named else ready.filter(host=run.host_id)
+    hosts = Host.objects.filter(named_like(named)) if named else [run.host_id]
+    others = ready.filter(host__in=hosts)
     return tuple(latest_received(others, CHOICES))
 
 
@@ -105,5 +107,5 @@ def hosts_beside(host_id: int, named: str) -> tuple[HostSummary, ...]:
     """Hosts to compare one with: those whose name contains `named`, the latest added first."""
     others = select_hosts().exclude(pk=host_id)
     if named:
-        others = others.filter(name__icontains=named)
+        others = others.filter(named_like(named))
     return tuple(host_summaries(others[:CHOICES]))
