@@ -34,6 +34,7 @@ REDIS_DATABASES = {
     "slow": 5,
     "bench": 6,
     "imports": 7,
+    "clones": 8,
 }
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 

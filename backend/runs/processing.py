@@ -27,7 +27,7 @@ DERIVED_VERSION = 5
 2: names of CPUs by number, spreads of CPU cost, CPU-bound levels, five verdicts with advice.
 3: narrow rows, latest results.
 4: sets of series; a migration told those of 3 theirs.
-5: lengths of tries, no CPU cost of transfers too short to tell it.
+5: lengths of tries, no CPU cost of transfers too short to tell it, machine ids of runs.
 """
 
 

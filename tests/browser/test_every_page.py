@@ -1,9 +1,11 @@
 """What holds for every page and state: accessibility, width, weight, no other host."""
 
 import gzip
+import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from tests.browser.conftest import OpenPage
 from tests.browser.open_to_all import assert_open_to_all
 from tests.live_site import PROJECT, LiveSite
+from tests.sample_documents import run_document
 
 JAVASCRIPT_LIMIT_KB = 110
 CIPHERS = "cipher=aes128-gcm@openssh.com&cipher=cast128-cbc"
@@ -66,7 +69,7 @@ STATES = {
     "sensitivity": "/method/sensitivity/?group_by=os&source=published",
     "overfull sensitivity": "/method/sensitivity/?tool=openssl&tag=fleet:big&top=all",
 }
-EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts")
+EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts", "split a host")
 """Pages that ask before something is changed."""
 SIGNED_IN = (
     "compare",
@@ -80,6 +83,13 @@ SIGNED_IN = (
     "waiting hosts",
     *EDITED,
 )
+AWAY = """
+from runs.audit import COMMAND
+from runs.editing import remove_run
+from runs.models import Run
+for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
+    remove_run(key, COMMAND)
+"""
 REFUSED = (
     "refused",
     "no such file",
@@ -88,6 +98,26 @@ REFUSED = (
     "no such profile",
     "share ended",
 )
+
+
+CLONES = ("clone <script>alert(1)</script>", "clone " + "W" * 190)
+
+
+def clones(site: LiveSite) -> str:
+    """The id of a host of two alternating names."""
+    found = site.get("/api/v1/hosts/?page_size=200")["results"]
+    return next(str(one["id"]) for one in found if one["name"] in CLONES)
+
+
+@pytest.fixture(scope="module")
+def cloned(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Two clones with one machine id, in this module alone."""
+    lines = tmp_path_factory.mktemp("clones") / "runs.ndjson"
+    runs = [run_document(host={"name": name, "machine_id": "c" * 64}) for name in CLONES]
+    lines.write_text("\n".join(map(json.dumps, runs)))
+    site.manage("load_runs", str(lines), "--jobs", "1")
+    yield
+    site.manage("shell", "--no-imports", "-c", f"names = {CLONES!r}\n{AWAY}")
 
 
 def address(state: str, site: LiveSite, run_id: str) -> str:
@@ -101,16 +131,18 @@ def address(state: str, site: LiveSite, run_id: str) -> str:
         "share": site.share(),
         "hide a run": f"/runs/{run_id}/hide/",
         "rename a host": f"/hosts/{run['host_id']}/rename/",
+        "clones": f"/hosts/{clones(site)}/",
+        "split a host": f"/hosts/{clones(site)}/split/",
         "merge a host": f"/hosts/{run['host_id']}/merge/",
         "merge two hosts": f"/hosts/{run['host_id']}/merge/{published['host_id']}/",
     }
     return found.get(state) or STATES[state]
 
 
-ALL = (*STATES, "run", "host", "published run", "share", *EDITED)
+ALL = (*STATES, "run", "host", "clones", "published run", "share", *EDITED)
 
 
-@pytest.mark.usefixtures("fleet")
+@pytest.mark.usefixtures("fleet", "cloned")
 @pytest.mark.parametrize("state", ALL)
 def test_every_state_is_open_to_all(
     open_page: OpenPage,

@@ -153,7 +153,7 @@ def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
         f"/recommend/?client={keys[0]}&server={keys[1]}&policy=everything",
         f"/runs/{ids[0]}/diff/{ids[1]}/",
         f"/hosts/{numbers[0]}/diff/{numbers[1]}/",
-        *(f"/hosts/{numbers[2]}/{what}/" for what in ("diff", "rename", "merge")),
+        *(f"/hosts/{numbers[2]}/{what}/" for what in ("diff", "rename", "merge", "split")),
         f"/hosts/{numbers[0]}/merge/{numbers[1]}/",
         f"/runs/{ids[1]}/hide/",
     ]
