@@ -12,7 +12,10 @@ from django.db.migrations.loader import MigrationLoader
 
 from runs import derived
 from runs.acceptance import accept_run
-from runs.models import Run, RunDocument
+from runs.audit import COMMAND
+from runs.editing import rename_host
+from runs.models import Host, HostName, Run, RunDocument
+from runs.splitting import split_host
 from tests.chaos.answers import MEASUREMENTS, VERDICTS, comparisons, rows
 from tests.chaos.documents import documents
 from tests.conftest import StoreRun, let_audit_log_be_emptied
@@ -91,3 +94,36 @@ def sets() -> dict[int, tuple[UUID | None, int]]:
     return {
         pk: (one, by) for pk, one, by in ready.values_list("pk", "series_set", "derived_version")
     }
+
+
+@pytest.fixture
+def renamed(site: None, store_run: StoreRun) -> Host:
+    """A host of two names under one machine id, which an editor then gave a third."""
+    for day, name in enumerate(("first", "second"), start=1):
+        at = f"2026-01-0{day}T00:00:00Z"
+        host = {"name": name, "machine_id": "e" * 64}
+        run = store_run(run_document(host=host, started_at=at, finished_at=at))
+    assert run.host is not None
+    return rename_host(run.host.pk, "third", COMMAND)
+
+
+NAMES = ("host__pk", "name", "slug", "renames", "same_machine")
+
+
+def test_the_migration_finds_the_names_of_hosts(renamed: Host) -> None:
+    known = sorted(HostName.objects.values_list(*NAMES))
+    assert (renamed.pk, "first", "first", False, False) in known
+    call_command("migrate", "runs", "0018", verbosity=0, interactive=False)
+    HostName.objects.all().delete()
+    call_command("migrate", verbosity=0, interactive=False)
+    assert sorted(HostName.objects.values_list(*NAMES)) == known
+
+
+def test_hosts_that_share_a_machine_id_survive_a_version_back(renamed: Host) -> None:
+    new = split_host(renamed.pk, "first", COMMAND)
+    runs = dict(Run.objects.filter(machine_id="e" * 64).values_list("run_id", "host"))
+    assert set(runs.values()) == {renamed.pk, new.pk}
+    call_command("migrate", "runs", "0017", verbosity=0, interactive=False)
+    call_command("migrate", verbosity=0, interactive=False)
+    assert {run_id: Run.objects.get(run_id=run_id).host_id for run_id in runs} == runs
+    assert Host.objects.get(machine_id="e" * 64).pk == renamed.pk

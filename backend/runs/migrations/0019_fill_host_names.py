@@ -20,9 +20,12 @@ ON CONFLICT (host_id, name) DO NOTHING
 """
 
 DECIDED = """
-UPDATE runs_hostname n SET renames = false, same_machine = same_machine OR action = 'host.merge'
-FROM runs_auditentry WHERE action IN ('host.rename', 'host.merge')
-    AND object_kind = 'host' AND object_key = n.host_id::text
+UPDATE runs_hostname n SET renames = false, same_machine = n.same_machine OR decided.merged
+FROM (
+    SELECT object_key, bool_or(action = 'host.merge') AS merged FROM runs_auditentry
+    WHERE action IN ('host.rename', 'host.merge') AND object_kind = 'host' GROUP BY object_key
+) decided
+WHERE decided.object_key = n.host_id::text
 """
 
 def fill_names(apps, schema_editor):
