@@ -568,11 +568,10 @@ def cgroup_folders(listing: str, base: str = "/sys/fs/cgroup") -> List[str]:
     be one of the host's, of which only the end of it, or nothing, is there.
     """
     folders = []  # type: List[str]
-    for _, controllers, path in (line.split(":", 2) for line in listing.splitlines()):
+    for controllers, path in re.findall(r"^\d+:([^:\n]*):(.*)$", listing, re.M):
         if controllers and "cpu" not in controllers.split(","):
             continue
-        mounts = (controllers, "cpu") if controllers else ("", "unified")
-        mount = next((name for name in mounts if os.path.isdir(os.path.join(base, name))), "")
+        mount = controllers if os.path.isdir(os.path.join(base, controllers)) else "cpu"
         parts = [part for part in path.split("/") if part not in ("", "..")]
         for depth in range(len(parts), -1, -1):
             folders.append(os.path.join(base, mount, *parts[:depth]))
@@ -3373,7 +3372,7 @@ class Run:
             "host": {
                 "name": host_name(options, self.run_id),
                 "machine_id": None if options.anonymous else machine_id(),
-                "named": options.name is not None,
+                "named": options.name is not None and not options.anonymous,
             },
             "tags": options.tags,
             "settings": {
@@ -4479,6 +4478,8 @@ def dry_run_lines(options: RunOptions, server: Optional[str]) -> List[str]:
         "lscpu    # ARM only, for the model's name",
         "systemd-detect-virt --vm",
         "systemd-detect-virt --container",
+        "vcgencmd get_throttled    # Raspberry Pi only, where /sys does not tell",
+        "sysctl ...    # macOS and FreeBSD only; on macOS also ioreg -rd1 -c IOPlatformExpertDevice",
     ]
     lines.append(shell_words([openssl, "version", "-a"]))
     if "ssh" in options.tools:

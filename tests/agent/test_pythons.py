@@ -116,7 +116,7 @@ def test_a_home_that_cannot_be_written_keeps_the_run_elsewhere(
         before="agent.RETRY_DELAYS = ()", env={"HOME": str(home), "CIPHERMARK_TOKEN": "x"},
     )  # fmt: skip
     assert done.code == 1, done.err
-    (kept,) = (tmp_path / "temporary").glob("run-*.json")
+    (kept,) = (tmp_path / "temporary").glob("ciphermark-*/spool/run-*.json")
     assert f"kept in {kept}" in done.err
     assert validate_run_document(json.loads(kept.read_text())) == []
 
