@@ -4479,7 +4479,8 @@ def dry_run_lines(options: RunOptions, server: Optional[str]) -> List[str]:
         "systemd-detect-virt --vm",
         "systemd-detect-virt --container",
         "vcgencmd get_throttled    # Raspberry Pi only, where /sys does not tell",
-        "sysctl ...    # macOS and FreeBSD only; on macOS also ioreg -rd1 -c IOPlatformExpertDevice",
+        "sysctl    # macOS and FreeBSD only, for the CPU",
+        "ioreg -rd1 -c IOPlatformExpertDevice    # macOS only, for the machine's id",
     ]
     lines.append(shell_words([openssl, "version", "-a"]))
     if "ssh" in options.tools:
@@ -4724,10 +4725,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     host.add_argument(
         "--name",
         type=host_label,
-        help="name of this host (default: its host name); a server that knows the machine keeps "
-        "the name it has there",
+        help="name of this host (default: its host name); a server lists the machine by its newest "
+        "name, unless an editor gave it one",
     )
-    host.add_argument("--anonymous", action="store_true", help="no host name, no machine id")
+    host.add_argument("--anonymous", action="store_true", help="no name of host or account, no id")
     parser.add_argument(
         "--tag",
         metavar="KEY=VALUE",

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
 from django.conf import settings
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 
 from documents.naming import same_name, slug
 from documents.types import HostIdentity
@@ -82,6 +82,23 @@ def known_hosts(keys: Iterable[HostKey], rows: Iterable[tuple[Any, ...]]) -> dic
         for identity in reversed(key.identities)
         if identity in numbers
     }
+
+
+def listed_name(identity: HostIdentity) -> str:
+    """The name by which the host of a run with this identity is listed once that is processed.
+
+    The run's own, unless an editor replaced that one (`HostName.renames`), or the name leads to
+    a host that is known by another one.
+    """
+    key = HostKey.of(identity, published=False)
+    with connection.cursor() as cursor:
+        cursor.execute(HOSTS, host_parameters([key]))
+        known = known_hosts([key], cursor.fetchall())
+    if key not in known:
+        return identity.name
+    host = Host.objects.get(pk=known[key])
+    replaced = HostName.objects.filter(host=host, name=identity.name, renames=False).exists()
+    return host.name if replaced or not key.machine_id else identity.name
 
 
 def host_id(key: HostKey, *, waits: bool) -> int:

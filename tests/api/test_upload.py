@@ -14,6 +14,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from runs import editing
 from runs.audit import COMMAND
 from runs.models import ApiToken, Run
+from runs.processing import process_run
 from runs.tokens import create_token
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document
@@ -209,3 +210,37 @@ def test_a_token_of_one_host_takes_no_other_hosts_machine_id(store_run: StoreRun
     assert bound.upload(run_document(host=own)).status_code == 202
     editing.merge_hosts(router.pk, nas.pk, COMMAND)
     assert bound.upload(run_document(host=own)).status_code == 202
+
+
+def named_document(name: str, machine_id: str | None = "a" * 64, **more: Any) -> dict[str, Any]:
+    return run_document(host={"name": name, "machine_id": machine_id, "named": True}, **more)
+
+
+def test_the_answer_says_how_a_named_host_is_listed(
+    uploader: ApiClient, store_run: StoreRun
+) -> None:
+    """A new name renames; one that an editor replaced does not, and the agent can say so."""
+    first = uploader.upload(named_document("nas"))
+    assert first.json()["host"] == {"name": "nas"}
+    host = store_run(named_document("nas")).host
+    assert host is not None
+    editing.rename_host(host.pk, "Cellar", COMMAND)
+    assert uploader.upload(named_document("nas")).json()["host"] == {"name": "Cellar"}
+    assert uploader.upload(named_document("attic")).json()["host"] == {"name": "attic"}
+    for run in Run.objects.filter(status=Run.Status.ACCEPTED).order_by("pk"):
+        process_run(run.pk)
+    host.refresh_from_db()
+    assert host.name == "attic"
+
+
+def test_a_host_without_machine_id_keeps_the_name_that_an_editor_gave(
+    uploader: ApiClient, store_run: StoreRun
+) -> None:
+    host = store_run(named_document("box", None)).host
+    assert host is not None
+    editing.rename_host(host.pk, "Cellar", COMMAND)
+    assert uploader.upload(named_document("box", None)).json()["host"] == {"name": "Cellar"}
+
+
+def test_a_name_that_nobody_gave_is_not_answered(uploader: ApiClient) -> None:
+    assert "host" not in uploader.upload(run_document()).json()

@@ -7,12 +7,21 @@ from rest_framework import serializers
 NULLABLE: dict[str, Any] = {"allow_null": True}
 
 
+class ListedHostSerializer(serializers.Serializer[Any]):
+    """How a host is listed."""
+
+    name = serializers.CharField()
+
+
 class AcceptedSerializer(serializers.Serializer[Any]):
     """The answer to an upload."""
 
     run_id = serializers.UUIDField()
     status = serializers.ChoiceField(["accepted", "ready", "rejected"])
     url = serializers.URLField()
+    host = ListedHostSerializer(
+        required=False, help_text="Where the document says that its host was named."
+    )
 
 
 class RunSummarySerializer(serializers.Serializer[Any]):

@@ -1,15 +1,19 @@
 """POST runs/: from a request to a stored, queued run."""
 
+from typing import Any
+
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from documents.json_text import JsonError, parse_json
+from documents.types import HostIdentity
 from documents.validation import Fault, validate_run_document
 from runs.acceptance import RunConflict, accept_run
 from runs.api.errors import Conflict, InvalidDocument
 from runs.api.request_body import read_json_body
+from runs.hosts import listed_name
 from runs.models import ApiToken, Run
 from runs.tasks import enqueue_accepted
 from runs.tokens import check_host
@@ -38,11 +42,16 @@ def upload_run(request: Request) -> Response:
     if accepted.created:
         enqueue_accepted()
     run_id = str(accepted.run.run_id)
+    answer: dict[str, Any] = {
+        "run_id": run_id,
+        "status": accepted.run.status,
+        "url": reverse("api:run", args=[run_id], request=request),
+    }
+    host = document["host"]
+    if host.get("named"):  # asked of the database only for whoever wants to know
+        identity = HostIdentity(host["name"].strip(), host.get("machine_id"))
+        answer["host"] = {"name": listed_name(identity)}
     return Response(
-        {
-            "run_id": run_id,
-            "status": accepted.run.status,
-            "url": reverse("api:run", args=[run_id], request=request),
-        },
+        answer,
         status=status.HTTP_202_ACCEPTED if accepted.created else status.HTTP_200_OK,
     )
