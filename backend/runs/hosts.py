@@ -94,9 +94,9 @@ def listed_name(identity: HostIdentity) -> str:
     with connection.cursor() as cursor:
         cursor.execute(HOSTS, host_parameters([key]))
         known = known_hosts([key], cursor.fetchall())
-    if key not in known:
+    host = Host.objects.filter(pk__in=known.values()).first()
+    if host is None:
         return identity.name
-    host = Host.objects.get(pk=known[key])
     replaced = HostName.objects.filter(host=host, name=identity.name, renames=False).exists()
     return host.name if replaced or not key.machine_id else identity.name
 
