@@ -12,6 +12,7 @@ import selectors
 import socket
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
@@ -28,7 +29,8 @@ MOST_ARRIVING = 50
 class BoundedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """`--worker-class config.gunicorn_worker.BoundedWorker`.
 
-    All methods but `handle` run in the main loop, so nothing here needs a lock.
+    All methods but `handle` and `handle_request` run in the main loop, so nothing here needs a
+    lock.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -97,6 +99,23 @@ class BoundedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
                 self._reading.add(conn)
                 super().enqueue_req(conn)
 
+    def handle_request(self, req: Any, conn: TConn) -> Any:
+        """Answer a request, in a thread; a large one gives up its place once it has arrived."""
+        if conn not in self._reading:
+            return super().handle_request(req, conn)
+        has_arrived = partial(self.method_queue.defer, self._has_arrived, conn)
+        req.body.reader = reader = _WatchedReader(req.body.reader, has_arrived)
+        try:
+            return super().handle_request(req, conn)
+        finally:
+            reader.at_end = None
+
+    def _has_arrived(self, conn: TConn) -> None:
+        """However long its answer takes, its client is not slow."""
+        self._deadlines.pop(conn, None)
+        self._reading.discard(conn)
+        self._start_reading()
+
     def finish_request(self, conn: TConn, fs: "Future[Any]") -> None:
         """A thread is done with a request."""
         self._deadlines.pop(conn, None)
@@ -130,6 +149,24 @@ class BoundedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
             self._waiting.remove(conn)
             self._deadlines.pop(conn)
             super().enqueue_req(conn)
+
+
+class _WatchedReader:
+    """gunicorn's reader of a body; calls `at_end` once the whole body has been read."""
+
+    def __init__(self, reader: Any, at_end: Callable[[], None]) -> None:
+        self._reader = reader
+        self.at_end: Callable[[], None] | None = at_end
+
+    def read(self, size: int) -> bytes:
+        """As the reader does."""
+        data: bytes = self._reader.read(size)
+        # A chunked body has no length, and ends with an empty piece.
+        is_whole = getattr(self._reader, "length", None) == 0 or (size > 0 and not data)
+        if is_whole and self.at_end:
+            self.at_end()
+            self.at_end = None
+        return data
 
 
 def _address(conn: TConn) -> str:
