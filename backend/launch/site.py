@@ -139,6 +139,8 @@ def _clear_the_way(site: Site) -> None:
 
 
 def _start(site: Site) -> None:
+    if not os.environ.get("REDIS_URL"):
+        _provide_redis(site)
     if not frontend.is_built():
         frontend.build(node.provide())
     _start_servers(site)
@@ -153,6 +155,16 @@ def _start(site: Site) -> None:
     _greet(site)
 
 
+def _provide_redis(site: Site) -> None:
+    """Early: where none can be had, that is said before the frontend is built."""
+    if redis_program.find() is None:
+        say("No Redis or Valkey >= 6.2 on PATH; fetching one into .data/tools ...")
+    try:
+        redis_program.provide(site.log("redis-program"))
+    except EmbeddedServiceError as error:
+        raise Problem(str(error)) from error
+
+
 def _start_servers(site: Site) -> None:
     postgres, redis = not os.environ.get("DATABASE_URL"), not os.environ.get("REDIS_URL")
     site.embedded = frozenset(
@@ -165,8 +177,6 @@ def _start_servers(site: Site) -> None:
             "Running as root: PostgreSQL runs as the user `pgserver` (made when absent), for whom "
             "the folders above the data are opened for passing through."
         )
-    if redis and redis_program.find() is None:
-        say("No Redis or Valkey >= 6.2 on PATH; fetching one into .data/tools ...")
     say(f"Starting {' and '.join(sorted(site.embedded))} in {places.shown(site.data_dir)} ...")
     try:
         start_services(site.data_dir, postgres=postgres, redis=redis)
