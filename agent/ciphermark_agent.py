@@ -25,6 +25,7 @@ import gzip
 import hashlib
 import http.client
 import json
+import math
 import os
 import pathlib
 import platform
@@ -125,6 +126,7 @@ TRY_SECONDS = 60.0
 REAP_SECONDS = 5.0  # for the processes of a connection to end once all has arrived
 ORPHAN_SECONDS = 1.0  # ... and for what a login shell may have left behind
 CHILD_CPU_SECONDS = 120  # a child that outlives everything else still ends
+TOOL_BYTES = MIB  # of what a tool says on each of its outputs; a megabyte is no answer
 LOG_BYTES = 8 * MIB  # of one ssh: what a hostile far end can make it write
 
 MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ; no more
@@ -227,6 +229,11 @@ JITTER = 0.5  # share of a delay that is left to chance, so that many hosts do n
 RETRY_AFTER_LIMIT = 60.0
 REFUSED_FOR_GOOD = (400, 409, 413)  # sent again, the same run gets the same answer
 TEXT_LIMIT = 2000  # longest text of the run document
+COUNT_LIMIT = 1000000  # largest number of a CPU there
+BYTES_LIMIT = 2**60  # of a try
+SECONDS_LIMIT = 10000000.0
+CIPHER_NAME = re.compile(r"[a-z0-9][a-z0-9@._/+-]{0,99}$")
+CIPHERS_LIMIT = 200  # of one ssh; each is measured twice
 
 EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
 
@@ -259,6 +266,20 @@ class SshUnavailable(Exception):
 
 class TryFailed(Exception):
     """One try gave no figure; the text says why."""
+
+
+def unforeseen(error: Exception) -> str:
+    """The reason of what failed in a way that nobody thought of."""
+    return ("unforeseen: %s: %s" % (type(error).__name__, error))[:300]
+
+
+def reading(read: Callable[[], Any], default: Any) -> Any:
+    """What a reading of the machine gives; the default where it fails: no figure is lost for it."""
+    try:
+        return read()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the measurements count
+        verbose(unforeseen(error))
+        return default
 
 
 class NoSharedFile(TryFailed):
@@ -408,15 +429,42 @@ def run_tool(
     except subprocess.SubprocessError as error:
         return ToolResult(126, "", "%s: %s" % (command[0], error))
     try:
-        out, err = child.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.communicate()
-        return ToolResult(124, "", "no answer within %g s" % timeout)
+        out, err = all_output(child, timeout)
+    except TryFailed as error:
+        return ToolResult(124, "", str(error))
     finally:
-        if child.returncode is not None:
-            _children.pop(child.pid, None)
-    return ToolResult(child.returncode, out.decode("utf-8", "replace"), decode(err))
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+        for stream in (child.stdout, child.stderr):
+            if stream:
+                stream.close()
+        _children.pop(child.pid, None)
+    return ToolResult(child.returncode, decode(out), decode(err))
+
+
+def all_output(child: "subprocess.Popen[bytes]", timeout: float) -> Tuple[bytes, bytes]:
+    """All that a tool says until it ends, on both its outputs; TryFailed when it says too much."""
+    deadline = time.monotonic() + timeout
+    said = {stream.fileno(): b"" for stream in (child.stdout, child.stderr) if stream}
+    out, err = said
+    unended = set(said)
+    while unended:
+        ready = select.select(unended, [], [], max(0.0, deadline - time.monotonic()))[0]
+        if not ready:
+            raise TryFailed("no answer within %g s" % timeout)
+        for descriptor in ready:
+            chunk = os.read(descriptor, 65536)
+            said[descriptor] += chunk
+            if not chunk:
+                unended.discard(descriptor)
+            if len(said[descriptor]) > TOOL_BYTES:
+                raise TryFailed("an answer of more than %d bytes" % TOOL_BYTES)
+    try:
+        child.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise TryFailed("no end within %g s" % timeout)
+    return said[out], said[err]
 
 
 def decode(raw: bytes) -> str:
@@ -479,7 +527,7 @@ def read_text(path: str) -> Optional[str]:
 def read_number(path: str) -> Optional[int]:
     """A file that holds one whole number, or None."""
     text = (read_text(path) or "").strip()
-    return int(text) if re.match(r"-?\d+$", text) else None
+    return int(text) if re.match(r"-?[0-9]{1,18}$", text) else None
 
 
 class CpuTimes(NamedTuple):
@@ -495,7 +543,10 @@ def parse_proc_stat(text: str, ticks: int = 100) -> Optional[CpuTimes]:
     match = re.match(r"cpu +([0-9 ]+)", text)
     if not match:
         return None
-    columns = [int(word) / ticks for word in match.group(1).split()][:8]
+    ticked = [whole(word, BYTES_LIMIT) for word in match.group(1).split()][:8]
+    columns = [known / ticks for known in ticked if known is not None]
+    if len(columns) < len(ticked):
+        return None
     columns += [0.0] * (8 - len(columns))
     user, nice, system, idle, iowait, irq, softirq, steal = columns
     busy = user + nice + system + irq + softirq
@@ -557,7 +608,7 @@ def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float
 
 def swapped_pages() -> Optional[int]:
     """Pages swapped in and out since boot."""
-    found = re.findall(r"^pswp(?:in|out) (\d+)$", read_text("/proc/vmstat") or "", re.M)
+    found = re.findall(r"^pswp(?:in|out) ([0-9]{1,18})$", read_text("/proc/vmstat") or "", re.M)
     return sum(int(count) for count in found) if found else None
 
 
@@ -587,7 +638,8 @@ def throttle_events() -> Optional[int]:
     paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count")
     counts = [read_number(path) for path in paths]
     for folder in own_cgroups():
-        quota = re.search(r"^nr_throttled (\d+)$", read_text(folder + "/cpu.stat") or "", re.M)
+        text = read_text(folder + "/cpu.stat") or ""
+        quota = re.search(r"^nr_throttled ([0-9]{1,18})$", text, re.M)
         counts.append(int(quota.group(1)) if quota else None)
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
@@ -712,7 +764,7 @@ def lowest_quota(folders: Sequence[str]) -> Optional[float]:
 
 def cpu_quota(text: str) -> Optional[float]:
     """CPU cores of a quota and a period, as in cpu.max of a control group; None for no limit."""
-    match = re.match(r"(\d+) ([1-9]\d*)", text)
+    match = re.match(r"([0-9]{1,18}) ([1-9][0-9]{0,17})\b", text)
     return int(match.group(1)) / int(match.group(2)) if match else None
 
 
@@ -756,7 +808,7 @@ def sibling_cpus(cpu: int) -> Set[int]:
 def parse_cpu_list(text: str) -> Set[int]:
     """CPU numbers of the kernel's list form, such as 0-1,4."""
     cpus = set()  # type: Set[int]
-    for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
+    for first, last in re.findall(r"\b([0-9]{1,5})(?:-([0-9]{1,5}))?\b", text):
         cpus.update(range(int(first), int(last or first) + 1))
     return cpus
 
@@ -833,12 +885,18 @@ def cut(text: Optional[str]) -> Optional[str]:
     return stripped[:TEXT_LIMIT] or None
 
 
-def whole(text: Optional[str]) -> Optional[int]:
-    """A decimal or 0x number, or None."""
-    try:
-        return int(text or "", 0)
-    except ValueError:
+def whole(text: Optional[str], most: int = COUNT_LIMIT) -> Optional[int]:
+    """A decimal or 0x number from 0 to `most`, or None."""
+    word = (text or "").strip()
+    if not re.match(r"(?:[0-9]{1,20}|0x[0-9a-fA-F]{1,16})$", word):
         return None
+    number = int(word, 16 if word.startswith("0x") else 10)
+    return number if number <= most else None
+
+
+def real(text: str) -> Optional[float]:
+    """A decimal number from 0 on, or None: also for what a float takes beside them (inf, 1e9)."""
+    return float(text) if re.match(r"[0-9]{1,20}(?:\.[0-9]{0,20})?$", text.strip()) else None
 
 
 def cpu_speed(cpu: int) -> int:
@@ -984,7 +1042,8 @@ def lscpu_model(text: str) -> Optional[str]:
     found = []
     for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
         fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
-        found.append((-float(fastest.group(1)) if fastest else 0.0, cut(part.splitlines()[0])))
+        speed = real(fastest.group(1)) if fastest else None
+        found.append((-(speed or 0.0), cut(part.split("\n")[0])))
     names = [name for _, name in sorted(found, key=lambda pair: pair[0])]
     if None in names or {"-", "unknown"} & set(names):
         return None
@@ -999,7 +1058,7 @@ def board() -> Optional[str]:
 def max_mhz() -> Optional[float]:
     """The highest frequency that any core may reach, in MHz."""
     paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/cpuinfo_max_freq")
-    known = [khz for khz in map(read_number, paths) if khz]
+    known = [khz for khz in map(read_number, paths) if khz and 0 < khz < 1000 * COUNT_LIMIT]
     return max(known) / 1000.0 if known else None
 
 
@@ -1014,6 +1073,7 @@ def cpu_environment() -> Json:
     facts = parse_cpuinfo(text, allowed) if text else bsd_cpu()
     if facts["model"] is None:
         facts["model"] = lscpu_model(run_tool(["lscpu"]).out)
+    facts["flags"] = [flag[:100] for flag in (facts["flags"] or [])[:1000]] or None
     facts["board"] = board()
     facts["cores"] = facts["cores"] or topology_cores()
     facts["architecture"] = cut(platform.machine())
@@ -1022,6 +1082,10 @@ def cpu_environment() -> Json:
     facts["governor"] = governor()
     return facts
 
+
+EMPTY_CPU = dict.fromkeys(
+    list(parse_cpuinfo("")) + ["board", "architecture", "threads", "max_mhz", "governor"]
+)  # type: Json
 
 VM_SIGNS = (
     ("kvm", "kvm"),
@@ -1111,7 +1175,7 @@ def os_environment() -> Json:
 def parse_openssl_version(text: str) -> Json:
     """environment.openssl from `openssl version -a`."""
     lines = text.strip().splitlines()
-    first = lines[0] if lines else ""
+    first = lines[0][:TEXT_LIMIT] if lines else ""
     same = re.match(r"(.+?) +\(Library: (.+)\)$", first)
     if same and same.group(1) == same.group(2):
         first = same.group(1)
@@ -1163,7 +1227,7 @@ def parse_ssh_version(text: str) -> Optional[str]:
 
 def default_cipher(ssh: str) -> Optional[str]:
     """The cipher that the client asks for first, with the machine's own configuration."""
-    match = re.search(r"^ciphers ([^,\s]+)", run_tool([ssh, "-G", "127.0.0.1"]).out, re.M)
+    match = re.search(r"^ciphers ([^,\s]{1,100})", run_tool([ssh, "-G", "127.0.0.1"]).out, re.M)
     return match.group(1).lower() if match else None
 
 
@@ -1218,7 +1282,7 @@ def one_line(text: str) -> str:
 
 def version_number(text: Optional[str]) -> Tuple[int, int]:
     """(9, 2) of OpenSSH_9.2p1; unknown counts as new."""
-    match = re.search(r"OpenSSH_(\d+)\.(\d+)", text or "")
+    match = re.search(r"OpenSSH_([0-9]{1,4})\.([0-9]{1,4})", text or "")
     return (int(match.group(1)), int(match.group(2))) if match else (99, 0)
 
 
@@ -1935,10 +1999,10 @@ def dd_command(mib: int) -> List[str]:
 
 def parse_dd(text: str) -> int:
     """Bytes that dd says it wrote; 0 if it does not say."""
-    match = re.search(r"^(\d+) bytes", text, re.M)
+    match = re.search(r"^([0-9]{1,18}) bytes", text, re.M)
     if match:
         return int(match.group(1))
-    records = re.search(r"^(\d+)\+0 records out", text, re.M)
+    records = re.search(r"^([0-9]{1,12})\+0 records out", text, re.M)
     return int(records.group(1)) * MIB if records else 0
 
 
@@ -2208,8 +2272,9 @@ def offered_macs(ssh: str) -> List[str]:
 def offered_ciphers(ssh: str) -> List[str]:
     """What the client can do: `ssh -Q cipher`, or a fixed list for clients without that."""
     answer = run_tool([ssh, "-Q", "cipher"])
-    names = [line.strip().lower() for line in answer.out.splitlines() if line.strip()]
-    return names if answer.status == 0 and names else list(SSH_OLD_CIPHERS)
+    lines = [line.strip().lower() for line in answer.out.splitlines()]
+    names = list(collections.OrderedDict.fromkeys(filter(CIPHER_NAME.match, lines)))
+    return names[:CIPHERS_LIMIT] if answer.status == 0 and names else list(SSH_OLD_CIPHERS)
 
 
 # --------------------------------------------------------------------------------------------
@@ -2286,7 +2351,7 @@ class SpeedResult(NamedTuple):
 def parse_speed(text: str, cipher: str) -> List[SpeedResult]:
     """The +DT and +R lines of `openssl speed -mr` (standard error) for this cipher.
 
-    Nothing for another cipher's name, for a count of zero or for no time at all.
+    Nothing for another cipher's name, for a count of zero, for no time, or for what is no number.
     """
     results = []
     block_size = None  # type: Optional[int]
@@ -2295,10 +2360,20 @@ def parse_speed(text: str, cipher: str) -> List[SpeedResult]:
         if fields[0] == "+DT" and len(fields) == 4:
             block_size = whole(fields[3]) if same_cipher(fields[1], cipher) else None
         elif fields[0] == "+R" and len(fields) == 4 and block_size:
-            if same_cipher(fields[2], cipher) and fields[1].isdigit():
-                results.append(SpeedResult(block_size, int(fields[1]), float(fields[3])))
+            if same_cipher(fields[2], cipher):
+                results.append(speed_result(block_size, fields[1], fields[3]))
             block_size = None
-    return [result for result in results if result.blocks > 0 and result.seconds > 0]
+    return [result for result in results if result]
+
+
+def speed_result(block_size: Optional[int], blocks: str, seconds: str) -> Optional[SpeedResult]:
+    """None where these are no numbers above zero that a run document can hold."""
+    counted, lasted = whole(blocks, BYTES_LIMIT), real(seconds)
+    if not block_size or not counted or not lasted:
+        return None
+    if counted * block_size > BYTES_LIMIT or lasted > SECONDS_LIMIT:
+        return None
+    return SpeedResult(block_size, counted, lasted)
 
 
 def parse_speed_human(text: str, cipher: str) -> List[SpeedResult]:
@@ -2310,11 +2385,11 @@ def parse_speed_human(text: str, cipher: str) -> List[SpeedResult]:
         r"Doing (\S+)(?: ops)? for \S+s on (\d+) size blocks: (\d+) \S+(?: ops)? in (\d+\.?\d*)s"
     )
     found = [
-        SpeedResult(int(block), int(blocks), float(seconds))
+        speed_result(whole(block), blocks, seconds)
         for name, block, blocks, seconds in re.findall(pattern, text)
         if same_cipher(name, cipher)
     ]
-    return [result for result in found if result.blocks > 0 and result.seconds > 0]
+    return [result for result in found if result]
 
 
 def parse_multi(out: str, cipher: str) -> Dict[int, float]:
@@ -2331,9 +2406,9 @@ def parse_multi(out: str, cipher: str) -> Dict[int, float]:
     names = [name for name in children + [summed.group(1)] if name != "evp"]
     if not names or not all(same_cipher(name, cipher) for name in names):
         return {}
-    sizes = map(int, header.group(1).split(":"))
-    pairs = zip(sizes, map(float, summed.group(2).split(":")))  # noqa: B905 - new in 3.10
-    return {size: rate_of_all for size, rate_of_all in pairs if rate_of_all > 0}
+    sizes = map(whole, header.group(1).split(":"))
+    pairs = zip(sizes, map(real, summed.group(2).split(":")))  # noqa: B905 - new in 3.10
+    return {size: rate_of_all for size, rate_of_all in pairs if size and rate_of_all}
 
 
 def same_cipher(printed: str, asked: str) -> bool:
@@ -2342,9 +2417,9 @@ def same_cipher(printed: str, asked: str) -> bool:
 
 
 def zero_rate(text: str) -> bool:
-    """Whether the +F line on standard output holds a rate that is not positive."""
-    rates = re.findall(r"^\+F:\d+:[^:]+:(.+)$", text, re.M)
-    return any(whole_rate <= 0 for line in rates for whole_rate in map(float, line.split(":")))
+    """Whether the +F line on standard output holds a rate that is no number above zero."""
+    rates = re.findall(r"^\+F:\d+:[^:\n]+:(.+)$", text, re.M)
+    return any(not real(word) for line in rates for word in line.split(":"))
 
 
 class NoMachineOutput(TryFailed):
@@ -2378,6 +2453,8 @@ def openssl_try(
             answer.err, asked.cipher
         )
         found = {} if zero_rate(answer.out) else samples_of_results(results)
+    sizes_asked = [asked.block_size] if asked.block_size else OPENSSL_SIZES
+    found = {size: sample for size, sample in found.items() if size in sizes_asked}
     if not found:
         raise TryFailed("openssl speed answered no rate for it")
     if asked.threads > 1 and inherits:
@@ -2407,6 +2484,7 @@ def multi_samples(out: str, asked: Asked, seconds: int) -> Dict[int, Json]:
             "derived_from": "rate",
         }
         for size, summed in parse_multi(out, asked.cipher).items()
+        if 1 <= summed * seconds <= BYTES_LIMIT
     }
 
 
@@ -2417,7 +2495,7 @@ def mask_variable(
 
     `cpu_settings` is what `openssl version -a` says of the CPU (CPUINFO, since 3.0).
     """
-    known = re.search(r"OPENSSL_(armcap|ppccap)=0x([0-9a-f]+)", cpu_settings or "", re.I)
+    known = re.search(r"OPENSSL_(armcap|ppccap)=0x([0-9a-f]{1,16})\b", cpu_settings or "", re.I)
     if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
         return "OPENSSL_ia32cap", MASK_X86
     if machine.startswith(("aarch64", "arm")):
@@ -2525,18 +2603,16 @@ def disturbed(sample: Json) -> bool:
     return foreign is not None and foreign > FOREIGN_LIMIT
 
 
-def tries_until_quiet(attempt: Callable[[], Json], budget: Budget) -> List[Json]:
-    """The sample of one try, and of its repeats if others disturbed it; every one is kept."""
-    samples = []
-    for _ in range(1 + MAX_REPEATS):
+def tries_until_quiet(attempt: Callable[[], Json], budget: Budget, samples: List[Json]) -> None:
+    """Adds the sample of one try, and of its repeats if others disturbed it; every one is kept."""
+    for number in range(1 + MAX_REPEATS):
         began = time.monotonic()
         samples.append(attempt())
         spent = time.monotonic() - began
-        if len(samples) > 1:
+        if number:
             budget.spend(spent)
         if not disturbed(samples[-1]) or not budget.allows(spent):
             break
-    return samples
 
 
 class SshPlan:
@@ -2606,9 +2682,15 @@ class SshPlan:
             attempt(channel)
             self.failures[channel] = 0
         except TryFailed as error:
-            self.failures[channel] += 1
-            self.reasons[channel, step] = str(error)
-            verbose("ssh %s, %s: %s" % (channel.in_words(), step, error))
+            self.note_failure(channel, step, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other tries count
+            end_children()
+            self.note_failure(channel, step, unforeseen(error))
+
+    def note_failure(self, channel: Channel, step: str, reason: str) -> None:
+        self.failures[channel] += 1
+        self.reasons[channel, step] = reason
+        verbose("ssh %s, %s: %s" % (channel.in_words(), step, reason))
 
     def explain_gaps(self, channel: Channel, untried: str) -> None:
         """Why a channel, or one method of it, has no sample at all."""
@@ -2652,15 +2734,15 @@ class SshPlan:
         return ssh_sample(tried, reference_of(self.pilots[channel]))
 
     def steady(self, channel: Channel) -> None:
+        series = self.series[channel, "steady"]
+
         def attempt() -> Json:
             seconds = self.depth.steady_seconds
-            return self.sample(
-                channel, steady_try_or_pipe(self.server, channel, seconds, self.cpus)
-            )
+            tried = steady_try_or_pipe(self.server, channel, seconds, self.cpus)
+            series.facts["source"] = "pipe" if Source.make is PipeSource else "file"
+            return self.sample(channel, tried)
 
-        series = self.series[channel, "steady"]
-        series.samples += tries_until_quiet(attempt, self.budget)
-        series.facts["source"] = "pipe" if Source.make is PipeSource else "file"
+        tries_until_quiet(attempt, self.budget, series.samples)
         if not self.series[channel, "pipeline"].samples:
             # The pilot is too short to tell a fast cipher's rate: a pipeline reaches about 3/4
             # of the steady rate, so that the first try lasts about as long as the others.
@@ -2672,7 +2754,7 @@ class SshPlan:
             return self.sample(channel, pipeline_try(self.server, channel, mib))
 
         series = self.series[channel, "pipeline"]
-        series.samples += tries_until_quiet(attempt, self.budget)
+        tries_until_quiet(attempt, self.budget, series.samples)
         self.rates[channel] = series.median()
 
 
@@ -2795,12 +2877,11 @@ class OpensslPlan:
         try:
             samples = self.samples(asked)
         except TryFailed as error:
-            kind = asked._replace(block_size=None)
-            self.failed.add(kind)
-            if not any(known._replace(block_size=None) == kind for known in self.series):
-                words = asked.in_words()[len(asked.cipher) :].strip()
-                reason = "%s: %s" % (words, error) if words else str(error)
-                self.skipped.add("openssl", asked.cipher, reason, words)
+            self.note_failure(asked, str(error))
+            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other tries count
+            end_children()
+            self.note_failure(asked, unforeseen(error))
             return
         for block_size, sample in samples.items():
             key = asked._replace(block_size=block_size)
@@ -2809,6 +2890,15 @@ class OpensslPlan:
                 if self.mask and asked.acceleration == "masked":
                     self.series[key].facts["mask"] = "=".join(self.mask)
             self.series[key].samples.append(sample)
+
+    def note_failure(self, asked: Asked, reason: str) -> None:
+        """It is not tried again; skipped, unless it has been measured before."""
+        kind = asked._replace(block_size=None)
+        self.failed.add(kind)
+        if not any(known._replace(block_size=None) == kind for known in self.series):
+            words = asked.in_words()[len(asked.cipher) :].strip()
+            reason = "%s: %s" % (words, reason) if words else reason
+            self.skipped.add("openssl", asked.cipher, reason, words)
 
     def samples(self, asked: Asked) -> Dict[int, Json]:
         """One call; a version that does not know -mr is asked again for what people read."""
@@ -3194,10 +3284,11 @@ class Run:
             self.options.depth, self.able, openssl_ciphers, masked, self.options.threads
         )
         self.announce(ssh_ciphers, openssl_ciphers, work)
-        foreign = wait_until_quiet(self.options.depth.wait_seconds, self.progress.note)
-        before = machine_state()
+        limit, note = self.options.depth.wait_seconds, self.progress.note
+        foreign = reading(lambda: wait_until_quiet(limit, note), None)
+        before = reading(machine_state, MachineState(None, None, None))
         if foreign is not None and foreign <= FOREIGN_LIMIT:
-            self.pinned_cpus = cpus_for_pinning()
+            self.pinned_cpus = reading(cpus_for_pinning, None)
         self.progress.begin()
         try:
             self.measure_tools(ssh_ciphers, openssl_ciphers, work)
@@ -3205,8 +3296,12 @@ class Run:
             self.interrupted = signalled
             self.end_early(ssh_ciphers, work)
         self.progress.finish()
-        found = conditions_of_run(
-            foreign, before, machine_state(), self.disturbed_tries(), environment["cpu"]["governor"]
+        governed = environment["cpu"]["governor"]
+        found = reading(
+            lambda: conditions_of_run(
+                foreign, before, machine_state(), self.disturbed_tries(), governed
+            ),
+            [],
         )
         if self.interrupted:
             text = "a signal (%d) ended the run before all was measured" % self.interrupted.signum
@@ -3311,10 +3406,16 @@ class Run:
                         self.skipped.add("ssh", cipher, "this sshd does not know it")
                 self.carry_out(plan)
         except SshUnavailable as error:
-            self.progress.leave_out(*self.ssh_cost(ciphers))
-            self.progress.note("ssh is not measured: %s" % error)
-            for cipher in ciphers:
-                self.skipped.add("ssh", cipher, str(error))
+            self.leave_out_ssh(ciphers, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, openssl is measured
+            self.leave_out_ssh(ciphers, unforeseen(error))
+
+    def leave_out_ssh(self, ciphers: Sequence[str], reason: str) -> None:
+        end_children()
+        self.progress.leave_out(*self.ssh_cost(ciphers))
+        self.progress.note("ssh is not measured: %s" % reason)
+        for cipher in ciphers:
+            self.skipped.add("ssh", cipher, reason)
 
     def measure_remote(self, host: RemoteHost, ciphers: Sequence[str]) -> None:
         """A remote end by the user's own configuration; what it refuses is told and left out."""
@@ -3332,18 +3433,24 @@ class Run:
                 if len(self.options.targets) == 1:
                     self.openssh["server"] = host.version
         except SshUnavailable as error:
-            steps, seconds = self.ssh_cost(ciphers)
-            self.progress.drop(seconds - first_connection_cost(), steps - 1)
-            self.progress.note("ssh to %s is not measured: %s" % (host.label, error))
-            for cipher in ciphers:
-                self.skipped.add("ssh", cipher, "%s: %s" % (host.label, error), host.label)
+            self.leave_out_remote(host, ciphers, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the rest is measured
+            self.leave_out_remote(host, ciphers, unforeseen(error))
+
+    def leave_out_remote(self, host: RemoteHost, ciphers: Sequence[str], reason: str) -> None:
+        end_children()
+        steps, seconds = self.ssh_cost(ciphers)
+        self.progress.drop(seconds - first_connection_cost(), steps - 1)
+        self.progress.note("ssh to %s is not measured: %s" % (host.label, reason))
+        for cipher in ciphers:
+            self.skipped.add("ssh", cipher, "%s: %s" % (host.label, reason), host.label)
 
     def disturbed_tries(self) -> Tuple[int, int]:
         samples = [sample for series in self.series for sample in series.samples]
         return sum(1 for sample in samples if disturbed(sample)), len(samples)
 
     def environment(self) -> Json:
-        cpu = cpu_environment()
+        cpu = reading(cpu_environment, EMPTY_CPU)
         openssl = EMPTY_OPENSSL
         if self.openssl:
             openssl = parse_openssl_version(run_tool([self.openssl, "version", "-a"]).out)
@@ -3352,13 +3459,13 @@ class Run:
             self.openssh["default_cipher"] = default_cipher(self.ssh)
         return {
             "cpu": cpu,
-            "virtualization": virtualization(cpu["flags"]),
-            "container": container(),
-            "memory_bytes": memory_bytes(),
-            "os": os_environment(),
+            "virtualization": reading(lambda: virtualization(cpu["flags"]), None),
+            "container": reading(container, None),
+            "memory_bytes": reading(memory_bytes, None),
+            "os": reading(os_environment, dict.fromkeys(("id", "name", "version", "kernel"))),
             "openssl": openssl,
             "openssh": self.openssh,
-            "load_average": load_average(),
+            "load_average": reading(load_average, None),
         }
 
     def document(self, environment: Json, conditions: List[Json]) -> Json:
@@ -3408,8 +3515,17 @@ def in_words(seconds: float) -> str:
 # --------------------------------------------------------------------------------------------
 
 
+def finite(value: Any) -> Any:
+    """The value with null for every number that JSON does not have."""
+    if isinstance(value, dict):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def dumps(document: Json) -> str:
-    return json.dumps(document, indent=1, sort_keys=False) + "\n"
+    return json.dumps(finite(document), indent=1, allow_nan=False) + "\n"
 
 
 def is_special(path: str) -> bool:
@@ -3620,7 +3736,7 @@ def ask(site: Site, url: str, body: Optional[bytes] = None, seconds: float = 0) 
 def upload(site: Site, document: Json) -> str:
     """Send a run; returns what to tell the user. The run_id makes sending twice harmless."""
     url = site.server.rstrip("/") + "/api/v1/runs/"
-    body = gzip.compress(json.dumps(document).encode("utf-8"))
+    body = gzip.compress(json.dumps(finite(document), allow_nan=False).encode("utf-8"))
     answer = ask(site, url, body)
     for number, delay in enumerate(RETRY_DELAYS):
         if not worth_retrying(answer):

@@ -164,7 +164,9 @@ def disturbed_then_quiet(foreign: list[float]) -> list[agent.Json]:
     def attempt() -> agent.Json:
         return {"bytes": 1, "seconds": 1.0, "foreign_cpu": next(attempts)}
 
-    return agent.tries_until_quiet(attempt, agent.Budget(100.0))
+    samples: list[agent.Json] = []
+    agent.tries_until_quiet(attempt, agent.Budget(100.0), samples)
+    return samples
 
 
 @pytest.mark.parametrize(
@@ -178,4 +180,18 @@ def test_repeats_stop_when_their_time_is_used_up() -> None:
     def attempt() -> agent.Json:
         return {"bytes": 1, "seconds": 1.0, "foreign_cpu": 0.9}
 
-    assert len(agent.tries_until_quiet(attempt, agent.Budget(0.0))) == 1
+    samples: list[agent.Json] = []
+    agent.tries_until_quiet(attempt, agent.Budget(0.0), samples)
+    assert len(samples) == 1
+
+
+def test_a_try_is_kept_though_its_repeat_fails() -> None:
+    def attempt() -> agent.Json:
+        if samples:
+            raise agent.TryFailed("the second one")
+        return {"bytes": 1, "seconds": 1.0, "foreign_cpu": 0.9}
+
+    samples: list[agent.Json] = []
+    with pytest.raises(agent.TryFailed):
+        agent.tries_until_quiet(attempt, agent.Budget(100.0), samples)
+    assert len(samples) == 1
