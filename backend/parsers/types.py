@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from documents.types import Acceleration, Operation, Tool
 
@@ -16,8 +16,7 @@ PARSER_VERSION = 3
 """
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """One try of one cipher, as the text states it.
 
     Either `bytes` and `seconds`, where the text has both exactly, or `bytes_per_second` alone,

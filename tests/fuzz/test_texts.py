@@ -39,7 +39,7 @@ def inventing(text: str, how: HowToRead) -> Reading:
         replace(
             section,
             figures=tuple(
-                replace(one, bytes_per_second=(one.bytes_per_second or 1e6) * 1.5, bytes=None)
+                one._replace(bytes_per_second=(one.bytes_per_second or 1e6) * 1.5, bytes=None)
                 for one in section.figures
             ),
         )
@@ -52,7 +52,7 @@ def misplacing(text: str, how: HowToRead) -> Reading:
     """Every figure of another cipher."""
     reading = read_text(text, how)
     sections = tuple(
-        replace(one, figures=tuple(replace(f, cipher="des-cbc") for f in one.figures))
+        replace(one, figures=tuple(f._replace(cipher="des-cbc") for f in one.figures))
         for one in reading.sections
     )
     return replace(reading, sections=sections)

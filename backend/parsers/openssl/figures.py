@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -74,8 +74,7 @@ def flag_impossible(row: Sequence[Figure]) -> list[Figure]:
     for figure, (size, seconds) in zip(row, times, strict=True):
         slower = sum(other > 2 * seconds for smaller, other in times if smaller < size)
         if slower >= 2 and not figure.implausible:
-            figure = replace(
-                figure,
+            figure = figure._replace(
                 implausible=f"{size} bytes would have taken less time than smaller blocks did.",
             )
         flagged.append(figure)
@@ -181,7 +180,7 @@ class _Evaluation:
                 f"{doubted[0].label}: little CPU time was counted at {sizes} bytes, as on a busy"
                 " machine; the rate fits those beside it, and counts.",
             )
-        return [replace(one, implausible=None) if one in doubted else one for one in row]
+        return [one._replace(implausible=None) if one in doubted else one for one in row]
 
     def _is_measured(self, figure: Figure) -> bool:
         """Whether only the little CPU time of its count speaks against a figure."""
@@ -251,11 +250,10 @@ class _Evaluation:
             longer = CLASSIC_BLOCKS[len(header.blocks) : len(row.cells)]
             if header.blocks[1:] == CLASSIC_BLOCKS[1 : len(header.blocks)]:
                 header = header._replace(blocks=header.blocks + longer)
-        if header is not None and header.assumed:
+        if header is not None and header.assumed and not self.blocks_assumed:
             sizes = ", ".join(str(block) for block in header.blocks)
             detail = f"No whole header says the block sizes: taken to be {sizes} bytes."
-            if not self.blocks_assumed:
-                self._remark(printed.line, "blocks_assumed", detail)
+            self._remark(printed.line, "blocks_assumed", detail)
             self.blocks_assumed = True
         return header
 

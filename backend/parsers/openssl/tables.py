@@ -40,7 +40,8 @@ _DECIMAL_COMMA = re.compile(r"(?P<whole>-?\d{1,12}|\d{1,3}(?:\.\d{3}){1,3}),(?P<
 _PLAIN = re.compile(r"\d+\.\d\d")
 _NEGATIVE = re.compile(r"-\d+(?:\.\d+)?k?")
 _NO_NUMBER = re.compile(r"-?(?:inf|nan|1\.#(?:inf|ind|qnan)\d*)k?", re.I)
-_SIGN_OF_FIGURES = re.compile(r"\d(?:[.,]\d\d|k)")
+_VALUE = re.compile(rf"-?{_PLAIN.pattern}k?|{_THOUSANDS.pattern}|(?i:{_NO_NUMBER.pattern})")
+_SIGN_OF_FIGURES = re.compile(r"\d(?:[.,]\d\d(?!\d)|k)")
 _WORD = re.compile(r"[A-Za-z]{2}")
 BLANKS = ("", "-", "--", "---", "–", "—", "n/a", "N/A", "?", "x")
 """What stands in a cell that has no figure."""
@@ -229,12 +230,7 @@ def has_figures(text: str) -> bool:
 
 def _is_value(token: str) -> bool:
     """Whether a token can only be a figure: with two decimals, a k, or no number at all."""
-    token = _with_point(token)
-    return bool(
-        _PLAIN.fullmatch(token.removesuffix("k").removeprefix("-"))
-        or _THOUSANDS.fullmatch(token)
-        or _NO_NUMBER.fullmatch(token)
-    )
+    return _VALUE.fullmatch(_with_point(token)) is not None
 
 
 def _is_figure_like(token: str) -> bool:

@@ -23,6 +23,8 @@ from parsers.ssh.names import CipherName
 
 SHORT_LINE = 80
 FEW_DIGITS = 6
+TITLES_LIMIT = 2_000
+"""Lines of a text that are looked at as titles of a table: to look costs most of all."""
 _EVERYDAY_WORDS = ("none", "des", "idea")
 """Names of ciphers that, alone on a line, are more likely something else."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -38,6 +40,7 @@ class ListReader:
     header: Header | None = None
     last_cipher: CipherName | None = None
     with_unit: bool = False
+    titles_left: int = TITLES_LIMIT
 
     def is_ruler(self, text: str) -> bool:
         """Whether the line is drawn rather than written."""
@@ -54,7 +57,8 @@ class ListReader:
         if row is not None:
             return row
         caption, self.header = self.header, None
-        if named or _has_few_digits(text):
+        if self.titles_left and (named or _has_few_digits(text)):
+            self.titles_left -= 1
             self.header = header_of(text)
         if self.header and caption and not (caption.columns or self.header.unit):
             self.header = replace(self.header, unit=caption.unit)

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from math import isfinite
 from operator import attrgetter
 from typing import Any
@@ -338,7 +338,7 @@ def _key(place: Place, figure: Figure, column: str | None) -> tuple[Any, ...]:
     return (id(place), column, figure.cipher, *circumstances)
 
 
-_said = attrgetter(*(one.name for one in fields(Figure) if one.name != "line"))
+_said = attrgetter(*(name for name in Figure._fields if name != "line"))
 
 
 def _are_alike(figure: Figure, other: Figure) -> bool:

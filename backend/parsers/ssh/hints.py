@@ -19,6 +19,8 @@ FACT = 16
 """A title of a fact of the environment."""
 LOG = 32
 """A word of ssh's own messages."""
+FAILURE = 64
+"""The beginning of a word that every message of a failure has; it says nothing alone."""
 
 _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
     (hint, tuple(words.split("|")))
@@ -57,6 +59,7 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
             "|bad cipher|refused|rejected|no valid|invalid cipher|sftp> |file list|total size is"
             "|uploading|fetching",
         ),
+        (FAILURE, "un|no|bad|ref|rej|conn|lost|deni|brok|key|timed|divis|inval|fail|error"),
     )
 )
 

@@ -10,7 +10,7 @@ from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands import Command, command_of
 from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.environment import facts_of, node_of
-from parsers.ssh.hints import COMMAND, FACT, LOG, NAME, RATE, RESULT
+from parsers.ssh.hints import COMMAND, FACT, FAILURE, LOG, NAME, RATE, RESULT
 from parsers.ssh.listed import Listed, ListedName, ListedRate
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.time_blocks import TimeSpan
@@ -24,11 +24,6 @@ _FAILURE = re.compile(
     r"|cipher.{0,40}(?:refused|rejected|unsupported|not (?:available|offered|supported))",
     re.I,
 )
-_FAILURE_WORDS = (
-    *("un", "no", "bad", "ref", "rej", "conn", "lost", "deni", "brok", "key", "timed", "divis"),
-    *("inval", "fail", "error"),
-)
-"""Beginnings of words, one of which every failure has: to look for them is quick."""
 _NO_RESULT = re.compile(
     r"^[^:]{1,60}:.{0,40}(?:unsupported|not (?:supported|available|offered)|no result|refused"
     r"|rejected|failed|error)",
@@ -117,7 +112,7 @@ Event = (
 
 def events_of(text: str, lists: ListReader, hints: int) -> list[Event]:
     """What a line says, in its order; empty for a line that says nothing known."""
-    if not hints and lists.header is None:
+    if not hints & ~FAILURE and lists.header is None:
         return [Aside()] if lists.is_ruler(text) else []
     if hints & LOG and _CHATTER.match(text) and not _holds_result(text):
         return _log_line(text)
@@ -186,7 +181,7 @@ def _plain(text: str, lists: ListReader, hints: int) -> list[Event]:
             return events
     if hints & RESULT and (time_blocks.is_rest(text) or dd_lines.is_cut(text)):
         return [Aside() if time_blocks.is_rest(text) else CutSummary()]
-    fails = hints & (LOG | NAME) and _is_failure(text)
+    fails = hints & FAILURE and hints & (LOG | NAME) and _is_failure(text)
     if hints & (NAME | RATE) or lists.header:
         listed = lists.read(text, named=bool(hints & NAME))
         if listed is not None and not fails:
@@ -206,9 +201,6 @@ def _failure(text: str, lists: ListReader) -> list[Event]:
 
 def _is_failure(text: str) -> bool:
     if len(text) > MESSAGE_LIMIT:
-        return False
-    lower = text.lower()
-    if not any(word in lower for word in _FAILURE_WORDS):
         return False
     return bool(_FAILURE.search(text) or _NO_RESULT.match(text))
 

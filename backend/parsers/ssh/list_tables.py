@@ -3,6 +3,7 @@
 import csv
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from parsers.ssh.headings import counts_tries, is_direction
@@ -42,6 +43,7 @@ _TITLE = re.compile(
 )
 """A title between single spaces, of one word unless two are known to belong together."""
 _WORD = re.compile(r"[^\W\d_]+|[%#]")
+_REST = re.compile(r"\s*[(\[,].*$")
 _TRIES = re.compile(r"\b(?:tries|runs|passes|attempts|rounds|versuche|läufe)\b", re.I)
 CAPTION_LIMIT = 120
 TITLES_LIMIT = 1000
@@ -235,10 +237,11 @@ def _separated(text: str, separator: str) -> list[str]:
     return [cell.strip() for cell in text.split(separator)]
 
 
+@lru_cache(maxsize=1024)
 def _column(cell: str) -> Column:
     label = cell.strip("`_ :\"'")
     unit = unit_within(label)
-    bare = re.sub(r"\s*[(\[,].*$", "", label).strip()
+    bare = _REST.sub("", label).strip()
     cipher, mac = cipher_name(bare), mac_name(bare)
     return Column(_kind(bare or label, unit, cipher, mac), label, unit, cipher, mac)
 

@@ -26,7 +26,7 @@ _RANGE = re.compile(
     re.I,
 )
 """The lowest and the highest of several rates, of which neither is a try."""
-_RANGE_SIGNS = ("-", "–", "—", "~", "..", "…", " to ", " bis ", " à ", " do ", " до ", " until ")
+_RANGE_SIGN = re.compile(r"\d[\w/ ]{0,9}(?:[-–—~…]|\.\.| (?:to|bis|à|do|до|until) )", re.I)
 _SHARE = re.compile(
     r"\b(?:at |with )?(?:cpu|load)(?: load| usage| time)?[ :=]{0,3}"
     r"(?P<first>\d{1,3}(?:[.,]\d{1,2})?) ?%"
@@ -37,6 +37,7 @@ _SHARE = re.compile(
 """A share of the CPU, with the words that say so."""
 _PAREN = re.compile(r"\(([^()]{0,80})\)")
 _NUMBER = re.compile(r"[+\-−]?\d[\d.,'’\u202f]*(?:e[+-]?\d{1,3})?", re.I)
+PLAIN_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
 _GLUED = re.compile(
     r"(?P<number>[+\-−≥]?\d[\d.,'’\u202f]*?)(?P<unit>[kmgt]?i?(?:bytes?|bits?|[bo])(?:/|ps).*)",
     re.I,
@@ -210,7 +211,7 @@ def _plain(text: str) -> str:
         text = _COMMENT.sub("", text)
     if "%" in text:
         text = _SHARE.sub(lambda found: f" {found['first'] or found['last']}% ", text)
-    if any(sign in text for sign in _RANGE_SIGNS):
+    if _RANGE_SIGN.search(text):
         text = _RANGE.sub(rf"{BOUND}\g<low>", text)
     if not _MARKS.isdisjoint(text):
         text = _BOUND.sub(BOUND, text)
@@ -235,6 +236,8 @@ def _without_asides(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _tokens(chunk: str) -> tuple[Token, ...]:
     """One token; two for "16.8MB/s" and for "aes128-ctr/hmac-md5"; several for a CSV row."""
+    if PLAIN_NUMBER.fullmatch(chunk):
+        return (Token("number", chunk),)
     first, comma, _ = chunk.partition(",")
     if comma and cipher_name(first):
         return tuple(_token(part) for part in chunk.split(",") if part)

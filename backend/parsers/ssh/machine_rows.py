@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from parsers.ssh.headings import counts_tries
 from parsers.ssh.list_tables import Header, is_summary, split_cells
-from parsers.ssh.list_tokens import Value, tokens_of, values_of
+from parsers.ssh.list_tokens import PLAIN_NUMBER, Value, tokens_of, values_of
 from parsers.ssh.list_values import has_number, is_number
 from parsers.ssh.listed import Listed, ListedRate
 
@@ -67,6 +67,8 @@ def _is_try(label: str) -> bool:
 
 def value_of_cell(cell: str) -> Value:
     """The value of a cell; one with words or several numbers is set aside."""
+    if PLAIN_NUMBER.fullmatch(cell):
+        return Value("number", cell)
     found = values_of(tokens_of(cell))
     if not cell.strip() or found == []:
         return Value("blank")
