@@ -57,7 +57,7 @@ def stored_by(reader: Change, body: bytes, *corrections: Corrections) -> tuple[R
 
 def doubled(section: Section) -> Section:
     figures = tuple(
-        replace(figure, bytes_per_second=2 * (figure.bytes_per_second or 0))
+        figure._replace(bytes_per_second=2 * (figure.bytes_per_second or 0))
         for figure in section.figures
     )
     return replace(section, figures=figures)

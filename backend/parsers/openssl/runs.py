@@ -41,6 +41,8 @@ TABLE_COLUMNS = 5
 """Columns of the narrowest table that the tool prints unless it is told otherwise."""
 GNU_TIME_LINES = 23
 """Lines of a GNU `time -v` report."""
+MOST_ROWS = 20_000
+_TOO_MANY = f"more than {MOST_ROWS:,} rows of tables: those from here are not read"
 
 
 class PrintedRow(NamedTuple):
@@ -123,6 +125,7 @@ class RunReader:
         self._said_masked = False
         self._standing_mask: str | None = None
         self._time_report = 0
+        self._rows_read = 0
 
     def read(self, lines: Iterable[Printed]) -> None:
         """Take in all lines of a text."""
@@ -131,6 +134,9 @@ class RunReader:
             if not line.text:
                 blank = True
                 continue
+            if self._rows_read >= MOST_ROWS:
+                self.remarks.append(Remark(line.line, "too_many", _TOO_MANY))
+                break
             if self._explain(line):
                 self.understood.update(line.numbers)
             else:
@@ -172,6 +178,7 @@ class RunReader:
 
     def _row_run(self, line: Printed) -> Run:
         """The run that a row belongs to: several rows make up one table."""
+        self._rows_read += 1
         last = self.runs[-1] if self.runs else None
         if last is not None and last.has_results and self._heading is None:
             return last

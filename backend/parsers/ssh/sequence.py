@@ -39,6 +39,9 @@ from parsers.ssh.try_blocks import LISTING, Block, Clock
 
 NOTHING_SAID = Command(ssh=True, by_variable=True)
 TITLE_LIMIT = 120
+MOST_FOUND = 50_000
+MOST_PLACES = 1_000
+"""Machines, of which run documents hold 200."""
 
 _ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
 
@@ -93,6 +96,8 @@ class SshSequence:
     _masked: Acceleration = "default"
     _bare_names: int = 0
     _listing: bool = False
+    _rows: set[str] = field(default_factory=set)
+    """Titles of rows and columns that are machines."""
 
     def read(self, numbers: Sequence[int], text: str, hints: int) -> None:
         """One line (or a command of several)."""
@@ -122,6 +127,11 @@ class SshSequence:
         if is_other or not block.is_empty or block.listed > 1:
             self._close()
             self._block.foreign = True
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no text of measurements has so many: what follows would only cost time."""
+        return len(self.found) >= MOST_FOUND or len(self.places) + len(self._rows) >= MOST_PLACES
 
     def end(self) -> None:
         """The last block is over."""
@@ -273,6 +283,8 @@ class SshSequence:
         return True
 
     def _found(self, one: Found) -> None:
+        if isinstance(one.what, ListedRate) and one.what.column:
+            self._rows.add(one.what.column)
         self.found.append(one)
         one.place.measured = True
 
@@ -348,7 +360,12 @@ class SshSequence:
     def _headed(self, command: Command) -> Command:
         """The command with what the heading above says."""
         heads = self._heads
-        if heads is NOTHING:
+        is_said = (
+            (heads.masks is None or command.masks is not None)
+            and (heads.mac is None or command.mac is not None)
+            and (command.compression or not heads.compression)
+        )
+        if is_said:
             return command
         return replace(
             command,

@@ -15,7 +15,7 @@ from parsers.types import Part, Remark
 
 MOST_READ = 3 * 1024 * 1024 // 2
 """Characters of lines with a word of ssh, dd or time that are read: 50,000 lines of a list."""
-_TOO_MANY = "so many lines speak of ciphers, commands and rates that those from here are not read"
+_TOO_MANY = "more lines, figures or machines than one text has: those from here are not read"
 
 
 def read_ssh_text(
@@ -32,29 +32,20 @@ def read_ssh_text(
     """
     written = [line for line in lines if line.text.strip()]
     hints = hints_of([line.text for line in written])
-    end = _end(written, hints)
-    cut = [] if end == len(written) else [Remark(written[end].number, "too_many", _TOO_MANY)]
-    written = written[:end]
-    hints = hints[:end]
     candidates = (
         line for line, hint in zip(written, hints, strict=True) if hint & (NAME | COMMAND)
     )
     about_ssh = cipher is not None or any(is_about_ssh(line.text) for line in candidates)
     sequence = SshSequence(ListReader(about_ssh))
+    left, cut = MOST_READ, []
     numbered = zip(written, hints, strict=True)
     for numbers, text, hint in joined((line.number, line.text, hint) for line, hint in numbered):
+        left -= len(text) if hint & ~FAILURE else 0
+        if left < 0 or sequence.is_full:
+            cut = [Remark(numbers[0], "too_many", _TOO_MANY)]
+            break
         sequence.read(numbers, text, hint)
     sequence.end()
     given = cipher_name(cipher) if cipher else None
     part = Figures(sequence, unit, transferred, given).part()
     return replace(part, remarks=(*part.remarks, *cut))
-
-
-def _end(lines: Sequence[Line], hints: Sequence[int]) -> int:
-    """How many of the lines are read."""
-    left = MOST_READ
-    for number, (line, hint) in enumerate(zip(lines, hints, strict=True)):
-        left -= len(line.text) if hint & ~FAILURE else 0
-        if left < 0:
-            return number
-    return len(lines)
