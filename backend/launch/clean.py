@@ -22,13 +22,14 @@ BUILT = (
 def clean() -> int:
     """Remove everything built, and with DATA=1 the data folder too, naming each."""
     folder = places.data_dir()
-    for target, place in (("run", folder), ("test", places.PROJECT / ".data" / "test")):
+    compat = sorted(places.PROJECT.glob(".data/compat-*"))
+    tests = (("test", places.PROJECT / ".data" / "test"), *(("compat", one) for one in compat))
+    for target, place in (("run", folder), *tests):
         if place.is_dir():
             preconditions.FolderLock.take(place, target)
         _stop_servers(place)
     with_data = os.environ.get("DATA") == "1"
-    others = places.PROJECT.glob(".data/compat-*")
-    for path in (*BUILT, *others, *([folder] if with_data else [])):
+    for path in (*BUILT, *compat, *([folder] if with_data else [])):
         _remove(path)
     if not with_data and folder.exists():
         say(f"Kept {places.shown(folder)} with its runs; `make clean DATA=1` removes it too.")

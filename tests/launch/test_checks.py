@@ -10,6 +10,7 @@ import pytest
 
 from launch import bench, checks
 from launch.checks import Check
+from launch.interpreters import Interpreter
 from launch.telling import Problem
 from tests.launch.tools import PROJECT
 
@@ -72,6 +73,25 @@ def test_a_part_beside_the_others_ends_with_them(
     with pytest.raises(KeyboardInterrupt):
         checks.run_checks([beside, broken], {})
     assert time.monotonic() - began < 300
+
+
+def test_other_pythons_repeat_what_depends_on_them_in_environments_of_their_own() -> None:
+    python = Interpreter((3, 11, 2), Path("/somewhere/python3.11"))
+    lane = checks._compatibility(python)
+    assert lane.name == "Python 3.11.2"
+    assert lane.command == (python.path, PROJECT / "backend" / "launch" / "bootstrap.py", "compat")
+    assert lane.beside
+    repeated = " ".join(checks.PYTHON_DEPENDENT_TESTS)
+    for part in ("analysis", "documents", "parsers", "agent", "end_to_end", "launch", "fuzz"):
+        assert f"tests/{part}" in repeated
+    for name in checks.PYTHON_DEPENDENT_TESTS:
+        assert (PROJECT / name.split("::")[0]).exists(), name
+
+
+def test_the_pythons_are_said_above_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    checks.run_checks([check("only", "")], {}, "Python 3.13.0 alone")
+    lines = summary(capsys)
+    assert lines[lines.index("Python 3.13.0 alone") + 1].startswith("part ")
 
 
 def test_the_exit_code_is_0_only_when_all_passed(capsys: pytest.CaptureFixture[str]) -> None:
