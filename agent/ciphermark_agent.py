@@ -116,6 +116,11 @@ STEAL_LIMIT = 0.01
 
 # The pilots' median is known to about 0.01 s an end: below this the cost of a byte is not to 5 %.
 LEAST_CPU_SECONDS = 0.2
+# On a busy machine tries last longer, so that the client alone gets this much of a core; where a
+# pilot tells too little, a byte costs at least so much (AES-GCM with the fastest instructions).
+WANTED_CPU_SECONDS = 0.3
+LEAST_CPU_SECONDS_A_BYTE = 0.5e-9
+LONGEST_TIMES = 4.0
 
 # Of a pipeline, at every depth: its first 0.1 s are slow, so a longer try has a higher rate.
 PIPELINE_SECONDS = 0.8
@@ -1539,6 +1544,7 @@ class SshEnd:
         self.inherits_orphans = become_subreaper()
         self.version = None  # type: Optional[str]
         self.negotiated = Negotiated(None, None, None, None)  # of the latest connection
+        self.connection_cpu = 0.0  # seconds of the client for one that carries nothing
 
     def __enter__(self) -> Any:
         try:
@@ -1577,7 +1583,7 @@ class SshEnd:
 
     def first_connection(self) -> Negotiated:
         """A connection that carries nothing; returns the default algorithms."""
-        self.zero_connect()
+        self.connection_cpu = self.zero_connect().client_cpu
         if self.version is None:  # the banner leaves the patch level out
             banners = re.findall(r"remote software version (\S.*)", self.read("ssh.log"))
             self.version = cut(banners[-1]) if banners else None
@@ -2730,6 +2736,15 @@ class SshPlan:
                 series.facts["server"] = self.server.version
             self.series[channel, method] = series
 
+    def try_seconds(self, channel: Channel, seconds: float) -> float:
+        """These seconds; more where others leave too little CPU time in them to tell its cost."""
+        if self.server.label:  # a line is slow whatever the CPU does
+            return seconds
+        pilot = reference_of(self.pilots[channel])
+        cost = (pilot.client_cpu - self.server.connection_cpu) / pilot.total
+        wanted = pilot.total + WANTED_CPU_SECONDS / max(cost, LEAST_CPU_SECONDS_A_BYTE)
+        return max(seconds, min(LONGEST_TIMES * seconds, wanted / self.rates[channel]))
+
     def sample(self, channel: Channel, tried: Tried) -> Json:
         return ssh_sample(tried, reference_of(self.pilots[channel]))
 
@@ -2737,7 +2752,7 @@ class SshPlan:
         series = self.series[channel, "steady"]
 
         def attempt() -> Json:
-            seconds = self.depth.steady_seconds
+            seconds = self.try_seconds(channel, self.depth.steady_seconds)
             tried = steady_try_or_pipe(self.server, channel, seconds, self.cpus)
             series.facts["source"] = "pipe" if Source.make is PipeSource else "file"
             return self.sample(channel, tried)
@@ -2750,7 +2765,8 @@ class SshPlan:
 
     def pipeline(self, channel: Channel) -> None:
         def attempt() -> Json:
-            mib = sized_mib(self.rates[channel], self.depth.pipeline_seconds)
+            seconds = self.try_seconds(channel, self.depth.pipeline_seconds)
+            mib = sized_mib(self.rates[channel], seconds)
             return self.sample(channel, pipeline_try(self.server, channel, mib))
 
         series = self.series[channel, "pipeline"]

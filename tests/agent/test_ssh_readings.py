@@ -195,3 +195,28 @@ def test_a_try_is_kept_though_its_repeat_fails() -> None:
     with pytest.raises(agent.TryFailed):
         agent.tries_until_quiet(attempt, agent.Budget(100.0), samples)
     assert len(samples) == 1
+
+
+@pytest.mark.parametrize(
+    ("rate", "client", "seconds"),
+    (
+        (1000e6, 0.10, 0.8),  # a quiet machine
+        (200e6, 0.105, 2.0),  # 400 MB, at 0.9 s/GB, are 0.3 s of CPU beyond the pilot
+        (20e6, 0.105, 3.2),  # not for ever
+        (200e6, 0.0, 3.2),  # a pilot that tells nothing
+    ),
+)
+def test_on_a_busy_machine_tries_last_until_their_cost_can_be_told(
+    rate: float, client: float, seconds: float
+) -> None:
+    server, channel = agent.SshEnd("ssh"), agent.Channel("aes128-ctr")
+    server.connection_cpu = 0.07
+    plan = agent.SshPlan(
+        server, [channel], agent.QUICK, None, agent.Skipped(), agent.Progress("none")
+    )
+    usage = agent.Usage(0.3, 0.0, client, 0.2)
+    plan.pilots[channel] = [agent.Tried(40_000_000, 0.2, 40_000_000, usage, 0.0)]
+    plan.rates[channel] = rate
+    assert plan.try_seconds(channel, 0.8) == pytest.approx(seconds, rel=0.1)
+    server.label = "nas"  # a slow line is no busy machine
+    assert plan.try_seconds(channel, 0.8) == 0.8
