@@ -9,8 +9,9 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 
 from analysis.baselines import FAMILIES
 from analysis.comparison import natural_key
@@ -31,13 +32,15 @@ Indices = dict[tuple[str, str | None], SpeedIndex | None]
 class RankedRun:
     """A run's vote in a group for one cipher, with the run's baseline levels.
 
-    `throughput` and `levels` (by family) in bytes per second, of one tool.
+    `throughput` and `levels` (by family) in bytes per second, of one tool; `noise` is how far the
+    true throughput may be away, a fraction.
     """
 
     run: str
     group: str
     throughput: float
     levels: Mapping[str, float]
+    noise: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Ranking:
     """Groups by the median of their normalised throughputs (bytes per second), fastest first.
 
     `without` is the family left out, None for the full yardstick. `indices`: speed index of
-    each run that has one. `excluded`: runs that this yardstick cannot normalise.
+    each run that has one. `excluded`: runs that this yardstick cannot normalise. `places`: from 1
+    on; groups that the noise of their throughputs does not tell apart share one.
     """
 
     without: str | None
@@ -53,6 +57,18 @@ class Ranking:
     values: Mapping[str, GroupSummary]
     order: tuple[str, ...]
     excluded: tuple[str, ...]
+    places: Mapping[str, int]
+
+    @cached_property
+    def ties(self) -> tuple[tuple[str, ...], ...]:
+        """The groups that share a place, the best place first."""
+        shared = (tuple(tied) for _, tied in groupby(self.order, key=lambda one: self.places[one]))
+        return tuple(tied for tied in shared if len(tied) > 1)
+
+    @cached_property
+    def tied(self) -> frozenset[str]:
+        """Every group that shares its place."""
+        return frozenset(group for tied in self.ties for group in tied)
 
 
 @dataclass(frozen=True)
@@ -72,7 +88,8 @@ class LeftOut:
     """The ranking without one family, and which pairs of groups changed places by it.
 
     `largest_shift`: the largest factor, of at least 1, by which a group's value moved against
-    the others. Groups that lose their only family are in no pair: they are not ranked.
+    the others. Groups that lose their only family are in no pair: they are not ranked; nor are
+    groups that tie in one of the rankings.
     """
 
     ranking: Ranking
@@ -148,6 +165,7 @@ def _rank(
     yardstick = {family: level for family, level in reference.items() if family != without}
     indices: dict[str, SpeedIndex] = {}
     rates: defaultdict[str, list[float]] = defaultdict(list)
+    noises: defaultdict[str, list[float]] = defaultdict(list)
     for vote in votes:
         key = (vote.run, without)
         if key not in known:
@@ -156,23 +174,39 @@ def _rank(
         if speed is not None:
             indices[vote.run] = speed
             rates[vote.group].append(normalised(vote.throughput, speed))
+            noises[vote.group].append(vote.noise)
     values = {group: summarise_group(rates[group]) for group in names if group in rates}
+    order = sorted(values, key=lambda group: -values[group].median)
     return Ranking(
         without=without,
         indices=indices,
         values=values,
-        order=tuple(sorted(values, key=lambda group: -values[group].median)),
+        order=tuple(order),
         excluded=tuple(vote.run for vote in votes if vote.run not in indices),
+        places=_places([(one, values[one].median, median(noises[one])) for one in order]),
     )
 
 
+def _places(ranked: Iterable[tuple[str, float, float]]) -> dict[str, int]:
+    """Places of (group, value, noise), the highest value first; ties share one.
+
+    A group ties with the first of its place when the highest that it may be reaches the lowest
+    that the first may be.
+    """
+    places: dict[str, int] = {}
+    place, lowest = 0, math.inf
+    for number, (group, value, noise) in enumerate(ranked, start=1):
+        if value * (1 + noise) < lowest:
+            place, lowest = number, value * (1 - noise)
+        places[group] = place
+    return places
+
+
 def _swaps(full: Ranking, other: Ranking) -> Swaps:
-    """Pairs in the full order that stand the other way round; equal values are no order."""
+    """Pairs in the full order that stand the other way round; a tie is no order."""
     ranked = [group for group in full.order if group in other.values]
-    values = {group: other.values[group].median for group in ranked}
-    batches = [
-        list(equal) for _, equal in groupby(ranked, key=lambda group: full.values[group].median)
-    ]
+    values = {group: -float(other.places[group]) for group in ranked}
+    batches = [list(tied) for _, tied in groupby(ranked, key=lambda group: full.places[group])]
     count, pairs = _inversions(batches, values)
     place = {group: number for number, group in enumerate(ranked)}
     listed = sorted(pairs, key=lambda pair: (place[pair[0]], place[pair[1]]))

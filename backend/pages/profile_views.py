@@ -1,8 +1,9 @@
 """Comparisons of profiles and sensitivities made ready to show."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analysis.sensitivity import Sensitivity
+from analysis.sensitivity import MOST_NAMED, Ranking, Sensitivity
 from exports.palette import cipher_order, colour_slot
 from pages.formatting import exact, three_digits, throughput
 from pages.page_query import Display
@@ -78,6 +79,7 @@ class Place:
     place: int
     median: str
     moved: bool
+    tie: bool
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class RankedCipher:
     cipher: str
     slot: str
     verdict: str
+    ties: str
     robust: bool
     sentences: tuple[str, ...]
     families: tuple[str, ...]
@@ -123,12 +126,31 @@ def _verdict(one: Sensitivity) -> str:
     if not one.left_out:
         return "The profile knows no baseline that these systems measured: nothing is ranked."
     if groups < 2:
-        return "There are not two groups to put in an order."
+        return "There are fewer than two groups to rank."
     if len(one.left_out) == 1:
         return f"Only {one.left_out[0].ranking.without} is known: nothing can be left out."
     if one.robust:
-        return f"The order of the {groups} groups is the same whichever family is left out."
-    return "The order hangs on the choice of baselines: do not rely on the pairs that change."
+        return f"The ranking of the {groups} groups is the same whichever family is left out."
+    return "The ranking depends on one baseline: do not rely on the pairs that change places."
+
+
+def _place(ranking: Ranking, key: str, swapped: frozenset[str]) -> Place:
+    if key not in ranking.places:
+        return Place(0, "", False, False)
+    median = throughput(ranking.values[key].median)
+    return Place(ranking.places[key], median, key in swapped, key in ranking.tied)
+
+
+def _ties(ranking: Ranking, labels: Mapping[str, str]) -> str:
+    """ "a, b and c are a tie: ..."; empty where no groups tie."""
+    if not ranking.ties:
+        return ""
+    first, *more = ranking.ties
+    named = [labels[key] for key in first[:MOST_NAMED]]
+    if len(first) > len(named):
+        named.append(f"{len(first) - len(named)} more")
+    words = f"{', '.join(named[:-1])} and {named[-1]} are a tie: noise does not tell them apart."
+    return f"{words} Other ties: {len(more)}." if more else words
 
 
 def _ranked_cipher(
@@ -138,7 +160,6 @@ def _ranked_cipher(
     left_out = one.left_out if len(one.left_out) > 1 else ()
     rankings = (one.full, *(each.ranking for each in left_out))
     moved = [frozenset[str](), *(each.swaps.groups for each in left_out)]
-    numbers = [{key: place for place, key in enumerate(each.order, 1)} for each in rankings]
     shown = one.full.order[:top]
     groups = tuple(
         RankedGroup(
@@ -146,10 +167,8 @@ def _ranked_cipher(
             found.labels[key],
             one.full.values[key].n,
             tuple(
-                Place(places[key], throughput(ranking.values[key].median), key in swapped)
-                if key in places
-                else Place(0, "", False)
-                for ranking, places, swapped in zip(rankings, numbers, moved, strict=True)
+                _place(ranking, key, swapped)
+                for ranking, swapped in zip(rankings, moved, strict=True)
             ),
         )
         for key in shown
@@ -158,6 +177,7 @@ def _ranked_cipher(
         cipher=cipher,
         slot=colour_slot(cipher),
         verdict=_verdict(one),
+        ties=_ties(one.full, found.labels),
         robust=one.robust,
         sentences=tuple(each.sentence(found.labels) for each in left_out if each.swapped),
         families=tuple(each.ranking.without or "" for each in left_out),

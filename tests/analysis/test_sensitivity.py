@@ -140,3 +140,47 @@ def test_of_very_many_pairs_some_are_listed_and_all_are_counted() -> None:
     assert len(blowfish.swapped) == MOST_LISTED
     assert len(blowfish.swaps.groups) == 1000
     assert blowfish.words.endswith("and 499495 more pairs change places.")
+
+
+def test_what_differs_by_less_than_its_noise_is_a_tie() -> None:
+    def ranked(noise: float) -> list[int]:
+        rates = {"a": 502.0, "b": 502.0, "c": 499.0, "d": 495.0}
+        runs = [RankedRun(name, name, rate, REFERENCE, noise) for name, rate in rates.items()]
+        full = sensitivity(runs, REFERENCE).full
+        return [full.places[name] for name in rates]
+
+    assert ranked(0.01) == [1, 1, 1, 1]  # 495 * 1.01 = 499.95, 502 * 0.99 = 496.98
+    assert ranked(0.004) == [1, 1, 1, 4]  # 495 * 1.004 = 496.98, 502 * 0.996 = 499.99
+    assert ranked(0.001) == [1, 1, 3, 4]
+    assert ranked(0.0) == [1, 1, 3, 4]
+
+
+def test_a_tie_is_no_order_that_could_change() -> None:
+    rates = {"a": 300.0, "b": 310.0}
+    levels = {"a": {**REFERENCE, "blowfish": 33.0}, "b": REFERENCE}
+    for noise, swaps in ((0.0, 1), (0.05, 0)):
+        runs = [RankedRun(name, name, rate, levels[name], noise) for name, rate in rates.items()]
+        found = sensitivity(runs, REFERENCE)
+        assert sum(one.swaps.count for one in found.left_out) == swaps
+        assert found.robust is (swaps == 0)
+
+
+noises = st.floats(min_value=0, max_value=0.5)
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(medians, noises), min_size=1))
+def test_places_by_definition(groups: dict[str, tuple[float, float]]) -> None:
+    """The first of a place is told from the first of the place before; all others tie with it."""
+    runs = [RankedRun(name, name, rate, REFERENCE, noise) for name, (rate, noise) in groups.items()]
+    full = sensitivity(runs, REFERENCE).full
+    assert sorted(full.order, key=lambda one: full.places[one]) == list(full.order)
+    leader = full.order[0]
+    for number, group in enumerate(full.order, start=1):
+        (rate, noise), (best, its_noise) = groups[group], groups[leader]
+        if rate * (1 + noise) < best * (1 - its_noise) * (1 - 1e-12):
+            assert full.places[group] == number
+            leader = group
+        else:
+            assert full.places[group] == full.places[leader]
+    shared = [one for one in full.order if list(full.places.values()).count(full.places[one]) > 1]
+    assert full.tied == set(shared)

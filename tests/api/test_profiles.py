@@ -124,7 +124,7 @@ def test_the_sensitivity_names_pairs_that_change_places(
                 ssh_measurement("arcfour", 180e6),
                 ssh_measurement("blowfish-cbc", blowfish),
                 ssh_measurement("3des-cbc", 19e6),
-                ssh_measurement(GCM, rate),
+                ssh_measurement(GCM, *[rate] * 9),
                 host={"name": name, "machine_id": None},
             )
         )
@@ -137,6 +137,24 @@ def test_the_sensitivity_names_pairs_that_change_places(
     assert swapped == {"arcfour": [], "blowfish": [["a", "b"]], "3des": []}
     sentences = [one["sentence"] for one in cipher["left_out"] if one["swapped"]]
     assert sentences == ["Without blowfish a and b change places."]
+
+
+def test_groups_that_noise_does_not_tell_apart_are_a_tie(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    for name, rate in (("a", 502e6), ("b", 502e6), ("c", 499e6), ("d", 400e6)):
+        store_run(
+            run_document(
+                ssh_measurement("arcfour", 180e6),
+                ssh_measurement("3des-cbc", 19e6),
+                ssh_measurement(GCM, *[rate] * 9),
+                host={"name": name, "machine_id": None},
+            )
+        )
+    answer = get(reader, "/api/v1/sensitivity/", group_by="host", cipher=GCM)
+    (cipher,) = answer["ciphers"]
+    found = [(one["key"], one["place"], one["tie"]) for one in cipher["order"]]
+    assert found == [("a", 1, True), ("b", 1, True), ("c", 1, True), ("d", 4, False)]
 
 
 def test_the_sensitivity_reads_a_fleet_in_few_statements(

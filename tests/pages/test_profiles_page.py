@@ -1,5 +1,6 @@
 """Reference profiles as people see and manage them: /method/profiles/ and what leads there."""
 
+import re
 from typing import Any
 
 import pytest
@@ -176,18 +177,39 @@ def test_the_sensitivity_names_the_pairs_that_change_places(
                 ssh_measurement("arcfour", 180e6),
                 ssh_measurement("blowfish-cbc", blowfish),
                 ssh_measurement("3des-cbc", 19e6),
-                ssh_measurement(GCM, rate),
+                ssh_measurement(GCM, *[rate] * 9),
                 host={"name": name, "machine_id": None},
             )
         )
     html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
     assert "Without blowfish a and b change places." in text_of(html)
-    assert "The order hangs on the choice of baselines" in text_of(html)
+    assert "The ranking depends on one baseline" in text_of(html)
     assert text_of(html).count("moves") == 2
     wrong = page(member, "/method/sensitivity/", 400, profile="none such")
     assert "There is no reference profile “none such”" in text_of(wrong)
     empty = page(member, "/method/sensitivity/", group_by="host", cipher="aes256-ctr")
     assert "Nothing was measured" in text_of(empty)
+
+
+def test_the_sensitivity_calls_a_tie_a_tie(member: Client, store_run: StoreRun) -> None:
+    for name, rate in (("a", 502e6), ("b", 502e6), ("c", 499e6), ("d", 400e6)):
+        store_run(
+            run_document(
+                ssh_measurement("arcfour", 180e6),
+                ssh_measurement("3des-cbc", 19e6),
+                ssh_measurement(GCM, *[rate] * 9),
+                host={"name": name, "machine_id": None},
+            )
+        )
+    html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
+    said = text_of(html)
+    assert "a, b and c are a tie: noise does not tell them apart." in said
+    rows = re.findall(
+        r'<span class="muted">(\d+)\.</span> [\d.]+ MB/s( <span class="badge">tie)?', html
+    )
+    assert [(int(place), bool(tie)) for place, tie in rows[::3]] == [
+        (1, True), (1, True), (1, True), (4, False),
+    ]  # fmt: skip
 
 
 def test_the_administration_only_shows_profiles(administrator: Client) -> None:

@@ -176,12 +176,14 @@ def _value_pair(one: GroupSummary, other: GroupSummary) -> dict[str, float]:
 
 
 class RankedGroupSerializer(serializers.Serializer[Any]):
-    """A group in a ranking: its normalised median in bytes per second, and n."""
+    """A group in a ranking: its place, its normalised median in bytes per second, and n."""
 
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # a name of the base class
     median = serializers.FloatField()
     n = serializers.IntegerField()
+    place = serializers.IntegerField(help_text="From 1 on; the same for groups that tie.")
+    tie = serializers.BooleanField(help_text="Noise does not tell it from another group.")
 
 
 class WithoutFamilySerializer(serializers.Serializer[Any]):
@@ -258,6 +260,8 @@ def _order(ranking: Ranking, instance: QuerySensitivity) -> list[dict[str, Any]]
             "label": instance.labels[key],
             "median": ranking.values[key].median,
             "n": ranking.values[key].n,
+            "place": ranking.places[key],
+            "tie": key in ranking.tied,
         }
         for key in ranking.order
     ]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from analysis.comparison import natural_key
+from analysis.host_ciphers import median_noise
 from analysis.sensitivity import Indices, RankedRun, Sensitivity, sensitivity
 from runs.models import BaselineLevel
 from runs.queries.comparison import profile_of, resolve_block_size, vote_rows
@@ -12,6 +13,17 @@ from runs.queries.selection import ComparisonQuery
 
 MOST_VOTES = 20_000
 """Beyond that the rankings would take longer than anybody waits."""
+
+
+TRIES = """
+LEFT JOIN LATERAL (
+    SELECT m.n, m.spread FROM runs_measurement m
+    WHERE m.run_id = v.run_id AND m.median = v.median AND m.series_id = ANY(ARRAY(
+        SELECT s.id FROM runs_series s WHERE s.tool = %s AND s.cipher = ANY(%s)))
+    ORDER BY m.spread DESC LIMIT 1
+) tries ON true
+"""
+"""The tries behind a vote; of two series with one median those that are further apart."""
 
 
 class TooManyVotes(ValueError):
@@ -40,7 +52,13 @@ def query_sensitivity(query: ComparisonQuery) -> QuerySensitivity:
     """
     query = resolve_block_size(replace(query, metric="normalised"))
     profile = profile_of(query)
-    rows = vote_rows(query, "v.median, v.run_id", most=MOST_VOTES + 1)
+    rows = vote_rows(
+        query,
+        "v.median, tries.n, tries.spread, v.run_id",
+        TRIES,
+        (query.tool, list(query.ciphers)),
+        most=MOST_VOTES + 1,
+    )
     if len(rows) > MOST_VOTES:
         raise TooManyVotes(
             f"These are more than {MOST_VOTES:,} figures, the most that a ranking is made again of:"
@@ -48,8 +66,9 @@ def query_sensitivity(query: ComparisonQuery) -> QuerySensitivity:
         )
     levels = _levels({row[-1] for row in rows}, query.tool)
     of_cipher: defaultdict[str, list[RankedRun]] = defaultdict(list)
-    for group, _, _, _, cipher, median, run in rows:
-        of_cipher[cipher].append(RankedRun(str(run), group, median, levels.get(run, {})))
+    for group, _, _, _, cipher, median, n, spread, run in rows:
+        noise = median_noise(n or 1, spread or 0.0)
+        of_cipher[cipher].append(RankedRun(str(run), group, median, levels.get(run, {}), noise))
     reference = profile.levels.get(query.tool, {}) if profile else {}
     indices: Indices = {}
     return QuerySensitivity(
