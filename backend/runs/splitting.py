@@ -5,9 +5,9 @@ under it each name is a host of its own, and a name never seen before makes a ne
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from django.db.models import F, QuerySet
+from django.db.models import F
 
 from documents.naming import same_name, slug
 from runs.audit import Actor, Subject, record
@@ -40,10 +40,16 @@ def split_host(host_pk: int, name: str, by: Actor) -> Host:
     moved = Run.objects.filter(host=host, machine_id__in=ids, host_name__in=spelt)
     keys = list(moved.order_by("id").values_list("pk", flat=True))
     before = _facts(host)
-    if same_name(host.name) == wanted:
-        host.name = _latest_name(Run.objects.filter(host=host).exclude(pk__in=keys))
+    # A host without a machine id of its own goes by its name, which stays.
+    if host.machine_id and same_name(host.name) == wanted:
+        host.name = next(one for one in _latest_names(host) if same_name(one) != wanted)
     aliases = [_keep(host, machine_id, under[machine_id], wanted) for machine_id in ids]
-    new = _new_host(host, _latest_name(moved), ids, [one for one in aliases if one])
+    new = _new_host(
+        host,
+        next(one for one in _latest_names(host) if one in spelt),
+        ids,
+        [one for one in aliases if one],
+    )
     host.names.filter(name__in=spelt).delete()
     add_names(new, spelt)
     add_names(host, [host.name])
@@ -72,9 +78,11 @@ def _names(host: Host) -> Mapping[str, Names]:
     return found
 
 
-def _latest_name(runs: QuerySet[Run]) -> str:
-    latest = runs.order_by(F("started_at").desc(nulls_last=True), "-id")
-    return str(latest.values_list("host_name", flat=True)[0])
+def _latest_names(host: Host) -> Iterator[str]:
+    """The names of its runs, the latest run's first."""
+    latest = F("started_at").desc(nulls_last=True)
+    runs = Run.objects.filter(host=host).order_by(latest, "-id")
+    return runs.values_list("host_name", flat=True).iterator()
 
 
 def _keep(host: Host, machine_id: str, names: Names, wanted: str) -> HostAlias | None:
@@ -82,27 +90,44 @@ def _keep(host: Host, machine_id: str, names: Names, wanted: str) -> HostAlias |
 
     Returns the alias that led to what is split off, which is deleted.
     """
-    spellings = {same_name(host.name): host.name}
-    spellings |= {key: spelt[0] for key, spelt in names.items() if key != wanted}
+    spellings = {key: spelt[0] for key, spelt in names.items() if key != wanted}
     aliases = {one.machine_name: one for one in host.aliases.filter(machine_id=machine_id)}
     unnamed, gone = aliases.pop("", None), aliases.pop(wanted, None)
-    if unnamed and same_name(unnamed.name) == wanted:
+    if unnamed and not gone and unnamed.slug == slug(wanted):
         unnamed, gone = None, unnamed
     if gone:
         HostAlias.objects.filter(pk=gone.pk).delete()
     free = sorted(spellings.keys() - aliases.keys() - _own_name(host, machine_id))
     if host.machine_id == machine_id and host.machine_name in ("", wanted):
-        # With no name left for the host itself, it takes that of an alias, which goes.
-        host.machine_name = free.pop(0) if free else min(aliases)
-        host.aliases.filter(machine_id=machine_id, machine_name=host.machine_name).delete()
-    if unnamed and free:
-        unnamed.machine_name = free.pop(0)
-        unnamed.save(update_fields=["machine_name"])
+        if free:
+            host.machine_name = free.pop(0)
+        else:
+            _become_alias(host, wanted)
+    if unnamed:
+        _name_alias(unnamed, free)
     HostAlias.objects.bulk_create(
         HostAlias(host=host, machine_id=machine_id, machine_name=one, name=spellings[one])
         for one in free
     )
     return gone
+
+
+def _become_alias(host: Host, wanted: str) -> None:
+    """Have the host be what one of its aliases was, as its own name is split off."""
+    named = host.aliases.filter(machine_id__isnull=False).order_by("id")
+    alias = named.exclude(machine_name=wanted).first() or named[0]
+    host.machine_id, host.machine_name = alias.machine_id, alias.machine_name
+    alias.delete()
+
+
+def _name_alias(alias: HostAlias, free: list[str]) -> None:
+    """Have an alias, to which the machine id led whatever the name, stand for a free one alone."""
+    if free:
+        own = same_name(alias.name)
+        alias.machine_name = free.pop(free.index(own) if own in free else 0)
+        alias.save(update_fields=["machine_name"])
+    else:
+        HostAlias.objects.filter(pk=alias.pk).delete()
 
 
 def _own_name(host: Host, machine_id: str) -> set[str]:
@@ -115,10 +140,11 @@ def _new_host(host: Host, name: str, ids: Sequence[str], former: Sequence[HostAl
     What had been merged gets its key and number back. The key in addresses goes with the name.
     """
     key = next((one for one in former if one.former_key), None)
-    taken = key.slug if key else host.slug if host.slug == slug(name) else ""
+    follows = host.slug == slug(name) and same_name(host.name) != same_name(name)
+    taken = key.slug if key else host.slug if follows else ""
     if taken == host.slug:
         host.slug = free_slug(host.name)
-    host.save(update_fields=["name", "slug", "machine_name"])
+    host.save(update_fields=["name", "slug", "machine_id", "machine_name"])
     new = Host.objects.create(
         pk=key.former_key if key else None,
         name=name,

@@ -1,19 +1,25 @@
 """Several names under one machine id: a machine that was renamed, or clones that are split."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from runs.acceptance import accept_run
 from runs.audit import COMMAND
-from runs.editing import EditRefused, merge_hosts, remove_run, rename_host, set_hidden
+from runs.editing import EditConflict, EditRefused, merge_hosts, remove_run, rename_host, set_hidden
 from runs.models import AuditEntry, Host, HostAlias, Latest, Machine, Measurement, Run
 from runs.processing import DERIVED_VERSION, process_run
+from runs.queries.former_hosts import present_id, present_keys
 from runs.queries.host_names import HostNames, host_names
 from runs.splitting import confirm_one_machine, split_host
 from runs.tokens import create_token
@@ -126,6 +132,7 @@ def test_a_name_goes_with_its_last_run(store_run: StoreRun) -> None:
     set_hidden(wrong.pk, True, COMMAND)
     host.refresh_from_db()
     assert host.name == "nas"
+    assert host_names([host.pk]) == {}
     remove_run(wrong.pk, COMMAND)
     assert sorted(host.names.values_list("name", flat=True)) == ["nas"]
 
@@ -337,6 +344,20 @@ def test_a_merge_under_a_shared_id_is_undone_with_its_key(
     assert not HostAlias.objects.filter(machine_name="web2").exists()
 
 
+def test_a_machine_id_that_came_by_a_merge_is_split(clones: Host, store_run: StoreRun) -> None:
+    kept = store_run(document("kept", 1, machine_id="e" * 64)).host
+    assert kept is not None
+    merge_hosts(kept.pk, clones.pk, COMMAND)
+    new = split_host(kept.pk, "web2", COMMAND)
+    assert by_host() == {"kept": ["web1", "kept", "web1"], "web2": ["web2", "web2"]}
+    assert present_keys(["web1", "web2"]) == ("kept", "web2")
+    assert present_id(clones.pk) == kept.pk
+    for name, day, host in (("web1", 8, kept.pk), ("web2", 8, new.pk)):
+        assert store_run(document(name, day)).host_id == host
+    assert store_run(document("other", 9, machine_id="e" * 64)).host_id == kept.pk
+    assert store_run(document("other", 9)).host_id not in (kept.pk, new.pk)
+
+
 def test_a_split_host_that_is_merged_with_another_machine_id(
     clones: Host, store_run: StoreRun
 ) -> None:
@@ -396,6 +417,81 @@ def test_one_machine_with_changing_names_is_told_so(clones: Host, store_run: Sto
     for day, name in ((10, "web3"), (11, "web1")):
         store_run(document(name, day))
     assert flagged(clones) == ["web1", "web2", "web3"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_after_any_edits_a_run_goes_where_those_of_its_name_and_id_are(
+    store_run: StoreRun, seed: int
+) -> None:
+    random = Random(seed)
+    identities = [(f"web{n}", machine) for n in range(4) for machine in ("a" * 64, "b" * 64, None)]
+    for day in range(25):
+        name, machine_id = random.choice(identities)
+        known = set(
+            Run.objects.filter(host_name=name, machine_id=machine_id).values_list("host", flat=True)
+        )
+        run = store_run(document(name, day, machine_id=machine_id))
+        assert known <= {run.host_id}, (seed, day, name)
+        assert len(known) <= 1
+        with suppress(EditRefused):
+            changed_at_random(random, day)
+    assert Run.objects.count() == 25
+    assert not Host.objects.filter(runs=None).exists()
+
+
+def changed_at_random(random: Random, day: int) -> None:
+    """Split, merge, rename or leave alone."""
+    hosts = list(Host.objects.order_by("id").values_list("pk", flat=True))
+    host = random.choice(hosts)
+    match random.randrange(6):
+        case 0 | 1:
+            name = random.choice(Run.objects.filter(host=host).values_list("host_name", flat=True))
+            new = split_host(host, name, COMMAND)
+            apart = Run.objects.filter(host=host, machine_id=new.machine_id, host_name=name)
+            assert not apart.exists()
+        case 2 | 3:
+            merge_hosts(host, random.choice(hosts), COMMAND)
+        case 4:
+            rename_host(host, f"editor's {day}", COMMAND)
+
+
+@pytest.mark.usefixtures("profile_2015")
+def test_workers_at_once_beside_a_split_lose_and_mix_nothing() -> None:
+    keys = [accepted(document(f"web{n % 3}", n)) for n in range(60)]
+    processed(keys[:2])
+    host = Host.objects.get()
+    with ThreadPoolExecutor(4) as workers:
+        done = [workers.submit(processed, keys[number::4]) for number in range(4)]
+        split_patiently(host, "web1")
+    for one in done:
+        one.result()
+    if flagged(host):  # its third name had come before the split
+        split_patiently(host, "web2")
+    runs = {key: set(names) for key, names in by_host().items()}
+    assert runs == {f"web{n}": {f"web{n}"} for n in range(3)}
+    assert Run.objects.filter(status="ready").count() == 60
+    assert Latest.objects.count() == 3
+
+
+def accepted(sent: Any) -> int:
+    return accept_run(json.dumps(sent).encode(), sent, source="agent").run.pk
+
+
+def processed(keys: list[int]) -> None:
+    """As a worker does it, over a connection of its own."""
+    try:
+        for key in keys:
+            process_run(key)
+    finally:
+        connection.close()
+
+
+def split_patiently(host: Host, name: str) -> None:
+    """Again where a run that was just being begun stood in the way."""
+    for _ in range(5):
+        with suppress(EditConflict):
+            split_host(host.pk, name, COMMAND)
+            return
 
 
 # --- Pages and API

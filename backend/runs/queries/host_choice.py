@@ -35,7 +35,7 @@ def hosts_called(texts: Iterable[str]) -> list[HostName]:
     wanted = list(texts)
     rows = fetch_rows(
         "SELECT h.slug, h.name FROM runs_host h WHERE (h.slug = ANY(%s) OR h.name = ANY(%s)"  # noqa: S608
-        " OR EXISTS (SELECT FROM runs_hostname n WHERE n.host_id = h.id AND n.name = ANY(%s)))"
+        " OR h.id IN (SELECT n.host_id FROM runs_hostname n WHERE n.name = ANY(%s)))"
         " AND EXISTS (SELECT 1 FROM runs_run r"
         f" WHERE r.host_id = h.id AND {COUNTED}) ORDER BY h.slug LIMIT %s",
         [wanted, wanted, wanted, MOST_HOSTS],

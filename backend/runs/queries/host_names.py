@@ -15,8 +15,13 @@ from runs.queries.statements import fetch_rows
 _NAMES = """
 SELECT n.host_id, n.name, n.same_machine, n.name = h.name
 FROM runs_hostname n JOIN runs_host h ON h.id = n.host_id
-WHERE n.host_id = ANY(%s) ORDER BY n.host_id, n.id
+WHERE n.host_id = ANY(%s) AND (n.name = h.name OR coalesce((
+    SELECT bool_or(NOT r.hidden) FROM runs_run r
+    WHERE r.host_id = n.host_id AND r.host_name = n.name
+), true))
+ORDER BY n.host_id, n.id
 """
+"""Without those names of which all runs are hidden."""
 
 _RUNS = """
 SELECT r.host_id, r.machine_id, r.host_name,
@@ -27,8 +32,8 @@ GROUP BY r.host_id, r.machine_id, r.host_name
 
 Names = list[NamedRuns]
 
-NAMED_LIKE = """(strpos(lower(h.name), lower(%s)) > 0 OR EXISTS (
-    SELECT FROM runs_hostname n WHERE n.host_id = h.id AND strpos(lower(n.name), lower(%s)) > 0
+NAMED_LIKE = """(strpos(lower(h.name), lower(%s)) > 0 OR h.id IN (
+    SELECT n.host_id FROM runs_hostname n WHERE strpos(lower(n.name), lower(%s)) > 0
 ))"""
 """Whether a host `h` has or had a name with this text, which is both parameters."""
 
