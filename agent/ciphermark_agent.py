@@ -1230,6 +1230,15 @@ def parse_ssh_version(text: str) -> Optional[str]:
     return cut(match.group(0)) if match else None
 
 
+def parse_ssh_library(text: str) -> Optional[str]:
+    """`OpenSSL 3.0.19 27 Jan 2026`, `LibreSSL 3.3.6` or `without OpenSSL` out of the same."""
+    match = re.search(r"OpenSSH_[^,\r\n]+, *([^\r\n]*\S)", text)
+    return cut(match.group(1)) if match else None
+
+
+OPENSSH_FACTS = ("client", "server", "library", "server_library", "default_cipher")
+
+
 def default_cipher(ssh: str) -> Optional[str]:
     """The cipher that the client asks for first, with the machine's own configuration."""
     match = re.search(r"^ciphers ([^,\s]{1,100})", run_tool([ssh, "-G", "127.0.0.1"]).out, re.M)
@@ -1682,6 +1691,7 @@ class PrivateServer(SshEnd):
         self.ciphers = list(ciphers)  # all that the client offers: its default among them
         self.refused = []  # type: List[str]
         self.sshd_env = {}  # type: Dict[str, str]
+        self.library = None  # type: Optional[str]
         self.passwd = None  # type: Optional[str]
         self.use_pam = False
         self.user = own_user_name()
@@ -1697,7 +1707,8 @@ class PrivateServer(SshEnd):
     def prepare(self) -> None:
         """Make keys and a configuration that this sshd accepts; SshUnavailable says why not."""
         self.sshd_env = sshd_library_path(self.sshd)
-        self.version = parse_ssh_version(run_tool([self.sshd, "-?"], env=self.sshd_env).err)
+        said = run_tool([self.sshd, "-?"], env=self.sshd_env).err
+        self.version, self.library = parse_ssh_version(said), parse_ssh_library(said)
         self.make_key("host_key")
         self.make_key("user_key")
         host = self.read("host_key.pub").split()
@@ -3187,7 +3198,7 @@ class Run:
         self.started_at = utc_now()
         self.skipped = Skipped()
         self.series = []  # type: List[Series]
-        self.openssh = {"client": None, "server": None, "default_cipher": None}  # type: Json
+        self.openssh = dict.fromkeys(OPENSSH_FACTS)  # type: Json
         self.pinned_cpus = None  # type: Optional[Tuple[int, int]]
         self.ssh = find_program("ssh", options.ssh)
         self.sshd = find_program("sshd", options.sshd, SSHD_PLACES)
@@ -3408,6 +3419,7 @@ class Run:
                 server.prepare()
                 negotiated = server.first_connection()
                 self.openssh["server"] = server.version
+                self.openssh["server_library"] = server.library
                 self.openssh["default_cipher"] = self.openssh["default_cipher"] or negotiated.cipher
                 plan = SshPlan(
                     server,
@@ -3471,7 +3483,9 @@ class Run:
         if self.openssl:
             openssl = parse_openssl_version(run_tool([self.openssl, "version", "-a"]).out)
         if self.ssh:
-            self.openssh["client"] = parse_ssh_version(run_tool([self.ssh, "-V"]).err)
+            said = run_tool([self.ssh, "-V"]).err
+            self.openssh["client"] = parse_ssh_version(said)
+            self.openssh["library"] = parse_ssh_library(said)
             self.openssh["default_cipher"] = default_cipher(self.ssh)
         return {
             "cpu": cpu,
@@ -4735,7 +4749,7 @@ def document_shape(options: RunOptions) -> Json:
             "memory_bytes": None,
             "os": dict.fromkeys(("id", "name", "version", "kernel")),
             "openssl": EMPTY_OPENSSL,
-            "openssh": dict.fromkeys(("client", "server", "default_cipher")),
+            "openssh": dict.fromkeys(OPENSSH_FACTS),
             "load_average": None,
         },
         "conditions": [condition("CODE", "SENTENCE")],

@@ -54,16 +54,75 @@ def dimensions(environment: Mapping[str, Any]) -> Dimensions:
     )
 
 
+@dataclass(frozen=True)
+class SshLibrary:
+    """The library that ssh uses, as values of the dimensions `openssl` and `openssl_series`."""
+
+    openssl: Label
+    openssl_series: Label
+
+
+def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
+    """Of a run document's `environment`; None: the openssl program's release, or not stated."""
+    text = _other_library(environment)
+    if text is None:
+        return None
+    return SshLibrary(
+        openssl=label(openssl_release(text), "Unknown OpenSSL"),
+        openssl_series=label(openssl_series(text), "Unknown OpenSSL"),
+    )
+
+
+def _other_library(environment: Mapping[str, Any]) -> str | None:
+    """What `ssh -V` says of its library, where that is not the release of the openssl program."""
+    stated = environment["openssh"].get("library")
+    own = environment["openssl"].get("version_text")
+    return None if openssl_release(stated) in (None, openssl_release(own)) else stated
+
+
 def fingerprint(environment: Mapping[str, Any]) -> str:
     """SHA-256 (hex) over the stable, normalised facts; never over a reading such as the load.
 
     Two runs with one fingerprint were made in one environment. `FINGERPRINT_VERSION` goes in,
-    so that a changed recipe cannot be mistaken for a changed machine.
+    so that a changed recipe cannot be mistaken for a changed machine. ssh's library counts only
+    where it is another than openssl's: documents of agents that do not state it, and of newer
+    ones on the same machine, are of one environment.
     """
-    cpu, system = environment["cpu"], environment["os"]
-    openssl, openssh = environment["openssl"], environment["openssh"]
-    facts = {
+    openssl = environment["openssl"]
+    library = _other_library(environment)
+    facts: dict[str, Any] = {
         "fingerprint": FINGERPRINT_VERSION,
+        **_shared_facts(environment),
+        "openssl": {
+            name: openssl.get(name)
+            for name in ("version_text", "built_on", "platform", "compiler", "cpu_settings")
+        },
+    }
+    if library is not None:
+        facts["openssh"]["library"] = library
+    return _digest(facts).hex()
+
+
+def ssh_environment(environment: Mapping[str, Any]) -> int:
+    """A number for the environment as ssh sees it: that of `fingerprint` without the program.
+
+    Runs with different `--openssl` on one machine are of different environments, and their ssh
+    figures still of one. Positive, of 63 bits: a hash, so that no table need be asked for it.
+    """
+    library = _other_library(environment) or environment["openssl"].get("version_text")
+    facts = _shared_facts(environment)
+    facts["openssh"]["library"] = openssl_release(library)
+    return int.from_bytes(_digest(facts)[:8], "big") >> 1
+
+
+def _digest(facts: Mapping[str, Any]) -> bytes:
+    return hashlib.sha256(canonical_json(facts)).digest()
+
+
+def _shared_facts(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that concern both tools."""
+    cpu, system = environment["cpu"], environment["os"]
+    return {
         "cpu": {
             "model": clean_cpu_model(cpu.get("model")),
             "flags": sorted(cpu.get("flags") or ()),
@@ -74,12 +133,7 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
             **{name: cpu.get(name) for name in ("cores", "threads", "governor")},
         },
         "os": {name: system.get(name) for name in ("id", "name", "version", "kernel")},
-        "openssl": {
-            name: openssl.get(name)
-            for name in ("version_text", "built_on", "platform", "compiler", "cpu_settings")
-        },
         # Not the server: a run without sshd does not know it, and is no other environment.
-        "openssh": {"client": openssh.get("client")},
+        "openssh": {"client": environment["openssh"].get("client")},
         "virtualization": environment.get("virtualization"),
     }
-    return hashlib.sha256(canonical_json(facts)).hexdigest()

@@ -56,6 +56,12 @@ def _openssl(environment: Facts) -> str | None:
     return openssl_release((environment.get("openssl") or {}).get("version_text"))
 
 
+def _ssh_library(environment: Facts) -> str | None:
+    """What ssh uses; in documents that do not state it, what the openssl program is."""
+    stated = (environment.get("openssh") or {}).get("library")
+    return openssl_release(stated) or _openssl(environment)
+
+
 def _openssh(end: str) -> Callable[[Facts], str | None]:
     return lambda environment: openssh_release((environment.get("openssh") or {}).get(end))
 
@@ -65,12 +71,15 @@ def _virtualization(environment: Facts) -> str | None:
     return "bare metal" if value == "none" else value
 
 
-_READINGS: tuple[tuple[str, Part, Callable[[Facts], str | None]], ...] = (
-    ("OpenSSL", "openssl", _openssl),
+Reading = tuple[str, Part, Callable[[Facts], str | None]]
+
+_BUILD: tuple[Reading, ...] = (
     ("OpenSSL build", "openssl", _of("openssl", "built_on")),
     ("OpenSSL platform", "openssl", _of("openssl", "platform")),
     ("OpenSSL compiler", "openssl", _of("openssl", "compiler")),
     ("OpenSSL's view of the CPU", "openssl", _of("openssl", "cpu_settings")),
+)
+_READINGS: tuple[Reading, ...] = (
     ("OpenSSH client", "openssh", _openssh("client")),
     ("OpenSSH server", "openssh", _openssh("server")),
     ("default cipher", "openssh", _of("openssh", "default_cipher")),
@@ -83,25 +92,41 @@ _READINGS: tuple[tuple[str, Part, Callable[[Facts], str | None]], ...] = (
     ("frequency governor", "cpu", _of("cpu", "governor")),
     ("virtualisation", "virtualization", _virtualization),
 )
-"""What is compared, and what it is part of."""
+"""What is compared beside the libraries, and what it is part of."""
 
 _BETWEEN_RUNS: tuple[Part, ...] = ("openssl", "openssh", "os", "cpu", "virtualization")
 _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "openssh")
 """The most likely causes of another speed first: one host seldom gets another CPU."""
 
 
+def _libraries(before: Facts, after: Facts, tool: str | None) -> tuple[Reading, ...]:
+    """The library of the tool, or of both; ssh's by itself only where it is another one."""
+    alike = all(_ssh_library(one) == _openssl(one) for one in (before, after))
+    if tool == "ssh":
+        return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
+    own: Reading = ("OpenSSL", "openssl", _openssl)
+    of_ssh: Reading = ("OpenSSL of ssh", "openssl", _ssh_library)
+    return (own, *_BUILD) if tool or alike else (own, of_ssh, *_BUILD)
+
+
 def environment_difference(
-    before: Facts, after: Facts, *, unstated: bool = False, hosts: bool = False
+    before: Facts,
+    after: Facts,
+    *,
+    tool: str | None = None,
+    unstated: bool = False,
+    hosts: bool = False,
 ) -> tuple[Difference, ...]:
     """What differs between two run documents' `environment`, the most likely causes first.
 
-    `hosts`: the two are of different hosts. Readings that change from run to run (load, memory)
-    are no difference. With `unstated` facts that only one of the two states are listed too.
+    `tool`: what may have changed its figures, so of the libraries only its own. `hosts`: the two
+    are of different hosts. Readings that change from run to run (load, memory) are no difference.
+    With `unstated` facts that only one of the two states are listed too.
     """
     order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     found = [
         (part, Difference(what, old, new))
-        for what, part, reading in _READINGS
+        for what, part, reading in (*_libraries(before, after, tool), *_READINGS)
         if (old := reading(before)) != (new := reading(after))
         and (unstated or (old is not None and new is not None))
     ]

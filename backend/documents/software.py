@@ -13,6 +13,10 @@ _SPELLING = {
     "boringssl": "BoringSSL",
     "ssleay": "SSLeay",
 }
+_WITHOUT = re.compile(r"without OpenSSL\b", re.I)
+WITHOUT = "Without OpenSSL"
+"""The label of an ssh that has its few ciphers built in."""
+
 _OPENSSH = re.compile(r"OpenSSH_(?:for_Windows_)?(?P<version>\d+(?:\.\d+)+(?:p\d+)?)")
 
 
@@ -22,7 +26,7 @@ def openssl_release(version_text: str | None) -> str | None:
         return None
     found = _LIBRARY.search(version_text)
     if found is None:
-        return version_text
+        return WITHOUT if _WITHOUT.match(version_text) else version_text
     return f"{_SPELLING[found['name'].lower()]} {found['version']}"
 
 
@@ -33,7 +37,7 @@ def openssl_series(version_text: str | None) -> str | None:
     """
     found = _LIBRARY.search(version_text or "")
     if found is None:
-        return None
+        return WITHOUT if _WITHOUT.match(version_text or "") else None
     name = _SPELLING[found["name"].lower()]
     numbers = re.findall(r"\d+", found["version"].split("-")[0])
     if name == "OpenSSL":

@@ -66,27 +66,52 @@ def _try(
     return StoredColumn(name, kind, description, unit, 16, "try", sql)
 
 
+def _library(name: str, description: str) -> StoredColumn:
+    """Of the figure's own tool."""
+    sql = f"CASE s.tool WHEN 'ssh' THEN r.{OF_SSH[name]} ELSE r.{name} END"
+    return StoredColumn(name, "text", description, "", 18, "result", sql)
+
+
+OF_SSH = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"}
+
 INDEX = "CASE s.tool WHEN 'ssh' THEN r.ssh_index ELSE r.openssl_index END"
 
-ENVIRONMENT = (
+MACHINE = (
     _label("cpu", "CPU model, as comparisons group it.", 32),
     _label("cpu_vendor", "Who makes the CPU."),
     _label("microarchitecture", "Of the CPU."),
     _label("architecture", "Instruction set: x86_64, aarch64."),
     _label("os", "Operating system."),
     _label("os_version", "Operating system with its version.", 24),
-    _label("openssl", "OpenSSL or LibreSSL with its version."),
-    _label("openssl_series", "The version's series, such as 3.0."),
+)
+"""Of the machine and its system; "Unknown" where the run does not say."""
+
+SSH = (
     _label("openssh", "OpenSSH client's version."),
     _label("virtualization", "Kind of virtual machine or container; none: real hardware."),
 )
-"""What can change on a host and affects speed; "Unknown" where the run does not say."""
+
+LIBRARY = (
+    _library("openssl", "OpenSSL or LibreSSL behind this figure; of ssh its own (`ssh -V`)."),
+    _library("openssl_series", "Series of that library, such as 3.0."),
+)
+"""Of a figure: the library that its tool uses."""
+
+LIBRARIES = (
+    _label("openssl", "Version of the openssl program."),
+    _label("openssl_series", "Its series, such as 3.0."),
+    _label("ssh_library", "OpenSSL or LibreSSL that ssh uses; where not stated, the program's."),
+    _label("ssh_library_series", "Its series."),
+)
+"""Of a machine: the libraries of both tools."""
 
 RUN = (
     _run("run_id", "r.run_id::text", "The run, chosen by who measured.", width=38),
     _run("host", "h.name", "Name of the machine.", width=24),
     _run("host_key", "h.slug", "Its key in addresses and filters.", width=24),
-    *ENVIRONMENT,
+    *MACHINE,
+    *LIBRARY,
+    *SSH,
     _run("started_at", "r.started_at", "Start of the run, UTC; empty: not known.", "moment", 20),
     _run("source", "r.source", "agent, import or published.", width=10),
 )
@@ -223,7 +248,9 @@ SAMPLES = (*RUN, *SERIES, *NEGOTIATED, *TRIES, *ORIGIN)
 MACHINES = (
     _run("host", "h.name", "Name of the machine.", width=24),
     _run("host_key", "h.slug", "Its key in addresses and filters.", width=24),
-    *ENVIRONMENT,
+    *MACHINE,
+    *LIBRARIES,
+    *SSH,
     _run("runs", "g.runs", "Runs of it that this file has figures of.", "integer", 8),
     _run("last_started_at", "g.last", "Start of the latest of these runs, UTC.", "moment", 20),
     StoredColumn(

@@ -25,6 +25,8 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("OpenSSL CPU settings", ("openssl", "cpu_settings")),
     ("OpenSSH client", ("openssh", "client")),
     ("OpenSSH server", ("openssh", "server")),
+    ("SSH client library", ("openssh", "library")),
+    ("SSH server library", ("openssh", "server_library")),
     ("Default cipher", ("openssh", "default_cipher")),
 )
 

@@ -1,12 +1,13 @@
 """Environments as rows, found or made by their fingerprint."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from documents.environment import Dimensions, dimensions, fingerprint
+from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
 from documents.naming import Label
 from runs.models import DimensionValue, Environment
+from runs.models.environment import OF_LIBRARIES
 from runs.remembered import Remembered
 
 _environments: Remembered[str] = Remembered()
@@ -27,21 +28,38 @@ def _find(digest: str, facts: Mapping[str, Any]) -> int:
     if found is not None:
         return found
     # get_or_create: another worker may be storing the same new environment just now.
-    values = _dimension_values(dimensions(facts))
-    return Environment.objects.get_or_create(fingerprint=digest, defaults=values)[0].pk
+    labels = columns_of(facts)
+    values = dimension_values(labels.values())
+    made = {column: values[dimension, value.key] for column, (dimension, value) in labels.items()}
+    made_of = {**made, "ssh_environment": ssh_environment(facts)}
+    return Environment.objects.get_or_create(fingerprint=digest, defaults=made_of)[0].pk
 
 
-def _dimension_values(found: Dimensions) -> dict[str, DimensionValue]:
-    labels: dict[str, Label] = {one.name: getattr(found, one.name) for one in fields(found)}
+Valued = tuple[str, Label]
+"""A dimension and one of its values."""
+
+
+def columns_of(facts: Mapping[str, Any]) -> dict[str, Valued]:
+    """The foreign keys of an environment, each with what it refers to."""
+    found, library = dimensions(facts), ssh_library(facts)
+    columns = {one.name: (one.name, getattr(found, one.name)) for one in fields(found)}
+    if library is not None:
+        for dimension, column in OF_LIBRARIES.items():
+            columns[column] = (dimension, getattr(library, dimension))
+    return columns
+
+
+def dimension_values(wanted: Iterable[Valued]) -> dict[tuple[str, str], DimensionValue]:
+    """These values as rows by dimension and key, made where they are new."""
+    labels = {(dimension, value.key): value.label for dimension, value in wanted}
     DimensionValue.objects.bulk_create(
         [
-            DimensionValue(dimension=dimension, key=value.key, label=value.label)
-            for dimension, value in sorted(labels.items())
+            DimensionValue(dimension=dimension, key=key, label=text)
+            for (dimension, key), text in sorted(labels.items())
         ],
         ignore_conflicts=True,
     )
     stored = DimensionValue.objects.filter(
-        dimension__in=labels, key__in={value.key for value in labels.values()}
+        dimension__in={dimension for dimension, _ in labels}, key__in={key for _, key in labels}
     )
-    values = {(value.dimension, value.key): value for value in stored}
-    return {dimension: values[dimension, value.key] for dimension, value in labels.items()}
+    return {(value.dimension, value.key): value for value in stored}

@@ -136,6 +136,28 @@ def test_ssh_versions(text: str, expected: str | None) -> None:
     assert agent.parse_ssh_version(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    (
+        (
+            "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19 27 Jan 2026\r\n",
+            "OpenSSL 3.0.19 27 Jan 2026",
+        ),
+        ("OpenSSH_7.4p1, OpenSSL 1.0.2k-fips  26 Jan 2017\n", "OpenSSL 1.0.2k-fips  26 Jan 2017"),
+        ("unknown option -- ?\nOpenSSH_7.4p1, OpenSSL 1.0.2zl\nusage: sshd", "OpenSSL 1.0.2zl"),
+        ("OpenSSH_9.9p2, LibreSSL 3.3.6\n", "LibreSSL 3.3.6"),
+        ("OpenSSH_for_Windows_8.1p1, LibreSSL 3.0.2\n", "LibreSSL 3.0.2"),
+        ("OpenSSH_9.6p1, without OpenSSL\n", "without OpenSSL"),
+        ("OpenSSH_9.6p1\nusage, more\n", None),
+        ("OpenSSH_9.6p1, \n", None),
+        ("Dropbear v2020.81, OpenSSL\n", None),
+        ("", None),
+    ),
+)
+def test_ssh_libraries(text: str, expected: str | None) -> None:
+    assert agent.parse_ssh_library(text) == expected
+
+
 def test_os_release_values_lose_their_quotes() -> None:
     text = "NAME=\"Debian GNU/Linux\"\nID=debian\nVERSION_ID='12'\n# comment\n"
     assert agent.parse_os_release(text) == {

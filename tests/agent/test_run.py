@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -118,6 +119,8 @@ def test_the_environment_names_both_ends(tiny_run: dict[str, Any]) -> None:
     assert openssh["client"].startswith("OpenSSH_")
     assert openssh["server"].startswith("OpenSSH_")
     assert openssh["default_cipher"]
+    for name in ("library", "server_library"):
+        assert re.match(r"(OpenSSL|LibreSSL) \d|without OpenSSL", openssh[name])
     assert tiny_run["environment"]["openssl"]["version_text"]
     assert tiny_run["environment"]["cpu"]["threads"] == os.cpu_count()
 
@@ -251,7 +254,30 @@ def test_the_servers_version_has_its_patch_level(
     env = agent.sshd_library_path(sshd)
     done = run_agent("run", "--sshd", fake, *TINY, "--ciphers", "aes128-ctr", env=env)
     assert done.code == 0, done.err
-    assert json.loads(done.out)["environment"]["openssh"]["server"] == "OpenSSH_7.4p1"
+    openssh = json.loads(done.out)["environment"]["openssh"]
+    assert openssh["server"] == "OpenSSH_7.4p1"
+    assert openssh["server_library"] == "OpenSSL 1.0.2k-fips  26 Jan 2017"
+
+
+def test_the_library_of_ssh_is_its_own_and_not_that_of_the_openssl_program(
+    run_agent: RunAgent, tmp_path: Path, sshd: str
+) -> None:
+    real = shutil.which("ssh")
+    code = (
+        "import os, sys\n"
+        "if '-V' in sys.argv: sys.exit('OpenSSH_9.9p2, LibreSSL 3.3.6')\n"
+        f"os.execv({real!r}, [{real!r}] + sys.argv[1:])"
+    )
+    fake = write_program(tmp_path / "ssh", code)
+    options = ("--ssh", fake, "--sshd", sshd, *TINY, "--ciphers", "aes128-ctr")
+    done = run_agent("run", *options, env=agent.sshd_library_path(sshd))
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert validate_run_document(document) == []
+    openssh = document["environment"]["openssh"]
+    assert (openssh["client"], openssh["library"]) == ("OpenSSH_9.9p2", "LibreSSL 3.3.6")
+    assert openssh["server_library"].startswith("OpenSSL ")
+    assert document["environment"]["openssl"]["version_text"].startswith("OpenSSL ")
 
 
 def test_where_a_shared_file_tells_nothing_a_pipe_feeds_the_steady_tries(

@@ -125,7 +125,10 @@ def test_an_anonymous_run_does_not_name_the_remote_end(
     assert validate_run_document(document) == []
     names = {one["target"]["name"] for one in document["measurements"]}
     assert names == {"remote 1"}
-    assert document["environment"]["openssh"]["server"].startswith("OpenSSH_")
+    openssh = document["environment"]["openssh"]
+    assert openssh["server"].startswith("OpenSSH_")
+    assert openssh["library"].startswith("OpenSSL ")
+    assert openssh["server_library"] is None
 
 
 def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:

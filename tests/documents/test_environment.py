@@ -1,8 +1,10 @@
 """Names of CPUs, systems and versions, and what makes two environments one."""
 
+from typing import Any
+
 import pytest
 
-from documents.environment import dimensions, fingerprint
+from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
 from documents.naming import Label, slug
 from documents.software import openssh_release, openssl_release, openssl_series
 from tests.sample_documents import environment
@@ -17,6 +19,7 @@ from tests.sample_documents import environment
         ("OpenSSL 0.9.8zh 3 Dec 2015", "OpenSSL 0.9.8zh", "0.9.8"),
         ("LibreSSL 3.8.2", "LibreSSL 3.8.2", "LibreSSL 3.8"),
         ("something else", "something else", None),
+        ("without OpenSSL", "Without OpenSSL", "Without OpenSSL"),
         (None, None, None),
     ),
 )
@@ -85,3 +88,37 @@ def test_text_without_a_letter_has_a_key_of_its_own() -> None:
 def test_what_cannot_be_spelt_is_not_thrown_together(one: str, other: str) -> None:
     assert slug(one) != slug(other)
     assert len(slug(one)) <= 200
+
+
+def using(program: str | None, library: str | None) -> dict[str, Any]:
+    stated = environment()
+    return {
+        **stated,
+        "openssl": {**stated["openssl"], "version_text": program},
+        "openssh": {**stated["openssh"], "library": library},
+    }
+
+
+def test_the_library_of_ssh_counts_where_it_is_another_one() -> None:
+    new, same = "OpenSSL 3.0.19 27 Jan 2026", "OpenSSL 3.0.19"
+    plain = using(new, None)
+    assert fingerprint(using(new, same)) == fingerprint(plain) == fingerprint(environment())
+    assert ssh_library(plain) is ssh_library(using(new, same)) is None
+    other = using(new, "OpenSSL 1.0.2zl  1 Aug 2024")
+    assert fingerprint(other) != fingerprint(plain)
+    found = ssh_library(other)
+    assert found is not None
+    assert (found.openssl.label, found.openssl_series.label) == ("OpenSSL 1.0.2zl", "1.0.2")
+
+
+def test_to_ssh_the_openssl_program_is_no_part_of_the_environment() -> None:
+    new, old = "OpenSSL 3.0.19 27 Jan 2026", "OpenSSL 1.0.2zl  1 Aug 2024"
+    seen = ssh_environment(using(new, None))
+    assert ssh_environment(using(new, new)) == ssh_environment(using(old, new)) == seen
+    assert len({seen, ssh_environment(using(old, None)), ssh_environment(using(None, None))}) == 3
+    assert 0 <= seen < 2**63
+
+
+def test_a_stored_fingerprint_stays_what_it_was() -> None:
+    known = "c998b8795185956103b1456832441f7ab16e26edd40e8c3b8d5997bc932076a2"
+    assert fingerprint(environment()) == known

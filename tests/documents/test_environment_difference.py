@@ -15,7 +15,7 @@ def changed(section: str, **members: Any) -> dict[str, Any]:
     return {**plain, section: {**plain[section], **members}}
 
 
-def words(before: dict[str, Any], after: dict[str, Any], **how: bool) -> list[str]:
+def words(before: dict[str, Any], after: dict[str, Any], **how: Any) -> list[str]:
     return [one.words for one in environment_difference(before, after, **how)]
 
 
@@ -117,3 +117,33 @@ def test_the_order_changes_no_fact(unstated: bool) -> None:
         environment_difference(*both, unstated=unstated, hosts=hosts) for hosts in (True, False)
     )
     assert sorted(one, key=repr) == sorted(other, key=repr)
+
+
+def with_libraries(program: str | None, library: str | None) -> dict[str, Any]:
+    stated = changed("openssl", version_text=program)
+    return {**stated, "openssh": {**stated["openssh"], "library": library}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    (
+        (("3.0.18", "3.0.18"), ("3.0.19", "3.0.19"), ("program", None, "program")),
+        (("3.0.18", None), ("3.0.19", "3.0.19"), ("program", None, "program")),
+        (("3.0.18", "1.0.2"), ("3.0.18", "1.0.1"), (None, "ssh", "ssh")),
+        (("3.0.18", "1.0.2"), ("3.0.19", "1.0.2"), ("program", None, None)),
+        (("3.0.18", "1.0.2"), ("3.0.19", "1.0.1"), ("program", "ssh", "ssh")),
+    ),
+)
+def test_the_library_of_each_tool_is_told_once(
+    before: tuple[str, str | None], after: tuple[str, str | None], said: tuple[str | None, ...]
+) -> None:
+    texts = [
+        with_libraries(*(text and f"OpenSSL {text} 1 Jan 2026" for text in one))
+        for one in (before, after)
+    ]
+    program = f"OpenSSL {before[0]} → OpenSSL {after[0]}"
+    ssh = f"OpenSSL {before[1] or before[0]} → OpenSSL {after[1]}"
+    both = [f"OpenSSL: {program}"] * bool(said[0]) + [f"OpenSSL of ssh: {ssh}"] * bool(said[1])
+    assert words(*texts) == both
+    assert words(*texts, tool="openssl") == [f"OpenSSL: {program}"] * bool(said[0])
+    assert words(*texts, tool="ssh") == [f"OpenSSL: {ssh}"] * bool(said[2])

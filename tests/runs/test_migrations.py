@@ -14,12 +14,12 @@ from runs import derived
 from runs.acceptance import accept_run
 from runs.audit import COMMAND
 from runs.editing import rename_host
-from runs.models import Host, HostName, Run, RunDocument
+from runs.models import Environment, Host, HostName, Run, RunDocument
 from runs.splitting import split_host
 from tests.chaos.answers import MEASUREMENTS, VERDICTS, comparisons, rows
 from tests.chaos.documents import documents
 from tests.conftest import StoreRun, let_audit_log_be_emptied
-from tests.sample_documents import openssl_measurement, run_document
+from tests.sample_documents import environment, openssl_measurement, run_document
 
 FIRST = "0006_narrow_measurements"
 """Versions before it have never been anybody's."""
@@ -127,3 +127,22 @@ def test_hosts_that_share_a_machine_id_survive_a_version_back(renamed: Host) -> 
     call_command("migrate", verbosity=0, interactive=False)
     assert {run_id: Run.objects.get(run_id=run_id).host_id for run_id in runs} == runs
     assert Host.objects.get(machine_id="e" * 64).pk == renamed.pk
+
+
+def libraries() -> list[tuple[str | None, ...]]:
+    """Of environments: their ssh's own library with its series, and which are one to ssh."""
+    facts = ("fingerprint", "ssh_library__key", "ssh_library_series__key", "ssh_environment")
+    return list(Environment.objects.order_by("fingerprint").values_list(*facts))
+
+
+@pytest.mark.usefixtures("site")
+def test_the_migration_finds_the_libraries_that_documents_state(store_run: StoreRun) -> None:
+    stated = environment()
+    stated["openssh"]["library"] = "LibreSSL 3.3.6"
+    store_run(run_document(environment=stated))
+    known = libraries()
+    assert ("libressl-3.3.6", "libressl-3.3") in {one[1:3] for one in known}
+    assert None not in {one[3] for one in known}
+    call_command("migrate", "runs", "0019", verbosity=0, interactive=False)
+    call_command("migrate", verbosity=0, interactive=False)
+    assert libraries() == known

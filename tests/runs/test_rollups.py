@@ -1,5 +1,6 @@
 """One comparison in three ways: by rollups, by one statement, and in plain Python."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -58,6 +59,9 @@ TAGS: tuple[dict[str, str], ...] = (
     {"rack": "1", "env": "live"},
 )
 
+LIBRARIES = ("OpenSSL 3.0.19 27 Jan 2026", "OpenSSL 1.0.2zl  1 Aug 2024")
+"""Of the openssl program and of ssh, which may use another one, or not say so."""
+
 TWO_RACKS = ("rack:1", "env:live", "rack:2")
 
 rates = st.integers(1, 40).map(lambda number: number * 2.5e7)
@@ -94,6 +98,8 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     once = {repr({**one, "samples": None}): one for one in series}
     started = START + timedelta(days=draw(st.integers(0, 9)))
     stated = environment(model=draw(st.sampled_from(("AMD EPYC 9R14", "Intel Xeon E5-2680"))))
+    stated["openssl"]["version_text"] = draw(st.sampled_from(LIBRARIES))
+    stated["openssh"]["library"] = draw(st.sampled_from((None, *LIBRARIES)))
     return run_document(
         *once.values(),
         host={"name": draw(st.sampled_from("abc"))},
@@ -118,6 +124,8 @@ def queries(draw: st.DrawFn) -> ComparisonQuery:
         "cpu": ("amd-epyc-9r14",),
         "tag": draw(st.sampled_from((("rack:1",), ("rack:1", "env:live"), TWO_RACKS))),
         "host": ("a", "b"),
+        "openssl": ("openssl-1.0.2zl",),
+        "openssl_series": ("3.0",),
         "verdict": ("unknown",),
     }
     chosen = draw(st.lists(st.sampled_from(sorted(filters)), max_size=2, unique=True))
@@ -174,10 +182,30 @@ def failed_tags(query: ComparisonQuery, tags: Mapping[str, str]) -> set[str]:
     return {f"tag:{key}" for key, values in wanted.items() if tags.get(key) not in values}
 
 
-def reference_votes(query: ComparisonQuery) -> set[tuple[Any, ...]]:
-    """Host, environment, cipher and median of each vote, by the definition over all runs."""
+def library(run: Run, tool: str) -> str:
+    """The release that a run's figures of this tool were measured with, by its document."""
+    stated = json.loads(bytes(run.document.body))["environment"]
+    program = stated["openssl"]["version_text"]
+    text = (stated["openssh"]["library"] or program) if tool == "ssh" else program
+    return "openssl-1.0.2zl" if "1.0.2zl" in text else "openssl-3.0.19"
+
+
+SERIES = {"openssl-1.0.2zl": "1.0.2", "openssl-3.0.19": "3.0"}
+
+
+def surroundings(run: Run, tool: str) -> Any:
+    """What is one environment to a tool: to ssh it is the CPU and its library that differ here."""
+    assert run.environment is not None
+    as_ssh = (run.environment.cpu.key, library(run, "ssh"))
+    return as_ssh if tool == "ssh" else run.environment_id
+
+
+def reference_votes(query: ComparisonQuery) -> list[tuple[Any, ...]]:
+    """Host, group, cipher and median of each vote, by the definition over all runs."""
     best: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    runs = Run.objects.filter(status="ready", hidden=False).select_related("environment__cpu")
+    runs = Run.objects.filter(status="ready", hidden=False).select_related(
+        "environment__cpu", "document"
+    )
     for run in runs:
         if query.since and (not run.started_at or run.started_at < query.since):
             continue
@@ -187,6 +215,11 @@ def reference_votes(query: ComparisonQuery) -> set[tuple[Any, ...]]:
             continue
         assert run.environment is not None
         if "cpu" in query.filters and run.environment.cpu.key not in query.filters["cpu"]:
+            continue
+        own = library(run, query.tool)
+        if own not in query.filters.get("openssl", (own,)):
+            continue
+        if SERIES[own] not in query.filters.get("openssl_series", (SERIES[own],)):
             continue
         if failed_tags(query, run.tags):
             continue
@@ -199,10 +232,12 @@ def reference_votes(query: ComparisonQuery) -> set[tuple[Any, ...]]:
                 continue
             if query.block_size is not None and series.block_size != query.block_size:
                 continue
-            key = (run.host_id, run.environment_id, series.cipher)
+            key = (run.host_id, surroundings(run, query.tool), series.cipher)
             order = (run.started_at, run.pk, not series.pinned, -series.pk, row.median)
-            best[key] = max(best.get(key, order), order)
-    return {(*key, order[-1]) for key, order in best.items()}
+            best[key] = max(best.get(key, (order, "")), (order, library(run, query.tool)))
+    return sorted(
+        (host, own, cipher, order[-1]) for (host, _, cipher), (order, own) in best.items()
+    )
 
 
 @pytest.mark.django_db
@@ -239,13 +274,13 @@ def agree(asked: list[ComparisonQuery]) -> None:
         assert compare(query) == direct
         assert without_doubts(direct) == in_python(query)
         assert resolve_block_size(query).block_size == by_statement(query)
-        if query.tool == "openssl" and not grouping(query.group_by).of_run:
+        if query.tool == "openssl" and not grouping(query.group_by, query.tool).of_run:
             assert by_statement(query) == by_votes(replace(query, metric="throughput"))
         at_block = replace(query, metric="throughput", block_size=by_statement(query))
         if "verdict" not in query.filters and "host" not in query.filters:
-            found = votes(at_block, None)
-            said = {(one.host_id, one.environment_id, one.cipher, one.value) for one in found}
-            assert said == reference_votes(at_block)
+            found = votes(replace(at_block, group_by="openssl"), None)
+            said = [(one.host_id, one.group_key, one.cipher, one.value) for one in found]
+            assert sorted(said) == reference_votes(at_block)
         assert facets(query) == facets_directly(query)
         assert counted(query) == counted_in_python(query)
         counts_agree(at_block)
@@ -274,7 +309,7 @@ def counts_agree(query: ComparisonQuery) -> None:
 Counted = dict[tuple[str, str], int]
 """(filter, value) -> machines."""
 
-COUNTED = ("cpu", "host", "source", "verdict", "tag")
+COUNTED = ("cpu", "openssl", "openssl_series", "host", "source", "verdict", "tag")
 
 
 def counted(query: ComparisonQuery) -> Counted:
@@ -290,7 +325,7 @@ def counted_in_python(query: ComparisonQuery) -> Counted:
     """The same by the definition, over all runs: under all filters but the one that is counted."""
     latest: dict[tuple[Any, ...], dict[int, tuple[Any, ...]]] = {}
     for run in Run.objects.filter(status="ready", hidden=False).select_related(
-        "environment__cpu", "host"
+        "environment__cpu", "host", "document"
     ):
         assert run.environment is not None
         assert run.host is not None
@@ -298,15 +333,17 @@ def counted_in_python(query: ComparisonQuery) -> Counted:
         if query.until and run.started_at > query.until:
             continue
         tags = tuple(run.tags.items())
-        facts = (run.environment.cpu.key, run.host.slug, run.source, tags)
-        machine = (run.host_id, run.environment_id, facts)
+        own = library(run, query.tool)
+        facts = (run.environment.cpu.key, own, run.host.slug, run.source, tags)
+        pair = (run.host_id, surroundings(run, query.tool))
+        machine = (run.environment_id, pair, facts)
         results = run.measurements.filter(series__tool=query.tool, median__isnull=False)
         for series in results.values_list("series_id", flat=True):
             found = latest.setdefault(machine, {})
             mine = (run.started_at, run.pk, run.acceleration)
             found[series] = max(found.get(series, mine), mine)
     pairs: dict[tuple[str, str], set[Any]] = {}
-    for (host, surroundings, facts), results_of in latest.items():
+    for (_, pair, facts), results_of in latest.items():
         verdicts = {
             verdict
             for started, _, verdict in results_of.values()
@@ -314,8 +351,9 @@ def counted_in_python(query: ComparisonQuery) -> Counted:
         }
         if not verdicts:
             continue
-        cpu, slug, source, tags = facts
+        cpu, own, slug, source, tags = facts
         values = {"cpu": {cpu}, "host": {slug}, "source": {source}, "verdict": verdicts}
+        values |= {"openssl": {own}, "openssl_series": {SERIES[own]}}
         failed = {
             name
             for name, asked in query.filters.items()
@@ -326,7 +364,7 @@ def counted_in_python(query: ComparisonQuery) -> Counted:
             if failed <= {name}:
                 for value in found_values:
                     place = (name.partition(":")[0], value)
-                    pairs.setdefault(place, set()).add((host, surroundings))
+                    pairs.setdefault(place, set()).add(pair)
     return {place: len(found) for place, found in pairs.items()}
 
 
@@ -340,7 +378,7 @@ def files_agree(query: ComparisonQuery) -> None:
             members = InGroups(query.group_by, tuple(group_members(query.group_by, groups)))
             chosen = replace(chosen, groups=members)
         expected = sorted(
-            (one.host_id, one.environment_id, one.cipher, one.value)
+            (one.host_id, one.cipher, one.value)
             for one in every
             if groups is None or one.group_key in groups
         )
@@ -350,13 +388,10 @@ def files_agree(query: ComparisonQuery) -> None:
             for run, numbers in fetch_rows(statement.sql, statement.parameters)
             for series in numbers
         ]
-        assert expected == sorted(
-            (one.run.host_id, one.run.environment_id, one.series.cipher, one.median)
-            for one in found
-        )
+        assert expected == sorted((one.run.host_id, one.series.cipher, one.median) for one in found)
         assert count_rows(chosen) == len(expected)
-        _, lines = pivot_lines(query, chosen.groups, ("cpu",))
-        cells = [value for line in lines for value in line[2:] if value is not None]
+        _, lines = pivot_lines(query, chosen.groups, ("cpu", "openssl"))
+        cells = [value for line in lines for value in line[3:] if value is not None]
         assert sorted(cells) == sorted(one[-1] for one in expected if one[-1] is not None)
 
 

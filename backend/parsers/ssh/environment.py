@@ -157,9 +157,11 @@ def facts_of(text: str) -> Mapping[str, Any] | None:
 def _versions(text: str) -> Mapping[str, Any] | None:
     if found := _OPENSSH.search(text):
         library = found["openssl"].strip()
-        openssh = {"openssh": {"client": found["client"].strip()}}
-        known = {} if library.startswith("without") else {"openssl": {"version_text": library}}
-        return {**openssh, **known}
+        openssh = {"client": found["client"].strip()}
+        if library.startswith("without"):
+            return {"openssh": {**openssh, "library": library}}
+        # A text of ssh figures says of no other OpenSSL; its reader may (`Corrections`).
+        return {"openssh": openssh, "openssl": {"version_text": library}}
     if found := _PEER.search(text):
         side = "client" if found["side"].lower().startswith("local") else "server"
         return {"openssh": {side: found["version"].strip()}}

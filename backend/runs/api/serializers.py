@@ -6,6 +6,8 @@ from rest_framework import serializers
 
 NULLABLE: dict[str, Any] = {"allow_null": True}
 
+SSH_LIBRARY = "What ssh itself uses (`ssh -V`); where no run states it, as `openssl`."
+
 
 class ListedHostSerializer(serializers.Serializer[Any]):
     """How a host is listed."""
@@ -41,6 +43,7 @@ class RunSummarySerializer(serializers.Serializer[Any]):
     cpu = serializers.CharField(**NULLABLE)
     os = serializers.CharField(**NULLABLE)
     openssl = serializers.CharField(**NULLABLE)
+    ssh_library = serializers.CharField(help_text=SSH_LIBRARY, **NULLABLE)
     openssh = serializers.CharField(**NULLABLE)
     acceleration = serializers.CharField()
     agent = serializers.CharField()
@@ -148,6 +151,7 @@ class HostSummarySerializer(serializers.Serializer[Any]):
     cpu = serializers.CharField(**NULLABLE)
     os = serializers.CharField(**NULLABLE)
     openssl = serializers.CharField(**NULLABLE)
+    ssh_library = serializers.CharField(help_text=SSH_LIBRARY, **NULLABLE)
     openssh = serializers.CharField(**NULLABLE)
     virtualization = serializers.CharField(**NULLABLE)
     acceleration = serializers.CharField()

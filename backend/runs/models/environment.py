@@ -16,6 +16,9 @@ DIMENSIONS = (
 )
 """The fields of `documents.environment.Dimensions`, each a foreign key of `Environment`."""
 
+OF_LIBRARIES = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"}
+"""Dimensions of the library -> the foreign key that ssh has its own value in, if it has one."""
+
 
 class DimensionValue(models.Model):
     """One value of one dimension, such as the CPU "Intel Core i7-3770"."""
@@ -60,6 +63,30 @@ class Environment(models.Model):
         DimensionValue, models.PROTECT, related_name="+", verbose_name="OpenSSH"
     )
     virtualization = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    ssh_library = models.ForeignKey(
+        DimensionValue,
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        verbose_name="SSH library",
+        help_text="What ssh is linked with, where that is not this OpenSSL.",
+    )
+    ssh_library_series = models.ForeignKey(
+        DimensionValue,
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        verbose_name="SSH library series",
+    )
+    ssh_environment = models.BigIntegerField(
+        null=True,
+        editable=False,
+        help_text="The same of environments that are one for ssh (`documents.environment`).",
+    )
 
     def __str__(self) -> str:
         return self.fingerprint[:12]
+
+    def library(self, tool: str) -> DimensionValue:
+        """What this tool's figures were measured with, a value of the dimension `openssl`."""
+        return (self.ssh_library if tool == "ssh" else None) or self.openssl

@@ -20,7 +20,7 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
     blocks = [series.slots[slot].block_size or 0 for slot in series.slot_of]
     if not blocks:
         return None
-    group, machines = grouping(query.group_by), machine_conditions(query)
+    group, machines = grouping(query.group_by, query.tool), machine_conditions(query)
     if told_by_sets(query) or (group.of_run and not query.asks_of_latest):
         return _by_sets(query, series.ids, blocks)
     results = results_of_machine(Relation("blocks.ids"), query.until)
@@ -57,7 +57,7 @@ def common_block_size(query: ComparisonQuery, series: SeriesTable) -> int | None
 
 def _by_sets(query: ComparisonQuery, ids: Sequence[int], blocks: Sequence[int]) -> int | None:
     """The same of a query that sets of series tell enough of."""
-    group = grouping(query.group_by)
+    group = grouping(query.group_by, query.tool)
     found = latest_series(query, ids, group.key, group.parameters)
     groups: defaultdict[int, set[Any]] = defaultdict(set)
     for value, mask in {(value, mask) for (value, _), mask in found.items()}:

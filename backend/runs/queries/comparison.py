@@ -63,7 +63,7 @@ def machines(query: ComparisonQuery) -> dict[str, int]:
     A pair belongs to the group of its latest run, as its votes do.
     """
     votes = votes_of_query(query, class_series(query))
-    hosts = HOSTS_OF_LATEST_RUNS if grouping(query.group_by).of_run else HOSTS_THAT_VOTE
+    hosts = HOSTS_OF_LATEST_RUNS if grouping(query.group_by, query.tool).of_run else HOSTS_THAT_VOTE
     statement = f"WITH votes AS MATERIALIZED ({votes.sql}) {hosts}"
     counts = dict(fetch_rows(statement, list(votes.parameters)))
     names = group_names(query.group_by, counts)

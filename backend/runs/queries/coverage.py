@@ -7,7 +7,7 @@ from functools import cached_property
 
 from runs.queries.machine_results import SeriesTable, Slot, class_series
 from runs.queries.rolled_up import class_of, is_unfiltered, query_of
-from runs.queries.selection import ComparisonQuery
+from runs.queries.selection import ComparisonQuery, voting_environment
 from runs.queries.series_sets import measured_by_pairs, places, told_by_sets
 from runs.queries.statements import fetch_rows
 from runs.queries.votes import results_of_query
@@ -78,12 +78,12 @@ def _coverage_directly(query: ComparisonQuery) -> Coverage:
     series, query = class_series(query), replace(query, group_by="cpu")
     if told_by_sets(query):
         return _coverage_by_sets(query, series)
-    results = results_of_query(query, series)
+    results, environment = results_of_query(query, series), voting_environment(query.tool)
     rows = fetch_rows(
         f"""
         SELECT slots, count(*)::int FROM (
             SELECT array_agg(slot ORDER BY slot) AS slots FROM (
-                SELECT DISTINCT k.host_id, k.environment_id, s.slot {results.sql}
+                SELECT DISTINCT k.host_id, {environment} AS environment_id, s.slot {results.sql}
             ) measured GROUP BY host_id, environment_id
         ) pairs GROUP BY slots
         """,  # noqa: S608 - closed lists

@@ -29,11 +29,15 @@ class DeliveredCost:
 
 @dataclass(frozen=True)
 class Delivery:
-    """The run, and its ssh series that have their cipher's own speed beside them."""
+    """The run, and its ssh series that have their cipher's own speed beside them.
+
+    `openssl` and `ssh_library`: the release that each tool uses.
+    """
 
     run_id: UUID
     started_at: datetime | None
     openssl: str
+    ssh_library: str
     rows: tuple[DeliveredCost, ...]
 
     @property
@@ -59,7 +63,7 @@ def latest_delivery(host_id: int) -> Delivery | None:
     run = (
         Run.objects.filter(host_id=host_id, status=Run.Status.READY, hidden=False)
         .filter(_measured("ssh"), _measured("openssl"))
-        .select_related("environment__openssl")
+        .select_related("environment__openssl", "environment__ssh_library")
         .order_by(*LATEST_FIRST)
         .first()
     )
@@ -76,6 +80,7 @@ def latest_delivery(host_id: int) -> Delivery | None:
         run.run_id,
         run.started_at,
         run.environment.openssl.label,
+        run.environment.library("ssh").label,
         tuple(
             _cost(one, rows[one.ssh], rows[one.openssl].noisy or bool(run.conditions))
             for one in delivered(measured)

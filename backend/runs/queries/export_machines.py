@@ -45,7 +45,7 @@ def _runs_with_figures(selection: Selection) -> Relation:
         votes = votes_statement(selection)
         return Relation(f"with_figures AS MATERIALIZED ({votes.sql})", votes.parameters)
     runs, series = run_conditions(selection), series_conditions(selection)
-    results = result_conditions(selection)
+    results = result_conditions(selection, "e")
     sql = f"""
         chosen_series AS MATERIALIZED (
             SELECT s.id, s.mac FROM runs_series s WHERE {series.text}

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from exports.columns import StoredColumn
 from runs.models import ReferenceProfile
-from runs.models.environment import DIMENSIONS
+from runs.models.environment import DIMENSIONS, OF_LIBRARIES
 from runs.queries.export_selection import (
     Selection,
     result_conditions,
@@ -18,7 +18,7 @@ from runs.queries.export_selection import (
     votes_statement,
 )
 from runs.queries.machine_results import Relation
-from runs.queries.selection import Where
+from runs.queries.selection import Where, dimension_value
 from runs.queries.statements import fetch_rows
 
 
@@ -47,8 +47,18 @@ class RowFormat(Protocol):
 
 
 DIMENSION_JOINS = "\n".join(
-    f"LEFT JOIN runs_dimensionvalue {name} ON {name}.id = e.{name}_id" for name in DIMENSIONS
+    f"LEFT JOIN runs_dimensionvalue {name} ON {name}.id = {value}"
+    for name, value in (
+        *((name, dimension_value(name, "openssl")) for name in DIMENSIONS),
+        *((of_ssh, dimension_value(name, "ssh")) for name, of_ssh in OF_LIBRARIES.items()),
+    )
 )
+"""Every dimension's value by the name of the dimension, and ssh's own library by its name."""
+
+LIBRARY_COLUMNS = ", ".join(
+    f"e.{name}_id, {name}.label AS {name}" for pair in OF_LIBRARIES.items() for name in pair
+)
+"""Of a run: ids and labels that each of its figures has one or the other of, by its tool."""
 
 INDEX_JOINS = """
 LEFT JOIN runs_runspeedindex ssh
@@ -109,7 +119,8 @@ def _runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> R
         voted = ", votes.series AS voted"
     made = "".join(f", {expression} AS c{number}" for number, expression in enumerate(expressions))
     sql = f"""
-        SELECT r.id, ssh.index AS ssh_index, openssl_index.index AS openssl_index{voted}{made}
+        SELECT r.id, ssh.index AS ssh_index, openssl_index.index AS openssl_index,
+            {LIBRARY_COLUMNS}{voted}{made}
         FROM (SELECT %s::text AS site, %s::text AS profile, %s::bigint AS profile_id) v
         CROSS JOIN runs_run r {votes}
         JOIN runs_host h ON h.id = r.host_id
@@ -131,7 +142,7 @@ def _results(selection: Selection) -> Where:
     """Which measurements of a chosen run; what votes has been decided with its run."""
     if selection.votes:
         return Where(["m.series_id = ANY(r.voted)"], [])
-    return result_conditions(selection)
+    return result_conditions(selection, "r")
 
 
 def rows_statement(

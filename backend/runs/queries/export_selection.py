@@ -12,14 +12,18 @@ from typing import Any
 from uuid import UUID
 
 from analysis.comparison import Group
+from runs.models.environment import OF_LIBRARIES
 from runs.queries.machine_results import LATEST_FIRST, Relation, machine_results
 from runs.queries.selection import (
     COUNTED,
+    OF_ROW,
     ComparisonQuery,
     Where,
     add_filter,
+    dimension_value,
     group_members,
     grouping,
+    voting_environment,
 )
 
 SERIES_FIELDS = (
@@ -98,7 +102,11 @@ def in_groups(group_by: str, groups: Iterable[Group]) -> InGroups:
 
 
 def run_conditions(selection: Selection) -> Where:
-    """Conditions on runs (r) and environments (e)."""
+    """Conditions on runs (r) and environments (e).
+
+    A run that one tool's library lets through may have figures of the other, which
+    `result_conditions` leave out.
+    """
     where = Where([COUNTED], [])
     for name, values in selection.filters.items():
         if values:
@@ -137,9 +145,16 @@ def series_conditions(selection: Selection) -> Where:
     return where
 
 
-def result_conditions(selection: Selection) -> Where:
-    """Conditions on a measurement's series (s) and on what was negotiated (n)."""
+def result_conditions(selection: Selection, environments: str) -> Where:
+    """Conditions on a measurement's series (s) and on what was negotiated (n).
+
+    And on its library: `environments` is the table that has the ids of an environment's values.
+    """
     where = Where(["true"], [])
+    for name in OF_LIBRARIES:
+        if selection.filters.get(name):
+            value = dimension_value(name, OF_ROW, environments)
+            where.add(f"{value} = ANY(%s)", group_members(name, selection.filters[name]))
     if selection.mac is not None:
         where.add("(s.mac = %s OR n.mac = %s)", selection.mac, selection.mac)
     return where
@@ -154,6 +169,7 @@ def votes_statement(selection: Selection) -> Relation:
     """
     results = machine_results(Relation("ARRAY(SELECT id FROM voting)"), selection.until)
     where, group = _vote_conditions(selection), grouping("host")
+    environment = voting_environment(OF_ROW)
     if selection.groups is not None:
         group = grouping(selection.groups.group_by)
     by_run = selection.runs or selection.statuses or selection.text or group.reads_run
@@ -163,12 +179,12 @@ def votes_statement(selection: Selection) -> Relation:
     slot = [name for name in SERIES_FIELDS if name != "mac" or selection.mac is None]
     sql = f"""
         WITH voting AS MATERIALIZED (
-            SELECT s.id, s.mac, dense_rank() OVER (ORDER BY {", ".join(slot)}) AS slot,
+            SELECT s.id, s.tool, s.mac, dense_rank() OVER (ORDER BY {", ".join(slot)}) AS slot,
                 row_number() OVER (ORDER BY s.pinned, s.target_name, s.id) AS place
             FROM runs_series s WHERE {series.text}
         )
         SELECT run_id, array_agg(series_id ORDER BY series_id) AS series FROM (
-            SELECT DISTINCT ON (k.host_id, k.environment_id, s.slot)
+            SELECT DISTINCT ON (k.host_id, {environment}, s.slot)
                 l.run_id, l.series_id, {group.key} AS g
             FROM {results.sql}
             JOIN voting s ON s.id = l.series_id
@@ -176,7 +192,7 @@ def votes_statement(selection: Selection) -> Relation:
             JOIN runs_environment e ON e.id = k.environment_id {run}
             LEFT JOIN runs_negotiated n ON n.id = l.negotiated_id
             WHERE {where.text}
-            ORDER BY k.host_id, k.environment_id, s.slot, {LATEST_FIRST}, s.place
+            ORDER BY k.host_id, {environment}, s.slot, {LATEST_FIRST}, s.place
         ) votes {"" if selection.groups is None else "WHERE g = ANY(%s)"}
         GROUP BY run_id
     """  # noqa: S608 - closed lists
@@ -195,9 +211,9 @@ def votes_statement(selection: Selection) -> Relation:
 
 def _vote_conditions(selection: Selection) -> Where:
     """Conditions on machines (k, e) and their results (l, n); their runs (r) where one is named."""
-    where = result_conditions(selection)
+    where = result_conditions(selection, "e")
     for name, values in selection.filters.items():
-        if values:
+        if values and name not in OF_LIBRARIES:
             add_filter(where, name, values)
     if selection.since is not None:
         where.add("l.started_at >= %s", selection.since)

@@ -13,9 +13,11 @@ from runs.queries.selection import (
     ComparisonQuery,
     Where,
     add_filter,
+    dimension_value,
     machine_conditions,
     result_conditions,
     tags_by_key,
+    voting_environment,
 )
 from runs.queries.series_sets import latest_series, told_by_sets
 from runs.queries.statements import array, fetch_prepared, fetch_rows
@@ -132,9 +134,11 @@ def _counts(query: ComparisonQuery, measured: Measured | None) -> Relation:
     filters = {name: Where([], []) for name in FACETS if query.filters.get(name)}
     verdicts = [list(query.filters["verdict"])] if "verdict" in filters else []
     for name in filters.keys() - {"verdict"}:
-        add_filter(filters[name], name, query.filters[name])
+        add_filter(filters[name], name, query.filters[name], tool=query.tool)
     failed = " + ".join(f"(NOT passed_{name})::int" for name in filters) or "0"
-    columns = {name: f"e.{name}_id::text" for name in FACETS if name in DIMENSIONS}
+    columns = {
+        name: f"{dimension_value(name, query.tool)}::text" for name in FACETS if name in DIMENSIONS
+    }
     columns |= {"host": "k.host_id::text", "source": "k.source"}
     selected = [f"{column} AS of_{name}" for name, column in columns.items()]
     selected += [f"{one.text} AS passed_{name}" for name, one in filters.items() if one.conditions]
@@ -143,9 +147,11 @@ def _counts(query: ComparisonQuery, measured: Measured | None) -> Relation:
         for name in columns
     )
     others, verdict = machine_conditions(query, without=FACETS), _verdicts(query, measured)
+    environment = voting_environment(query.tool)
     sql = f"""
         WITH passing AS (
-            SELECT k.id, k.host_id, k.environment_id, k.source, k.tags, {", ".join(selected)}
+            SELECT k.id, k.host_id, {environment} AS environment_id, k.source, k.tags,
+                {", ".join(selected)}
             FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
             WHERE {others.text}
         ), counted AS MATERIALIZED (
@@ -252,7 +258,7 @@ def tag_facets(query: ComparisonQuery, measured: Measured | None) -> tuple[Facet
     rows = fetch_rows(
         f"""
         SELECT key, value, count(*) FROM (
-            SELECT DISTINCT t.key, t.value, k.host_id, k.environment_id
+            SELECT DISTINCT t.key, t.value, k.host_id, {voting_environment(query.tool)}
             FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
             CROSS JOIN LATERAL jsonb_each_text(k.tags) t
             WHERE {machines.text} AND {result.sql}

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef
 
 from runs.models import BaselineLevel, Host, Run
-from runs.queries.selection import COUNTED
+from runs.queries.selection import COUNTED, voting_environment
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 
-_VOTES = f"""
+_VOTES = """
     SELECT h.slug, h.name, concat(h.machine_id, h.machine_name), h.published, e.fingerprint,
         d.label, extract(epoch FROM r.started_at)::float8, r.id, b.family, b.level
     FROM (
-        SELECT DISTINCT ON (r.host_id, r.environment_id) r.*
-        FROM runs_run r
-        WHERE {COUNTED}
+        SELECT DISTINCT ON (r.host_id, {environment}) r.*
+        FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
+        WHERE {counted}
             AND EXISTS (SELECT FROM runs_baselinelevel b WHERE b.run_id = r.id AND b.tool = %s)
-        ORDER BY r.host_id, r.environment_id, {LATEST_FIRST}
+        ORDER BY r.host_id, {environment}, {latest_first}
     ) r
     JOIN runs_baselinelevel b ON b.run_id = r.id AND b.tool = %s
     JOIN runs_host h ON h.id = r.host_id
     JOIN runs_environment e ON e.id = r.environment_id
     JOIN runs_dimensionvalue d ON d.id = e.os_version_id
-"""  # noqa: S608 - constants
+"""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,12 @@ class FleetMachine:
 
 def fleet_machines(tool: str) -> list[FleetMachine]:
     """One vote for each (host, environment): its latest run that has a baseline of `tool`."""
+    votes = _VOTES.format(
+        environment=voting_environment(tool), counted=COUNTED, latest_first=LATEST_FIRST
+    )
     machines: dict[int, FleetMachine] = {}
     for slug, name, machine_id, published, environment, os, started, run, *cell in fetch_rows(
-        _VOTES, [tool, tool]
+        votes, [tool, tool]
     ):
         if run not in machines:
             key = f"{machine_id or name} {published} {environment}"

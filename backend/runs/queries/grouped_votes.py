@@ -23,6 +23,7 @@ from runs.queries.selection import (
     grouping,
     machine_conditions,
     result_conditions,
+    voting_environment,
 )
 from runs.queries.series_sets import groups_of_latest_runs
 from runs.queries.statements import fetch_prepared, fetch_rows
@@ -224,7 +225,7 @@ def _reads_whole_class(query: ComparisonQuery, chosen: SeriesTable, every: Serie
     index whether a machine has any other result, or what its latest run with one says of itself,
     unless something else is asked of that run.
     """
-    of_run = grouping(query.group_by).of_run and query.asks_of_latest
+    of_run = grouping(query.group_by, query.tool).of_run and query.asks_of_latest
     return of_run or len(chosen.ids) == len(every.ids)
 
 
@@ -232,7 +233,7 @@ def _hosts(
     query: ComparisonQuery, chosen: SeriesTable, every: SeriesTable, all_read: bool
 ) -> Relation:
     """(g, hosts): the (host, environment) pairs of each group, by `votes` and `valued`."""
-    group = grouping(query.group_by)
+    group = grouping(query.group_by, query.tool)
     if group.of_run:
         by_run = Relation(HOSTS_OF_LATEST_RUNS)
         if not all_read:
@@ -241,22 +242,23 @@ def _hosts(
     if all_read:
         return Relation(HOSTS_THAT_VOTE)
     others = every.without(chosen)
+    environment = voting_environment(query.tool)
     machines, dates = machine_conditions(query), result_conditions(query)
     results = results_of_machine(others.array, query.until)
     # Few are left when those that vote are gone; a scalar subquery has each of them looked up by
     # its key, where a join would read them all.
     sql = f"""
         WITH silent AS MATERIALIZED (
-            SELECT {group.key} AS g, k.host_id, k.environment_id, k.id, k.source, k.tags
+            SELECT {group.key} AS g, {environment} AS voting_id, k.*
             FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
             WHERE {machines.text} AND NOT EXISTS (
                 SELECT FROM votes v
-                WHERE v.host_id = k.host_id AND v.environment_id = k.environment_id
+                WHERE v.host_id = k.host_id AND v.environment_id = {environment}
             )
         )
         SELECT g, count(*)::int FROM (
             SELECT DISTINCT g, host_id, environment_id FROM votes
-            UNION ALL SELECT DISTINCT g, host_id, environment_id FROM silent k
+            UNION ALL SELECT DISTINCT g, host_id, voting_id FROM silent k
             WHERE (
                 SELECT true FROM {results.sql} JOIN {others.table.sql} ON s.id = l.series_id
                 WHERE l.machine_id = k.id AND l.series_id = ANY({others.array.sql})

@@ -143,7 +143,7 @@ def history(query: HistoryQuery) -> History:
     query = _with_block_size(host.pk, query)
     profile = profile_of(query.series)
     rows = _rows(host.pk, query, profile)
-    points = _points(rows[:LATEST_POINTS], by_rate=query.series.metric in RATES)
+    points = _points(rows[:LATEST_POINTS], query.series)
     breaks = _breaks(query, points)
     return History(
         host_id=host.pk,
@@ -176,7 +176,7 @@ def _run_conditions(host_id: int, query: HistoryQuery) -> Where:
     where = Where([COUNTED, "r.host_id = %s"], [host_id])
     for name, values in query.series.filters.items():
         if name != "host" and values:
-            add_filter(where, name, values, table="r")
+            add_filter(where, name, values, table="r", tool=query.series.tool)
     if query.series.since is not None:
         where.add("r.started_at >= %s", query.series.since)
     if query.series.until is not None:
@@ -265,7 +265,7 @@ def _undated(host_id: int, query: HistoryQuery) -> int:
     return int(rows[0][0])
 
 
-def _points(rows: Sequence[tuple[Any, ...]], *, by_rate: bool) -> tuple[Point, ...]:
+def _points(rows: Sequence[tuple[Any, ...]], series: ComparisonQuery) -> tuple[Point, ...]:
     """The rows that have a value, the oldest first; only of a rate the length of tries matters."""
     environments = _environments({row[7] for row in rows})
     return tuple(
@@ -278,9 +278,9 @@ def _points(rows: Sequence[tuple[Any, ...]], *, by_rate: bool) -> tuple[Point, .
             n=n,
             noisy=spread is not None and spread > NOISY_SPREAD and n >= NOISY_MINIMUM_TRIES,
             conditions=tuple(json.loads(conditions)),
-            environment=_label(environments[environment]),
-            openssl=environments[environment].openssl.label,
-            try_seconds=seconds if by_rate else None,
+            environment=_label(environments[environment], series.tool),
+            openssl=environments[environment].library(series.tool).label,
+            try_seconds=seconds if series.metric in RATES else None,
         )
         for pk, run_id, started_at, value, spread, n, conditions, environment, seconds in (
             reversed(rows)
@@ -290,16 +290,18 @@ def _points(rows: Sequence[tuple[Any, ...]], *, by_rate: bool) -> tuple[Point, .
 
 
 def _environments(ids: Iterable[int]) -> Mapping[int, Environment]:
-    found = Environment.objects.select_related("openssl", "openssh", "os_version", "cpu")
+    found = Environment.objects.select_related(
+        "openssl", "ssh_library", "openssh", "os_version", "cpu"
+    )
     return found.in_bulk(list(ids))
 
 
-def _label(environment: Environment) -> str:
+def _label(environment: Environment, tool: str) -> str:
     """ "OpenSSL 3.0.19, OpenSSH 9.2p1, Debian GNU/Linux 12, AMD EPYC 9R14"."""
     return ", ".join(
         value.label
         for value in (
-            environment.openssl,
+            environment.library(tool),
             environment.openssh,
             environment.os_version,
             environment.cpu,
@@ -325,11 +327,12 @@ def _changes(
         seconds=[point.try_seconds for point in points],
         lower_is_better=query.series.metric in LOWER_IS_BETTER,
     )
+    tool = query.series.tool
     pairs = [(change, points[change.index - 1], points[change.index]) for change in found]
     explained = pairs[-EXPLAINED_CHANGES:]
     stated = _stated({point.run_pk for _, *both in explained for point in both})
     return tuple(
-        FoundChange(change, previous, point, _differences(stated, previous, point))
+        FoundChange(change, previous, point, _differences(stated, previous, point, tool))
         for change, previous, point in pairs
     )
 
@@ -341,8 +344,8 @@ def _stated(run_pks: Iterable[int]) -> dict[int, Mapping[str, Any]]:
 
 
 def _differences(
-    stated: Mapping[int, Mapping[str, Any]], previous: Point, point: Point
+    stated: Mapping[int, Mapping[str, Any]], previous: Point, point: Point, tool: str
 ) -> tuple[Difference, ...] | None:
     if previous.run_pk not in stated or point.run_pk not in stated:
         return None
-    return environment_difference(stated[previous.run_pk], stated[point.run_pk])
+    return environment_difference(stated[previous.run_pk], stated[point.run_pk], tool=tool)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analysis.comparison import natural_key
 from runs.queries.host_names import NAMED_LIKE
 from runs.queries.recommendation import MOST_HOSTS, PLAIN_SSH, HostSelection
-from runs.queries.selection import COUNTED, grouping
+from runs.queries.selection import COUNTED, dimension_value
 from runs.queries.statements import fetch_rows
 
 
@@ -60,7 +60,7 @@ def _values(dimension: str) -> str:
         SELECT d.dimension, d.key, d.label FROM runs_dimensionvalue d
         WHERE d.dimension = %s AND (
             SELECT true FROM runs_environment e JOIN runs_machine k ON k.environment_id = e.id
-            WHERE {grouping(dimension).key} = d.id
+            WHERE {dimension_value(dimension, "ssh")} = d.id
                 AND (SELECT true FROM runs_latest l WHERE l.machine_id = k.id LIMIT 1) LIMIT 1)
     """  # noqa: S608 - closed lists
 

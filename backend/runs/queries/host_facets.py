@@ -8,7 +8,7 @@ from analysis.comparison import natural_key
 from runs.models import DimensionValue
 from runs.queries.facets import FACETS, Facet, FacetOption
 from runs.queries.host_names import NAMED_LIKE
-from runs.queries.selection import COUNTED, Where, add_filter
+from runs.queries.selection import COUNTED, Where, add_filter, dimension_value
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 from runs.rollups import Made, Question, maker, rollup
 
@@ -28,11 +28,12 @@ _FROM_LATEST = "FROM latest r JOIN runs_environment e ON e.id = r.environment_id
 
 _KINDS = f"""
 {_LATEST}
-SELECT e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration, count(*)
+SELECT e.cpu_id, e.os_id, e.openssl_series_id, {dimension_value("openssl_series", "ssh")},
+    r.acceleration, count(*)
 {_FROM_LATEST}
 JOIN runs_host h ON h.id = r.host_id
 WHERE {NAMED_LIKE}
-GROUP BY e.cpu_id, e.os_id, e.openssl_series_id, r.acceleration
+GROUP BY 1, 2, 3, 4, 5
 """
 
 
@@ -55,16 +56,19 @@ class HostFacets:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Hosts that are alike in every filter; its values in the order of `HOST_FILTERS`."""
+    """Hosts that are alike in every filter; its values in the order of `HOST_FILTERS`.
 
-    values: tuple[FacetOption, ...]
+    Of a filter these hosts may have two: the library of the openssl program, and that of ssh.
+    """
+
+    values: tuple[frozenset[FacetOption], ...]
     hosts: int
 
     def passes(self, filters: Mapping[str, tuple[str, ...]], without: str = "") -> bool:
         """Whether these hosts pass all filters but one."""
         return all(
-            value.key in filters[name]
-            for name, value in zip(HOST_FILTERS, self.values, strict=True)
+            any(value.key in filters[name] for value in values)
+            for name, values in zip(HOST_FILTERS, self.values, strict=True)
             if name != without and filters.get(name)
         )
 
@@ -78,35 +82,40 @@ def host_facets(text: str, filters: Mapping[str, tuple[str, ...]]) -> HostFacets
     )
 
 
-@maker("host kinds")
+@maker("kinds of hosts")
 def _make_kinds(_question: Question) -> Made:
     return Made({"rows": fetch_rows(_KINDS, ["", ""])})
 
 
 def _kinds(text: str) -> list[_Kind]:
-    rows = fetch_rows(_KINDS, [text, text]) if text else rollup("host kinds", {})["rows"]
+    rows = fetch_rows(_KINDS, [text, text]) if text else rollup("kinds of hosts", {})["rows"]
     wanted = {pk for *values, _, _ in rows for pk in values}
-    known = DimensionValue.objects.in_bulk(wanted)
+    known = {
+        pk: FacetOption(value.key, value.label, 0)
+        for pk, value in DimensionValue.objects.in_bulk(wanted).items()
+    }
     return [
         _Kind(
             (
-                *(FacetOption(known[pk].key, known[pk].label, 0) for pk in values),
-                FacetOption(verdict, verdict, 0),
+                frozenset({known[cpu]}),
+                frozenset({known[os]}),
+                frozenset({known[series], known[ssh_series]}),
+                frozenset({FacetOption(verdict, verdict, 0)}),
             ),
             hosts,
         )
-        for *values, verdict, hosts in rows
+        for cpu, os, series, ssh_series, verdict, hosts in rows
     ]
 
 
 def _facet(
     name: str, number: int, kinds: Sequence[_Kind], filters: Mapping[str, tuple[str, ...]]
 ) -> Facet:
-    labels: dict[str, str] = {kind.values[number].key: kind.values[number].label for kind in kinds}
+    labels = {value.key: value.label for kind in kinds for value in kind.values[number]}
     counts = Counter[str]()
     for kind in kinds:
         if kind.passes(filters, without=name):
-            counts[kind.values[number].key] += kind.hosts
+            counts.update({value.key: kind.hosts for value in kind.values[number]})
     chosen = {key: 0 for key in filters.get(name, ()) if key not in counts}
     options = [
         FacetOption(key, labels.get(key, key), count) for key, count in {**counts, **chosen}.items()

@@ -42,6 +42,7 @@ class HostSummary:
     cpu: str | None
     os: str | None
     openssl: str | None
+    ssh_library: str | None
     openssh: str | None
     virtualization: str | None
     acceleration: str
@@ -130,6 +131,7 @@ def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
             "environment__cpu",
             "environment__os_version",
             "environment__openssl",
+            "environment__ssh_library",
             "environment__openssh",
             "environment__virtualization",
         )
@@ -154,6 +156,7 @@ def _summary(host: Host, run: Run | None, names: HostNames) -> HostSummary:
         cpu=environment.cpu.label if environment else None,
         os=environment.os_version.label if environment else None,
         openssl=environment.openssl.label if environment else None,
+        ssh_library=environment.library("ssh").label if environment else None,
         openssh=environment.openssh.label if environment else None,
         virtualization=environment.virtualization.label if environment else None,
         acceleration=run.acceleration if run else "unknown",

@@ -34,7 +34,7 @@ SERIES_FIELDS = (
 # Two results are one only if they are the same object: their tries cannot be hashed.
 @dataclass(frozen=True, eq=False)
 class LatestResult:
-    """One series' result, and of its run: id, time, OpenSSL release, what disturbed it."""
+    """One series' result, and of its run: id, time, its library's release, what disturbed it."""
 
     detail: MeasurementDetail
     run_id: UUID
@@ -59,7 +59,9 @@ def results_of(measurements: QuerySet[Measurement]) -> tuple[LatestResult, ...]:
     order = (f"series__{name}" for name in SERIES_FIELDS)
     rows = list(measurements.select_related("series", "negotiated").order_by(*order))
     run_pks = {row.run_id for row in rows}
-    runs = Run.objects.select_related("environment__openssl", "document").in_bulk(run_pks)
+    runs = Run.objects.select_related(
+        "environment__openssl", "environment__ssh_library", "document"
+    ).in_bulk(run_pks)
     documents = {pk: document_of(run) for pk, run in runs.items()}
     indices: dict[int, dict[str, float]] = {}
     for index in RunSpeedIndex.objects.filter(run_id__in=run_pks, profile__active=True):
@@ -79,6 +81,6 @@ def _result(
         replace(detail, disturbed=bool(run.conditions)),
         run.run_id,
         run.started_at,
-        environment.openssl.label if environment else "",
+        environment.library(detail.tool).label if environment else "",
         tuple(run.conditions),
     )

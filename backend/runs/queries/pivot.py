@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from runs.models.environment import OF_LIBRARIES
 from runs.queries.comparison import profile_of
 from runs.queries.export_rows import DIMENSION_JOINS
 from runs.queries.export_selection import InGroups
 from runs.queries.grouped_votes import valued_votes
 from runs.queries.machine_results import class_series
-from runs.queries.selection import ComparisonQuery
+from runs.queries.selection import ComparisonQuery, voting_environment
 from runs.queries.statements import fetch_rows
 
 
@@ -21,7 +22,9 @@ def pivot_lines(
     every = class_series(query)
     chosen = every.choice(query)
     votes = valued_votes(query, profile_of(query), chosen, chosen.used_slots)
-    labels = ", ".join(f"{name}.label" for name in facts)
+    environment = voting_environment(query.tool)
+    own = OF_LIBRARIES if query.tool == "ssh" else {}
+    labels = ", ".join(f"{own.get(name, name)}.label" for name in facts)
     sql = f"""{votes.sql}
         SELECT h.name, {labels}, machine.slots, machine.figures
         FROM (
@@ -30,7 +33,10 @@ def pivot_lines(
             GROUP BY host_id, environment_id
         ) machine
         JOIN runs_host h ON h.id = machine.host_id
-        JOIN runs_environment e ON e.id = machine.environment_id {DIMENSION_JOINS}
+        JOIN (
+            SELECT DISTINCT ON ({environment}) {environment} AS voting_id, e.*
+            FROM runs_environment e ORDER BY {environment}, e.id
+        ) e ON e.voting_id = machine.environment_id {DIMENSION_JOINS}
         ORDER BY h.name, {labels}, h.id, e.id
     """  # noqa: S608 - closed lists
     members = [] if groups is None else [list(groups.members)]

@@ -147,7 +147,7 @@ def hosts_left_out(selection: HostSelection) -> LeftOut:
     """The hosts that fit the selection, yet never measured ssh so that it could be used."""
     fits = _runs_of_period(selection)
     for name, values in _host_filters(selection).items():
-        add_filter(fits, name, values, table="r")
+        add_filter(fits, name, values, table="r", tool="ssh")
     figures = _figures_of_period(selection)
     # Two sets, each made once: before the first ANALYZE the database would look for every host
     # through the figures of all.
@@ -215,7 +215,7 @@ def _latest_runs(selection: HostSelection) -> list[_Latest]:
     figures = _figures_of_period(selection)
     outer = Where(["true"], [])
     for name, values in _host_filters(selection).items():
-        add_filter(outer, name, values)
+        add_filter(outer, name, values, tool="ssh")
     statement = f"""
         WITH latest AS MATERIALIZED (
             SELECT DISTINCT ON (k.host_id) k.host_id, k.id AS machine_id, l.run_id

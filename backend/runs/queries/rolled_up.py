@@ -113,7 +113,7 @@ def is_small(query: ComparisonQuery) -> bool:
         and query.tool == "openssl"
         and query.block_size is None
         and query.until is None
-        and not grouping(query.group_by).of_run
+        and not grouping(query.group_by, query.tool).of_run
     )
 
 

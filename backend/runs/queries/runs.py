@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
 from runs.models import Measurement, Run, RunSpeedIndex
+from runs.models.environment import OF_LIBRARIES
 from runs.queries.hidden import shown_runs
 from runs.queries.selection import tags_by_key
 
@@ -35,6 +36,7 @@ class RunSummary:
     cpu: str | None
     os: str | None
     openssl: str | None
+    ssh_library: str | None
     openssh: str | None
     acceleration: str
     agent: str
@@ -160,6 +162,7 @@ def select_runs(
         "environment__cpu",
         "environment__os_version",
         "environment__openssl",
+        "environment__ssh_library",
         "environment__openssh",
     )
     runs = runs.annotate(measurement_count=MEASURED).order_by("-id")
@@ -185,8 +188,11 @@ def run_filter(name: str, values: tuple[str, ...]) -> Q:
             condition &= reduce(or_, (Q(tags__contains={key: value}) for value in wanted))
         return condition
     own = {"host": "host__slug", "verdict": "acceleration", "source": "source", "status": "status"}
-    field = own.get(name)
-    return Q(**{f"{field or f'environment__{name}__key'}__in": values})
+    field = own.get(name, f"environment__{name}__key")
+    condition = Q(**{f"{field}__in": values})
+    if name in OF_LIBRARIES:
+        condition |= Q(**{f"environment__{OF_LIBRARIES[name]}__key__in": values})
+    return condition
 
 
 def summaries(runs: Iterable[Run]) -> list[RunSummary]:
@@ -219,6 +225,7 @@ def _summary(run: Run) -> RunSummary:
         cpu=environment.cpu.label if environment else None,
         os=environment.os_version.label if environment else None,
         openssl=environment.openssl.label if environment else None,
+        ssh_library=environment.library("ssh").label if environment else None,
         openssh=environment.openssh.label if environment else None,
         acceleration=run.acceleration,
         agent=f"{run.agent_name} {run.agent_version}".strip(),

@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.comparison import UNITS
 from documents.naming import UNKNOWN_KEY
-from runs.models.environment import DIMENSIONS, DimensionValue
+from runs.models.environment import DIMENSIONS, OF_LIBRARIES, DimensionValue
 from runs.models.host import Host
 
 TOOLS = ("ssh", "openssl")
@@ -99,22 +99,44 @@ COUNTED = "r.status = 'ready' AND NOT r.hidden"
 """Hidden and rejected runs never count; nor do implausible figures, which have no median."""
 
 
-def _column(dimension: str) -> str:
-    """The environment's column of a dimension; the last guard before a name becomes SQL."""
-    if dimension not in DIMENSIONS:
+OF_ROW = "s.tool"
+"""In place of a tool: that of each row's series (s)."""
+
+
+def dimension_value(dimension: str, tool: str, environments: str = "e") -> str:
+    """SQL for the id of an environment's value of a dimension, as figures of this tool have it.
+
+    That of ssh's library is its own where ssh is linked with another one than the openssl program.
+    """
+    if dimension not in DIMENSIONS:  # the last guard before a name becomes SQL
         raise LookupError(f"{dimension!r} is no dimension")
-    return f"{dimension}_id"
+    own = f"{environments}.{dimension}_id"
+    if dimension not in OF_LIBRARIES or tool == "openssl":
+        return own
+    of_ssh = f"coalesce({environments}.{OF_LIBRARIES[dimension]}_id, {own})"
+    return of_ssh if tool == "ssh" else f"CASE {OF_ROW} WHEN 'ssh' THEN {of_ssh} ELSE {own} END"
+
+
+def voting_environment(tool: str) -> str:
+    """SQL for what is one environment to this tool (`documents.environment.ssh_environment`)."""
+    of_ssh = "coalesce(e.ssh_environment, e.id)"
+    if tool == OF_ROW:
+        return f"CASE {OF_ROW} WHEN 'ssh' THEN {of_ssh} ELSE e.id END"
+    return of_ssh if tool == "ssh" else "e.id"
 
 
 OF_RESULTS = ("verdict",)
 """Filters that a machine passes with one of its results and fails with another."""
 
 
-def add_filter(where: Where, name: str, values: tuple[str, ...], table: str = "k") -> None:
+def add_filter(
+    where: Where, name: str, values: tuple[str, ...], *, table: str = "k", tool: str = ""
+) -> None:
     """The condition of one of `FILTERS`: any of the values; of tags, any of each key's values.
 
     `table` has host, source and tags: runs (r), or machines (k) with the run of a result (l)
-    for the verdict. Environments are e.
+    for the verdict. Environments are e. `tool`: whose figures are filtered (`dimension_value`);
+    none where runs are, which pass by the library of either.
     """
     if name == "source":
         where.add(f"{table}.source = ANY(%s)", list(values))
@@ -131,7 +153,21 @@ def add_filter(where: Where, name: str, values: tuple[str, ...], table: str = "k
         where.add(f"{table}.host_id = ANY(ARRAY({ids}))", list(values))
     else:
         # Found before, because the database plans by the values: of a rare one it takes the index.
-        where.add(f"e.{_column(name)} = ANY(%s)", _ids(name, values))
+        _add_dimension(where, name, _ids(name, values), tool)
+
+
+def _add_dimension(where: Where, name: str, ids: list[int], tool: str) -> None:
+    own, of_ssh = f"{dimension_value(name, 'openssl')} = ANY(%s)", f"e.{OF_LIBRARIES.get(name)}_id"
+    if name not in OF_LIBRARIES or tool == "openssl":
+        where.add(own, ids)
+    elif tool == "ssh":
+        # Not as `dimension_value` says it: the database knows how frequent a column's values are.
+        other = f"{of_ssh} IS NOT NULL AND {of_ssh} = ANY(%s)"
+        where.add(f"({other} OR {of_ssh} IS NULL AND {own})", ids, ids)
+    elif tool == OF_ROW:
+        where.add(f"{dimension_value(name, tool)} = ANY(%s)", ids)
+    else:
+        where.add(f"({of_ssh} = ANY(%s) OR {own})", ids, ids)
 
 
 def tags_by_key(values: Iterable[str]) -> dict[str, list[str]]:
@@ -158,7 +194,7 @@ def machine_conditions(query: ComparisonQuery, *, without: Iterable[str] = ()) -
     where = Where(["true"], [])
     for name, values in query.filters.items():
         if name not in (*OF_RESULTS, *without) and values:
-            add_filter(where, name, values)
+            add_filter(where, name, values, tool=query.tool)
     return where
 
 
@@ -220,8 +256,8 @@ class Grouping:
         return text, "Not tagged" if text == UNKNOWN_KEY else text
 
 
-def grouping(group_by: str) -> Grouping:
-    """The grouping of a validated `group_by`."""
+def grouping(group_by: str, tool: str = OF_ROW) -> Grouping:
+    """The grouping of a validated `group_by`, of figures of this tool."""
     if group_by.startswith(TAG_PREFIX):
         tag = group_by.removeprefix(TAG_PREFIX)
         key = f"coalesce(k.tags ->> %s, '{UNKNOWN_KEY}')"
@@ -230,7 +266,8 @@ def grouping(group_by: str) -> Grouping:
         return Grouping("r.acceleration", of_run=True, reads_run=True)
     if group_by == "host":
         return Grouping("k.host_id", "SELECT id, slug, name FROM runs_host")
-    return Grouping(f"e.{_column(group_by)}", "SELECT id, key, label FROM runs_dimensionvalue")
+    key = dimension_value(group_by, tool)
+    return Grouping(key, "SELECT id, key, label FROM runs_dimensionvalue")
 
 
 def group_members(group_by: str, keys: Sequence[str]) -> list[Any]:

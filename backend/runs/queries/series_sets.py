@@ -22,6 +22,7 @@ from runs.queries.selection import (
     ComparisonQuery,
     grouping,
     machine_conditions,
+    voting_environment,
 )
 from runs.queries.statements import LATEST_FIRST, array, fetch_rows
 
@@ -41,7 +42,8 @@ def places(mask: int) -> Iterator[int]:
 
 def measured_by_pairs(query: ComparisonQuery, series: Sequence[int]) -> list[int]:
     """For each (host, environment) the mask of those of `series` (ids) that its runs measured."""
-    runs = _runs(query, series, "k.host_id, k.environment_id")
+    pair = f"k.host_id, {voting_environment(query.tool)} AS environment_id"
+    runs = _runs(query, series, pair)
     rows, masks = _told(
         f"""{runs.sql}
         SELECT NULL::bigint[], series_set, host_id, environment_id FROM runs GROUP BY 2, 3, 4
@@ -89,8 +91,9 @@ def latest_series(
 
 def groups_of_latest_runs(query: ComparisonQuery, series: Sequence[int]) -> Relation:
     """(g, hosts): each machine in the group of its latest run that has a result of these series."""
-    group = grouping(query.group_by)
-    columns = f"k.host_id, k.environment_id, {group.key} AS g"
+    group = grouping(query.group_by, query.tool)
+    pair = f"k.host_id, {voting_environment(query.tool)} AS environment_id"
+    columns = f"{pair}, {group.key} AS g"
     runs = _runs(query, series, columns, group.parameters)
     sql = f"""
         SELECT g, count(*)::int FROM (

@@ -12,6 +12,7 @@ from runs.queries.selection import (
     grouping,
     machine_conditions,
     result_conditions,
+    voting_environment,
 )
 from runs.queries.statements import fetch_prepared
 
@@ -71,7 +72,8 @@ def results_of_query(query: ComparisonQuery, series: SeriesTable) -> Relation:
     runs, those (r).
     """
     results = machine_results(series.array, query.until)
-    run = "JOIN runs_run r ON r.id = l.run_id" if grouping(query.group_by).reads_run else ""
+    reads_run = grouping(query.group_by).reads_run
+    run = "JOIN runs_run r ON r.id = l.run_id" if reads_run else ""
     machines, dates = machine_conditions(query), result_conditions(query)
     sql = f"""
         FROM {results.sql}
@@ -95,18 +97,21 @@ def results_of_query(query: ComparisonQuery, series: SeriesTable) -> Relation:
 def votes_of_query(query: ComparisonQuery, series: SeriesTable) -> Relation:
     """One row for each host, environment and slot: of the latest run that measured it.
 
-    Columns: g (what `grouping` groups by), host_id, environment_id, slot, run_id, started_at,
-    the figures, what is doubtful of them, and the source as a bit of `SOURCE_BITS`.
+    Columns: g (what `grouping` groups by), host_id, environment_id (`voting_environment`), slot,
+    run_id, started_at, the figures, what is doubtful of them, and the source as a bit of
+    `SOURCE_BITS`.
     """
-    group = grouping(query.group_by)
+    environment = voting_environment(query.tool)
+    group = grouping(query.group_by, query.tool)
     results = results_of_query(query, series)
     sql = f"""
-        SELECT DISTINCT ON (k.host_id, k.environment_id, s.slot)
-            {group.key} AS g, k.host_id, k.environment_id, s.slot, l.run_id, l.started_at,
+        SELECT DISTINCT ON (k.host_id, {environment}, s.slot)
+            {group.key} AS g, k.host_id, {environment} AS environment_id, s.slot,
+            l.run_id, l.started_at,
             l.median, l.cpu_seconds_per_gb, l.cpu_bound_throughput, l.doubts,
             {SOURCE_BIT} AS source
         {results.sql}
-        ORDER BY k.host_id, k.environment_id, s.slot, {LATEST_FIRST}, s.place
+        ORDER BY k.host_id, {environment}, s.slot, {LATEST_FIRST}, s.place
     """
     return Relation(sql, (*group.parameters, *results.parameters))
 

@@ -1,13 +1,12 @@
 """Planned hosts, environments, runs and documents as rows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from documents.environment import Dimensions, dimensions, fingerprint
+from documents.environment import fingerprint, ssh_environment
 from documents.naming import slug
-from runs.models import DimensionValue, Environment, Host, Run, RunDocument
-from runs.models.environment import DIMENSIONS
+from runs.environments import columns_of, dimension_values
+from runs.models import Environment, Host, Run, RunDocument
 from tests.bench.fleet.bodies import Kind
 from tests.bench.fleet.copying import Row, copy_in, count_on, dsn, last_id
 from tests.bench.fleet.documents import AGENT_NAME, document_of
@@ -94,28 +93,20 @@ def _run_row(run: PlannedRun, places: Places, verdicts: Verdicts) -> Row:
 def _write_environments(plan: Plan) -> dict[Surroundings, int]:
     wanted = sorted({run.surroundings for run in plan.runs}, key=repr)
     facts = {one: plan.environment(one) for one in wanted}
-    found = {one: dimensions(facts[one]) for one in wanted}
-    values = _dimension_values(found.values())
+    found = {one: columns_of(facts[one]) for one in wanted}
+    values = dimension_values(value for one in found.values() for value in one.values())
     after = last_id(Environment)
     ids = {one: after + number for number, one in enumerate(wanted, 1)}
 
     def row(one: Surroundings) -> Row:
-        keys = {f"{name}_id": values[name, getattr(found[one], name).key] for name in DIMENSIONS}
-        return {"id": ids[one], "fingerprint": fingerprint(facts[one]), **keys}
+        return {
+            "id": ids[one],
+            "fingerprint": fingerprint(facts[one]),
+            "ssh_environment": ssh_environment(facts[one]),
+            "ssh_library_id": None,
+            "ssh_library_series_id": None,
+            **{f"{name}_id": values[of, it.key].pk for name, (of, it) in found[one].items()},
+        }
 
     copy_in(dsn(), Environment, wanted, row)
     return ids
-
-
-def _dimension_values(found: Iterable[Dimensions]) -> dict[tuple[str, str], int]:
-    named: dict[tuple[str, str], Any] = {
-        (dimension, value["key"]): value["label"]
-        for one in found
-        for dimension, value in asdict(one).items()
-    }
-    DimensionValue.objects.bulk_create(
-        [DimensionValue(dimension=of, key=key, label=label) for (of, key), label in named.items()],
-        ignore_conflicts=True,
-    )
-    rows = DimensionValue.objects.values_list("dimension", "key", "pk")
-    return {(dimension, key): pk for dimension, key, pk in rows}
