@@ -58,6 +58,8 @@ PYTHON_DEPENDENT_TESTS = (
     "_end_it_with_its_data_kept",
     "tests/test_patterns.py",
     FUZZING,
+    "--ignore=tests/agent/test_cpu_seconds.py",  # measures ssh, which no Python changes
+    "--ignore=tests/agent/test_pythons.py",  # starts the agent in each Python itself
 )
 """What can fail on one Python and pass on another: run on the oldest and the newest of the machine.
 The site is started, and an upload goes the whole way."""
