@@ -120,7 +120,7 @@ LEAST_CPU_SECONDS = 0.2
 # pilot tells too little, a byte costs at least so much (AES-GCM with the fastest instructions).
 WANTED_CPU_SECONDS = 0.3
 LEAST_CPU_SECONDS_A_BYTE = 0.5e-9
-LONGEST_TIMES = 4.0
+LONGEST_TIMES = 2.0
 
 # Of a pipeline, at every depth: its first 0.1 s are slow, so a longer try has a higher rate.
 PIPELINE_SECONDS = 0.8

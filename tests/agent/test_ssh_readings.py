@@ -201,9 +201,9 @@ def test_a_try_is_kept_though_its_repeat_fails() -> None:
     ("rate", "client", "seconds"),
     (
         (1000e6, 0.10, 0.8),  # a quiet machine
-        (200e6, 0.105, 2.0),  # 400 MB, at 0.9 s/GB, are 0.3 s of CPU beyond the pilot
-        (20e6, 0.105, 3.2),  # not for ever
-        (200e6, 0.0, 3.2),  # a pilot that tells nothing
+        (300e6, 0.105, 1.28),  # 384 MB: 0.3 s of CPU beyond the pilot, at 0.9 s/GB
+        (20e6, 0.105, 1.6),  # not for ever
+        (200e6, 0.0, 1.6),  # a pilot that tells nothing
     ),
 )
 def test_on_a_busy_machine_tries_last_until_their_cost_can_be_told(
