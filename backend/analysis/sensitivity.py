@@ -5,7 +5,7 @@ families, it should not be believed; where it does not, the reader may be told s
 """
 
 import math
-from bisect import bisect_left, insort
+from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +28,10 @@ Indices = dict[tuple[str, str | None], SpeedIndex | None]
 """(run, family left out) -> its speed index; None when no family is left."""
 
 
+Bounds = Mapping[str, tuple[float, float]]
+"""Group -> the lowest and the highest that its value may be."""
+
+
 @dataclass(frozen=True)
 class RankedRun:
     """A run's vote in a group for one cipher, with the run's baseline levels.
@@ -48,8 +52,9 @@ class Ranking:
     """Groups by the median of their normalised throughputs (bytes per second), fastest first.
 
     `without` is the family left out, None for the full yardstick. `indices`: speed index of
-    each run that has one. `excluded`: runs that this yardstick cannot normalise. `places`: from 1
-    on; groups that the noise of their throughputs does not tell apart share one.
+    each run that has one. `excluded`: runs that this yardstick cannot normalise. `bounds`: the
+    lowest and the highest that a group's value may be by the noise of its throughputs. `places`:
+    from 1 on; groups that noise does not tell apart share one.
     """
 
     without: str | None
@@ -57,6 +62,7 @@ class Ranking:
     values: Mapping[str, GroupSummary]
     order: tuple[str, ...]
     excluded: tuple[str, ...]
+    bounds: Bounds
     places: Mapping[str, int]
 
     @cached_property
@@ -89,7 +95,7 @@ class LeftOut:
 
     `largest_shift`: the largest factor, of at least 1, by which a group's value moved against
     the others. Groups that lose their only family are in no pair: they are not ranked; nor are
-    groups that tie in one of the rankings.
+    two groups that noise does not tell apart in one of the rankings.
     """
 
     ranking: Ranking
@@ -177,75 +183,91 @@ def _rank(
             noises[vote.group].append(vote.noise)
     values = {group: summarise_group(rates[group]) for group in names if group in rates}
     order = sorted(values, key=lambda group: -values[group].median)
+    bounds = {group: _bounds(values[group].median, median(noises[group])) for group in order}
     return Ranking(
         without=without,
         indices=indices,
         values=values,
         order=tuple(order),
         excluded=tuple(vote.run for vote in votes if vote.run not in indices),
-        places=_places([(one, values[one].median, median(noises[one])) for one in order]),
+        bounds=bounds,
+        places=_places(bounds),
     )
 
 
-def _places(ranked: Iterable[tuple[str, float, float]]) -> dict[str, int]:
-    """Places of (group, value, noise), the highest value first; ties share one.
+def _bounds(value: float, noise: float) -> tuple[float, float]:
+    return value * (1 - noise), value * (1 + noise)
+
+
+def _places(bounds: Bounds) -> dict[str, int]:
+    """Places of groups, the highest value first; ties share one.
 
     A group ties with the first of its place when the highest that it may be reaches the lowest
     that the first may be.
     """
     places: dict[str, int] = {}
-    place, lowest = 0, math.inf
-    for number, (group, value, noise) in enumerate(ranked, start=1):
-        if value * (1 + noise) < lowest:
-            place, lowest = number, value * (1 - noise)
+    place, least = 0, math.inf
+    for number, (group, (low, high)) in enumerate(bounds.items(), start=1):
+        if high < least:
+            place, least = number, low
         places[group] = place
     return places
 
 
 def _swaps(full: Ranking, other: Ranking) -> Swaps:
-    """Pairs in the full order that stand the other way round; a tie is no order."""
+    """Pairs that noise tells apart in both rankings, and that stand the other way round."""
     ranked = [group for group in full.order if group in other.values]
-    values = {group: -float(other.places[group]) for group in ranked}
-    batches = [list(tied) for _, tied in groupby(ranked, key=lambda group: full.places[group])]
-    count, pairs = _inversions(batches, values)
-    place = {group: number for number, group in enumerate(ranked)}
-    listed = sorted(pairs, key=lambda pair: (place[pair[0]], place[pair[1]]))
-    return Swaps(count, tuple(listed), _moved(batches, values))
+    before = {group: full.bounds[group] for group in ranked}
+    after = {group: other.bounds[group] for group in ranked}
+    count, pairs = _inversions(before, after)
+    number = {group: at for at, group in enumerate(ranked)}
+    listed = sorted(pairs, key=lambda pair: (number[pair[0]], number[pair[1]]))
+    return Swaps(count, tuple(listed), _moved(before, after))
 
 
-def _inversions(
-    batches: Sequence[Sequence[str]], values: Mapping[str, float]
-) -> tuple[int, list[tuple[str, str]]]:
-    """How many pairs of groups of different batches are in falling order; the first of them.
+def _inversions(before: Bounds, after: Bounds) -> tuple[int, list[tuple[str, str]]]:
+    """How many pairs (ahead, behind) of `before` are told the other way round by `after`.
 
-    The groups that have come by are kept sorted by value, so that nobody looks at every pair.
+    With the first of them. Groups that are certainly behind are kept sorted by the lowest that
+    they may be after, so that nobody looks at every pair.
     """
-    before: list[tuple[float, str]] = []
+    waiting = sorted(before, key=lambda group: before[group][1], reverse=True)
+    behind: list[tuple[float, str]] = []
     pairs: list[tuple[str, str]] = []
     count = 0
-    for batch in batches:
-        for group in batch:
-            below = bisect_left(before, (values[group], ""))
-            count += below
-            room = MOST_LISTED - len(pairs)
-            pairs += [(ahead, group) for _, ahead in before[: min(below, room)]]
-        for group in batch:
-            insort(before, (values[group], group))
+    for ahead in sorted(before, key=lambda group: before[group][0]):
+        while waiting and before[waiting[-1]][1] < before[ahead][0]:
+            group = waiting.pop()
+            insort(behind, (after[group][0], group))
+        first = bisect_right(behind, after[ahead][1], key=lambda one: one[0])
+        count += len(behind) - first
+        room = MOST_LISTED - len(pairs)
+        pairs += [(ahead, group) for _, group in behind[first : first + room]]
     return count, pairs
 
 
-def _moved(batches: Sequence[Sequence[str]], values: Mapping[str, float]) -> frozenset[str]:
-    """The groups above one of an earlier batch, and those below one of a later batch."""
-    moved: set[str] = set()
-    lowest = math.inf
-    for batch in batches:
-        moved.update(group for group in batch if values[group] > lowest)
-        lowest = min(lowest, *(values[group] for group in batch))
+def _moved(before: Bounds, after: Bounds) -> frozenset[str]:
+    """The groups that are in such a pair, ahead or behind."""
+    falling = _overtaken(before, after)
+    return frozenset(falling | _overtaken(_upside_down(before), _upside_down(after)))
+
+
+def _overtaken(before: Bounds, after: Bounds) -> set[str]:
+    """The groups that are ahead in such a pair: one that was certainly behind passes them."""
+    waiting = sorted(before, key=lambda group: before[group][1], reverse=True)
     highest = -math.inf
-    for batch in reversed(batches):
-        moved.update(group for group in batch if values[group] < highest)
-        highest = max(highest, *(values[group] for group in batch))
-    return frozenset(moved)
+    overtaken: set[str] = set()
+    for ahead in sorted(before, key=lambda group: before[group][0]):
+        while waiting and before[waiting[-1]][1] < before[ahead][0]:
+            highest = max(highest, after[waiting.pop()][0])
+        if after[ahead][1] < highest:
+            overtaken.add(ahead)
+    return overtaken
+
+
+def _upside_down(bounds: Bounds) -> dict[str, tuple[float, float]]:
+    """The same with the last first: who is behind is ahead."""
+    return {group: (-high, -low) for group, (low, high) in bounds.items()}
 
 
 def _shift(full: Ranking, other: Ranking) -> float:

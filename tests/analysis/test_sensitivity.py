@@ -105,24 +105,26 @@ medians = st.sampled_from((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
 speeds = st.sampled_from((1.0, 2.0, 4.0))
 
 
-@given(st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(medians, speeds)))
+noises = st.floats(min_value=0, max_value=0.5)
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(medians, speeds, noises)))
 def test_swaps_are_those_found_by_looking_at_every_pair(
-    groups: dict[str, tuple[float, float]],
+    groups: dict[str, tuple[float, float, float]],
 ) -> None:
     """`speed` is that of blowfish alone: leaving it out multiplies the value by its root."""
     runs = [
-        RankedRun(name, name, rate, {"3des": 1.0, "blowfish": speed})
-        for name, (rate, speed) in groups.items()
+        RankedRun(name, name, rate, {"3des": 1.0, "blowfish": speed}, noise)
+        for name, (rate, speed, noise) in groups.items()
     ]
     found = sensitivity(runs, {"3des": 1.0, "blowfish": 1.0})
     for one in found.left_out:
-        full = {name: found.full.values[name].median for name in groups}
-        other = {name: one.ranking.values[name].median for name in groups}
+        full, other = found.full.bounds, one.ranking.bounds
         pairs = {
             (ahead, behind)
             for ahead in groups
             for behind in groups
-            if full[ahead] > full[behind] and other[ahead] < other[behind]
+            if full[ahead][0] > full[behind][1] and other[ahead][1] < other[behind][0]
         }
         assert set(one.swapped) == pairs
         assert one.swaps.count == len(one.swapped) == len(pairs)
@@ -163,9 +165,6 @@ def test_a_tie_is_no_order_that_could_change() -> None:
         found = sensitivity(runs, REFERENCE)
         assert sum(one.swaps.count for one in found.left_out) == swaps
         assert found.robust is (swaps == 0)
-
-
-noises = st.floats(min_value=0, max_value=0.5)
 
 
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(medians, noises), min_size=1))
