@@ -9,7 +9,14 @@ from parsers.openssl.cells import cells_of
 from parsers.openssl.cipher_names import kind_of
 from parsers.openssl.doing import is_doing, is_unfinished, read_doing
 from parsers.openssl.environment import is_wrapping_fact
-from parsers.openssl.tables import COLUMNS_LIMIT, has_figures, read_header, read_row, tidy
+from parsers.openssl.tables import (
+    COLUMNS_LIMIT,
+    has_figures,
+    may_be_row,
+    read_header,
+    read_row,
+    tidy,
+)
 
 _JOINTS = re.compile(
     r"(?<=\s)(?=Doing \S|(?:OpenSSL|LibreSSL|SSLeay) \d|version: ?\d|built on:|options:|compiler:"
@@ -110,6 +117,8 @@ def _without_idle_bars(text: str) -> str:
     cells = cells_of(text)
     if not cells:
         return text
+    if "bytes" not in text and not may_be_row(text):
+        return text.replace("|", " ")
     header, row = read_header(text), read_row(text)
     celled = (header is not None and header.cells) or (row is not None and row.celled)
     if celled or sum(map(has_figures, cells)) > 1:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from parsers.ssh.flat_lists import pairs
 from parsers.ssh.list_tables import RULER, Header, header_of
 from parsers.ssh.list_tokens import (
+    PLAIN_NUMBER,
     RATE_WORDS,
     UNIT_WORDS,
     Token,
@@ -118,6 +119,9 @@ class ListReader:
         values: list[Value] = []
         macs: list[str] = []
         for cell in cells:
+            if PLAIN_NUMBER.fullmatch(cell):
+                values.append(Value("number", cell))
+                continue
             tokens = tokens_of(cell)
             macs += [token.mac for token in tokens if token.mac]
             if any(token.cipher or token.mac for token in tokens):

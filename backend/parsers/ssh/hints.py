@@ -5,7 +5,9 @@ at once costs a fraction of trying every pattern on every line.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from parsers.lines import Line
 
 NAME = 1
 """A cipher's or MAC's name may be in the line."""
@@ -21,6 +23,9 @@ LOG = 32
 """A word of ssh's own messages."""
 FAILURE = 64
 """The beginning of a word that every message of a failure has; it says nothing alone."""
+
+AT_ONCE = 4_000
+"""Lines whose words are looked for together."""
 
 _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
     (hint, tuple(words.split("|")))
@@ -62,6 +67,21 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
         (FAILURE, "un|no|bad|ref|rej|conn|lost|deni|brok|key|timed|divis|inval|fail|error"),
     )
 )
+
+
+class Hinted:
+    """Lines with their hints, which are made for many lines at a time, as far as they are read."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+        self._hints: list[int] = []
+
+    def __iter__(self) -> Iterator[tuple[Line, int]]:
+        for number, line in enumerate(self._lines):
+            if number == len(self._hints):
+                ahead = self._lines[number : number + AT_ONCE]
+                self._hints += hints_of([one.text for one in ahead])
+            yield line, self._hints[number]
 
 
 def hints_of(texts: Sequence[str]) -> list[int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from parsers.lines import Line
 from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.figures import Figures
-from parsers.ssh.hints import COMMAND, FAILURE, NAME, hints_of
+from parsers.ssh.hints import COMMAND, FAILURE, NAME, Hinted
 from parsers.ssh.lines import joined
 from parsers.ssh.names import cipher_name, is_about_ssh
 from parsers.ssh.sequence import SshSequence
@@ -31,15 +31,12 @@ def read_ssh_text(
     text only has its time; `cipher` the cipher of a transfer whose text names none.
     """
     written = [line for line in lines if line.text.strip()]
-    hints = hints_of([line.text for line in written])
-    candidates = (
-        line for line, hint in zip(written, hints, strict=True) if hint & (NAME | COMMAND)
-    )
+    hinted = Hinted(written)
+    candidates = (line for line, hint in hinted if hint & (NAME | COMMAND))
     about_ssh = cipher is not None or any(is_about_ssh(line.text) for line in candidates)
     sequence = SshSequence(ListReader(about_ssh))
     left, cut = MOST_READ, []
-    numbered = zip(written, hints, strict=True)
-    for numbers, text, hint in joined((line.number, line.text, hint) for line, hint in numbered):
+    for numbers, text, hint in joined((line.number, line.text, hint) for line, hint in hinted):
         left -= len(text) if hint & ~FAILURE else 0
         if left < 0 or sequence.is_full:
             cut = [Remark(numbers[0], "too_many", _TOO_MANY)]
