@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from parsers.lines import Line
@@ -11,6 +12,7 @@ from parsers.openssl.doing import is_doing, is_unfinished, read_doing
 from parsers.openssl.environment import is_wrapping_fact
 from parsers.openssl.tables import (
     COLUMNS_LIMIT,
+    celled_figures,
     has_figures,
     may_be_row,
     read_header,
@@ -119,11 +121,11 @@ def _without_idle_bars(text: str) -> str:
         return text
     if "bytes" not in text and not may_be_row(text):
         return text.replace("|", " ")
-    header, row = read_header(text), read_row(text)
-    celled = (header is not None and header.cells) or (row is not None and row.celled)
-    if celled or sum(map(has_figures, cells)) > 1:
+    if len(list(islice(filter(has_figures, cells), 2))) > 1:
         return text
-    return text.replace("|", " ")
+    header = read_header(text)
+    celled = (header is not None and header.cells) or (may_be_row(text) and celled_figures(text))
+    return text if celled else text.replace("|", " ")
 
 
 def _sides(text: str) -> list[str]:

@@ -328,6 +328,8 @@ class RunReader:
         return True
 
     def _table_row(self, line: Printed) -> bool:
+        if self._header is None and "|" in line.text and _is_of_others(line.text):
+            return False
         row = read_row(line.text)
         if row is None or not self._is_credible(row):
             return False
@@ -402,3 +404,9 @@ class RunReader:
 
     def _damaged(self, line: Printed, detail: str) -> None:
         self.remarks.append(Remark(line.line, "damaged", detail))
+
+
+def _is_of_others(text: str) -> bool:
+    """Whether a row between bars begins with a name that `openssl speed` does not print."""
+    label, *_ = text.strip(" |").split("|", 1)
+    return kind_of(" ".join(label.split())) == "unknown"

@@ -206,6 +206,16 @@ def _read_odd_row(text: str) -> Row | None:
 
 def _read_celled_row(text: str) -> Row | None:
     """A row between bars, one figure or none a cell."""
+    found = celled_figures(text)
+    if found is None:
+        return None
+    label, figures = found
+    cells = _cells([(figure, 0) for figure in figures])
+    return Row(" ".join(label.split()), _without_cut_end(cells, ""), celled=True)
+
+
+def celled_figures(text: str) -> tuple[str, list[str]] | None:
+    """The label and what stands in the cells of a row between bars; None for another line."""
     label, *figures = cells_of(text) or [""]
     while figures and figures[-1] in BLANKS:
         figures.pop()
@@ -214,8 +224,7 @@ def _read_celled_row(text: str) -> Row | None:
         return None
     if any(" " in one or not _is_figure_like(one or "-") for one in figures):
         return None
-    cells = _cells([(figure, 0) for figure in figures])
-    return Row(" ".join(label.split()), _without_cut_end(cells, ""), celled=True)
+    return label, figures
 
 
 def is_overlong(row: Row) -> bool:
