@@ -12,7 +12,7 @@ PARSER_VERSION = 3
 """Counted up whenever a text may yield other figures than before: `reparse_runs` goes by it.
 
 2: openssl's figures from little CPU time count where they fit those of the sizes beside them.
-3: pv, rsync, sftp and `ssh -v`; ranges; tables with a machine a row.
+3: pv, rsync, sftp and `ssh -v`; ranges; tables with a machine a row; HTML on one line; МБ/с.
 """
 
 

@@ -171,7 +171,6 @@ def _invented(text: str, reading: Reading) -> Iterator[str]:
     """Figures whose digits, or whose cipher, the text does not print."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     lowered = text.lower()
-    listed = {line.line for line in reading.unrecognised}
     for section in reading.sections:
         for figure in section.figures:
             if not 1 <= figure.line <= len(lines):
@@ -180,8 +179,6 @@ def _invented(text: str, reading: Reading) -> Iterator[str]:
                 yield f"not printed: {figure} in {lines[figure.line - 1]!r}"
             elif figure.tool == "ssh" and figure.label.lower() not in lowered:
                 yield f"no such cipher in the text: {figure}"
-            if figure.line in listed:
-                yield f"line {figure.line} gives a figure and is listed as not understood"
 
 
 def _with_its_rest(lines: list[str], figure: Figure) -> str:

@@ -279,3 +279,18 @@ def test_an_amount_alone_is_no_rate() -> None:
 
 def test_a_line_of_hundreds_of_numbers_is_no_row() -> None:
     assert figures(read("aes128-ctr: " + "104 MB/s " * 300)) == []
+
+
+def test_a_table_of_html_on_one_line_is_read_row_by_row() -> None:
+    rows = (("Cipher", "MB/s"), ("aes128-ctr", "98.1"), ("3des-cbc", "12.5"), ("and so on", "?"))
+    cells = "".join(f"<tr><td>{name}</td><td>{rate}</td></tr>" for name, rate in rows)
+    part = read(f"<table>{cells}</table>\n")
+    assert rates(part) == [("aes128-ctr", 98_100_000), ("3des-cbc", 12_500_000)]
+    assert part.understood == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("unit", "factor"), (("МБ/с", 10**6), ("Мбит/с", 125_000), ("ГБ/сек", 10**9), ("кБ/с", 1000))
+)
+def test_units_in_cyrillic_letters_are_units(unit: str, factor: int) -> None:
+    assert rates(read(f"aes128-ctr: 41,5 {unit}\n")) == [("aes128-ctr", 41.5 * factor)]

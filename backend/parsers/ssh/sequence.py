@@ -85,6 +85,8 @@ class SshSequence:
     found: list[Found] = field(default_factory=list)
     places: list[Place] = field(default_factory=lambda: [Place(1)])
     understood: set[int] = field(default_factory=set)
+    missed: set[int] = field(default_factory=set)
+    """Lines that were not understood, or of which a piece was not."""
     cut: list[int] = field(default_factory=list)
     commands: list[tuple[int, Command]] = field(default_factory=list)
     _line: int = 1
@@ -107,6 +109,7 @@ class SshSequence:
         if any(meant):
             self.understood.update(numbers)
             return
+        self.missed.update(numbers)
         if not (events or (hints & NAME and hints & RATE and _names_cipher(text))):
             self._maybe_title(text)
         self._not_understood(text)

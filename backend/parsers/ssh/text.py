@@ -30,7 +30,12 @@ def read_ssh_text(
     `unit` is what MB means, if the reader was told; `transferred` the bytes of a transfer whose
     text only has its time; `cipher` the cipher of a transfer whose text names none.
     """
-    written = [line for line in lines if line.text.strip()]
+    written = [
+        Line(line.number, line.given, text)
+        for line in lines
+        for text in line.pieces or (line.text,)
+        if text.strip()
+    ]
     hinted = Hinted(written)
     candidates = (line for line, hint in hinted if hint & (NAME | COMMAND))
     about_ssh = cipher is not None or any(is_about_ssh(line.text) for line in candidates)
@@ -45,4 +50,5 @@ def read_ssh_text(
     sequence.end()
     given = cipher_name(cipher) if cipher else None
     part = Figures(sequence, unit, transferred, given).part()
-    return replace(part, remarks=(*part.remarks, *cut))
+    in_part = {line.number for line in lines if line.pieces} & sequence.missed
+    return replace(part, understood=part.understood - in_part, remarks=(*part.remarks, *cut))

@@ -8,14 +8,28 @@ from typing import Literal
 Megabyte = Literal["MB", "MiB"]
 """What "MB" means: 10^6 or 2^20 bytes."""
 
-_PREFIXES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "kilo": 1, "mega": 2, "giga": 3, "tera": 4}
+_PREFIXES = {
+    "": 0,
+    "k": 1,
+    "m": 2,
+    "g": 3,
+    "t": 4,
+    "kilo": 1,
+    "mega": 2,
+    "giga": 3,
+    "tera": 4,
+    "к": 1,
+    "м": 2,
+    "г": 3,
+    "т": 4,
+}
 
 PER_SECOND = (
     r"(?:\s?/\s?(?:seconds?|secs?|sek|s|с|сек|秒)(?![^\W\d_])|ps(?![^\W\d_])|\sper\ssecond)"
 )
 UNIT = (
-    r"(?P<prefix>kilo|mega|giga|tera|[kmgt])?(?P<binary>i)?"
-    r"(?P<base>bytes?|octets?|bits?|b|o)" + PER_SECOND
+    r"(?P<prefix>kilo|mega|giga|tera|[kmgtкмгт])?(?P<binary>i)?"
+    r"(?P<base>bytes?|octets?|bits?|байт|бит|b|o|б)" + PER_SECOND
 )
 _UNIT = re.compile(UNIT, re.I)
 UNIT_SOUGHT = re.compile(r"(?<![^\W_])" + UNIT, re.I)
@@ -68,7 +82,7 @@ def _unit(found: re.Match[str]) -> Unit:
     decimal, binary = float(1000**power), float(1024**power)
     if found["binary"]:
         decimal = binary
-    if base.lower().startswith("bit") or _is_bit(found):
+    if base.lower().startswith(("bit", "бит")) or _is_bit(found):
         scale = (binary if found["binary"] else decimal) / 8
         return Unit(scale, scale)
     return Unit(decimal, binary, clear=not _is_unclear(prefix, base))
@@ -81,7 +95,7 @@ def _is_bit(found: re.Match[str]) -> bool:
 
 
 def _is_unclear(prefix: str, base: str) -> bool:
-    return base == "b" or (prefix == "m" and base in ("B", "o"))
+    return base in ("b", "б") or (prefix == "m" and base in ("B", "o"))
 
 
 def number_style(numbers: Iterable[str]) -> Literal["comma", "dot", "both"] | None:
