@@ -194,6 +194,7 @@ def _is_printed(figure: Figure, line: str) -> bool:
     found = re.findall(
         r"\d+(?:[.,'’\u202f]\d+)*(?:e[+-]?\d+)?", INVISIBLE.sub("", ESCAPE.sub("", line)), re.I
     )
+    found += re.findall(r"\d+(?:\.\d+)?", line)
     numbers = {number for text in found for number in _values(text)}
     if figure.seconds is not None and figure.bytes is not None:
         clocks = [h * 3600 + m * 60 for h in numbers | {0} for m in numbers | {0}]

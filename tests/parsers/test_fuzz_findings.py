@@ -22,3 +22,18 @@ def test_a_row_with_a_damaged_name_is_no_figure_of_another_cipher() -> None:
 def test_a_name_with_a_domain_before_an_arrow_is_no_prompt() -> None:
     figures = read_text("aes128-gcm@openssh.com => 206,35 Mbit/s\n").sections[0].figures
     assert [one.bytes_per_second for one in figures] == [206.35 * 125_000]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    (
+        (
+            "Doing aes-128-cbc for 3s on 16 size blocks: 367748 aes-128-cbc's in 22222222.77s\n",
+            "damaged",
+        ),
+        ("aes128-ctr\n1073741824 bytes (1.1 GB, 1.0 GiB) copied, 22222222 s\n", "not_a_rate"),
+    ),
+)
+def test_a_time_that_no_run_document_holds_is_no_figure(text: str, code: str) -> None:
+    reading = read_text(text)
+    assert (reading.sections, [one.code for one in reading.remarks]) == ((), [code])

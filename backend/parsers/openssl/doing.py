@@ -6,12 +6,12 @@ from typing import NamedTuple
 _DOING = re.compile(
     r"\s*Doing (?P<label>\S+(?: \S+){0,3}?)(?: ops)? for (?P<nominal>\d{1,6})s on "
     r"(?P<block>\d{1,9}) size blocks: *(?P<count>\d{1,12}) +\S+(?: \S+){0,4}? in "
-    r"(?P<seconds>\d{1,9}\.\d\d)s?\s*"
+    r"(?P<seconds>\d{1,7}\.\d\d)s?\s*"
 )
 _BLOCKS = re.compile(r"\s*Doing \S.{0,60}? size block")
 _DONE = re.compile(r"\bin -?(?:\d+\.\d\d|inf|nan)s?\s*$")
 _TIMED = re.compile(r"\+DT:(?P<label>[^:]+):(?P<nominal>\d{1,6}):(?P<block>\d{1,9})\s*")
-_RESULT = re.compile(r"\+R:(?P<count>\d{1,12}):(?P<label>[^:]+):(?P<seconds>\d{1,9}\.\d{6})\s*")
+_RESULT = re.compile(r"\+R:(?P<count>\d{1,12}):(?P<label>[^:]+):(?P<seconds>\d{1,7}\.\d{6})\s*")
 
 BORROWED = 0.25
 """Share of the wall time below which CPU time says that others did the work: a program that
