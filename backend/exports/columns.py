@@ -6,7 +6,7 @@ A stored column says by which SQL expression it is read. Its names are those of 
 the whole export.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Kind = Literal["text", "integer", "number", "flag", "moment"]
@@ -36,6 +36,13 @@ class StoredColumn(Column):
 
     level: Level = "run"
     sql: str = ""
+    ssh_sql: str = ""
+    """Of a run's column: what rows of ssh have instead, where that is something else."""
+
+    @property
+    def of_ssh(self) -> "StoredColumn":
+        """The column as rows of ssh have it."""
+        return replace(self, sql=self.ssh_sql) if self.ssh_sql else self
 
 
 def _run(
@@ -68,11 +75,11 @@ def _try(
 
 def _library(name: str, description: str) -> StoredColumn:
     """Of the figure's own tool."""
-    sql = f"CASE s.tool WHEN 'ssh' THEN r.{OF_SSH[name]} ELSE r.{name} END"
-    return StoredColumn(name, "text", description, "", 18, "result", sql)
+    of_ssh = name.replace("openssl", "ssh_library")
+    return StoredColumn(
+        name, "text", description, "", 18, "run", f"{name}.label", f"{of_ssh}.label"
+    )
 
-
-OF_SSH = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"}
 
 INDEX = "CASE s.tool WHEN 'ssh' THEN r.ssh_index ELSE r.openssl_index END"
 

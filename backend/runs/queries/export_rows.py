@@ -55,10 +55,8 @@ DIMENSION_JOINS = "\n".join(
 )
 """Every dimension's value by the name of the dimension, and ssh's own library by its name."""
 
-LIBRARY_COLUMNS = ", ".join(
-    f"e.{name}_id, {name}.label AS {name}" for pair in OF_LIBRARIES.items() for name in pair
-)
-"""Of a run: ids and labels that each of its figures has one or the other of, by its tool."""
+LIBRARY_COLUMNS = ", ".join(f"e.{name}_id" for pair in OF_LIBRARIES.items() for name in pair)
+"""Of a run: what its figures are filtered by, by their tools."""
 
 INDEX_JOINS = """
 LEFT JOIN runs_runspeedindex ssh
@@ -145,6 +143,31 @@ def _results(selection: Selection) -> Where:
     return result_conditions(selection, "r")
 
 
+def _values(
+    columns: Sequence[StoredColumn], form: RowFormat
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The parts of a row; and by level the expressions that are made once and that they name.
+
+    A part of the run that depends on the tool is made for both, not for each row.
+    """
+    made: dict[str, list[str]] = {"run": [], "series": []}
+
+    def named(level: str, expression: str) -> str:
+        if level not in made:
+            return expression
+        made[level].append(expression)
+        return f"{level[0]}.c{len(made[level]) - 1}"
+
+    values = []
+    of_ssh = form.groups([column.of_ssh for column in columns])
+    for (level, own), (_, ssh) in zip(form.groups(columns), of_ssh, strict=True):
+        value = named(level, own)
+        if ssh != own:
+            value = f"CASE s.tool WHEN 'ssh' THEN {named(level, ssh)} ELSE {value} END"
+        values.append(value)
+    return values, made
+
+
 def rows_statement(
     selection: Selection,
     origin: Origin,
@@ -157,14 +180,7 @@ def rows_statement(
 
     What depends on the run or the series alone is made once for each of them.
     """
-    made: dict[str, list[str]] = {"run": [], "series": []}
-    values = []
-    for level, expression in form.groups(columns):
-        if level in made:
-            values.append(f"{level[0]}.c{len(made[level])}")
-            made[level].append(expression)
-        else:
-            values.append(expression)
+    values, made = _values(columns, form)
     parts, where = chosen_parts(selection, origin, made), _results(selection)
     rows = (_OF_TRIES if tries else _OF_RUNS).format(
         row=form.row(values), series=_SERIES, where=where.text
