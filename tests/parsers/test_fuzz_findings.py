@@ -37,3 +37,8 @@ def test_a_name_with_a_domain_before_an_arrow_is_no_prompt() -> None:
 def test_a_time_that_no_run_document_holds_is_no_figure(text: str, code: str) -> None:
     reading = read_text(text)
     assert (reading.sections, [one.code for one in reading.remarks]) == ((), [code])
+
+
+def test_a_rate_is_not_read_from_the_middle_of_a_number() -> None:
+    line = "$ scp -c aes128-ctr big nas:\nbig 100% 1024MB 109.5MB/s 00:097,400,410.30 bytes/sec\n"
+    assert read_text(line).sections == ()

@@ -1,7 +1,11 @@
 """Lists of rates by cipher, as people write and paste them."""
 
+from types import ModuleType
+
 import pytest
 
+from parsers.ssh import sequence
+from parsers.ssh import text as text_module
 from tests.parsers.ssh_reading import codes, figures, rates, read
 
 SPELLINGS = (
@@ -294,3 +298,17 @@ def test_a_table_of_html_on_one_line_is_read_row_by_row() -> None:
 )
 def test_units_in_cyrillic_letters_are_units(unit: str, factor: int) -> None:
     assert rates(read(f"aes128-ctr: 41,5 {unit}\n")) == [("aes128-ctr", 41.5 * factor)]
+
+
+@pytest.mark.parametrize(
+    ("module", "limit", "most"),
+    ((text_module, "MOST_READ", 45), (sequence, "MOST_FOUND", 2), (sequence, "MOST_PLACES", 1)),
+)
+def test_what_is_more_than_any_text_has_is_listed_and_said(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, limit: str, most: int
+) -> None:
+    monkeypatch.setattr(module, limit, most)
+    part = read("aes128-ctr: 104.1 MB/s\naes256-ctr: 98.2 MB/s\n3des-cbc: 24.3 MB/s\n")
+    assert len(figures(part)) == (0 if limit == "MOST_PLACES" else 2)
+    assert 3 not in part.understood
+    assert codes(part) == ["too_many"]

@@ -24,7 +24,7 @@ from parsers.ssh.names import CipherName
 
 SHORT_LINE = 80
 FEW_DIGITS = 6
-TITLES_LIMIT = 2_000
+TITLES_LIMIT = 1_000
 """Lines of a text that are looked at as titles of a table: to look costs most of all."""
 _EVERYDAY_WORDS = ("none", "des", "idea")
 """Names of ciphers that, alone on a line, are more likely something else."""

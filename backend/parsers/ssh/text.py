@@ -13,7 +13,7 @@ from parsers.ssh.sequence import SshSequence
 from parsers.ssh.units import Megabyte
 from parsers.types import Part, Remark
 
-MOST_READ = 3 * 1024 * 1024 // 2
+MOST_READ = 1_400_000
 """Characters of lines with a word of ssh, dd or time that are read: 50,000 lines of a list."""
 _TOO_MANY = "more lines, figures or machines than one text has: those from here are not read"
 

@@ -20,7 +20,7 @@ _PV = re.compile(
 _COPY = re.compile(
     rf"(?:(?<![\w.,])(?P<before>\d[\d.,]{{0,24}}[KMGT]?)\s{{1,9}})?(?<![\w.,])(?P<share>\d{{1,3}})%"
     rf"\s{{1,9}}(?:(?P<size>{_SIZE})\s{{1,9}})?"
-    rf"(?P<rate>{_NUMBER}) ?(?P<prefix>[kKMGT]?)B/s\s{{1,9}}(?:[\d:]{{2,12}}|--:--)(?![\w.])"
+    rf"(?P<rate>{_NUMBER}) ?(?P<prefix>[kKMGT]?)B/s\s{{1,9}}(?:[\d:]{{2,12}}|--:--)(?![\w.,:])"
     r"(?: ETA| {0,3}\((?:xfe?r#|to-ch|ir-ch)[^()]{1,60}\))?"
 )
 """scp and sftp: "100% 1024MB 109.5MB/s 00:09"; rsync: "1,073,741,824 100% 109.54MB/s 0:00:09"."""
