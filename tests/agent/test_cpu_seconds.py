@@ -12,13 +12,15 @@ import pytest
 import ciphermark_agent as agent
 from tests.agent.running import RunAgent
 
-CIPHERS = ("aes128-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes128-ctr", "3des-cbc")
+CIPHERS = ("aes256-cbc", "chacha20-poly1305@openssh.com", "aes128-ctr", "3des-cbc")
+"""Not AES-GCM: beside other load its CPU seconds themselves scatter by 15 to 30 % from try to try,
+too much to tell 5 % in a minute; those of these scatter by 5 to 9 %."""
 SHORT = {"3des-cbc": 24}
 """MiB of a short try of a slow cipher; of a fast one 384."""
 
 Samples = list[Mapping[str, Any]]
 
-ROUNDS = 10
+ROUNDS = 8
 """At most: another process on the same core's other half makes every CPU second worth less, for
 seconds on end. Short and long tries take turns, so that it hits both."""
 
@@ -79,7 +81,7 @@ def test_quick_and_thorough_state_the_same_cpu_seconds_of_a_byte(
     run_agent: RunAgent, sshd_option: tuple[str, str]
 ) -> None:
     """By either method; the whole agent, three tries each."""
-    words = ("run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-gcm@openssh.com")
+    words = ("run", *sshd_option, "--tools", "ssh", "--ciphers", CIPHERS[0])
     found: dict[tuple[str, str], Samples] = {}
 
     def pairs(method: str) -> Iterator[tuple[Samples, Samples]]:
