@@ -11,11 +11,12 @@ Version = tuple[int, ...]
 Bound = Version | Literal["unknown"] | None
 
 _OPENSSH = re.compile(r"OpenSSH[ _](?:for_Windows_)?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})")
+_BARE = re.compile(r"(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?:p\d{1,2})?")
 
 
 def openssh_version(text: str | None) -> Version | None:
-    """ "OpenSSH_9.2p1 Debian-2+deb12u6" -> (9, 2); None for another program, or for no text."""
-    found = _OPENSSH.search(text or "")
+    """ "OpenSSH_9.2p1 Debian-2+deb12u6", "9.2p1" -> (9, 2); None for another program or no text."""
+    found = _OPENSSH.search(text or "") or _BARE.fullmatch(text or "")
     return parse_version(found["version"]) if found else None
 
 

@@ -135,6 +135,7 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
         raise EditRefused(f"A name has 1 to {LONGEST_NAME} printable characters.", "name")
     if name == host.name:
         return host
+    _refuse_name_of_another(host, name)
     before = host.name
     known = host.names.values_list("name", flat=True)
     add_names(host, {*known, before, name}, renames=False)
@@ -148,18 +149,26 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     return host
 
 
-def _free_name(host: Host, name: str) -> None:
-    """Make sure that uploads of this name will reach the host, which has no machine id."""
-    known = {"machine_id": None, "name": name, "published": host.published}
-    HostAlias.objects.filter(host=host, **known).delete()
-    alias = HostAlias.objects.filter(**known).select_related("host").first()
-    other = alias.host if alias else Host.objects.filter(**known).exclude(pk=host.pk).first()
+def _refuse_name_of_another(host: Host, name: str) -> None:
+    """Raise `EditConflict` where another host is listed by the name, or gets its uploads."""
+    listed = Host.objects.filter(name=name, published=host.published).exclude(pk=host.pk).first()
+    alias = None
+    if host.machine_id is None:
+        aliases = HostAlias.objects.filter(machine_id=None, name=name, published=host.published)
+        alias = aliases.exclude(host=host).select_related("host").first()
+    other = alias.host if alias else listed
     if other is not None:
         raise EditConflict(
             f"The name “{name}” leads to the host {other.name} ({other.slug}): if they are one "
             "machine, merge them.",
             "name",
         )
+
+
+def _free_name(host: Host, name: str) -> None:
+    """Have uploads of this name reach the host itself, which has no machine id."""
+    own = {"machine_id": None, "name": name, "published": host.published}
+    HostAlias.objects.filter(host=host, **own).delete()
 
 
 @edit

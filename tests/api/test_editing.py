@@ -275,3 +275,15 @@ def test_a_change_needs_the_csrf_token_of_the_session(store_run: StoreRun) -> No
     strict.force_login(person)
     assert strict.change("patch", f"runs/{run.run_id}/", hidden=True).status_code == 403
     assert not Run.objects.get().hidden
+
+
+@pytest.mark.parametrize("machine_id", (None, "a" * 64))
+def test_no_host_is_renamed_to_what_another_is_listed_by(
+    editor: Editor, store_run: StoreRun, machine_id: str | None
+) -> None:
+    store_run(run_document(host={"name": "taken", "machine_id": "b" * 64}))
+    host = store_run(run_document(host={"name": "free", "machine_id": machine_id})).host
+    assert host is not None
+    answer = editor.change("patch", f"hosts/{host.pk}/", name="taken")
+    assert answer.status_code == 409
+    assert "merge them" in answer.json()["errors"][0]["detail"]

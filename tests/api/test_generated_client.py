@@ -136,6 +136,8 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
     measured = ssh_measurement("3des-cbc", 2e7), ssh_measurement("aes128-ctr", 1e8)
     host = store_run(run_document(*measured, host={"name": "a"})).host
     other = store_run(run_document(*measured, host={"name": "b", "machine_id": None}))
+    for name in ("original", "clone", "original"):
+        clone = store_run(run_document(*measured, host={"name": name, "machine_id": "c" * 64}))
     assert host is not None
     text = store_import(ImportRequest(b"aes128-ctr: 104 MB/s\n", HowToRead())).runs[0]
     job = ExportJob.objects.create(kind="samples", format="csv", site="http://testserver")
@@ -153,6 +155,7 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
         "hosts_read": one_host,
         "hosts_change": {**one_host, "body": model("PatchedHostChange", {"name": "new"})},
         "hosts_merge": {**one_host, "body": model("Merge", {"other": other.host_id})},
+        "hosts_split": {"host_id": clone.host_id, "body": model("Split", {"name": "clone"})},
         "imports_create": {"body": file(payload=io.BytesIO(b"aes256-ctr: 99 MB/s\n"))},
         "recommendation": {"host": [host.slug]},
         "reference_profiles_read": {"profile": "second"},

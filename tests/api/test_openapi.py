@@ -77,6 +77,12 @@ def test_lists_are_described_as_they_answer(reader: ApiClient) -> None:
         name = content["schema"]["$ref"].rsplit("/", 1)[1]
         members = document["components"]["schemas"][name]["properties"]
         assert set(members) == set(reader.get(path).json()) == {"next", "previous", "results"}
+        for link in ("next", "previous"):
+            assert members[link]["type"] == ["string", "null"]  # as OpenAPI 3.1 says it
+
+
+def test_nothing_is_said_in_the_words_of_openapi_3_0(reader: ApiClient) -> None:
+    assert '"nullable"' not in reader.get("/api/v1/openapi.json").content.decode()
 
 
 def test_any_other_address_below_api_is_a_404_in_the_format_of_every_error() -> None:

@@ -254,3 +254,16 @@ def test_an_imported_text_has_the_library_of_its_ssh(
     for run in Run.objects.filter(status="accepted"):
         process_run(run.pk)
     assert groups(reader, "ssh") == {label: 1}
+
+
+@pytest.mark.parametrize("name", ("measurements.csv", "measurements.xlsx", "samples.csv"))
+@pytest.mark.parametrize("tool", ("", "ssh", "openssl"))
+def test_files_of_either_tool_take_the_filter(
+    reader: ApiClient, store_run: StoreRun, name: str, tool: str
+) -> None:
+    store_run(document(NEW, OLD))
+    for query in ({"openssl": "openssl-1.0.2zl"}, {"openssl_series": "1.0.2"}):
+        asked = {**query, **({"tool": tool} if tool else {})}
+        answer = reader.get(f"/api/v1/exports/{name}", asked)
+        assert answer.status_code == 200
+        assert answer.getvalue()

@@ -25,6 +25,13 @@ class ByCursor(CursorPagination):
             raise ValidationError({"page_size": f"{text[:50]!r} is no whole number above 0."})
         return min(int(text), self.max_page_size)
 
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """As OpenAPI 3.1 says that a text may be null; DRF's own says it as 3.0 did."""
+        page: dict[str, Any] = super().get_paginated_response_schema(schema)
+        for link in ("next", "previous"):
+            page["properties"][link] = {"type": ["string", "null"], "format": "uri"}
+        return page
+
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """With the bounds of the size."""
         parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)

@@ -48,7 +48,7 @@ def _runs_with_figures(selection: Selection) -> Relation:
     results = result_conditions(selection, "e")
     sql = f"""
         chosen_series AS MATERIALIZED (
-            SELECT s.id, s.mac FROM runs_series s WHERE {series.text}
+            SELECT s.id, s.mac, s.tool FROM runs_series s WHERE {series.text}
         ),
         with_figures AS MATERIALIZED (
             SELECT r.id AS run_id
