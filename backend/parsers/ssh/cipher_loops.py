@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from parsers.ssh.flat_lists import pairs
-from parsers.ssh.list_tables import RULER, Header, header_of
+from parsers.ssh.list_tables import RULER, Column, Header, header_of
 from parsers.ssh.list_tokens import (
     PLAIN_NUMBER,
     RATE_WORDS,
@@ -42,6 +42,9 @@ class ListReader:
     last_cipher: CipherName | None = None
     with_unit: bool = False
     titles_left: int = TITLES_LIMIT
+    tables: int = 0
+    doubted: set[int] = field(default_factory=set)
+    """Tables with words in a row that are not understood: their rates may be anything's."""
 
     def is_ruler(self, text: str) -> bool:
         """Whether the line is drawn rather than written."""
@@ -60,6 +63,7 @@ class ListReader:
         caption, self.header = self.header, None
         if self.titles_left and (named or _has_few_digits(text)):
             self.titles_left -= 1
+            self.tables += 1
             self.header = header_of(text)
         if self.header and caption and not (caption.columns or self.header.unit):
             self.header = replace(self.header, unit=caption.unit)
@@ -71,6 +75,8 @@ class ListReader:
         names = [token for token in tokens if token.cipher]
         if names and not all(map(self._trusted, names)):
             return None
+        if self.header and not self.header.is_understood:
+            return self._doubtful(text, names)
         if len(names) > 1:
             return pairs(tokens)
         if self.header and self.header.by_cipher and not names:
@@ -118,7 +124,8 @@ class ListReader:
         """A row between bars: one value a cell, an empty cell included."""
         values: list[Value] = []
         macs: list[str] = []
-        for cell in cells:
+        machine: str | None = None
+        for cell, title in self._titled(cells):
             if PLAIN_NUMBER.fullmatch(cell):
                 values.append(Value("number", cell))
                 continue
@@ -126,13 +133,34 @@ class ListReader:
             macs += [token.mac for token in tokens if token.mac]
             if any(token.cipher or token.mac for token in tokens):
                 continue
+            if title and title.is_machine and (title.kind == "machine" or _is_words(cell)):
+                machine = cell
+                if title.kind == "machine":
+                    continue
+            elif _is_words(cell) and not (title and title.allows(cell)):
+                self.doubted.add(self.tables)
             values.append(value_of_cell(cell))
         cipher = names[0].cipher if names else self.last_cipher if macs else None
         if cipher is None or len(macs) > 1:
             return None
         if self.header and len(values) == len(self.header.columns) + 1:
             values = values[1:]
-        return self._listed(text, values, cipher, macs[0] if macs else None, mean=False)
+        rates = self._listed(text, values, cipher, macs[0] if macs else None, mean=False)
+        return rates and [_of_machine(rate, machine) for rate in rates] if machine else rates
+
+    def _titled(self, cells: Sequence[str]) -> Iterable[tuple[str, Column | None]]:
+        """Each cell with its title, where the row has as many as the table."""
+        titles = self.header.titles if self.header else ()
+        return zip(cells, titles if len(titles) == len(cells) else [None] * len(cells), strict=True)
+
+    def _doubtful(self, text: str, names: Sequence[Token]) -> list[Listed] | None:
+        """A row of a table with a column that is not understood."""
+        if self.header is None or not (names or self.header.cells_of(text)):
+            return None
+        if not any(token.kind == "number" for token in tokens_of(text)):
+            return []
+        self.doubted.add(self.tables)
+        return [ListedRate("", None, problem="columns_unclear", table=self.tables)]
 
     def _listed(
         self,
@@ -155,8 +183,14 @@ class ListReader:
         if not rates:
             return self._without_unit(values, cipher, mac)
         self.with_unit = True
+        table = self.tables if header.columns else 0
         return [
-            rate._replace(cipher=rate.cipher or cipher, mac=rate.mac or mac, mean=rate.mean or mean)
+            rate._replace(
+                cipher=rate.cipher or cipher,
+                mac=rate.mac or mac,
+                mean=rate.mean or mean,
+                table=table,
+            )
             for rate in rates
         ]
 
@@ -168,6 +202,17 @@ class ListReader:
             return None
         number = next(value.text for value in values if is_number(value))
         return [ListedRate(number, None, cipher, mac, problem="damaged")]
+
+
+def _is_words(cell: str) -> bool:
+    return values_of(tokens_of(cell)) is None
+
+
+def _of_machine(listed: Listed, machine: str) -> Listed:
+    if not isinstance(listed, ListedRate):
+        return listed
+    column = f"{machine}, {listed.column}" if listed.column else machine
+    return listed._replace(column=column)
 
 
 def _is_rate_only(text: str) -> bool:

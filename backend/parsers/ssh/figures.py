@@ -183,7 +183,11 @@ class Figures:
         """Single rates first: a mean beside the tries that it is made of is none of its own."""
         for mean in (False, True):
             for one in rates:
-                if isinstance(one.what, ListedRate) and one.what.mean is mean:
+                if not isinstance(one.what, ListedRate) or one.what.mean is not mean:
+                    continue
+                if one.what.table in self.sequence.lists.doubted:
+                    self.notes["columns_unclear"].append(one.line)
+                else:
                     self._rate(one, one.what, one.line)
 
     def _rate(self, one: Found, rate: ListedRate, line: int) -> None:

@@ -35,7 +35,8 @@ _NEGOTIATED = re.compile(
     r"(?: compression:)? (?P<packed>\S{1,30})"
 )
 _CHATTER = re.compile(
-    r"\s*(?:debug[123]: |Transferred: sent|Bytes per second: sent|Enter passphrase"
+    r"\s*(?:debug[123]: |load: [\d.]{3,8} {1,3}cmd: |Transferred: sent"
+    r"|Bytes per second: sent|Enter passphrase"
     r"|(?:s|rec)e(?:nd|iv)ing incremental file list|total size is \d|building file list"
     r"|sftp> |(?:Upload|Fetch)ing \S|Connected to \S{1,80}$"
     r"|Warning: Permanently|Authenticated to |Pseudo-terminal|Connection to \S{1,80} closed"
@@ -43,6 +44,10 @@ _CHATTER = re.compile(
     r"|COMMAND_EXITSTATUS|dd: )"
 )
 _SETTING = re.compile(r"\s*(?P<name>MACs?|compression)\s*[:=]\s*(?P<value>\S+)\s*$", re.I)
+_ASKS_DD = re.compile(
+    r"[^|;&]{0,80}[$#%]\s(?:sudo )?(?:p?kill|killall)\s[^|;&]{0,40}(?:USR1|INFO)\b"
+)
+"""A signal at which dd says how far it is: no command of a transfer's own."""
 MESSAGE_LIMIT = 400
 CONTINUATION_LIMIT = 12
 """Lines of one command."""
@@ -221,6 +226,8 @@ def _log_line(text: str) -> list[Event]:
 
 
 def _command(text: str) -> list[Event]:
+    if "kill" in text and _ASKS_DD.match(text):
+        return [Aside()]
     timed = _COMMAND_TIMED.match(text)
     command = command_of("$ " + timed["command"] if timed else text)
     return [command] if command else []

@@ -11,7 +11,7 @@ from parsers.ssh.list_tokens import tokens_of
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.units import UNIT_SOUGHT, Unit, unit_of, unit_within
 
-ColumnKind = Literal["name", "rate", "try", "mean", "skip", "other"]
+ColumnKind = Literal["name", "rate", "try", "mean", "skip", "machine", "unclear", "other"]
 
 _NAME = re.compile(
     r"(?:ssh )?(?:ciphers?|algorithms?|algo|names?|encryption|macs?|methods?|chiffre"
@@ -36,6 +36,17 @@ _RATE = re.compile(
     r"|débit|velocidad)\b",
     re.I,
 )
+_MACHINE = re.compile(
+    r"(?:host ?(?:name)?|machine|server|node|computer|box|device|board|cpu|processor|model|rechner"
+    r"|maschine)s?$",
+    re.I,
+)
+_NOTE = re.compile(r"(?:notes?|remarks?|comments?|dates?|days?|times?|when)$", re.I)
+_UNCLEAR = re.compile(
+    r"(?:compress\w*|compr|zlib|gzip|direction|encrypt\w*|decrypt\w*|reads?|reading|writes?|writing)$",
+    re.I,
+)
+"""What ssh's figures have no place for: such columns are neither tries nor machines."""
 _TITLE = re.compile(
     r"(?:try|run|pass|test|round|attempt|iteration|versuch|lauf) ?#?\d{1,3}(?!\S)"
     r"|key (?:size|bits|length)|cpu (?:time|load|usage)|std dev|[^\s()]+|\([^()]*\)",
@@ -63,21 +74,48 @@ class Column:
     cipher: CipherName | None = None
     mac: str | None = None
 
+    @property
+    def is_configuration(self) -> bool:
+        """Whether its rates are of a machine or a setting that may be in the title."""
+        return self.kind in ("rate", "other") and not (self.cipher or self.mac) and self.label != ""
+
+    @property
+    def has_name(self) -> bool:
+        """Whether the title says whose rates they are: more than "Speed" or "(MB/s)"."""
+        plain = unit_of(self.label.strip("()[] ")) or _RATE.match(self.label)
+        return self.is_configuration and not plain
+
+    def allows(self, words: str) -> bool:
+        """Whether a cell of words in it says nothing of what was measured."""
+        return self.kind == "name" or _NOTE.match(self.label) is not None or not words.strip()
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether words in it name the machine of their row."""
+        return _MACHINE.match(self.label) is not None
+
 
 @dataclass(frozen=True)
 class Header:
     """The columns of values (those of names left out) and the unit for all, if one is said.
 
     `unclear`: several numbers in a row that does not fit the titles may be anything.
-    `separator` and `width`: what stands between the cells, if not bars or spaces, and how many
-    cells there are with those of names.
+    `separator` and `titles`: what stands between the cells, if not bars or spaces, and the
+    columns with those of names.
     """
 
     columns: tuple[Column, ...]
     unit: Unit | None
     unclear: bool = False
     separator: str | None = None
-    width: int = 0
+    titles: tuple[Column, ...] = ()
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether every column is: machines are machines only if there is no column of rates."""
+        kinds = {column.kind for column in self.columns if column.label}
+        mixed = "other" in kinds and not kinds.isdisjoint(("rate", "try", "mean"))
+        return self.by_cipher or not ("unclear" in kinds or mixed)
 
     @property
     def by_cipher(self) -> bool:
@@ -102,7 +140,7 @@ class Header:
         if self.separator is None or self.separator not in text:
             return None
         cells = _separated(text, self.separator)
-        return cells if len(cells) == self.width else None
+        return cells if len(cells) == len(self.titles) else None
 
 
 def header_of(text: str) -> Header | None:
@@ -124,7 +162,7 @@ def _titles(text: str, cells: list[str], unit: Unit | None) -> Header | None:
     titled = any(one.mac or one.cipher for one in columns[1:]) and _is_corner(columns, text)
     if not (named or titled):
         return None
-    return Header(_value_columns(columns), unit, separator=separator, width=len(cells))
+    return Header(_value_columns(columns), unit, separator=separator, titles=tuple(columns))
 
 
 def _names_later(cells: list[str], columns: list[Column]) -> bool:
@@ -199,8 +237,9 @@ def _value_columns(columns: list[Column]) -> tuple[Column, ...]:
     first = next((index for index, one in enumerate(columns) if one.kind == "name"), None)
     if first is None:
         return tuple(columns)
-    before = [one for one in columns[:first] if one.kind != "skip" and one.label]
-    return tuple(before) + tuple(one for one in columns[first:] if one.kind != "name")
+    before = [one for one in columns[:first] if one.kind not in ("skip", "machine") and one.label]
+    after = [one for one in columns[first:] if one.kind not in ("name", "machine")]
+    return tuple(before + after)
 
 
 def is_summary(title: str) -> bool:
@@ -243,7 +282,8 @@ def _column(cell: str) -> Column:
     unit = unit_within(label)
     bare = _REST.sub("", label).strip()
     cipher, mac = cipher_name(bare), mac_name(bare)
-    return Column(_kind(bare or label, unit, cipher, mac), label, unit, cipher, mac)
+    own = UNIT_SOUGHT.sub(" ", bare).strip(" ()[],:/-") or bare
+    return Column(_kind(own or label, unit, cipher, mac), own if unit else label, unit, cipher, mac)
 
 
 _KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
@@ -259,8 +299,12 @@ def _kind(label: str, unit: Unit | None, cipher: CipherName | None, mac: str | N
     for pattern, kind in _KINDS:
         if pattern.match(label):
             return kind
-    if counts_tries(label) or is_direction(label):
+    if counts_tries(label):
         return "try"
+    if _UNCLEAR.match(label) or is_direction(label):
+        return "unclear"
+    if unit is None and label.lower() != "cpu" and _MACHINE.match(label):
+        return "machine"
     if unit is None and _SKIP.match(label):
         return "skip"
     if re.match(r"(?:min|max|best|worst|std|dev|stdev|minimum|maximum)\b", label, re.I):

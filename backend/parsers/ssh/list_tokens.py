@@ -11,9 +11,11 @@ from parsers.ssh.units import Unit, unit_of
 
 Kind = Literal["cipher", "mac", "number", "bad_number", "unit", "aside", "blank", "try", "word"]
 
-_INSIDE = r"[^\s|;=:,→⇒\"“”„`*()\[\]{}<>'’]"
+_INSIDE = r"[^\s|;=:,：，；（）→⇒\"“”„`*()\[\]{}<>'’]"
 _CHUNK = re.compile(rf"{_INSIDE}+(?:(?<=\d)[,'’](?=\d){_INSIDE}+)*")
 _PER = re.compile(r"\s{0,2}(?:/|\bper\b)\s{0,2}(?=s(?:ec(?:onds?)?)?\b)", re.I)
+_CLOCK = re.compile(r"(?<![\w.,:/+-])\d{1,4}(?::[0-5]\d){1,2}(?:[.,]\d{1,6})?(?![\w:])")
+"""A time of day, or minutes and seconds: no number of a rate."""
 _COMMENT = re.compile(r"\s(?:#|//)\s.*$")
 _BOUND = re.compile(r"(?<![^\s:|(,])(?:[<>]=?|[≤≥])\s?(?=\d)")
 """Before a number of which only that much is known: more, or less."""
@@ -209,6 +211,8 @@ def _plain(text: str) -> str:
         text = _PER.sub("/", text)
     if "#" in text or "//" in text:
         text = _COMMENT.sub("", text)
+    if ":" in text:
+        text = _CLOCK.sub(" 0s ", text)
     if "%" in text:
         text = _SHARE.sub(lambda found: f" {found['first'] or found['last']}% ", text)
     if _RANGE_SIGN.search(text):

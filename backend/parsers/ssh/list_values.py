@@ -11,7 +11,6 @@ from parsers.ssh.units import number_of
 SPREAD_OF_TRIES = 2.0
 """Rates on one line without titles are tries of one thing only if they are this close."""
 SAME_RATE = 0.06
-_KEY_SIZES = frozenset(["40", "56", "64", "112", "128", "168", "192", "256", "448"])
 _CHANGE = re.compile(
     r"(?<![\w.,-])\d[\d.,]{0,20}(?:\s?[a-zA-Z]{1,7}/s\w{0,5})?\s{0,3}"
     r"(?:-{1,3}>|={1,2}>|~>|→|⇒|/(?=\s))\s{0,3}[<>]?\d"
@@ -42,16 +41,17 @@ def by_column(header: Header, values: Sequence[Value]) -> list[ListedRate]:
         cells = [(column, value) for column, value in cells if column.kind == "mean"][:1]
     elif _is_one_rate([value for _, value in cells]):
         cells = cells[:1]
-    plain = [one for one, _ in cells if not (one.kind == "try" or one.mac or one.cipher)]
+    machines = [one for one in header.columns if one.is_configuration]
+    nameless = len(cells) > 1 and any(one.is_configuration and not one.has_name for one, _ in cells)
     return [
         ListedRate(
             value.text,
             value.unit,
             column.cipher,
             column.mac,
-            column=column.label if len(plain) > 1 else None,
+            column=column.label if len(machines) > 1 and column.has_name else None,
             mean=column.kind == "mean",
-            problem="not_a_rate" if value.kind == "bad_number" else None,
+            problem="columns_unclear" if nameless else _problem(value),
         )
         for column, value in cells
     ]
@@ -62,7 +62,7 @@ def _rated(header: Header, values: Sequence[Value]) -> list[tuple[Column, Value]
     cells: list[tuple[Column, Value]] = []
     for column, value in zip(header.columns, values, strict=True):
         unit = value.unit or header.unit_for(column)
-        if column.kind != "skip" and is_number(value) and unit:
+        if column.kind not in ("skip", "machine") and is_number(value) and unit:
             cells.append((column, Value(value.kind, value.text, unit)))
     return cells
 
@@ -92,10 +92,14 @@ def _plain(cells: Sequence[Value]) -> list[ListedRate]:
         ListedRate(
             value.text,
             value.unit,
-            problem="not_a_rate" if value.kind == "bad_number" else None,
+            problem=_problem(value),
         )
         for value in cells
     ]
+
+
+def _problem(value: Value) -> str | None:
+    return "not_a_rate" if value.kind == "bad_number" else None
 
 
 def _unclear(cells: Sequence[Value], header: Header) -> list[ListedRate]:
@@ -117,8 +121,8 @@ def _are_tries(cells: Sequence[Value], text: str) -> bool:
     unit = cells[0].unit
     if any(value.unit is not unit and value.unit != unit for value in cells):
         return False
-    if cells[0].text in _KEY_SIZES and any("." in one.text or "," in one.text for one in cells):
-        return False
+    if cells[0].text.isdecimal() and not all(one.text.isdecimal() for one in cells):
+        return False  # the size of a key, a row's number, digits before a space
     return _span(cells) <= SPREAD_OF_TRIES and not _is_told_apart(text)
 
 

@@ -21,6 +21,8 @@ class ListedRate(NamedTuple):
     column: str | None = None
     mean: bool = False
     problem: str | None = None
+    table: int = 0
+    """Which table of the text it stands in: one row that is not understood spoils them all."""
 
 
 @dataclass(frozen=True)

@@ -273,11 +273,16 @@ class SshSequence:
 
     def _rate(self, rate: ListedRate) -> bool:
         self._bare_names = 0
+        block = self._block
+        if rate.problem and rate.cipher is None and (block.cipher or rate.table):
+            self.found.append(Found(self._line, rate, self._base, self._place))
+            return True
         if rate.cipher is None:
-            if self._block.cipher is None or rate.unit is None or self._block.failed:
+            is_complete = block.rates and block.rates[0][0] == block.line
+            if block.cipher is None or rate.unit is None or block.failed or is_complete:
                 return False
             kind: Kind = "mean" if rate.mean else "try"
-            self._block.add_rate(self._line, Report(rate.number, rate.unit, kind))
+            block.add_rate(self._line, Report(rate.number, rate.unit, kind))
             return True
         if self._block.cipher is not None:
             self._close()

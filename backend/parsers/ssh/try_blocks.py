@@ -93,12 +93,12 @@ _KINDS: tuple[Kind, ...] = ("try", "display", "mean", "total")
 
 
 def _is_progress(earlier: Summary, later: Summary) -> bool:
-    """dd status=progress rewrites one line, and counts its records only at the end."""
+    """dd says how far it is when asked to (status=progress, a signal), and again at its end."""
+    if earlier.dd.bytes < later.dd.bytes:
+        return earlier.dd.seconds <= later.dd.seconds
     if earlier.reported or not (later.reported or earlier.line == later.line):
         return False
-    if earlier.dd.bytes == later.dd.bytes:
-        return _nearly(earlier.dd.seconds, later.dd.seconds)
-    return earlier.dd.bytes < later.dd.bytes and earlier.dd.seconds <= later.dd.seconds
+    return earlier.dd.bytes == later.dd.bytes and _nearly(earlier.dd.seconds, later.dd.seconds)
 
 
 def _nearly(first: float, second: float) -> bool:
