@@ -104,9 +104,13 @@ def client_configuration(
 
 
 def _patterns(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of one server as `Host` takes them; a placeholder where there is none."""
+    """Names of one server as `Host` takes them; a placeholder where there is none.
+
+    ssh compares with what was typed, in which people write host names in lower case.
+    """
     found: list[str] = []
-    for name in dict.fromkeys(names):
+    spellings = (spelling for name in names for spelling in (name, name.lower()))
+    for name in dict.fromkeys(spellings):
         pattern = _pattern(name)
         if pattern and len(" ".join((*found, pattern)).encode()) <= LONGEST_PATTERNS:
             found.append(pattern)

@@ -202,6 +202,7 @@ NAMED = (
     (("nas;reboot", "$(reboot)", "`reboot`"), "SERVER"),
     (("*",), "SERVER"),
     (("nas?", "storage"), "storage"),
+    (("NAS.example.com", "nas-2"), "NAS.example.com nas.example.com nas-2"),
     (("!nas",), "SERVER"),
     (('nas" "*',), "SERVER"),
     (("nas\\",), "SERVER"),

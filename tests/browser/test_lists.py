@@ -140,6 +140,7 @@ def test_a_saved_text_tells_when_its_run_is_ready(
     with worker_paused(site):
         page.get_by_role("textbox", name="Paste").fill(LIST)
         page.get_by_role("button", name="See what is understood").click()
+        page.get_by_role("article").get_by_label("Host").fill("list-saved")
         page.get_by_role("article").get_by_role("button", name="Save").click()
         expect(page.locator(".upload-runs")).to_contain_text("accepted")
     expect(page.locator(".upload-runs")).to_contain_text("ready")
