@@ -170,7 +170,7 @@ def _document_faults(documents: list[dict[str, Any]]) -> Iterator[str]:
 def _invented(text: str, reading: Reading) -> Iterator[str]:
     """Figures whose digits, or whose cipher, the text does not print."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    lowered = text.lower()
+    lowered = INVISIBLE.sub("", ESCAPE.sub("", text)).lower()
     for section in reading.sections:
         for figure in section.figures:
             if not 1 <= figure.line <= len(lines):
