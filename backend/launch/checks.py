@@ -47,6 +47,9 @@ doubles the time that Python takes."""
 WHOLE_PROGRAMS = ("tests/bench", "tests/chaos", "tests/end_to_end", "tests/launch")
 """What starts the site, or parts of it, as processes of their own."""
 
+CPU_SECONDS = "tests/agent/test_cpu_seconds.py"
+"""Measures ssh on this machine to 5 %: nothing else may run meanwhile."""
+
 FUZZING = "tests/fuzz/test_texts.py"
 """A minute of random texts through the parsers."""
 
@@ -58,7 +61,7 @@ PYTHON_DEPENDENT_TESTS = (
     "_end_it_with_its_data_kept",
     "tests/test_patterns.py",
     FUZZING,
-    "--ignore=tests/agent/test_cpu_seconds.py",  # measures ssh, which no Python changes
+    f"--ignore={CPU_SECONDS}",  # no Python changes what ssh costs
     "--ignore=tests/agent/test_pythons.py",  # starts the agent in each Python itself
 )
 """What can fail on one Python and pass on another: run on the oldest and the newest of the machine.
@@ -78,6 +81,8 @@ class Check:
     report: Path | None = None
     beside: Path | None = None
     """Runs beside the checks that have none, as soon as a lane is free; its output's log."""
+    alone: bool = False
+    """Runs once all others have ended."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ def _run_everything() -> int:
     # What needs neither database nor display takes the lane that is free first.
     slow = [replace(one, beside=_log(one.name)) for one in (*_audits(), *_types())]
     beside = [*_tests_beside(), *map(_compatibility, pythons), *slow]
-    checks = (beside, _lint(), _python_tests(), _frontend_checks(environment))
+    checks = (beside, _lint(), _python_tests(), _frontend_checks(environment), _measurements())
     return run_checks([one for some in checks for one in some], environment, told)
 
 
@@ -189,7 +194,7 @@ def _tests_beside() -> list[Check]:
     return [
         _beside("browser tests", "tests/browser"),
         _beside("whole programs", *WHOLE_PROGRAMS),
-        _beside("agent tests", "tests/agent"),
+        _beside("agent tests", "tests/agent", f"--ignore={CPU_SECONDS}"),
         _beside("parser fuzzing", "-s", FUZZING),
     ]
 
@@ -200,6 +205,10 @@ def _compatibility(python: interpreters.Interpreter) -> Check:
     report = places.PROJECT / ".data" / f"compat-{python}" / "reports" / _report_name(name)
     bootstrap = places.BACKEND / "launch" / "bootstrap.py"
     return Check(name, (python.path, bootstrap, "compat"), report=report, beside=_log(name))
+
+
+def _measurements() -> list[Check]:
+    return [replace(_pytest("CPU seconds", CPU_SECONDS), alone=True)]
 
 
 def _python_tests() -> list[Check]:
@@ -237,7 +246,7 @@ def _frontend_checks(environment: Mapping[str, str]) -> list[Check]:
 
 
 def run_checks(checks: Sequence[Check], environment: Mapping[str, str], told: str = "") -> int:
-    """Run them in order, those `beside` meanwhile, in turn; 0 when all have passed.
+    """Run them in order, those `beside` meanwhile, those `alone` last; 0 when all have passed.
 
     `told` is repeated above the table.
     """
@@ -249,8 +258,10 @@ def run_checks(checks: Sequence[Check], environment: Mapping[str, str], told: st
                 if check.beside
                 else _outcome(check, environment, stop)
                 for check in checks
+                if not check.alone
             ]
             outcomes = [one.result() if isinstance(one, Future) else one for one in running]
+            outcomes += [_outcome(check, environment, stop) for check in checks if check.alone]
         finally:
             stop.set()
     for check in checks:

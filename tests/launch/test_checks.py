@@ -55,6 +55,14 @@ def test_a_part_beside_the_others_is_shown_and_judged_at_the_end(
     assert lines[-1] == "2 passed, 0 failed"
 
 
+def test_a_part_that_measures_runs_once_all_others_have_ended(tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    slow = f"import time; time.sleep(1); open({str(done)!r}, 'w')"
+    beside = replace(check("beside", slow), beside=tmp_path / "log")
+    alone = replace(check("alone", f"open({str(done)!r})"), alone=True)
+    assert checks.run_checks([alone, beside, check("then", "")], {}) == 0
+
+
 def test_a_part_beside_the_others_ends_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
