@@ -48,7 +48,6 @@ import urllib.parse
 import urllib.request
 import uuid
 from typing import (
-    IO,
     Any,
     Callable,
     Dict,
@@ -59,6 +58,7 @@ from typing import (
     Optional,
     Sequence,
     Set,
+    TextIO,
     Tuple,
     Union,
 )
@@ -3003,10 +3003,41 @@ def openssl_try_cost(depth: Depth, able: SpeedAbilities, asked: Asked) -> float:
 _verbose = False
 
 
+def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
+    """Write a text to a standard stream, now; the error if it did not arrive.
+
+    No run may be lost for what is said: a terminal can hang up, a pipe break, a disk be full, and a
+    stream that was closed at the start is None. The text goes straight to the descriptor, so
+    that nothing is left in a buffer to fail once more at the end.
+    """
+    try:
+        if stream is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        left = text.encode(stream.encoding or "ascii", "replace")
+        while left:
+            left = left[os.write(stream.fileno(), left) :]
+    except OSError as error:
+        return error
+    return None
+
+
+def show(text: str) -> int:
+    """Print what a command was asked for; a reader that leaves early has had enough."""
+    error = say(text + "\n", sys.stdout)
+    if error is None or isinstance(error, BrokenPipeError):
+        return EXIT_OK
+    complain("standard output cannot be written: %s" % error.strerror)
+    return EXIT_NOT_UPLOADED
+
+
+def at_terminal(stream: Optional[TextIO]) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def verbose(text: str) -> None:
     """A line for -v, on standard error."""
     if _verbose:
-        print(printable(text), file=sys.stderr, flush=True)
+        say(printable(text) + "\n", sys.stderr)
 
 
 def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) -> str:
@@ -3025,7 +3056,7 @@ class Progress:
 
     def __init__(self, mode: str) -> None:
         if mode == "auto":
-            mode = "live" if sys.stderr.isatty() else "plain"
+            mode = "live" if at_terminal(sys.stderr) else "plain"
         self.mode = mode
         self.total = 0
         self.done = 0
@@ -3087,23 +3118,18 @@ class Progress:
                 self.label,
                 self.remaining(),
             )
-            sys.stderr.write("\r\x1b[K" + ("" if last else text[:100]))
-            sys.stderr.flush()
+            say("\r\x1b[K" + ("" if last else text[:100]), sys.stderr)
         elif self.mode == "plain" and not last:
             now = time.monotonic()
             if self.last_line == 0.0 or now - self.last_line >= self.PLAIN_EVERY_SECONDS:
                 self.last_line = now
-                text = "%d of %d: %s, about %d s left"
-                print(
-                    text % (self.done, self.total, self.label, self.remaining()),
-                    file=sys.stderr,
-                    flush=True,
-                )
+                text = "%d of %d: %s, about %d s left\n"
+                say(text % (self.done, self.total, self.label, self.remaining()), sys.stderr)
 
     def write_json(self, extra: Json) -> None:
         line = {"done": self.done, "total": self.total, "label": self.label}  # type: Json
         line.update(extra)
-        print(json.dumps(line), file=sys.stderr, flush=True)
+        say(json.dumps(line) + "\n", sys.stderr)
 
     def note(self, text: str) -> None:
         """A sentence for the user."""
@@ -3111,7 +3137,7 @@ class Progress:
             self.write_json({"note": text})
         elif self.mode != "none":
             prefix = "\r\x1b[K" if self.mode == "live" else ""
-            print(prefix + printable(text), file=sys.stderr, flush=True)
+            say(prefix + printable(text) + "\n", sys.stderr)
 
 
 # --------------------------------------------------------------------------------------------
@@ -3319,6 +3345,7 @@ class Run:
         self.progress.begin()
         try:
             self.measure_tools(ssh_ciphers, openssl_ciphers, work)
+            ignore_signals()  # from here on there is a run to lose
         except Interrupted as signalled:
             self.interrupted = signalled
             self.end_early(ssh_ciphers, work)
@@ -3581,7 +3608,7 @@ def write_atomically(path: str, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
-    except OSError:
+    except (OSError, Interrupted):
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise
@@ -3635,13 +3662,13 @@ def keep_in_spool(document: Json) -> str:
     raise NotKept("the run could not be kept (%s)" % "; ".join(reasons))
 
 
-def keep_or_print(document: Json, why: str) -> None:
-    """Say why the run was not delivered, and where it is now: a file, else standard output."""
+def keep_or_print(document: Json) -> str:
+    """Keep a run that was not delivered in the spool, else print it; says where it is now."""
     try:
-        complain("%s; the run is kept in %s" % (why, keep_in_spool(document)))
+        return "the run is kept in %s" % keep_in_spool(document)
     except NotKept as error:
-        complain("%s; %s: here it is, on standard output" % (why, error))
-        sys.stdout.write(dumps(document))
+        say(dumps(document), sys.stdout)
+        return "%s: here it is, on standard output" % error
 
 
 def spooled_runs() -> List[str]:
@@ -3775,7 +3802,7 @@ def upload(site: Site, document: Json) -> str:
         site.say(retry_words(answer, wait, number + 2))
         time.sleep(wait)
         answer = ask(site, url, body)
-    if answer.status in REFUSED_FOR_GOOD:
+    if answer.status in REFUSED_FOR_GOOD and is_ciphermark_error(answer):
         raise Refused(
             explain_answer(url, answer), "HTTP status %d\n\n%s" % (answer.status, answer.body)
         )
@@ -3801,6 +3828,12 @@ def is_receipt(answer: Answer, document: Json) -> bool:
     """Whether this is Ciphermark saying that it has this run, and not a portal's page."""
     named = parse_object(answer.body).get("run_id")
     return answer.status in (200, 201, 202) and named == document["run_id"].lower()
+
+
+def is_ciphermark_error(answer: Answer) -> bool:
+    """Whether Ciphermark itself says no, and not a proxy before it."""
+    said = parse_object(answer.body)
+    return isinstance(said.get("type"), str) and isinstance(said.get("errors"), list)
 
 
 def retry_words(answer: Answer, wait: float, attempt: int) -> str:
@@ -3881,7 +3914,8 @@ def explain_answer(url: str, answer: Answer) -> str:
         413: "the run is too large for the server",
         429: "the server asks to come back later",
     }
-    known = words.get(200 if answer.status in (201, 202) else answer.status)
+    foreign = answer.status == 400 and not is_ciphermark_error(answer)
+    known = words.get(200 if foreign or answer.status in (201, 202) else answer.status)
     lines = ["%s answered %d%s" % (url, answer.status, ": " + known if known else "")]
     errors = parse_object(answer.body).get("errors")
     for error in errors if isinstance(errors, list) else []:
@@ -3892,9 +3926,7 @@ def explain_answer(url: str, answer: Answer) -> str:
 
 def printable(text: str) -> str:
     """Text from outside, without control characters that a terminal would obey."""
-    shown = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
-    encoding = sys.stdout.encoding or "ascii"
-    return shown.encode(encoding, "replace").decode(encoding)
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
 
 
 # --------------------------------------------------------------------------------------------
@@ -4004,6 +4036,11 @@ def openssl_table(measurements: Sequence[Json]) -> List[str]:
 def largest(sizes: Dict[int, List[float]]) -> List[float]:
     """The rates of the largest block size."""
     return sizes[max(sizes)]
+
+
+def result_text(document: Json) -> str:
+    """Those lines for the end of a run, which is worth more than they."""
+    return str(reading(lambda: "\n".join(result_lines(document)) + "\n", ""))
 
 
 def result_lines(document: Json) -> List[str]:
@@ -4194,12 +4231,14 @@ def command_doctor(arguments: argparse.Namespace) -> int:
     finally:
         ignore_signals()
         end_children()
+    lines = []
     for finding in found:
-        print(printable("%-4s %s: %s" % ("yes" if finding.able else "no", *finding[::2])))
+        lines.append("%-4s %s: %s" % ("yes" if finding.able else "no", *finding[::2]))
         if finding.remedy:
-            print(printable("     to do: " + finding.remedy))
+            lines.append("     to do: " + finding.remedy)
+    code = show(printable("\n".join(lines)))
     able = {finding.name for finding in found if finding.able}
-    return EXIT_OK if able & {"ssh to a private sshd", "openssl"} else EXIT_NOTHING
+    return code if able & {"ssh to a private sshd", "openssl"} else EXIT_NOTHING
 
 
 # --------------------------------------------------------------------------------------------
@@ -4242,20 +4281,23 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     python = sys.executable or "/usr/bin/python3"
     script = os.path.abspath(sys.argv[0])
     command = [python, script, "run", "--" + arguments.depth.name, "--progress", "none"]
+    lines = []
     if "server" not in configuration(configuration_files()):
         folder = os.path.dirname(configuration_files()[1])
-        print(
+        lines.append(
             "# First write %s/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
             "#   token_file = %s/token\n" % (folder, folder)
         )
     upload_command = [python, script, "upload"]
-    print(SYSTEMD_UNITS.format(command=unit_words(command), upload=unit_words(upload_command)))
+    lines.append(
+        SYSTEMD_UNITS.format(command=unit_words(command), upload=unit_words(upload_command))
+    )
     # A percent sign begins standard input in a crontab.
     minute = random.randrange(60)  # so that many hosts do not come at once
-    print("# or one line of a crontab (crontab -e):")
+    lines.append("# or one line of a crontab (crontab -e):")
     both = "%s >/dev/null; %s >/dev/null" % (shell_words(command), shell_words(upload_command))
-    print("%d 4 * * 0 %s" % (minute, both.replace("%", "\\%")))
-    return EXIT_OK
+    lines.append("%d 4 * * 0 %s" % (minute, both.replace("%", "\\%")))
+    return show("\n".join(lines))
 
 
 def unit_words(command: Sequence[str]) -> str:
@@ -4278,9 +4320,10 @@ def command_run(arguments: argparse.Namespace) -> int:
     options = run_options(arguments)
     site = upload_site(arguments)
     if arguments.dry_run:
+        lines = []  # type: List[str]
         for each in options_of_runs(options, arguments.openssl):
-            print("\n".join(dry_run_lines(each, site.server if site else None)))
-        return EXIT_OK
+            lines += dry_run_lines(each, site.server if site else None)
+        return show("\n".join(lines))
     sweep_stale_folders()
     refusal = foresee_refusal(site) if site else None
     if refusal:
@@ -4329,18 +4372,26 @@ def measured_document(
 
 
 def deliver_interrupted(document: Json, output: Optional[str]) -> int:
-    """Keep what has been measured; whoever interrupts does not want to wait for an upload."""
-    print("\n".join(result_lines(document)), file=sys.stderr)
-    why = "interrupted; everything that was started is ended"
-    if output in (None, "-"):
-        keep_or_print(document, why)
-        return EXIT_NOT_UPLOADED
-    try:
-        write_output(str(output), dumps(document))
-        complain("%s; what was measured is in %s" % (why, output))
-    except OSError as error:
-        keep_or_print(document, "%s; %s cannot be written: %s" % (why, output, error.strerror))
+    """Keep what has been measured; whoever interrupts does not want to wait, also for no reader."""
+    words = ["interrupted; everything that was started is ended"]
+    to_file = output not in (None, "-") and not is_special(str(output))
+    fault = output_fault(document, str(output)) if to_file else ""
+    if to_file and not fault:
+        words.append("what was measured is in %s" % output)
+    else:
+        words += [fault] if fault else []
+        words.append(keep_or_print(document))
+    say(result_text(document), sys.stderr)
+    complain("; ".join(words))
     return EXIT_NOT_UPLOADED
+
+
+# Under nohup a terminal that hangs up ends nothing.
+ENDING_SIGNALS = [
+    signum
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    if signum != signal.SIGHUP or signal.getsignal(signum) != signal.SIG_IGN
+]
 
 
 def catch_signals() -> None:
@@ -4348,53 +4399,76 @@ def catch_signals() -> None:
         ignore_signals()  # the way out must not be interrupted again
         raise Interrupted(signum)
 
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for signum in ENDING_SIGNALS:
         signal.signal(signum, interrupt)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if inherited as ignored, wait4 knows nothing
 
 
 def ignore_signals() -> None:
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for signum in ENDING_SIGNALS:
         signal.signal(signum, signal.SIG_IGN)
 
 
 def restore_signals() -> None:
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for signum in ENDING_SIGNALS:
         signal.signal(signum, signal.SIG_DFL)
 
 
-def deliver(document: Json, output: Optional[str], site: Optional[Site]) -> int:
-    """Show, write and upload the document; what cannot be uploaded is kept."""
-    restore_signals()
-    nowhere = output is None and site is None
-    to_stdout = output == "-" or (nowhere and not sys.stdout.isatty())
-    screen = sys.stderr if to_stdout else sys.stdout
-    print("\n".join(result_lines(document)), file=screen)
-    if to_stdout:
-        sys.stdout.write(dumps(document))
-    elif output:
-        try:
+def output_fault(document: Json, output: str) -> str:
+    """Write the document where --output says; why it is not there, or nothing."""
+    name = "standard output" if output == "-" else output
+    try:
+        error = say(dumps(document), sys.stdout) if output == "-" else None
+        if error:
+            raise error
+        if output != "-":
             write_output(output, dumps(document))
-        except OSError as error:
-            keep_or_print(document, "%s cannot be written: %s" % (output, error.strerror))
-            return EXIT_NOT_UPLOADED
-    elif nowhere:
-        print("(--output FILE keeps the run, --server URL uploads it)")
+    except OSError as error:
+        return "%s cannot be written: %s" % (name, error.strerror)
+    return ""
+
+
+def deliver(document: Json, output: Optional[str], site: Optional[Site]) -> int:
+    """Write and upload the document, or keep it; then nothing that is shown can lose it."""
+    nowhere = output is None and site is None
+    to_stdout = output == "-" or (nowhere and not at_terminal(sys.stdout))
+    target = "-" if to_stdout else output
+    fault = ""
+    try:
+        catch_signals()
+        fault = output_fault(document, target) if target else ""
+        ignore_signals()
+    except Interrupted:
+        fault, site = "interrupted before it was written to %s" % target, None
+    screen = sys.stderr if to_stdout or fault else sys.stdout
     if site:
-        return upload_or_keep(site, document, screen)
+        code = upload_or_keep(site, document, screen)
+        if fault:
+            complain(fault)
+        return EXIT_NOT_UPLOADED if fault else code
+    if fault:
+        fault = "%s; %s" % (fault, keep_or_print(document))
+    restore_signals()
+    say(result_text(document), screen)
+    if fault:
+        complain(fault)
+        return EXIT_NOT_UPLOADED
+    if target is None:
+        say("(--output FILE keeps the run, --server URL uploads it)\n", screen)
     return EXIT_OK
 
 
-def upload_or_keep(site: Site, document: Json, screen: IO[str]) -> int:
+def upload_or_keep(site: Site, document: Json, screen: Optional[TextIO]) -> int:
     """Keep the run first: whatever happens during the upload, it is not lost."""
     path = None
     try:
         path = keep_in_spool(document)
     except NotKept as error:
         complain("%s; it is uploaded all the same" % error)
-    catch_signals()
     try:
-        print(printable(upload(site, document)), file=screen)
+        catch_signals()
+        say(result_text(document), screen)
+        say(printable(upload(site, document)) + "\n", screen)
     except UploadFailed as error:
         why = "%s\nmeasured but not uploaded" % error
         if path and isinstance(error, Refused):
@@ -4407,14 +4481,14 @@ def upload_or_keep(site: Site, document: Json, screen: IO[str]) -> int:
             os.unlink(path)
         waiting = len(spooled_runs())
         if waiting:
-            words = "%d earlier run(s) wait in the spool: %s"
-            print(words % (waiting, site.again), file=screen)
+            words = "%d earlier run(s) wait in the spool: %s\n"
+            say(words % (waiting, site.again), screen)
         return EXIT_OK
     if path:
         words = "%s; the run is kept in %s\nsend it later: %s %s"
         complain(words % (why, path, site.again, shlex.quote(path)))
     else:
-        keep_or_print(document, why)
+        complain("%s; %s" % (why, keep_or_print(document)))
     return EXIT_NOT_UPLOADED
 
 
@@ -4436,13 +4510,14 @@ def command_upload(arguments: argparse.Namespace) -> int:
         )
     paths = arguments.files or spooled_runs()
     if not paths:
-        print("nothing to send: there is no run in %s" % spool_folders()[0])
+        say("nothing to send: there is no run in %s\n" % spool_folders()[0], sys.stdout)
     failed = malformed = False
     for path in paths:
         try:
-            print(printable("%s: %s" % (path, upload(site, load_document(path)))))
+            words = upload(site, load_document(path))
             if is_spooled(path):
                 os.unlink(path)
+            say(printable("%s: %s\n" % (path, words)), sys.stdout)
         except UsageError as error:  # it does not hold back the others
             complain(str(error))
             malformed = True
@@ -4461,8 +4536,7 @@ def command_show(arguments: argparse.Namespace) -> int:
     except Exception as error:  # noqa: BLE001 - whatever is wrong with the file
         words = "%s is broken: the run in it cannot be shown (%s: %s)"
         raise UsageError(words % (arguments.file, type(error).__name__, error))
-    print("\n".join(lines))
-    return EXIT_OK
+    return show("\n".join(lines))
 
 
 def load_document(path: str) -> Json:
@@ -4580,10 +4654,10 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
     if token and not re.match(r"[\x21-\x7e]+$", token):
         raise UsageError("the token holds characters that no token has")
     if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname):
-        print("warning: the token is sent unencrypted; use https", file=sys.stderr)
+        say("warning: the token is sent unencrypted; use https\n", sys.stderr)
     trust = trust_of(arguments.ca_file or given.get("ca_file"))
-    say = Progress(getattr(arguments, "progress", "plain")).note
-    return Site(server, token or "", trust, upload_again(arguments), say)
+    note = Progress(getattr(arguments, "progress", "plain")).note
+    return Site(server, token or "", trust, upload_again(arguments), note)
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
@@ -4759,7 +4833,7 @@ def document_shape(options: RunOptions) -> Json:
 
 
 def complain(text: str) -> None:
-    print("ciphermark_agent: " + printable(text), file=sys.stderr)
+    say("ciphermark_agent: %s\n" % printable(text), sys.stderr)
 
 
 def tag_pair(text: str) -> Tuple[str, str]:
@@ -5040,9 +5114,6 @@ def main(argv: Optional[List[str]] = None) -> int:
     except Interrupted as signalled:
         complain("interrupted; everything that was started is ended")
         return 128 + signalled.signum
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_OK
 
 
 if __name__ == "__main__":

@@ -186,11 +186,17 @@ def test_a_folder_that_others_can_write_is_no_spool(
     assert run_agent("upload", *nowhere, env=env).out.startswith("nothing to send")
 
 
+REFUSED = (
+    b"HTTP/1.1 400 No\r\nConnection: close\r\n\r\n"
+    b'{"type": "validation_error", "errors": [{"code": "x", "detail": "y", "attr": null}]}'
+)
+
+
 @pytest.mark.parametrize("status", (400, 409, 413))
 def test_a_refused_run_leaves_the_spool_with_the_answer_beside_it(
     run_agent: RunAgent, serve: Serve, spooled: Path, tmp_path: Path, status: int
 ) -> None:
-    body = b'{"errors": [{"code": "x", "detail": "must be above 0", "attr": "measurements.3"}]}'
+    body = b'{"type": "validation_error", "errors": [{"code": "x", "attr": "measurements.3"}]}'
     server = serve(f"HTTP/1.1 {status} No\r\nConnection: close\r\n\r\n".encode() + body)
     text = spooled.read_text()
     done = run_agent("upload", "--server", server.url, env=TOKEN)
@@ -208,7 +214,7 @@ def test_a_refused_run_leaves_the_spool_with_the_answer_beside_it(
 def test_a_run_that_is_refused_right_away_is_set_aside_too(
     run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str]
 ) -> None:
-    server = serve(b"HTTP/1.1 400 No\r\nConnection: close\r\n\r\n{}")
+    server = serve(REFUSED)
     done = run_agent(*run_words, "--server", server.url, env=TOKEN)
     assert done.code == 1
     assert list(spool(tmp_path).iterdir()) == []
@@ -227,12 +233,35 @@ def test_a_run_that_may_be_taken_later_stays_in_the_spool(
     assert spooled.exists()
 
 
+@pytest.mark.parametrize("status", (400, 409, 413))
+@pytest.mark.parametrize(
+    "body",
+    (
+        b"<html>The plain HTTP request was sent to HTTPS port</html>",
+        b"",
+        b"{}",
+        b'{"type": "about:blank", "title": "Bad Request"}',
+        b'{"errors": [{"detail": "another program"}]}',
+        b'{"type": 4, "errors": []}',
+    ),
+)
+def test_a_refusal_that_is_not_ciphermarks_leaves_the_run_in_the_spool(
+    run_agent: RunAgent, serve: Serve, spooled: Path, status: int, body: bytes
+) -> None:
+    server = serve(f"HTTP/1.1 {status} No\r\nConnection: close\r\n\r\n".encode() + body)
+    done = run_agent("upload", "--server", server.url, before=ONCE, env=TOKEN)
+    assert done.code == 1
+    assert spooled.exists()
+    if status == 400:
+        assert "is there a proxy or a sign-in page in between?" in done.err
+
+
 def test_a_refused_file_of_the_users_own_stays_where_it_is(
     run_agent: RunAgent, serve: Serve, tmp_path: Path, spooled: Path
 ) -> None:
     own = tmp_path / "run-mine.json"
     spooled.rename(own)
-    server = serve(b"HTTP/1.1 400 No\r\nConnection: close\r\n\r\n{}")
+    server = serve(REFUSED)
     assert run_agent("upload", str(own), "--server", server.url, env=TOKEN).code == 1
     assert own.exists()
     assert not rejected(tmp_path).exists()
