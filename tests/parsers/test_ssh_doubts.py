@@ -2,6 +2,7 @@
 
 import pytest
 
+from parsers.read_text import read_text
 from tests.parsers.ssh_reading import codes, figures, rates, read
 
 
@@ -93,3 +94,56 @@ SO_FAR, END = DD.format(200, 209715200, 2, 105), DD.format(900, 943718400, 9, 10
 )
 def test_what_dd_says_on_its_way_is_no_figure_of_its_own(text: str) -> None:
     assert [figure.seconds for figure in figures(read(text))] == [9]
+
+
+def test_the_other_end_of_a_transfer_is_known_for_what_it_is() -> None:
+    moved = "104857600 bytes (105 MB) copied, {} s, 105 MB/s\n"
+    part = read(
+        "$ for c in aes128-ctr; do echo $c; dd if=/dev/zero bs=1M count=100"
+        " | ssh -c $c nas 'dd of=/dev/null'; done\naes128-ctr\n"
+        f"100+0 records in\n100+0 records out\n{moved.format('1.00')}"
+        f"0+6212 records in\n0+6212 records out\n{moved.format('1.01')}"
+    )
+    assert [figure.seconds for figure in figures(part)] == [1.0]
+    assert codes(part) == ["repeated"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    (
+        ("-aes128-ctr: 80.0 MB/s\n3des-cbc: 17 MB/s\n", {1}),
+        ("$ ./bench\n  Time (mean):  1.554 s  [User: 0.302 s, System: 0.659 s]\n", {2}),
+        ("cipher,compression,MB/s\naes128-ctr,none,80\n", set()),
+    ),
+)
+def test_a_line_is_read_or_named_by_a_warning_or_listed(text: str, lines: set[int]) -> None:
+    reading = read_text(text)
+    assert {one.line for one in reading.unrecognised} == lines
+    known = {one.line for one in reading.remarks} | {
+        figure.line for section in reading.sections for figure in section.figures
+    }
+    assert lines or 2 in known
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    (
+        ("aes128-ctr\uff1a80 MB/s\n", 1),
+        ("MB/s        #1   #2\naes128-ctr  80.1  81.0\n", 2),
+        ("cipher,MBps,cpu_pct,elapsed_s\naes128-ctr,80.5,97,2.5\n", 1),
+        ("## Speed (MB/s, 4 GB of zeros)\n\n| Cipher | nas |\n|---|---|\n| 3des-cbc | 9 |\n", 1),
+    ),
+)
+def test_sound_rates_are_read(text: str, count: int) -> None:
+    part = read(text)
+    assert len(figures(part)) == count
+    assert codes(part) == []
+
+
+def test_a_dd_line_that_is_cut_names_no_machine() -> None:
+    reading = read_text(
+        "1073741824 bytes (1.1 GB, 1.0 GiB) cop\n"
+        "type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes\n"
+        "aes-256 cbc      52853.98k    59110.20k    61012.50k    61500.10k    61700.00k\n"
+    )
+    assert [section.label for section in reading.sections] == [None]

@@ -36,6 +36,8 @@ _TRY = re.compile(
     re.I,
 )
 """A heading that only counts tries."""
+_DD = re.compile(r"\d+ (?:bytes|octets)\b|\d+\+\d+ records\b", re.I)
+"""What dd says, cut perhaps: it is no heading."""
 _DIRECTION = re.compile(r"\W*(?P<word>(?:en|de)crypt)(?:ion|ing)?\W*", re.I)
 TABLE_COLUMNS = 5
 """Columns of the narrowest table that the tool prints unless it is told otherwise."""
@@ -391,7 +393,7 @@ class RunReader:
         self._foreign = True
         if environment.is_prompt(line.text) and not text.startswith("#"):
             return
-        if _TRY.fullmatch(text):
+        if _TRY.fullmatch(text) or _DD.match(text):
             return
         direction = _DIRECTION.fullmatch(text)
         if direction:

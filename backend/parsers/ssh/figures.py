@@ -38,7 +38,7 @@ _SENTENCES = {
     "damaged": "a number that is cut off, or may mean two things, is left out in",
     "unit_unclear": "bits or bytes: the unit can mean either in",
     "columns_unclear": "several rates, and nothing says of what, in",
-    "repeated": "figures that are given a second time are counted once in",
+    "repeated": "figures given a second time (at the other end, in a list) count once in",
     "unit_assumed": "MB is taken for 10^6 bytes (unit=MiB says otherwise) in",
 }
 

@@ -147,7 +147,7 @@ def header_of(text: str) -> Header | None:
     """The titles of a table, or a caption that only gives the unit; None for another line."""
     if len(text) > TITLES_LIMIT:
         return None
-    cells = split_cells(text)
+    cells = [text] if text.startswith("##") else split_cells(text)
     unit = unit_within(text)
     return _titles(text, cells, unit) or _close_titles(text, unit) or _caption(text, cells, unit)
 
@@ -199,16 +199,18 @@ def _caption(text: str, cells: list[str], unit: Unit | None) -> Header | None:
     if unit is None or len(text) > CAPTION_LIMIT or _has_values(text):
         return None
     if len(cells) >= 2 and unit_within(cells[0]):
-        columns = [_column(cell) for cell in cells if not _is_only_unit(cell)]
+        others = cells[1:] if unit_of(cells[0]) else cells
+        columns = [_column(cell) for cell in others if not _is_only_unit(cell)]
         return Header(_value_columns(columns), unit)
     words = _WORD.findall(UNIT_SOUGHT.sub(" ", text))
-    others = any(pattern.match(word) for word in words for pattern in (_NAME, _SKIP, _MEAN))
-    return Header((), unit, unclear=others and not _TRIES.search(text))
+    is_column = any(pattern.match(word) for word in words for pattern in (_NAME, _SKIP, _MEAN))
+    return Header((), unit, unclear=is_column and not _TRIES.search(text))
 
 
 def _has_values(text: str) -> bool:
     """Whether a line has a cipher or a number of its own: then it is no caption."""
-    return any(one.kind == "cipher" or one.text[:1].isdigit() for one in tokens_of(text))
+    tokens = [one for one in tokens_of(text) if one.kind != "aside"]
+    return any(one.kind == "cipher" or one.text[:1].isdigit() for one in tokens)
 
 
 def _is_only_unit(cell: str) -> bool:
@@ -283,7 +285,8 @@ def _column(cell: str) -> Column:
     bare = _REST.sub("", label).strip()
     cipher, mac = cipher_name(bare), mac_name(bare)
     own = UNIT_SOUGHT.sub(" ", bare).strip(" ()[],:/-") or bare
-    return Column(_kind(own or label, unit, cipher, mac), own if unit else label, unit, cipher, mac)
+    words = (own or label).replace("_", " ")
+    return Column(_kind(words, unit, cipher, mac), own if unit else label, unit, cipher, mac)
 
 
 _KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (

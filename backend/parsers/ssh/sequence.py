@@ -36,6 +36,7 @@ from parsers.ssh.names import CipherName
 from parsers.ssh.time_blocks import TimeSpan
 from parsers.ssh.transfer_reports import Kind, Report, Transferred
 from parsers.ssh.try_blocks import LISTING, Block, Clock
+from parsers.ssh.units import UNIT
 
 NOTHING_SAID = Command(ssh=True, by_variable=True)
 TITLE_LIMIT = 120
@@ -43,6 +44,7 @@ MOST_FOUND = 50_000
 MOST_PLACES = 1_000
 """Machines, of which run documents hold 200."""
 
+_STATES_RATE = re.compile(r"\d ?" + UNIT, re.I)
 _ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
 
 
@@ -338,7 +340,8 @@ class SshSequence:
         if title is None:
             self._place.seen.add(self._key(first))
             return
-        self.understood.add(title.line)
+        if not _STATES_RATE.search(title.text):
+            self.understood.add(title.line)
         self._settings_of(title, first)
         repeats = self._key(first) in self._place.seen
         if not is_same_machine(title.text) and (names_machine(title.text) or repeats):

@@ -19,7 +19,7 @@ class TimeSpan:
 
 _ITEMS = re.compile(
     rf"""
-    (?<![\w.])(?P<label>real|user|sys)(?:[ ]{{1,30}}|:[ ]{{0,30}})
+    (?<![\w.\[])(?P<label>real|user|sys)(?:[ ]{{1,30}}|:[ ]{{0,30}})
         (?:(?:(?P<bh>\d{{1,4}})h[ ]?)?(?P<bm>\d{{1,6}})m[ ]?(?P<bs>{_N})s
             |(?P<ps>{_N})s?)(?![\w.,:%/])
     |(?<![\w.,])(?P<gu>{_N})[ ]?(?P<gl>user|system|elapsed)\b
