@@ -48,7 +48,8 @@ WHOLE_PROGRAMS = ("tests/bench", "tests/chaos", "tests/end_to_end", "tests/launc
 """What starts the site, or parts of it, as processes of their own."""
 
 CPU_SECONDS = "tests/agent/test_cpu_seconds.py"
-"""Measures ssh on this machine to 5 %: nothing else may run meanwhile."""
+MEASUREMENTS = (CPU_SECONDS, "tests/end_to_end/test_many_imports.py")
+"""What ssh costs to 5 %, answers within a tenth of a second: nothing else may run meanwhile."""
 
 FUZZING = "tests/fuzz/test_texts.py"
 """A minute of random texts through the parsers."""
@@ -193,8 +194,8 @@ def _tests_beside() -> list[Check]:
     """Those that wait much (for pages, for programs, for ssh): the others use that time."""
     return [
         _beside("browser tests", "tests/browser"),
-        _beside("whole programs", *WHOLE_PROGRAMS),
-        _beside("agent tests", "tests/agent", f"--ignore={CPU_SECONDS}"),
+        _beside("whole programs", *WHOLE_PROGRAMS, *_without(MEASUREMENTS)),
+        _beside("agent tests", "tests/agent", *_without(MEASUREMENTS)),
         _beside("parser fuzzing", "-s", FUZZING),
     ]
 
@@ -208,14 +209,18 @@ def _compatibility(python: interpreters.Interpreter) -> Check:
 
 
 def _measurements() -> list[Check]:
-    return [replace(_pytest("CPU seconds", CPU_SECONDS), alone=True)]
+    return [replace(_pytest("measurements", *MEASUREMENTS), alone=True)]
+
+
+def _without(tests: Sequence[str]) -> list[str]:
+    return [f"--ignore={one}" for one in tests]
 
 
 def _python_tests() -> list[Check]:
     elsewhere = ("tests/agent", "tests/browser", FUZZING, *WHOLE_PROGRAMS, *MEASURED_TESTS)
     return [
         _pytest("pure packages", *MEASURED_TESTS, "--cov"),
-        _pytest("Python tests", "tests", *(f"--ignore={one}" for one in elsewhere)),
+        _pytest("Python tests", "tests", *_without(elsewhere)),
     ]
 
 
