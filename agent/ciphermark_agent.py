@@ -19,6 +19,7 @@ import collections
 import configparser
 import contextlib
 import datetime
+import email.utils
 import errno
 import glob
 import gzip
@@ -236,8 +237,10 @@ REFUSED_FOR_GOOD = (400, 409, 413)  # sent again, the same run gets the same ans
 TEXT_LIMIT = 2000  # longest text of the run document
 COUNT_LIMIT = 1000000  # largest number of a CPU there
 BYTES_LIMIT = 2**60  # of a try
+RATE_LIMIT = 1e13  # bytes per second; no machine comes near, even with all its cores
 SECONDS_LIMIT = 10000000.0
 CIPHER_NAME = re.compile(r"[a-z0-9][a-z0-9@._/+-]{0,99}$")
+TAG_KEY_LIMIT = 50
 CIPHERS_LIMIT = 200  # of one ssh; each is measured twice
 
 EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
@@ -2474,6 +2477,9 @@ def openssl_try(
     found = {size: sample for size, sample in found.items() if size in sizes_asked}
     if not found:
         raise TryFailed("openssl speed answered no rate for it")
+    fastest = max(map(rate, found.values()))
+    if fastest > RATE_LIMIT:
+        raise TryFailed("openssl speed answered an impossible rate: %.3g B/s" % fastest)
     if asked.threads > 1 and inherits:
         reap_orphans()
     foreign = watch.cores() if inherits else None
@@ -2875,7 +2881,8 @@ class OpensslPlan:
         self.depth = depth
         self.skipped = skipped
         self.progress = progress
-        self.failed = set()  # type: Set[Asked]
+        self.failed = {}  # type: Dict[Asked, str]
+        self.done = collections.Counter()  # type: Dict[Asked, int]
         self.tried = set()  # type: Set[Asked]
         self.series = {}  # type: Dict[Asked, Series]
 
@@ -2910,6 +2917,7 @@ class OpensslPlan:
             end_children()
             self.note_failure(asked, unforeseen(error))
             return
+        self.done[asked] += 1
         for block_size, sample in samples.items():
             key = asked._replace(block_size=block_size)
             if key not in self.series:
@@ -2919,13 +2927,27 @@ class OpensslPlan:
             self.series[key].samples.append(sample)
 
     def note_failure(self, asked: Asked, reason: str) -> None:
-        """It is not tried again; skipped, unless it has been measured before."""
+        """It is not tried again; skipped, unless a part of it has been measured before."""
         kind = asked._replace(block_size=None)
-        self.failed.add(kind)
-        if not any(known._replace(block_size=None) == kind for known in self.series):
+        self.failed[kind] = reason
+        if not self.measured_in_part(kind):
             words = asked.in_words()[len(asked.cipher) :].strip()
             reason = "%s: %s" % (words, reason) if words else reason
             self.skipped.add("openssl", asked.cipher, reason, words)
+
+    def measured_in_part(self, kind: Asked) -> bool:
+        return any(known._replace(block_size=None) == kind for known in self.series)
+
+    def explain_gaps(self) -> None:
+        """Say which tries a failure left out where others were made."""
+        for asked in self.work.often + self.work.once:
+            kind = asked._replace(block_size=None)
+            wanted = self.work.rounds if asked in self.work.often else 1
+            if kind in self.failed and self.measured_in_part(kind) and self.done[asked] < wanted:
+                part = asked.part_in_words()
+                words = "%s: %d of %d tries, then it was given up: %s"
+                words %= (part, self.done[asked], wanted, self.failed[kind])
+                self.skipped.add("openssl", asked.cipher, words, part)
 
     def samples(self, asked: Asked) -> Dict[int, Json]:
         """One call; a version that does not know -mr is asked again for what people read."""
@@ -2939,6 +2961,7 @@ class OpensslPlan:
 
     def results(self, interrupted: bool = False) -> List[Series]:
         """All series, less masked ones that tell nothing, also when the run ends early."""
+        self.explain_gaps()
         if interrupted:
             self.note_unreached()
         measured = {asked: series for asked, series in self.series.items() if series.samples}
@@ -3186,22 +3209,36 @@ def own_names(targets: Sequence[str]) -> Set[str]:
     return {name for name in names if len(name) > 1 and not name.isdigit()} - set(NOBODY)
 
 
+def own_homes() -> Set[str]:
+    """Home directories of this account, wherever they are."""
+    homes = {os.path.expanduser("~")}
+    with contextlib.suppress(KeyError):
+        homes.add(pwd.getpwuid(os.getuid()).pw_dir)
+    homes.update([os.path.realpath(home) for home in homes])
+    return {home.rstrip("/") for home in homes if os.path.isabs(home)} - {"", "/root"}
+
+
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """The value with home directories and these names left out of every free text in it."""
-    if isinstance(value, dict):
+    """The value with home directories and these names left out of every free text in it.
+
+    A name that begins with a slash is the path of a directory.
+    """
+    if isinstance(value, dict) and member == "tags":
         return {
-            name: without_names(inner, names, "" if member == "tags" else name)
-            for name, inner in value.items()
+            without_names(key, names)[:TAG_KEY_LIMIT]: without_names(text, names)
+            for key, text in value.items()
         }
+    if isinstance(value, dict):
+        return {name: without_names(inner, names, name) for name, inner in value.items()}
     if isinstance(value, list):
         return [without_names(one, names, member) for one in value]
     if not isinstance(value, str) or VOCABULARY.fullmatch(member):
         return value
     text = HOME_PATH.sub(r"\1NAME", value)
-    if not names:
-        return text
-    longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    return re.sub(r"(?i)(?<![a-z0-9])(?:%s)(?![a-z0-9])" % longest_first, "NAME", text)
+    for name in sorted(names, key=len, reverse=True):
+        before = "" if name.startswith("/") else "(?<![a-z0-9])"
+        text = re.sub("(?i)%s%s(?![a-z0-9])" % (before, re.escape(name)), "NAME", text)
+    return text
 
 
 def utc_now() -> str:
@@ -3246,7 +3283,7 @@ class Run:
             self.progress.note("ssh is not measured: no ssh was found in PATH (give --ssh PATH)")
             return []
         self.offered = offered_ciphers(self.ssh)
-        self.skip_missing_baselines(self.offered)
+        self.skip_missing_ciphers(self.offered)
         chosen = [name for name in self.offered if self.wanted(name)]
         if self.sshd is None and chosen and not self.options.targets:
             missing = SSHD_MISSING.format(
@@ -3261,8 +3298,9 @@ class Run:
     def wanted(self, cipher: str) -> bool:
         return self.options.ciphers is None or cipher in self.options.ciphers
 
-    def skip_missing_baselines(self, offered: Sequence[str]) -> None:
-        for cipher in SSH_BASELINES:
+    def skip_missing_ciphers(self, offered: Sequence[str]) -> None:
+        asked = [name for name in self.options.ciphers or () if name in SSH_OLD_CIPHERS]
+        for cipher in asked or SSH_BASELINES:
             if cipher not in offered and self.wanted(cipher):
                 self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
 
@@ -3551,7 +3589,7 @@ class Run:
         }  # type: Json
         if not options.anonymous:
             return document
-        names = own_names(options.targets) - {environment["os"]["id"] or ""}
+        names = own_names(options.targets) - {environment["os"]["id"] or ""} | own_homes()
         return dict(without_names(document, names))
 
 
@@ -3678,7 +3716,7 @@ def spooled_runs() -> List[str]:
         with contextlib.suppress(OSError):
             if is_private(folder):
                 found += glob.glob(os.path.join(glob.escape(folder), "spool", "run-*.json"))
-    return sorted(found, key=os.path.getmtime)
+    return sorted(found, key=lambda path: reading(lambda: os.path.getmtime(path), 0.0))
 
 
 def is_spooled(path: str) -> bool:
@@ -3695,6 +3733,12 @@ class Refused(UploadFailed):
     def __init__(self, why: str, answer: str) -> None:
         super().__init__(why)
         self.answer = answer
+
+
+def remove_sent(path: str) -> None:
+    """Another agent may have sent and removed it at the same time."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def set_aside(path: str, answer: str) -> str:
@@ -3817,7 +3861,8 @@ def name_words(answer: Answer, document: Json) -> str:
     """A line when the server lists this machine by another name than the one given."""
     host = parse_object(answer.body).get("host")
     shown = host.get("name") if isinstance(host, dict) else None
-    given = (document.get("host") or {}).get("name")
+    own = document.get("host")
+    given = own.get("name") if isinstance(own, dict) else None
     if shown in (None, given):
         return ""
     words = "\nthe server lists this machine as %s, not as %s: an editor can rename it there"
@@ -3878,11 +3923,18 @@ def speaks_no_tls(answer: Answer) -> bool:
 
 
 def pause(answer: Answer, delay: float) -> float:
-    """Seconds to wait: what the server asks for, else the delay with some jitter."""
-    asked = (answer.retry_after or "").strip()
-    if asked.isdigit():
-        return min(float(asked), RETRY_AFTER_LIMIT)
-    return delay * random.uniform(1.0 - JITTER, 1.0)
+    """Seconds to wait: our own delay with some jitter, longer where the server asks for it."""
+    asked = reading(lambda: asked_wait((answer.retry_after or "").strip()), 0.0)
+    own = delay * random.uniform(1.0 - JITTER, 1.0)
+    return max(own, min(float(asked), RETRY_AFTER_LIMIT))
+
+
+def asked_wait(text: str) -> float:
+    """Seconds of a Retry-After: a number, or the date until which to wait; 0 for none."""
+    if re.match("[0-9]+$", text):
+        return float(text)
+    date = email.utils.parsedate_tz(text)
+    return email.utils.mktime_tz(date) - time.time() if date else 0.0
 
 
 def parse_object(text: str) -> Json:
@@ -4478,7 +4530,7 @@ def upload_or_keep(site: Site, document: Json, screen: Optional[TextIO]) -> int:
         why = "interrupted before it was uploaded"
     else:
         if path:
-            os.unlink(path)
+            remove_sent(path)
         waiting = len(spooled_runs())
         if waiting:
             words = "%d earlier run(s) wait in the spool: %s\n"
@@ -4516,9 +4568,11 @@ def command_upload(arguments: argparse.Namespace) -> int:
         try:
             words = upload(site, load_document(path))
             if is_spooled(path):
-                os.unlink(path)
+                remove_sent(path)
             say(printable("%s: %s\n" % (path, words)), sys.stdout)
         except UsageError as error:  # it does not hold back the others
+            if not arguments.files and not os.path.exists(path):
+                continue  # another agent has sent it
             complain(str(error))
             malformed = True
         except UploadFailed as error:
@@ -4607,7 +4661,7 @@ def configuration(paths: Sequence[str]) -> Dict[str, str]:
     for path in paths:
         parser = configparser.ConfigParser(interpolation=None)
         try:
-            with open(path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8-sig") as file:  # editors of Windows write a mark
                 parser.read_file(file)
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -4636,9 +4690,7 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
     server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or given.get("server")
     if not server:
         return None
-    parts = urllib.parse.urlsplit(server)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
+    parts = site_parts(server)
     token = (
         arguments.token
         or token_from_file(arguments.token_file)
@@ -4653,11 +4705,23 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
         raise UsageError(words % server.rstrip("/"))
     if token and not re.match(r"[\x21-\x7e]+$", token):
         raise UsageError("the token holds characters that no token has")
-    if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname):
+    if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname or ""):
         say("warning: the token is sent unencrypted; use https\n", sys.stderr)
     trust = trust_of(arguments.ca_file or given.get("ca_file"))
     note = Progress(getattr(arguments, "progress", "plain")).note
     return Site(server, token or "", trust, upload_again(arguments), note)
+
+
+def site_parts(server: str) -> urllib.parse.SplitResult:
+    """The parts of an address that can be asked; UsageError for any other."""
+    try:
+        parts = urllib.parse.urlsplit(server)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        if usable:
+            return parts
+    except ValueError:  # brackets, a port that is no number
+        pass
+    raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
@@ -4681,7 +4745,7 @@ def token_from_file(path: Optional[str]) -> Optional[str]:
     if path is None:
         return None
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             return file.read().strip()
     except (OSError, ValueError) as error:
         raise UsageError("--token-file %s cannot be read: %s" % (path, error))

@@ -1,5 +1,6 @@
 """Uploads to a real HTTP server: retries, refusals, the spool, and where the token goes."""
 
+import email.utils
 import gzip
 import json
 import os
@@ -131,6 +132,96 @@ def test_what_the_server_asks_to_wait_is_waited() -> None:
     assert agent.pause(agent.Answer(429, "", "7"), 0.5) == 7.0
     assert agent.pause(agent.Answer(429, "", "86400"), 0.5) == agent.RETRY_AFTER_LIMIT
     assert 0.25 <= agent.pause(agent.Answer(503, "", None), 0.5) <= 0.5
+    soon = email.utils.formatdate(time.time() + 20, usegmt=True)
+    assert 18 <= agent.pause(agent.Answer(503, "", soon), 0.5) <= 20
+    late = email.utils.formatdate(time.time() + 86400, usegmt=True)
+    assert agent.pause(agent.Answer(503, "", late), 0.5) == agent.RETRY_AFTER_LIMIT
+
+
+@pytest.mark.parametrize(
+    "asked",
+    (
+        "0", "\xb2", "-5", "1.5", "soon", "", "\u0663", "9" * 5000 + "x",
+        "Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 99 Foo 99999 99:99:99 GMT", "1 Jan 0 0:0",
+    ),
+)  # fmt: skip
+def test_what_asks_for_no_wait_leaves_the_pauses_as_they_are(asked: str) -> None:
+    assert 0.25 <= agent.pause(agent.Answer(503, "", asked), 0.5) <= 0.5
+
+
+def test_a_retry_after_that_is_no_number_holds_back_no_run(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
+) -> None:
+    site = make_site((503, {}, {"Retry-After": "\xb2"}), ACCEPTED)
+    done = send(run_agent, site, saved_run)
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("host", ([], ["nas"], "nas", 7))
+def test_a_run_without_a_proper_host_is_sent(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, host: Any
+) -> None:
+    saved_run.write_text(json.dumps({**json.loads(saved_run.read_text()), "host": host}))
+    site = make_site((201, {"run_id": NAMED, "host": {"name": "nas"}}, {}))
+    done = send(run_agent, site, saved_run)
+    assert done.code == 0, done.err
+
+
+TAKEN_BY_ANOTHER = (
+    FAST
+    + """
+import os
+send = agent.upload
+def send_and_lose(site, document):
+    words = send(site, document)
+    for path in agent.spooled_runs()[:count]: os.unlink(path)
+    return words
+agent.upload = send_and_lose
+"""
+)
+
+
+@pytest.mark.parametrize(("taken", "sent"), ((1, 3), (2, 2)))
+def test_runs_that_another_agent_sends_at_the_same_time_hold_back_no_other(
+    run_agent: RunAgent, make_site: Callable[..., Site], tmp_path: Path, taken: int, sent: int
+) -> None:
+    spool = tmp_path / ".local/state/ciphermark/spool"
+    spool.mkdir(parents=True)
+    for number in range(3):
+        path = spool / f"run-{number}.json"
+        path.write_text(json.dumps({"schema": agent.SCHEMA, "run_id": str(uuid4())}))
+        os.utime(path, (number, number))
+    site = make_site(*[ACCEPTED] * 3)
+    words = ("upload", "--server", site.url)
+    before = f"count = {taken}\n{TAKEN_BY_ANOTHER}"
+    done = run_agent(*words, before=before, env={"CIPHERMARK_TOKEN": TOKEN})
+    assert (done.code, done.err) == (0, "")
+    assert len(site.requests) == sent
+    assert list(spool.iterdir()) == []
+
+
+@pytest.mark.parametrize("server", ("https://[::1", "https://[x]:1", "http://h:port", "http://h:0"))
+def test_an_address_that_is_none_is_told_in_one_sentence(run_agent: RunAgent, server: str) -> None:
+    done = run_agent("upload", "--server", server, env={"CIPHERMARK_TOKEN": TOKEN})
+    assert done.code == 2
+    assert done.err == (
+        f"ciphermark_agent: --server {server}: give an address such as https://ciphermark.example\n"
+    )
+
+
+def test_a_configuration_written_by_an_editor_of_windows_is_read(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+) -> None:
+    site = make_site(ACCEPTED)
+    token = tmp_path / "token"
+    token.write_text(TOKEN + "\r\n", encoding="utf-8-sig")
+    path = tmp_path / ".config/ciphermark/agent.ini"
+    path.parent.mkdir(parents=True)
+    text = f"[agent]\r\nserver = {site.url}\r\ntoken_file = {token}\r\n"
+    path.write_text(text, encoding="utf-8-sig")
+    done = run_agent("upload", str(saved_run))
+    assert done.code == 0, done.err
+    assert site.requests[0].authorization == "Bearer " + TOKEN
 
 
 def test_a_bad_document_shows_every_error(
