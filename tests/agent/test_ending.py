@@ -36,6 +36,8 @@ def running_agent(home: Path, *arguments: str) -> Iterator["subprocess.Popen[byt
         env=agent_environment(home),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # Also where the tests themselves run under nohup.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     try:
         yield child
