@@ -48,6 +48,12 @@ def scroll_to(page: Page, part: float) -> float:
     return float(box.evaluate("box => box.scrollTop"))
 
 
+def last(pixels: Pixels, y: float, ends: tuple[float, float], colour: Colour) -> int:
+    """Where the colour is seen last in a line: the end of a bar, or of the ring of one system."""
+    line = pixels.row(y, *ends)
+    return max(at for at, one in enumerate(line) if alike(one, colour))
+
+
 def length(pixels: Pixels, y: float, ends: tuple[float, float], colour: Colour) -> int:
     """Pixels of the bar's colour in a line through it."""
     return sum(alike(one, colour) for one in pixels.row(y, *ends))
@@ -79,6 +85,46 @@ def test_the_rows_scrolled_to_are_seen(open_page: OpenPage, width: int, dark: bo
         per_value = longest / seen[lengths.index(longest)][0].value
         for (bar, _), long in zip(seen, lengths, strict=True):
             assert abs(long - per_value * bar.value) <= 8, (part, bar, lengths)
+
+
+@pytest.mark.usefixtures("fleet")
+@pytest.mark.parametrize("width", (390, 1280))
+@pytest.mark.parametrize(
+    "view",
+    ("", "&scale=log", "&chart=box", "&chart=box&scale=log", "#chart-view=x:0:1.2e9"),
+    ids=("bars", "bars-log", "box", "box-log", "zoomed"),
+)
+def test_the_value_axis_stays_while_rows_are_scrolled(
+    open_page: OpenPage, view: str, width: int
+) -> None:
+    page = open_page(MANY + view, width=width)
+    if "#" in view:
+        page.locator("[data-zoom=reset]").wait_for()
+    bars = list(all_bars(json.loads(page.locator("#chart-view").text_content() or "")))
+    colours = {slot: named_colour(page, f"--cipher-{slot}") for slot in {bar.slot for bar in bars}}
+    page.locator(".chart-box").evaluate("box => box.scrollIntoView({ block: 'start' })")
+    axes: set[tuple[Colour, ...]] = set()
+    found: dict[float, set[int]] = {}
+    for part in SCROLLED:
+        top = scroll_to(page, part)
+        box = page.locator(".chart-box").bounding_box()
+        assert box is not None
+        pixels = screenshot(page)
+        ends = (box["x"], box["x"] + box["width"])
+        # The axis' labels: the names of rows reach a little into its lower edge.
+        lines = range(AXIS - ROW // 2)
+        axes.add(tuple(one for y in lines for one in pixels.row(box["y"] + y, *ends)))
+        for bar in bars:
+            y = box["y"] + AXIS + bar.y - top
+            if box["y"] + AXIS + ROW < y < box["y"] + box["height"] - ROW:
+                end = last(pixels, y, ends, colours[bar.slot])
+                found.setdefault(bar.value, set()).add(end)
+    assert len(axes) == 1
+    assert len(found) > 15
+    for value, places in found.items():
+        assert max(places) - min(places) <= 1, (value, places)
+    # Other values end elsewhere: the highest and the lowest are far apart.
+    assert max(found[max(found)]) - max(found[min(found)]) > width / 4
 
 
 @pytest.mark.usefixtures("fleet")

@@ -57,15 +57,18 @@ export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis):
   };
 }
 
-/** The value axis of charts made of rows: on top, of fixed height. */
-export function topAxis(options: ValueAxis): AxisOptions {
+/**
+ * The value axis of charts made of rows: on top, of fixed height, up to the highest value of all
+ * rows. By itself Chart.js fits it to the rows that are scrolled to, and bars of equal speed differ.
+ */
+export function topAxis(options: ValueAxis & { highest: number }): AxisOptions {
   const fit = {
     position: "top" as const,
     afterFit: (axis: Measured) => {
       axis.height = AXIS_HEIGHT;
     },
   };
-  return { ...valueAxis(options), ...fit } as AxisOptions;
+  return { ...valueAxis(options), suggestedMax: options.highest, ...fit } as AxisOptions;
 }
 
 /** Pixels between the labels of a horizontal and of a vertical axis. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import { logFloor, logTicks } from "./axes";
+import { boxChart } from "./boxChart";
 import { comparisonChart, point } from "./comparisonChart";
-import { one, room, several, theme, view } from "./fixtures";
+import { laptop, one, room, server, several, theme, view } from "./fixtures";
 import type { BarRow } from "./rows";
 import { summaryLines } from "./words";
 
@@ -48,6 +49,19 @@ describe("the comparison chart", () => {
     expect(linear).toMatchObject({ type: "linear", beginAtZero: true });
     const log = comparisonChart(view({ scale: "log" }), theme, room).configuration.options?.scales?.["x"];
     expect(log).toMatchObject({ type: "logarithmic", min: 1e8 });
+  });
+
+  it("has one value axis for all rows, up to the longest whisker, whichever rows are seen", () => {
+    const part = { ...room, rows: 50 };
+    const bars = comparisonChart(view(), theme, part).configuration.options?.scales?.["x"];
+    expect(bars).toMatchObject({ suggestedMax: 409e6 });
+    const wide = { ...several, q3: 500e6, max: 700e6 };
+    const group = { ...laptop, values: { "aes128-ctr": wide } };
+    const whiskers = view({ comparison: { ...view().comparison, groups: [group, server] } });
+    const quartiles = comparisonChart(whiskers, theme, part).configuration.options?.scales?.["x"];
+    expect(quartiles).toMatchObject({ suggestedMax: 500e6 });
+    const boxes = boxChart(whiskers, theme, part).configuration.options?.scales?.["x"];
+    expect(boxes).toMatchObject({ suggestedMax: 700e6 });
   });
 
   it("finds the power of ten below the smallest value, never at it", () => {

@@ -58,6 +58,7 @@ export function rowsChart(
   const { unit } = view.comparison;
   const marks = layout.bars.map((row, index) => mark(view, row, index));
   const lows = layout.bars.map(shapes.low).filter((value) => value > 0);
+  const [lowest, highest] = [Math.min(...lows), Math.max(...layout.bars.map(shapes.whisker))];
   const shown = Math.min(layout.height, room.rows);
   return {
     height: layout.height + AXIS_HEIGHT,
@@ -74,7 +75,7 @@ export function rowsChart(
         layout: { padding: { right: VALUE_LABEL_WIDTH } },
         interaction: { mode: "nearest", axis: "y", intersect: false },
         scales: {
-          x: topAxis({ unit, scale: view.scale, lowest: Math.min(...lows), theme }),
+          x: topAxis({ unit, scale: view.scale, lowest, highest, theme }),
           y: rowAxis({
             labels: layout.bars,
             shown,
