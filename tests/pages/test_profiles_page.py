@@ -212,6 +212,28 @@ def test_the_sensitivity_calls_a_tie_a_tie(member: Client, store_run: StoreRun) 
     ]  # fmt: skip
 
 
+def test_the_sensitivity_explains_a_place_that_changes_without_a_move(
+    member: Client, store_run: StoreRun
+) -> None:
+    for name, rate, baseline in (("a", 500e6, 19e6), ("b", 480e6, 17.1e6)):
+        store_run(
+            run_document(
+                ssh_measurement("arcfour", 180e6),
+                ssh_measurement("3des-cbc", baseline),
+                ssh_measurement(GCM, *[rate] * 9),
+                host={"name": name, "machine_id": None},
+            )
+        )
+    html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
+    places = re.findall(r'<span class="muted">(\d+)\.</span> [\d.]+ MB/s', html)
+    assert sorted(map(int, places)) == [1, 1, 1, 1, 2, 2]
+    assert "moves</span>" not in html
+    assert (
+        "A place can also change because a tie forms or ends. "
+        "A group moves only when it and another one change places"
+    ) in text_of(html)
+
+
 def test_the_administration_only_shows_profiles(administrator: Client) -> None:
     pk = ReferenceProfile.objects.get().pk
     assert "2015" in page(administrator, "/admin/runs/referenceprofile/")
