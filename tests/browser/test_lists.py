@@ -6,11 +6,11 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.site_tools import moments_last, upload, worker_paused
+from tests.browser.site_tools import moments_last, processed, upload, worker_paused
 from tests.browser.test_first_light import table
 from tests.browser.test_upload_page import LIST
 from tests.live_site import LiveSite
-from tests.sample_documents import openssl_measurement, run_document
+from tests.sample_documents import environment, openssl_measurement, run_document
 
 BIG = "/?tool=openssl&tag=fleet:big"
 
@@ -115,6 +115,26 @@ def test_hosts_are_found_sorted_and_turned_page_by_page(open_page: OpenPage, fle
     page.go_back()
     expect(names.first).to_have_text("fleet 1 ")
     expect(open_page(page.url).locator("tbody th a").first).to_have_text("fleet 1 ")
+
+
+def test_long_names_leave_every_column_of_the_hosts_in_sight(
+    open_page: OpenPage, site: LiveSite
+) -> None:
+    document = run_document(
+        openssl_measurement("aes-128-gcm", 1e9),
+        host={"name": "Machine with long names"},
+        environment={
+            **environment(model="Intel(R) Xeon(R) Platinum 8488C Processor @ 2.40GHz"),
+            "os": {"name": "Red Hat Enterprise Linux CoreOS 418.94.202501221327-0 (Plow)"},
+        },
+    )
+    processed(site, upload(site, document, site.token("upload")))
+    page = open_page("/hosts/?q=Machine+with+long+names")
+    assert page.locator("tbody tr").count() == 1
+    hidden = page.locator("#results .table-box").evaluate(
+        "one => one.scrollWidth - one.clientWidth"
+    )
+    assert hidden <= 0
 
 
 def test_what_arrives_shows_in_the_list_and_becomes_ready(

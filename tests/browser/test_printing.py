@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from pypdf import PageObject, PdfReader
 
 from tests.browser.conftest import OpenPage
@@ -159,3 +159,42 @@ def test_a_table_that_is_wider_than_a_phone_is_whole_on_paper(
     words = " ".join(one.words for sheet in printed(page) for one in texts(sheet))
     for heading in ("CPU s/GB", "ssh adds", "Negotiated", "Source"):
         assert heading in words, heading
+
+
+@pytest.mark.parametrize("scripts", (True, False), ids=("script", "no-script"))
+def test_closed_parts_are_open_on_paper(open_page: OpenPage, full_host: int, scripts: bool) -> None:
+    page = open_page(f"/hosts/{full_host}/", java_script_enabled=scripts)
+    closed = page.locator("details.fold:not([open])")
+    before = closed.count()
+    assert before >= 2, "OpenSSL's standing and series begin closed"
+    words = " ".join(one.words for sheet in printed(page) for one in texts(sheet))
+    for cipher in ("aes-128-gcm", "aes-256-gcm", "aes-128-ctr"):
+        assert words.count(cipher) > 3, cipher
+    assert closed.count() == before
+
+
+def test_paper_opens_parts_in_browsers_whose_css_cannot(
+    open_page: OpenPage, full_host: int
+) -> None:
+    page = open_page(f"/hosts/{full_host}/")
+    closed = page.locator("details.fold:not([open])")
+    before = closed.count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(closed).to_have_count(0)
+    expect(page.locator("#downloads-menu")).not_to_have_attribute("open", "")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(closed).to_have_count(before)
+
+
+def test_a_recommendation_is_whole_on_paper_without_its_buttons(
+    open_page: OpenPage, full_host: int
+) -> None:
+    page = open_page("/recommend/?host=printed-host&policy=compatible")
+    lines = page.locator("#ssh-config").inner_text().split()
+    sheets = printed(page)
+    words = "".join(one.words for sheet in sheets for one in texts(sheet)).replace(" ", "")
+    assert "".join(lines) in words
+    assert "Copy" not in words
+    for sheet in sheets:
+        width = float(sheet.mediabox.width)
+        assert [one for one in texts(sheet) if one.right > width - 10] == []

@@ -1,4 +1,4 @@
-/** Buttons that act on the page as a whole: copy its link, print it; and menus that close. */
+/** What acts on the page as a whole: copying its link, printing it; and menus that close. */
 
 const SAID_MS = 2000;
 
@@ -14,6 +14,25 @@ export function initPageTools(): void {
     const menu = (target as Element).closest<HTMLDetailsElement>("details.menu[open]");
     menu?.querySelector("summary")?.focus();
     closeMenus(() => true);
+  });
+  initPrinting();
+}
+
+/** Nobody opens parts of a page on paper. CSS does it too (print.css), but not in older browsers. */
+const CLOSED = "details:not([open], .menu, .samples, .no-print)";
+
+function initPrinting(): void {
+  let opened: HTMLDetailsElement[] = [];
+  const show = (open: boolean): void => {
+    for (const part of opened) part.open = open;
+  };
+  addEventListener("beforeprint", () => {
+    opened = [...opened, ...document.querySelectorAll<HTMLDetailsElement>(CLOSED)];
+    show(true);
+  });
+  addEventListener("afterprint", () => {
+    show(false);
+    opened = [];
   });
 }
 
