@@ -230,7 +230,7 @@ def test_the_sensitivity_explains_a_place_that_changes_without_a_move(
     assert "moves</span>" not in html
     assert (
         "A place can also change because a tie forms or ends. "
-        "A group moves only when it and another one change places"
+        "A group is marked as moved only when it and another one change places"
     ) in text_of(html)
 
 
