@@ -101,14 +101,15 @@ def findings_of(seed: int, tally: Tally) -> Iterator[str]:
     is_whole = dice.random() < 0.5
     body = text.encode() if is_whole else damaged(dice, text)
     how = HowToRead(transferred=AMOUNT, unit=dice.choice(("MB", None)))
+    allowed = SECONDS_SLACK + SECONDS_A_CHARACTER * len(body)
     try:
-        begun = thread_time()
-        read = _read(body, how)
-        took = thread_time() - begun
+        read, took = _timed(body, how)
+        for _ in range(2):  # a busy machine, or a collection of garbage, disturbs one reading
+            took = took if took <= allowed else min(took, _timed(body, how)[1])
     except Exception:  # noqa: BLE001 - each is a finding
         yield traceback.format_exc(limit=-3)
         return
-    if took > SECONDS_SLACK + SECONDS_A_CHARACTER * len(body):
+    if took > allowed:
         yield f"{took:.2f} s for {len(body)} bytes: {body[:200]!r}"
     if read is None:
         return
@@ -118,6 +119,14 @@ def findings_of(seed: int, tally: Tally) -> Iterator[str]:
     yield from _invented(printed, reading)
     if is_whole:
         yield from _wrong(whole, reading, tally)
+
+
+def _timed(
+    body: bytes, how: HowToRead
+) -> tuple[tuple[str, Reading, list[dict[str, Any]]] | None, float]:
+    """What was read, and the CPU seconds that it took."""
+    begun = thread_time()
+    return _read(body, how), thread_time() - begun
 
 
 def damaged(dice: random.Random, text: str) -> bytes:
