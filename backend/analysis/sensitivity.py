@@ -226,10 +226,10 @@ def _swaps(full: Ranking, other: Ranking) -> Swaps:
 
 
 def _inversions(before: Bounds, after: Bounds) -> tuple[int, list[tuple[str, str]]]:
-    """How many pairs (ahead, behind) of `before` are told the other way round by `after`.
+    """Number of pairs (ahead, behind) of `before` whose order `after` reverses, with the first few.
 
-    With the first of them. Groups that are certainly behind are kept sorted by the lowest that
-    they may be after, so that nobody looks at every pair.
+    Groups that are certainly behind stay sorted by their lowest bound in `after`, so the search
+    does not visit every pair.
     """
     waiting = sorted(before, key=lambda group: before[group][1], reverse=True)
     behind: list[tuple[float, str]] = []

@@ -1,4 +1,4 @@
-"""Imported texts read again by mended parsers, and their runs made anew."""
+"""Parse stored texts again after a parser changed, and recompute their runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Reparsed:
 
 
 def reparse(text_pk: int) -> tuple[Reparsed, tuple[Run, ...]]:
-    """Read a stored text with the parsers of today; the runs that have to be processed anew.
+    """Parse a stored text with the current parsers; return the runs to process again.
 
     A run whose figures changed keeps its run_id and whether it is hidden; one that no longer
     comes out is deleted: the text that it came from stays. A run that somebody deleted stays so.

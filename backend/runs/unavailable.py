@@ -1,4 +1,4 @@
-"""503 while the database or Redis cannot be reached: agents and people are told to come back."""
+"""503 while the database or Redis cannot be reached: with Retry-After."""
 
 from collections.abc import Callable
 

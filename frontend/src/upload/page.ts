@@ -19,7 +19,7 @@ import { sizeProblem } from "./words";
 const OPEN_CARDS = 3;
 const PASTED = "Pasted text";
 
-/** `lookSoon` is told of each text that was saved: its runs are then being processed. */
+/** Calls `lookSoon` after each saved text, because the server is then processing its runs. */
 export function initUpload(lookSoon: () => void): void {
   const form = document.querySelector<HTMLFormElement>("#upload-form");
   if (form) new UploadPage(form, lookSoon).start();

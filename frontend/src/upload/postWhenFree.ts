@@ -1,11 +1,11 @@
-/** The server reads a few texts at a time: a form that comes too early is sent again. */
+/** The server parses a few texts at a time and answers 429 to the rest: retry those. */
 
 const BUSY = 429;
 const TRIES = 20;
-/** Longer waits are for who sent too many requests: the reader is told instead. */
+/** A longer Retry-After means a rate limit, not a busy parser: show that error instead. */
 const MOST_SECONDS = 10;
 
-/** As `fetch`; while the server is busy with other texts it waits as long as it is told to. */
+/** `fetch` that waits for Retry-After and tries again while the server is busy parsing. */
 export async function postWhenFree(address: string, request: RequestInit): Promise<Response> {
   for (let left = TRIES; ; left -= 1) {
     const response = await fetch(address, request);
