@@ -147,3 +147,33 @@ def test_a_dd_line_that_is_cut_names_no_machine() -> None:
         "aes-256 cbc      52853.98k    59110.20k    61012.50k    61500.10k    61700.00k\n"
     )
     assert [section.label for section in reading.sections] == [None]
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        "aes128-ctr: +12 MB/s",
+        "aes128-ctr: -5 MB/s",
+        "aes128-ctr: −5 MB/s",
+        "aes128-ctr: + 12 MB/s",
+        "aes128-ctr (+5 MB/s)",
+        "aes128-ctr → +12MB/s",
+        "aes128-ctr\n+12 MB/s",
+        "MB/s\naes128-ctr +12.3",
+        "Chiffre     MB/s\naes128-ctr  +12,3",
+        'cipher,MB/s\naes128-ctr,"+12"',
+        "| cipher | MB/s |\n|---|---|\n| aes128-ctr | -12 |",
+    ),
+)
+def test_a_number_with_a_sign_is_no_rate(line: str) -> None:
+    part = read(f"{line}\n")
+    assert figures(part) == []
+    assert codes(part) == ["not_a_rate"]
+
+
+@pytest.mark.parametrize("times", ("2x ", "2 x ", "2× ", "2*", "2x", "4 × "))
+@pytest.mark.parametrize("before", ("aes128-ctr: ", "aes128-ctr\n", "MB/s\n| aes128-ctr | "))
+def test_the_rate_of_each_of_several_streams_is_no_figure(times: str, before: str) -> None:
+    part = read(f"{before}{times}55 MB/s\n")
+    assert figures(part) == []
+    assert codes(part) == ["not_a_rate"]

@@ -29,7 +29,7 @@ TITLES_LIMIT = 1_000
 _EVERYDAY_WORDS = ("none", "des", "idea")
 """Names of ciphers that, alone on a line, are more likely something else."""
 _WORD = re.compile(r"[^\W\d_]+")
-_RATE_WORDS = RATE_WORDS | UNIT_WORDS | {"cpu"}
+_RATE_WORDS = RATE_WORDS | UNIT_WORDS | {"cpu", "x"}
 
 
 @dataclass

@@ -313,7 +313,7 @@ def _rate_fault(unit: Unit | None, value: float | None) -> str | None:
         return "damaged"
     if value == 0:
         return "zero_rate"
-    if value < 0 or not isfinite(value):
+    if not isfinite(value):
         return "not_a_rate"
     return None if unit is None or unit.clear else "unit_unclear"
 

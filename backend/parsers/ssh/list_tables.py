@@ -210,7 +210,8 @@ def _caption(text: str, cells: list[str], unit: Unit | None) -> Header | None:
 def _has_values(text: str) -> bool:
     """Whether a line has a cipher or a number of its own: then it is no caption."""
     tokens = [one for one in tokens_of(text) if one.kind != "aside"]
-    return any(one.kind == "cipher" or one.text[:1].isdigit() for one in tokens)
+    kinds = ("cipher", "bad_number")
+    return any(one.kind in kinds or one.text[:1].isdigit() for one in tokens)
 
 
 def _is_only_unit(cell: str) -> bool:

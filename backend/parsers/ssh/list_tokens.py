@@ -17,8 +17,8 @@ _PER = re.compile(r"\s{0,2}(?:/|\bper\b)\s{0,2}(?=s(?:ec(?:onds?)?)?\b)", re.I)
 _CLOCK = re.compile(r"(?<![\w.,:/+-])\d{1,4}(?::[0-5]\d){1,2}(?:[.,]\d{1,6})?(?![\w:])")
 """A time of day, or minutes and seconds: no number of a rate."""
 _COMMENT = re.compile(r"\s(?:#|//)\s.*$")
-_BOUND = re.compile(r"(?<![^\s:|(,])(?:[<>]=?|[≤≥])\s?(?=\d)")
-"""Before a number of which only that much is known: more, or less."""
+_BOUND = re.compile(r"(?<![^\s:|(,;])(?:[<>]=?|[≤≥+]|\d{1,3}\s?[x×*])\s?(?=\d)")
+"""Before a number that is a bound, a difference, or the rate of each of several streams."""
 _RATE_UNIT = r"(?:[kmgt]i?)?(?:bytes?|bits?|b|o)(?:/s\w{0,5}|ps)"
 _RANGE = re.compile(
     rf"(?<![\w.,:/+-])(?P<low>\d[\d.,]{{0,20}}) ?(?P<unit>{_RATE_UNIT})?"
@@ -38,7 +38,7 @@ _SHARE = re.compile(
 )
 """A share of the CPU, with the words that say so."""
 _PAREN = re.compile(r"\(([^()]{0,80})\)")
-_NUMBER = re.compile(r"[+\-−]?\d[\d.,'’\u202f]*(?:e[+-]?\d{1,3})?", re.I)
+_NUMBER = re.compile(r"(?P<sign>[+\-−]?)\d[\d.,'’\u202f]*(?:e[+-]?\d{1,3})?", re.I)
 PLAIN_NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
 _GLUED = re.compile(
     r"(?P<number>[+\-−≥]?\d[\d.,'’\u202f]*?)(?P<unit>[kmgt]?i?(?:bytes?|bits?|[bo])(?:/|ps).*)",
@@ -166,8 +166,8 @@ UNIT_WORDS = frozenset(
 """Words of units, and numbers in words."""
 _MEANS = frozenset(["average", "avg", "mean", "median"])
 BOUND = "≥"
-"""Marks a number that is a bound, whichever side it is of."""
-_MARKS = frozenset("<>≤≥")
+"""Marks a number that is no rate of a transfer: see _BOUND."""
+_MARKS = frozenset("<>≤≥+x×*")
 _LEADER = re.compile(r"\.{2,}|…|_{2,}|-{2,}>?|->|={1,3}>|~{2,}|—|–(?=\s)")
 TOKEN_LIMIT = 200
 """A line of more is no row of a list, nor a list that lost its line breaks."""
@@ -263,8 +263,8 @@ def _token(chunk: str) -> Token:
         return Token("cipher", bare, cipher=name)
     if mac := mac_name(bare):
         return Token("mac", bare, mac=mac)
-    if _NUMBER.fullmatch(bare):
-        return Token("number", bare)
+    if number := _NUMBER.fullmatch(bare):
+        return Token("bad_number" if number["sign"] else "number", bare)
     if unit := unit_of(bare):
         return Token("unit", bare, unit=unit)
     return Token(_other_kind(lower), bare)
@@ -287,6 +287,10 @@ def _is_looked_at(token: Token) -> bool:
     return token.kind in ("aside", "try", "word")
 
 
+def _is_numeric(token: Token) -> bool:
+    return token.kind in ("number", "bad_number")
+
+
 def _is_no_rate(unit: Token) -> bool:
     """Whether a number before the token is no rate: seconds, per cent, an amount."""
     if unit.kind not in ("aside", "word"):
@@ -303,11 +307,11 @@ def _with_meanings(pieces: Sequence[Token]) -> list[Token]:
             skip = False
             continue
         following = pieces[index + 1] if index + 1 < len(pieces) else None
-        if token.kind == "number" and following and _is_no_rate(following):
+        if _is_numeric(token) and following and _is_no_rate(following):
             meant.append(Token("aside", token.text))
             skip = True
         elif token.kind == "try" or token.text in ("±", "+/-"):
-            skip = following is not None and following.kind in ("number", "aside")
+            skip = following is not None and (_is_numeric(following) or following.kind == "aside")
             meant.append(Token("try", token.text))
         else:
             meant.append(token)

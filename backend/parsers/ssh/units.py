@@ -114,7 +114,7 @@ def _style(number: str) -> Literal["comma", "dot"] | None:
     mark = max(comma, dot)
     if mark < 0 or number.count(number[mark]) > 1:
         return None
-    leading, decimals = number[:mark].lstrip("+-"), number[mark + 1 :]
+    leading, decimals = number[:mark], number[mark + 1 :]
     if len(decimals) == 3 and leading != "0" and len(leading) <= 3:
         return None
     return "comma" if comma >= 0 else "dot"
@@ -127,11 +127,8 @@ def number_of(text: str, style: str | None) -> float | None:
     """
     if style in (None, "dot") and _SIMPLE.fullmatch(text):
         return float(text)
-    sign, digits = (-1.0, text[1:]) if text[:1] in "-−" else (1.0, text.removeprefix("+"))
-    if not _NUMBER.fullmatch(digits):
-        return None
-    plain = _plain(digits, style)
-    return sign * float(plain) if plain else None
+    plain = _plain(text, style) if _NUMBER.fullmatch(text) else None
+    return float(plain) if plain else None
 
 
 def _plain(digits: str, style: str | None) -> str | None:
