@@ -177,3 +177,34 @@ def test_the_rate_of_each_of_several_streams_is_no_figure(times: str, before: st
     part = read(f"{before}{times}55 MB/s\n")
     assert figures(part) == []
     assert codes(part) == ["not_a_rate"]
+
+
+MOVED = "1048576000 bytes (1.0 GB, 1000 MiB) copied, {} s, 105 MB/s\n"
+FROM_FILE, FROM_PIPE = "1000+0 records in\n1000+0 records out\n", "0+31234 records in\n"
+PROGRESS = MOVED.format(9).replace("105", "116")
+
+
+@pytest.mark.parametrize("name", ("aes128-ctr\n", "### aes128-ctr:\n"))
+@pytest.mark.parametrize(
+    "results",
+    (
+        FROM_FILE + MOVED.format("10.0") + FROM_PIPE + MOVED.format(10.4).replace("105", "101"),
+        FROM_PIPE + MOVED.format(10.4).replace("105", "101") + FROM_FILE + MOVED.format("10.0"),
+        FROM_FILE + MOVED.format("10.0") + "2048000+0 records in\n" + MOVED.format("10.35"),
+        PROGRESS + FROM_FILE + MOVED.format("10.0"),
+        PROGRESS.replace(" 9 ", " 9.5 ").replace("116", "110") + FROM_FILE + MOVED.format("10.0"),
+        PROGRESS + MOVED.format("9.98"),
+        (FROM_FILE + MOVED.format("10,0") + FROM_PIPE + MOVED.format("11"))
+        .replace("records in", "Datensätze ein")
+        .replace("records out", "Datensätze aus")
+        .replace("copied", "kopiert"),
+    ),
+)
+def test_two_summaries_of_one_transfer_are_one_figure(name: str, results: str) -> None:
+    seconds = [figure.seconds for figure in figures(read(f"{name}{results}"))]
+    assert seconds in ([10.0], [9.98])
+
+
+def test_tries_of_as_many_records_are_tries() -> None:
+    tries = "".join(FROM_PIPE + MOVED.format(seconds) for seconds in ("10.0", "10.1", "9.9"))
+    assert len(figures(read(f"aes128-ctr\n{tries}"))) == 3

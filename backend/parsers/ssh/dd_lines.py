@@ -27,8 +27,8 @@ _VERB = re.compile(
     r"transfer|copied|kopi|copi|skopiow|zkop|скопир|コピー|复制|複製|복사|kopyal", re.I
 )
 _CUT = re.compile(r"\d{3,18} (?:bytes?|octets?) \([^()]{3,60}\) (?:copied|transferred)", re.I)
-_RECORDS_BARE = re.compile(r"\s*\d{1,18}\+\d{1,9} ?[^\d\s|()][^\d|()]{1,40}\s*")
-_RECORDS_ENGLISH = re.compile(r"(?<![\d+])\d{1,18}\+\d{1,9} records (?:in|out)", re.I)
+_RECORDS_BARE = re.compile(r"\s*(\d{1,18}\+\d{1,9}) ?[^\d\s|()][^\d|()]{1,40}\s*")
+_RECORDS_ENGLISH = re.compile(r"(?<![\d+])(\d{1,18}\+\d{1,9}) records (?:in|out)", re.I)
 MOST_BYTES = 1 << 60
 """No command of a benchmark sends more."""
 RATE_TOLERANCE = 0.06
@@ -91,14 +91,14 @@ def _damage(found: re.Match[str], moved: int, seconds: float) -> str | None:
     return f"{moved} bytes in {seconds:g} s are not the {found['rate']} {found['unit']} it states"
 
 
-def records(text: str) -> list[tuple[int, int]]:
-    """Where a line says how many records were read or written, in English anywhere."""
+def records(text: str) -> list[tuple[int, int, str]]:
+    """Where a line counts the records read or written (English: anywhere), and the counts."""
     if "+" not in text:
         return []
     bare = _RECORDS_BARE.fullmatch(text)
     if bare:
-        return [(0, len(text))]
-    return [found.span() for found in _RECORDS_ENGLISH.finditer(text)]
+        return [(0, len(text), bare[1])]
+    return [(one.start(), one.end(), one[1]) for one in _RECORDS_ENGLISH.finditer(text)]
 
 
 _SIZE_SUFFIXES = {

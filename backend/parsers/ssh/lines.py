@@ -61,7 +61,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Records:
-    """dd's counts of records: a summary after them is dd's last word."""
+    """dd's counts of whole and partial records, "12+0": a summary after them is dd's last word."""
+
+    counts: str
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def _results(text: str, hints: int) -> list[tuple[int, int, Event]]:
         found += [(start, end, report or Aside()) for start, end, report in reports(text)]
     if hints & RESULT:
         found += dd_lines.summaries(text)
-        found += [(start, end, Records()) for start, end in dd_lines.records(text)]
+        found += [(start, end, Records(counts)) for start, end, counts in dd_lines.records(text)]
         found += time_blocks.spans(text)
     if len(found) < 2:
         return found

@@ -163,7 +163,7 @@ class SshSequence:
     def _result(self, event: DdSummary | TimeSpan | Records | Report) -> None:
         block = self._block
         if isinstance(event, Records):
-            block.counts += 1
+            block.records = block.records or event.counts
         elif isinstance(event, DdSummary):
             block.add_summary(self._line, event)
         elif isinstance(event, Report):

@@ -10,17 +10,19 @@ from parsers.ssh.transfer_reports import Kind, Report
 
 SAME_TRANSFER = 0.03
 """Share by which the two ends of one transfer may differ in their seconds."""
+WHOLE = ("+0", "+1")
+"""Ends of dd's counts where it reads a file; a pipe gives it many partial records."""
 LISTING = 3
 """So many names in a row, nothing between them, are a listing rather than headings."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A dd summary at a line; `reported` is whether dd's counts of records came before it."""
+    """A dd summary at a line; `records` are dd's counts before it, "" where it has none."""
 
     line: int
     dd: DdSummary
-    reported: bool
+    records: str
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ class Block:
     """Bytes of the whole connection, where ssh's log says."""
     agreed: bool = False
     """Whether the cipher is from that log."""
-    counts: int = 0
-    """Lines of records since the last summary."""
+    records: str = ""
+    """dd's first counts of records since the last summary."""
 
     @property
     def is_empty(self) -> bool:
@@ -64,11 +66,11 @@ class Block:
 
     def add_summary(self, line: int, dd: DdSummary) -> None:
         """One more summary; it takes the place of the progress reports before it."""
-        new = Summary(line, dd, self.counts > 0)
+        new = Summary(line, dd, self.records)
         while self.summaries and _is_progress(self.summaries[-1], new):
             self.summaries.pop()
         self.summaries.append(new)
-        self.counts = 0
+        self.records = ""
 
     def add_rate(self, line: int, report: Report) -> None:
         """One more printed rate; it takes the place of what was shown of the same transfer."""
@@ -94,11 +96,15 @@ _KINDS: tuple[Kind, ...] = ("try", "display", "mean", "total")
 
 def _is_progress(earlier: Summary, later: Summary) -> bool:
     """dd says how far it is when asked to (status=progress, a signal), and again at its end."""
+    in_order = earlier.dd.seconds <= later.dd.seconds
     if earlier.dd.bytes < later.dd.bytes:
-        return earlier.dd.seconds <= later.dd.seconds
-    if earlier.reported or not (later.reported or earlier.line == later.line):
+        return in_order
+    if earlier.records or earlier.dd.bytes != later.dd.bytes:
         return False
-    return earlier.dd.bytes == later.dd.bytes and _nearly(earlier.dd.seconds, later.dd.seconds)
+    if earlier.line == later.line or later.records:
+        return in_order or _nearly(earlier.dd.seconds, later.dd.seconds)
+    # The last of GNU's progress reports, which are of whole seconds, without the counts.
+    return earlier.dd.seconds.is_integer() and 0 < later.dd.seconds - earlier.dd.seconds < 1
 
 
 def _nearly(first: float, second: float) -> bool:
@@ -106,7 +112,15 @@ def _nearly(first: float, second: float) -> bool:
 
 
 def transfers(summaries: Sequence[Summary], *, both_ends: bool, attempt: bool) -> list[Summary]:
-    """The summaries, one a transfer: where dd ran at both ends, the second is the first again."""
+    """The summaries, one a transfer: where dd ran at both ends, the second is the first again.
+
+    Two that count the same bytes in other records are of two ends, whatever the command.
+    """
+    whole = [one for one in summaries if one.records.endswith(WHOLE)]
+    sent = {one.dd.bytes: one.records for one in reversed(whole)}
+    own = [one for one in summaries if one.records in ("", sent.get(one.dd.bytes, one.records))]
+    if len(own) < len(summaries):
+        return own
     if not (both_ends or attempt):
         return list(summaries)
     kept: list[Summary] = []
