@@ -208,3 +208,52 @@ def test_two_summaries_of_one_transfer_are_one_figure(name: str, results: str) -
 def test_tries_of_as_many_records_are_tries() -> None:
     tries = "".join(FROM_PIPE + MOVED.format(seconds) for seconds in ("10.0", "10.1", "9.9"))
     assert len(figures(read(f"aes128-ctr\n{tries}"))) == 3
+
+
+LOOP = "for c in aes128-ctr 3des-cbc; do {}dd if=/dev/zero bs=1M count=1000 | ssh -c $c h {}; done"
+FAR = "'cat >/dev/null'"
+SCRIPT = "for c in aes128-ctr 3des-cbc\ndo\n{}yes | ssh -c $c h 'cat >/dev/null'\n{}done"
+DD_RESULTS = (MOVED.format("9.98"), MOVED.format("9.97"))
+RATES = ("105 MB/s\n", "17.5 MB/s\n")
+PV_RESULTS = ("1000MiB 0:00:09 [ 105MiB/s]\n", "1000MiB 0:00:57 [17.5MiB/s]\n")
+TIMES = ("real 0m9.5s\nuser 0m1.0s\n", "real 0m57.1s\nuser 0m9.0s\n")
+
+
+@pytest.mark.parametrize("results", (DD_RESULTS, RATES, PV_RESULTS, TIMES))
+@pytest.mark.parametrize(
+    "command",
+    (
+        "",
+        "Ergebnisse:\n\n",
+        f"$ {LOOP.format('', FAR + '; echo $c')}\n",
+        f"user@nas:~$ {LOOP.format('time ', FAR + ' && echo ${c}')}\n",
+        LOOP.format("", FAR + r'; printf "%s\n" "$c"') + "\n\n",
+        SCRIPT.format("", "echo $c\n") + "\n",
+        SCRIPT.format("  ", '  echo "== $c"\n') + "\n\n",
+    ),
+)
+@pytest.mark.parametrize("name", ("{}\n", "== {}\n\n", "^ {}\n"))
+@pytest.mark.parametrize("end", ("", "\nreal 1m2s\n", "Done.\n"))
+def test_a_name_below_its_result_does_not_take_the_next_one(
+    results: tuple[str, str], command: str, name: str, end: str
+) -> None:
+    lists = (f"{results[0]}{name.format('aes128-ctr')}{results[1]}{name.format('3des-cbc')}{end}",)
+    assert figures(read(command + "".join(lists), transferred=1 << 30)) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    (
+        f"$ {LOOP.format('echo $c; ', FAR)}\n",
+        f"$ {LOOP.format('echo $c; ', FAR + '; echo $?')}\n",
+        LOOP.format('echo "== $c"; ', FAR + '; echo "took $SECONDS"') + "\n",
+        LOOP.format("", "'echo $c; cat >/dev/null'") + "\n",
+        SCRIPT.format("echo $c\n", "") + "\n",
+        SCRIPT.format("echo $c\n", "") + "\n" + SCRIPT.format("echo $c\n", "") + "\n",
+        "$ dd if=/dev/zero bs=1M count=1000 | ssh h 'cat >/dev/null'\n" + DD_RESULTS[1],
+        "netcat:\n" + DD_RESULTS[1],
+    ),
+)
+def test_a_name_above_its_result_is_read(command: str) -> None:
+    text = f"{command}aes128-ctr\n{DD_RESULTS[0]}3des-cbc\n{DD_RESULTS[1]}"
+    assert [one.cipher for one in figures(read(text))] == ["aes128-ctr", "3des-cbc"]

@@ -53,6 +53,9 @@ _PIPED_TO = re.compile(r"\|\s*(?:sudo\s+|time\s+)?[a-z./]", re.I)
 _RSYNC_HOST = re.compile(r"\s(?:[\w.-]{1,40}@)?(\[[\da-f:]{2,40}\]|[\w.-]{1,200}):(?!//)", re.I)
 _PROGRAM_FIRST = re.compile(r"(?:ssh|scp|sftp|dbclient)\s+-")
 _SEPARATORS = re.compile(r"[;|&]+")
+_PRINTS_VARIABLE = re.compile(
+    r"(?:^|[;&({]|\b(?:do|then)\b)\s*(?:[12]?>&2\s*)?(?:echo|printf)\b[^;|&]*\$\{?[A-Za-z_]"
+)
 _PROGRAMS = ("ssh", "scp", "sftp", "dbclient")
 AES_BIT = 57
 """Of OPENSSL_ia32cap: the AES instructions."""
@@ -90,6 +93,8 @@ class Command:
     """Whether it does so on the far side of a connection."""
     dd_apart: bool = False
     """Whether dd on the same line makes a file: its summary is not the transfer's."""
+    names: Literal["", "before", "after"] = ""
+    """Where a script prints the cipher's name, as far as it says; "before" without ssh."""
     says_mb: Megabyte | None = None
     """What the printed "MB/s" must mean, from a division of a number by a time."""
 
@@ -131,6 +136,7 @@ def command_of(text: str) -> Command | None:
             lists_ciphers=lists_ciphers,
             apart=call is None and _moves_bytes(body),
             masks=acceleration_said(body),
+            names="before" if _PRINTS_VARIABLE.search(body) else "",
         )
     return None
 
@@ -195,6 +201,7 @@ def _ssh_command(body: str, call: re.Match[str], host: str | None) -> Command:
     quoted = quote in ("'", '"')
     target = _rsync_host(body[call.end() :], quote) if quoted else _host_of(said.target)
     remote = target is not None and not _LOCAL.fullmatch(target)
+    names_after = _PRINTS_VARIABLE.search(body, call.end()) is not None
     return Command(
         ssh=True,
         cipher=cipher_name(names[0]) if len(names) == 1 else None,
@@ -208,6 +215,11 @@ def _ssh_command(body: str, call: re.Match[str], host: str | None) -> Command:
         masks=acceleration_said(body),
         host=host,
         dd_apart=_makes_file(body[: call.start()]),
+        names="before"
+        if _PRINTS_VARIABLE.search(body[: call.start()])
+        else "after"
+        if names_after
+        else "",
         says_mb=megabyte_meant(body),
     )
 

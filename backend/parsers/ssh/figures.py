@@ -38,6 +38,7 @@ _SENTENCES = {
     "damaged": "a number that is cut off, or may mean two things, is left out in",
     "unit_unclear": "bits or bytes: the unit can mean either in",
     "columns_unclear": "several rates, and nothing says of what, in",
+    "order_unclear": "names stand below the results or above them, which is not certain, in",
     "repeated": "figures given a second time (at the other end, in a list) count once in",
     "unit_assumed": "MB is taken for 10^6 bytes (unit=MiB says otherwise) in",
 }
@@ -109,8 +110,8 @@ class Figures:
         """A block's dd summaries; without those its printed rates; without those its times."""
         if not one.command.ssh:
             return
-        if block.failed:
-            self.notes["not_a_rate"].append(block.line)
+        if block.failed or block.unordered:
+            self.notes["not_a_rate" if block.failed else "order_unclear"].append(block.line)
             return
         if block.summaries and not one.command.dd_apart:
             self._summaries(one, block)

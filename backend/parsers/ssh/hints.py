@@ -40,8 +40,8 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
         (
             RESULT,
             "byte|octet|oktet|bajt|байт|バイト|字节|位元組|바이트|mb)|mb,|gb)|gb,|kb)|mib)|gib)"
-            "|mo)|mo,|+0 |+1 |0+|real|user|sys|elapsed|executed| total|wall clock|%cpu|% cpu|usr time"
-            "|inputs+|pagefaults|percent of cpu|exit status:|page size|page faults"
+            "|mo)|mo,|+0 |+1 |0+|real|user|sys|elapsed|executed| total|wall clock|%cpu|% cpu"
+            "|usr time|inputs+|pagefaults|percent of cpu|exit status:|page size|page faults"
             "|context switches|signals delivered|(kbytes)|swaps:|pf+|records in|records out",
         ),
         (

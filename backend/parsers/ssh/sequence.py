@@ -38,7 +38,7 @@ from parsers.ssh.transfer_reports import Kind, Report, Transferred
 from parsers.ssh.try_blocks import LISTING, Block, Clock
 from parsers.ssh.units import UNIT
 
-NOTHING_SAID = Command(ssh=True, by_variable=True)
+NOTHING_SAID = Command(ssh=True, by_variable=True, names="before")
 TITLE_LIMIT = 120
 MOST_FOUND = 50_000
 MOST_PLACES = 1_000
@@ -96,6 +96,12 @@ class SshSequence:
     _block: Block = field(default_factory=lambda: Block(1, NOTHING_SAID))
     _heading: _Title | None = None
     _last: _Title | None = None
+    _first: Block | None = None
+    """The first result since the last command that sends through ssh."""
+    _found_before: int = 0
+    """How many were found before that command."""
+    _prints_name: bool = False
+    """Whether a script printed a variable since the ssh command before."""
     _heads: Headed = NOTHING
     _masked: Acceleration = "default"
     _bare_names: int = 0
@@ -140,7 +146,7 @@ class SshSequence:
 
     def end(self) -> None:
         """The last block is over."""
-        self._close()
+        self._end_results()
 
     def _take(self, event: Event) -> bool:
         """One event; False if it means nothing where it stands."""
@@ -234,6 +240,10 @@ class SshSequence:
 
     def _elsewhere(self, command: Command) -> None:
         """A command that sends nothing through ssh; in a script it may prepare what is sent."""
+        if command.names and self._base.names:
+            self._prints_name = True
+        elif command.names and self._block.is_empty and len(self.found) == self._found_before:
+            self._base = replace(self._base, names="after")
         if command.far_end and command.by_variable:
             self._base = command
         elif command.amount is not None and not command.typed:
@@ -247,6 +257,10 @@ class SshSequence:
         """A command that sends through ssh; a heading right before it may name the cipher."""
         self._listing = False
         earlier = self._block
+        self._end_results()
+        if self._prints_name and not command.names:
+            command = replace(command, names="before")
+        self._prints_name = False
         pending = earlier.is_empty and earlier.cipher is not None
         same = command.cipher is None or command.cipher == earlier.cipher
         if command.amount is None and (pending or not command.typed or command.traced):
@@ -260,6 +274,23 @@ class SshSequence:
             block.mac = block.mac or earlier.mac
             block.compression |= earlier.compression
         self._open(block)
+
+    def _end_results(self) -> None:
+        """The results of one command, none of them certain if the names may stand below them.
+
+        So they may if the command says so, or if a result comes first and a name last.
+        """
+        last = self._block
+        self._close()
+        first, base = self._first, self._base
+        result_first = first is not None and first.cipher is None and first.command.ssh
+        name_last = first is not None and last.cipher is not None and last.lacks(first)
+        if base.names == "after" or (base.by_variable and result_first and name_last):
+            last.cipher = None
+            for one in self.found[self._found_before :]:
+                if isinstance(one.what, Block):
+                    one.what.unordered = True
+        self._first, self._found_before = None, len(self.found)
 
     def _name(self, name: ListedName) -> None:
         if self._listing and name.bare:
@@ -281,14 +312,19 @@ class SshSequence:
             return True
         if rate.cipher is None:
             is_complete = block.rates and block.rates[0][0] == block.line
-            if block.cipher is None or rate.unit is None or block.failed or is_complete:
+            if rate.unit is None or block.failed or is_complete:
                 return False
             kind: Kind = "mean" if rate.mean else "try"
-            block.add_rate(self._line, Report(rate.number, rate.unit, kind))
+            report = Report(rate.number, rate.unit, kind)
+            if block.cipher is None:
+                self._first = self._first or Block(self._line, self._base, rates=[(0, report)])
+                return False
+            block.add_rate(self._line, report)
             return True
         if self._block.cipher is not None:
             self._close()
         self._use_title((rate.cipher.name, rate.mac))
+        self._first = self._first or Block(self._line, self._base, rate.cipher)
         self._found(Found(self._line, rate, self._context(self._base), self._place))
         return True
 
@@ -308,6 +344,7 @@ class SshSequence:
         if block.listed >= LISTING and not self.found:
             block.cipher = None
         if not block.is_empty:
+            self._first = self._first or block
             self._found(Found(block.line, block, block.command, self._place))
         self._block = Block(self._line, self._context(self._base))
 

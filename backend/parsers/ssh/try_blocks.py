@@ -46,6 +46,8 @@ class Block:
     """How many bare names came right before, this one included."""
     compression: bool = False
     failed: bool = False
+    unordered: bool = False
+    """Whether its name may belong to the result above it instead."""
     foreign: bool = False
     """Whether something that is not understood stands between it and the last cipher."""
     summaries: list[Summary] = field(default_factory=list)
@@ -63,6 +65,13 @@ class Block:
     def is_empty(self) -> bool:
         """Whether nothing was measured."""
         return not (self.summaries or self.clocks or self.rates)
+
+    def lacks(self, other: "Block") -> bool:
+        """Whether it has no result of the kind by which the other is measured.
+
+        A time does not count: it may be that of the whole loop.
+        """
+        return not (self.summaries if other.summaries else other.rates and self.rates)
 
     def add_summary(self, line: int, dd: DdSummary) -> None:
         """One more summary; it takes the place of the progress reports before it."""
