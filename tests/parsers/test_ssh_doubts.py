@@ -257,3 +257,16 @@ def test_a_name_below_its_result_does_not_take_the_next_one(
 def test_a_name_above_its_result_is_read(command: str) -> None:
     text = f"{command}aes128-ctr\n{DD_RESULTS[0]}3des-cbc\n{DD_RESULTS[1]}"
     assert [one.cipher for one in figures(read(text))] == ["aes128-ctr", "3des-cbc"]
+
+
+@pytest.mark.parametrize("title", ("{}:\n", "## {}\n\n", "== {} ==\n"))
+@pytest.mark.parametrize("rows", ("aes128-ctr 9 MB/s\n", f"aes128-ctr\n{DD_RESULTS[0]}"))
+def test_the_first_of_several_headings_is_a_label_like_the_others(title: str, rows: str) -> None:
+    names = ("alpha", "beta", "Zuse 3")
+    part = read("".join(f"{title.format(name)}{rows}\n" for name in names))
+    assert [section.label for section in part.sections] == list(names)
+
+
+def test_a_heading_that_is_no_label_is_listed() -> None:
+    reading = read_text("alpha:\naes128-ctr: 100 MB/s\nbeta:\n3des-cbc: 20 MB/s\n")
+    assert [one.line for one in reading.unrecognised] == [1, 3]

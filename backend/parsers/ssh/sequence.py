@@ -55,6 +55,8 @@ class Place:
     line: int
     host: str | None = None
     label: str | None = None
+    heading: "_Title | None" = None
+    """The heading above it, which is its label if another machine's figures follow."""
     after: "Place | None" = None
     """The place before it, where nothing but repeated ciphers tells the two apart."""
     measured: bool = False
@@ -77,6 +79,11 @@ class _Title:
 
     line: int
     text: str
+
+    @property
+    def label(self) -> str:
+        """Its words, without what makes them a heading."""
+        return self.text.strip(" #=-*_:~")
 
 
 @dataclass
@@ -219,6 +226,10 @@ class SshSequence:
         """Another machine or configuration; one of which nothing is known yet takes its label."""
         self._close()
         if self._place.measured:
+            heading = self._place.heading
+            if heading and not self._place.label:
+                self._place.label = heading.label
+                self.understood.add(heading.line)
             self.places.append(Place(self._line, label=label))
         else:
             self._place.label = label
@@ -377,17 +388,21 @@ class SshSequence:
         if title is None:
             self._place.seen.add(self._key(first))
             return
-        if not _STATES_RATE.search(title.text):
-            self.understood.add(title.line)
         self._settings_of(title, first)
         repeats = self._key(first) in self._place.seen
+        is_used = is_same_machine(title.text) or names_setting(title.text)
         if not is_same_machine(title.text) and (names_machine(title.text) or repeats):
+            is_used = True
             before = self._place
-            self._new_place(title.text.strip(" #=-*_:~"))
+            self._new_place(title.label)
             if self._place is not before and not names_machine(title.text):
                 self._place.after = before
             facts = facts_of_title(title.text)
             self._place.environment = merged(self._place.environment, facts)
+        elif not (is_used or self._place.measured):
+            self._place.heading = title
+        if is_used and not _STATES_RATE.search(title.text):
+            self.understood.add(title.line)
         self._place.seen.add(self._key(first))
 
     def _key(self, first: tuple[str, str | None]) -> tuple[Any, ...]:
