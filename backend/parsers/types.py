@@ -8,12 +8,13 @@ from documents.types import Acceleration, Operation, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 
-PARSER_VERSION = 4
+PARSER_VERSION = 5
 """Counted up whenever a text may yield other figures than before: `reparse_runs` goes by it.
 
 2: openssl's figures from little CPU time count where they fit those of the sizes beside them.
 3: pv, rsync, sftp and `ssh -v`; ranges; tables with a machine a row; HTML on one line; МБ/с.
 4: tables only where every column is understood; no rates from times of day; one dd, one figure.
+5: no rates from differences, streams, names below results; no machines named after amounts.
 """
 
 

@@ -270,3 +270,98 @@ def test_the_first_of_several_headings_is_a_label_like_the_others(title: str, ro
 def test_a_heading_that_is_no_label_is_listed() -> None:
     reading = read_text("alpha:\naes128-ctr: 100 MB/s\nbeta:\n3des-cbc: 20 MB/s\n")
     assert [one.line for one in reading.unrecognised] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "title",
+    (
+        "change (MB/s)",
+        "loss (MB/s)",
+        "delta MB/s",
+        "speed gain [MB/s]",
+        "avg. difference in MB/s",
+        "CPU time (s per MB/s)",
+        "Verlust (MB/s)",
+        "1 GB file (MB/s)",
+        "Obergrenze (MB/s)",
+    ),
+)
+@pytest.mark.parametrize(
+    "table", ("| cipher | {} |\n|---|---|\n| aes128-ctr | 12 |\n", "cipher  {}\naes128-ctr  12\n")
+)
+def test_a_column_is_rates_only_if_its_title_has_no_other_words(title: str, table: str) -> None:
+    text = table.format(title)
+    assert figures(read(text)) == []
+    assert codes(read(text)) or read_text(text).unrecognised
+
+
+@pytest.mark.parametrize(
+    "title",
+    (
+        "Speed in MB/s",
+        "Débit en MB/s",
+        "Скорость (МБ/с)",
+        "速度 (MB/s)",
+        "Durchsatz MB/s",
+        "nas MB/s",
+    ),
+)
+def test_a_title_of_words_for_rates_is_read(title: str) -> None:
+    assert rates(read(f"| Cipher | {title} |\n|---|---|\n| aes128-ctr | 12 |\n")) == [
+        ("aes128-ctr", 12_000_000)
+    ]
+
+
+@pytest.mark.parametrize("caption", ("change in MB/s:", "Loss (MB/s)", "Difference, MB/s"))
+def test_a_caption_about_differences_gives_no_rates(caption: str) -> None:
+    part = read(f"{caption}\n\naes128-ctr: 12\n3des-cbc: 5\n")
+    assert figures(part) == []
+    assert codes(part) == ["columns_unclear"]
+
+
+def test_a_column_of_differences_does_not_spoil_the_rates_beside_it() -> None:
+    assert len(figures(read("cipher  MB/s  delta\naes128-ctr  100  12\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    "titles",
+    (
+        ("1", "2", "4"),
+        ("2", "4"),
+        ("10MB", "100MB", "1GB"),
+        ("1 stream", "2 streams"),
+        ("2 Verbindungen", "4 Verbindungen"),
+        ("OpenSSH 6.6", "OpenSSH 9.6"),
+        ("6.6", "9.6"),
+        ("v8.4p1", "v9.2p1"),
+        ("bs=64k", "bs=1M"),
+        ("without HPN", "with HPN"),
+    ),
+)
+@pytest.mark.parametrize("mark", (" | ", "   ", ";"))
+def test_amounts_counts_and_versions_are_neither_machines_nor_tries(
+    titles: tuple[str, ...], mark: str
+) -> None:
+    row = mark.join(f"{50 + number} MB/s" for number, _ in enumerate(titles))
+    part = read(f"cipher{mark}{mark.join(titles)}\naes128-ctr{mark}{row}\n")
+    assert figures(part) == []
+    assert codes(part) == ["columns_unclear"]
+
+
+@pytest.mark.parametrize(
+    ("corner", "rows", "count"),
+    (
+        ("threads", ("1", "2", "4"), 0),
+        ("host", ("4 streams", "OpenSSH 9.6"), 0),
+        ("", ("1", "2", "3"), 6),
+        ("run", ("1", "2", "3"), 6),
+        ("host", ("pi 3", "pi 4"), 4),
+    ),
+)
+def test_rows_are_tries_or_machines_only_if_their_titles_are(
+    corner: str, rows: tuple[str, ...], count: int
+) -> None:
+    lines = "".join(f"| {row} | 50 MB/s | 20 MB/s |\n" for row in rows)
+    part = read(f"| {corner} | aes128-ctr | 3des-cbc |\n|---|---|---|\n{lines}")
+    assert len(figures(part)) == count
+    assert len(part.sections) == (2 if corner == "host" and count else bool(count))

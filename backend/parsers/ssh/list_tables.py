@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from parsers.ssh.environment import names_machine
 from parsers.ssh.headings import counts_tries, is_direction
-from parsers.ssh.list_tokens import tokens_of
+from parsers.ssh.list_tokens import RATE_WORDS, tokens_of
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.units import UNIT_SOUGHT, Unit, unit_of, unit_within
 
@@ -26,16 +27,28 @@ _TRY = re.compile(
 _MEAN = re.compile(r"(?:avg|average|mean|median|ø|mittel\w*|durchschnitt|moyenne|media)\b", re.I)
 _SKIP = re.compile(
     r"(?:time|real|user|sys|elapsed|seconds?|secs?|zeit|cpu|load|size|bytes|amount|relative|ratio"
-    r"|factor|gain|speed-?up"
+    r"|factor|speed-?up"
     r"|min|max|minimum|maximum|best|worst|std\w*|dev\w*|stdev|key\w*|bits?|rank|#|no\.?|nr\.?"
     r"|count|notes?|remarks?|comments?)\b|%|.*\bvs\b",
     re.I,
 )
-_RATE = re.compile(
-    r"(?:speed|rate|throughput|bandwidth|transfer|performance|result|geschwindigkeit|durchsatz"
-    r"|débit|velocidad)\b",
+_DIFFERENCE = re.compile(
+    r"(?:\b|_)(?:chang|loss|delta|diff|gain|increase|decrease|improve|overhead|penalty|änderung"
+    r"|verlust|gewinn|unterschied|perte|écart|variation|limit|target|expected)|[Δδ差]|増減",
     re.I,
 )
+"""Titles of rates that no transfer reached."""
+_NO_MACHINE = re.compile(
+    r"v?\d|.*[=]|.*\b(?:(?:open|libre|boring)ss[hl]\w*|dropbear|putty|hpn|threads?|streams?"
+    r"|connections?|sessions?|jobs?|mtu|version|verbindung\w*)\b",
+    re.I,
+)
+"""An amount, a count of something, a setting, or software and its version."""
+_RATE_TITLE = RATE_WORDS | {"speeds", "rates", "results", "performance", "velocidad", "vitesse"} | {
+    "geschwindigkeit", "durchsatz", "datenrate", "débit", "velocità", "hastighet", "snelheid",
+    "rychlost", "скорость", "速度", "転送速度", "ssh", "scp", "sftp", "dd", "pv", "rsync",
+}  # fmt: skip
+"""A column of these words alone holds rates; any other word may make it something else."""
 _MACHINE = re.compile(
     r"(?:host ?(?:name)?|machine|server|node|computer|box|device|board|cpu|processor|model|rechner"
     r"|maschine)s?$",
@@ -54,6 +67,7 @@ _TITLE = re.compile(
 )
 """A title between single spaces, of one word unless two are known to belong together."""
 _WORD = re.compile(r"[^\W\d_]+|[%#]")
+_TITLE_WORD = re.compile(r"\w+|%")
 _REST = re.compile(r"\s*[(\[,].*$")
 _TRIES = re.compile(r"\b(?:tries|runs|passes|attempts|rounds|versuche|läufe)\b", re.I)
 CAPTION_LIMIT = 120
@@ -82,7 +96,7 @@ class Column:
     @property
     def has_name(self) -> bool:
         """Whether the title says whose rates they are: more than "Speed" or "(MB/s)"."""
-        plain = unit_of(self.label.strip("()[] ")) or _RATE.match(self.label)
+        plain = unit_of(self.label.strip("()[] ")) or is_rate_title(self.label)
         return self.is_configuration and not plain
 
     def allows(self, words: str) -> bool:
@@ -113,9 +127,20 @@ class Header:
     @property
     def is_understood(self) -> bool:
         """Whether every column is: machines are machines only if there is no column of rates."""
-        kinds = {column.kind for column in self.columns if column.label}
-        mixed = "other" in kinds and not kinds.isdisjoint(("rate", "try", "mean"))
-        return self.by_cipher or not ("unclear" in kinds or mixed)
+        kinds = [column.kind for column in self.columns if column.label]
+        mixed = "other" in kinds and not {"rate", "try", "mean"}.isdisjoint(kinds)
+        lone = kinds.count("other") == 1 and not any(map(names_machine, self._labels))
+        return self.by_cipher or not ("unclear" in kinds or mixed or lone or not self._counts_tries)
+
+    @property
+    def _labels(self) -> list[str]:
+        return [one.label for one in self.columns if one.kind == "other"]
+
+    @property
+    def _counts_tries(self) -> bool:
+        """Whether plain numbers as titles count from 1: others are of streams, threads, sizes."""
+        numbers = [int(one.label) for one in self.columns if one.label.isdecimal()]
+        return numbers == list(range(1, len(numbers) + 1))
 
     @property
     def by_cipher(self) -> bool:
@@ -202,6 +227,8 @@ def _caption(text: str, cells: list[str], unit: Unit | None) -> Header | None:
         others = cells[1:] if unit_of(cells[0]) else cells
         columns = [_column(cell) for cell in others if not _is_only_unit(cell)]
         return Header(_value_columns(columns), unit)
+    if _DIFFERENCE.search(text):
+        return Header((Column("unclear", text),), unit)
     words = _WORD.findall(UNIT_SOUGHT.sub(" ", text))
     is_column = any(pattern.match(word) for word in words for pattern in (_NAME, _SKIP, _MEAN))
     return Header((), unit, unclear=is_column and not _TRIES.search(text))
@@ -247,7 +274,7 @@ def _value_columns(columns: list[Column]) -> tuple[Column, ...]:
 
 def is_summary(title: str) -> bool:
     """Whether a column or row of that title sums up the others: a mean, a maximum, a ratio."""
-    return bool(_MEAN.match(title) or _SKIP.match(title))
+    return bool(_MEAN.match(title) or _SKIP.match(title) or _DIFFERENCE.search(title))
 
 
 def _separator(text: str) -> str | None:
@@ -285,9 +312,9 @@ def _column(cell: str) -> Column:
     unit = unit_within(label)
     bare = _REST.sub("", label).strip()
     cipher, mac = cipher_name(bare), mac_name(bare)
-    own = UNIT_SOUGHT.sub(" ", bare).strip(" ()[],:/-") or bare
-    words = (own or label).replace("_", " ")
-    return Column(_kind(words, unit, cipher, mac), own if unit else label, unit, cipher, mac)
+    own = UNIT_SOUGHT.sub(" ", bare).strip(" ()[],:/-") if unit else label
+    own = own.removesuffix(" in").removesuffix(" en")
+    return Column(_kind(own.replace("_", " "), unit, cipher, mac), own or label, unit, cipher, mac)
 
 
 _KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
@@ -300,6 +327,8 @@ _KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
 def _kind(label: str, unit: Unit | None, cipher: CipherName | None, mac: str | None) -> ColumnKind:
     if cipher or mac:
         return "rate"
+    if _DIFFERENCE.search(label):
+        return "skip"
     for pattern, kind in _KINDS:
         if pattern.match(label):
             return kind
@@ -309,8 +338,18 @@ def _kind(label: str, unit: Unit | None, cipher: CipherName | None, mac: str | N
         return "unclear"
     if unit is None and label.lower() != "cpu" and _MACHINE.match(label):
         return "machine"
-    if unit is None and _SKIP.match(label):
+    if _SKIP.match(label):
         return "skip"
-    if re.match(r"(?:min|max|best|worst|std|dev|stdev|minimum|maximum)\b", label, re.I):
-        return "skip"
-    return "rate" if unit or _RATE.match(label) else "other"
+    if is_rate_title(label) if label else unit:
+        return "rate"
+    return "other" if is_machine_name(label) else "unclear"
+
+
+def is_rate_title(title: str) -> bool:
+    """Whether a title only says that rates, or the numbers of tries, stand below it."""
+    return _RATE_TITLE.issuperset(_TITLE_WORD.findall(title.lower()))
+
+
+def is_machine_name(title: str) -> bool:
+    """Whether the title of a column or row may name a machine."""
+    return not _NO_MACHINE.match(title)

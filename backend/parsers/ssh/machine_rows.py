@@ -4,12 +4,18 @@ import re
 from collections.abc import Sequence
 
 from parsers.ssh.headings import counts_tries
-from parsers.ssh.list_tables import Header, is_summary, split_cells
+from parsers.ssh.list_tables import (
+    Header,
+    is_machine_name,
+    is_rate_title,
+    is_summary,
+    split_cells,
+)
 from parsers.ssh.list_tokens import PLAIN_NUMBER, Value, tokens_of, values_of
 from parsers.ssh.list_values import has_number, is_number
 from parsers.ssh.listed import Listed, ListedRate
 
-_NUMBER_OF_TRY = re.compile(r"(?:[a-zäöå]{2,10} ?)?#?\d{1,3}[.:)]?", re.I)
+_NUMBER_OF_TRY = re.compile(r"#?\d{1,3}[.:)]?")
 
 
 def by_machine(header: Header, text: str) -> list[Listed] | None:
@@ -28,7 +34,9 @@ def by_machine(header: Header, text: str) -> list[Listed] | None:
         return None
     if is_summary(label):
         return []
-    own = None if macs or _is_try(label) else label
+    own = None if macs or _is_try(label, header) else label
+    if own and not is_machine_name(own):
+        return None
     rates: list[Listed] = [
         ListedRate(
             value.text,
@@ -60,9 +68,13 @@ def _cells(header: Header, text: str) -> tuple[str, Sequence[str]] | None:
     return "", [value.text for value in values]
 
 
-def _is_try(label: str) -> bool:
+def _is_try(label: str, header: Header) -> bool:
     """Whether a row's title tells it from the others as a try only."""
-    return counts_tries(label) or not label or bool(_NUMBER_OF_TRY.fullmatch(label))
+    if counts_tries(label) or [token.kind for token in tokens_of(label)] in ([], ["try"]):
+        return True
+    corner = header.titles[0] if header.titles else None
+    is_plain = corner is None or corner.cipher is not None or is_rate_title(corner.label)
+    return is_plain and _NUMBER_OF_TRY.fullmatch(label) is not None
 
 
 def value_of_cell(cell: str) -> Value:
