@@ -158,6 +158,7 @@ def test_a_dd_line_that_is_cut_names_no_machine() -> None:
         "aes128-ctr: + 12 MB/s",
         "aes128-ctr (+5 MB/s)",
         "aes128-ctr → +12MB/s",
+        "aes128-ctr: ↓ 12 MB/s",
         "aes128-ctr\n+12 MB/s",
         "MB/s\naes128-ctr +12.3",
         "Chiffre     MB/s\naes128-ctr  +12,3",
@@ -365,3 +366,11 @@ def test_rows_are_tries_or_machines_only_if_their_titles_are(
     part = read(f"| {corner} | aes128-ctr | 3des-cbc |\n|---|---|---|\n{lines}")
     assert len(figures(part)) == count
     assert len(part.sections) == (2 if corner == "host" and count else bool(count))
+
+
+@pytest.mark.parametrize(
+    "line", ("2x aes128-ctr: 55 MB/s", "| aes128-ctr | 98 |", "Δ aes128-ctr 9 MB/s")
+)
+def test_a_row_without_a_rate_of_its_own_is_listed(line: str) -> None:
+    reading = read_text(f"{line}\n3des-cbc: 9 MB/s\n")
+    assert [one.line for one in reading.unrecognised] == [1]

@@ -99,6 +99,8 @@ class ListReader:
         first, then = values_of(before), values_of(after)
         if first is None or then is None or len(macs) > 1 or name.cipher is None:
             return None
+        if any(value.text.endswith(("x", "×")) for value in first):
+            return None  # "2x aes128-ctr": of each of several streams, or of all
         mac = macs[0] if macs else None
         if not first and not then:
             if name.cipher.name in _EVERYDAY_WORDS and len(tokens) == 1:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from parsers.ssh.environment import names_machine
 from parsers.ssh.headings import counts_tries, is_direction
-from parsers.ssh.list_tokens import RATE_WORDS, tokens_of
+from parsers.ssh.list_tokens import PLAIN_NUMBER, RATE_WORDS, tokens_of
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.units import UNIT_SOUGHT, Unit, unit_of, unit_within
 
@@ -184,8 +184,9 @@ def _titles(text: str, cells: list[str], unit: Unit | None) -> Header | None:
         return None
     separator = _separator(text)
     named = columns[0].kind == "name" or (separator and _names_later(cells, columns))
+    numbered = any(PLAIN_NUMBER.fullmatch(cell) for cell in cells)
     titled = any(one.mac or one.cipher for one in columns[1:]) and _is_corner(columns, text)
-    if not (named or titled):
+    if not named and (numbered or not titled):
         return None
     return Header(_value_columns(columns), unit, separator=separator, titles=tuple(columns))
 

@@ -17,7 +17,7 @@ _PER = re.compile(r"\s{0,2}(?:/|\bper\b)\s{0,2}(?=s(?:ec(?:onds?)?)?\b)", re.I)
 _CLOCK = re.compile(r"(?<![\w.,:/+-])\d{1,4}(?::[0-5]\d){1,2}(?:[.,]\d{1,6})?(?![\w:])")
 """A time of day, or minutes and seconds: no number of a rate."""
 _COMMENT = re.compile(r"\s(?:#|//)\s.*$")
-_BOUND = re.compile(r"(?<![^\s:|(,;])(?:[<>]=?|[≤≥+]|\d{1,3}\s?[x×*])\s?(?=\d)")
+_BOUND = re.compile(r"(?<![^\s:|(,;])(?:[<>]=?|[≤≥+↑↓]|\d{1,3}\s?[x×*])\s?(?=\d)")
 """Before a number that is a bound, a difference, or the rate of each of several streams."""
 _RATE_UNIT = r"(?:[kmgt]i?)?(?:bytes?|bits?|b|o)(?:/s\w{0,5}|ps)"
 _RANGE = re.compile(
@@ -167,7 +167,7 @@ UNIT_WORDS = frozenset(
 _MEANS = frozenset(["average", "avg", "mean", "median"])
 BOUND = "≥"
 """Marks a number that is no rate of a transfer: see _BOUND."""
-_MARKS = frozenset("<>≤≥+x×*")
+_MARKS = frozenset("<>≤≥+↑↓x×*")
 _LEADER = re.compile(r"\.{2,}|…|_{2,}|-{2,}>?|->|={1,3}>|~{2,}|—|–(?=\s)")
 TOKEN_LIMIT = 200
 """A line of more is no row of a list, nor a list that lost its line breaks."""
