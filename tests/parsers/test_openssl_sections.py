@@ -56,6 +56,7 @@ def test_counts_that_come_again_are_further_tries() -> None:
         "me@attic:~$ openssl speed -evp aes-128-gcm",
         PROMPT.format("-elapsed "),
         PROMPT.format("-engine padlock "),
+        "root@nas:~# openssl speed aes-128-gcm",
         "root@nas:~# taskset -c 4 openssl speed -evp aes-128-gcm",
         "root@nas:~# /opt/other/bin/openssl speed -evp aes-128-gcm",
         "root@nas:~# ssh attic openssl speed -evp aes-128-gcm",

@@ -63,7 +63,7 @@ _SAID_MASKED = re.compile(
     r"|\b(?:without|no|disabl(?:ed|ing)|mask(?:ed|ing)) (?:hardware )?aes-?ni\b"
 )
 _NO_SETTING = frozenset(
-    ("sudo", "time", "-evp", "--evp", "-decrypt", "-bytes", "-multi", "-seconds", "-mr", "-aead")
+    ("sudo", "time", "-decrypt", "-bytes", "-multi", "-seconds", "-mr", "-aead")
 )
 """Words of a command that do not change what a figure means, or that the figure has itself."""
 _KERNEL_ENGINE = re.compile(r"-engine[ =]\"?(devcrypto|cryptodev|af_?alg|caam|cesa|hifn|ubsec)")
