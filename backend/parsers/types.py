@@ -57,7 +57,9 @@ class Remark:
     figures again, counted once), `children` (rows of single processes of `-multi`, not added),
     `no_cipher` (a rate whose cipher the text does not name), `unit_assumed` (what MB means),
     `unit_unclear` (Mb/s: bits or bytes), `columns_unclear` (several rates on a line, and nothing
-    says of what), `wall_clock` (rates from a time that includes the connection's set-up),
+    says of what), `order_unclear` (names may stand below their results), `context_unclear` (a
+    cipher again, perhaps in another configuration),
+    `wall_clock` (rates from a time that includes the connection's set-up),
     `no_amount` (a time without the number of bytes), `little_cpu_time` (a rate from a fraction of
     the time asked for, which fits those beside it), `parser_failed` (a fault of this program kept
     a parser from reading the text).

@@ -374,3 +374,192 @@ def test_rows_are_tries_or_machines_only_if_their_titles_are(
 def test_a_row_without_a_rate_of_its_own_is_listed(line: str) -> None:
     reading = read_text(f"{line}\n3des-cbc: 9 MB/s\n")
     assert [one.line for one in reading.unrecognised] == [1]
+
+
+SSH_DD = "aes128-ctr\n" + MOVED.format("10.0")
+PV = "1000MiB 0:00:09 [ 105MiB/s] [====>] 100%\n"
+SCP = "f  100% 1000MB 105.0MB/s   00:09\n"
+
+
+@pytest.mark.parametrize("result", (MOVED.format("9.98"), PV, SCP))
+@pytest.mark.parametrize(
+    "words",
+    (
+        "disk: {}",
+        "without ssh: {}",
+        "avg: {}",
+        "(disk) {}",
+        "HDD write = {}",
+        "aes256-crt: {}",
+        "(reading local: {})",
+        "| disk | {}",
+    ),
+)
+def test_a_result_counts_only_if_the_words_beside_it_are_understood(
+    words: str, result: str
+) -> None:
+    text = SSH_DD + words.format(result.rstrip("\n")) + "\n" + result
+    assert [figure.line for figure in figures(read(text))] == [2]
+    assert 3 in {one.line for one in read_text(text).unrecognised}
+
+
+@pytest.mark.parametrize(
+    "words",
+    ("", "pv: ", "Speed: ", "try 2: ", "Run 3: ", "2: ", "2024-05-06T07:08:09Z ", "Mon, May  6 "),
+)
+def test_a_result_with_harmless_words_beside_it_is_read(words: str) -> None:
+    part = read(f"aes128-ctr\n{words}{MOVED.format('10.0')}aes256-ctr\n{words}{PV}")
+    assert [figure.cipher for figure in figures(part)] == ["aes128-ctr", "aes256-ctr"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ("LAN", "bs=1M", "MTU 1500", "[wifi]", "** WiFi **", "second box", "with HPN patch", "Upload:"),
+)
+@pytest.mark.parametrize("result", ("aes128-ctr 105 MB/s\n", SSH_DD, "aes128-ctr\n" + PV))
+def test_a_cipher_that_comes_again_below_an_unknown_line_is_no_try(line: str, result: str) -> None:
+    part = read(f"{result}{line}\n{result.replace('105', '14').replace('10.0', '71.4')}")
+    assert len(figures(part)) == 1
+    assert {"context_unclear"} >= set(codes(part)) - {"damaged"}
+
+
+@pytest.mark.parametrize("line", ("Run 2:", "second run", "2024-05-06", "", "-----", "aes256-ctr"))
+def test_a_cipher_that_comes_again_below_a_known_line_is_a_try(line: str) -> None:
+    assert len(figures(read(f"aes128-ctr 105 MB/s\n{line}\naes128-ctr 104 MB/s\n"))) == 2
+
+
+def test_another_person_in_a_mail_is_no_try() -> None:
+    part = read("> aes128-ctr: 104 MB/s\naes128-ctr: 24 MB/s\n3des-cbc: 9 MB/s\n")
+    assert rates(part) == [("aes128-ctr", 104_000_000), ("3des-cbc", 9_000_000)]
+    assert codes(part) == ["context_unclear"]
+
+
+@pytest.mark.parametrize(
+    "remarks",
+    (
+        ("(alpha)", "(beta)"),
+        ("# alpha", "# beta"),
+        ("// alpha", "// beta"),
+        ("(OpenSSH 9.6)", "(OpenSSH 6.0)"),
+        ("(1 stream)", "(4 streams)"),
+        ("", "(with HPN)"),
+    ),
+)
+@pytest.mark.parametrize("row", ("aes128-ctr {} MB/s {}\n", "| aes128-ctr | {} MB/s | {}\n"))
+def test_rows_with_different_remarks_are_not_read(remarks: tuple[str, str], row: str) -> None:
+    part = read("".join(map(row.format, (104, 24), remarks)) + "3des-cbc 9 MB/s (alpha)\n")
+    assert [one.cipher for one in figures(part)] == ["3des-cbc"]
+    assert codes(part) == ["context_unclear"]
+
+
+@pytest.mark.parametrize("remarks", (("(try 1)", "(try 2)"), ("(9.1 s)", "(9.2 s)"), ("", "(2)")))
+def test_rows_whose_remarks_say_nothing_are_tries(remarks: tuple[str, str]) -> None:
+    text = "".join(f"aes128-ctr 10{number} MB/s {one}\n" for number, one in enumerate(remarks))
+    assert len(figures(read(text))) == 2
+
+
+@pytest.mark.parametrize(
+    "row",
+    (
+        "aes128-ctr 104 MB/s (theoretical)",
+        "aes128-ctr 104 MB/s (guess)",
+        "aes128-ctr 104 MB/s (luks)",
+        "aes128-ctr 104 MB/s # disk",
+        "~~aes128-ctr: 10.4 MB/s~~ (typo)",
+        "7.4 aes128-ctr 104 MB/s",
+    ),
+)
+def test_a_row_that_says_it_is_no_measurement_is_listed(row: str) -> None:
+    reading = read_text(f"{row}\n3des-cbc: 9 MB/s\n")
+    assert [one.line for one in reading.unrecognised] == [1]
+
+
+@pytest.mark.parametrize(
+    "title", ("OpenSSH", "streams", "threads", "MTU", "size", "bs", "year", "cores", "compression")
+)
+@pytest.mark.parametrize(
+    "table",
+    (
+        "| {} | cipher | MB/s |\n|---|---|---|\n| 1 | aes128-ctr | 104 |\n| 4 | aes128-ctr | 390 |",
+        "{}       cipher      MB/s\n1        aes128-ctr  104\n4        aes128-ctr  390",
+        "{} cipher MB/s\n1 aes128-ctr 104\n4 aes128-ctr 390",
+        "{},cipher,MB/s\n1,aes128-ctr,104\n4,aes128-ctr,390",
+    ),
+)
+def test_numbers_left_of_a_cipher_count_tries_only_if_titled_so(title: str, table: str) -> None:
+    part = read(table.format(title))
+    assert figures(part) == []
+    assert codes(part) == ["columns_unclear"]
+
+
+@pytest.mark.parametrize("title", ("#", "no.", "Nr", "run", "Try", "time"))
+def test_numbers_that_count_rows_are_known_by_their_title(title: str) -> None:
+    rows = "| 1 | aes128-ctr | 104 |\n| 2 | aes128-ctr | 106 |\n"
+    assert len(figures(read(f"| {title} | cipher | MB/s |\n|---|---|---|\n{rows}"))) == 2
+
+
+def test_rows_of_several_sizes_are_no_tries() -> None:
+    part = read("cipher,size,MB/s\naes128-ctr,1,100\naes128-ctr,2,120\n3des-cbc,1,9\n")
+    assert [one.cipher for one in figures(part)] == ["3des-cbc"]
+
+
+@pytest.mark.parametrize("prompt", ("$ ./x.sh", "me@box:~$ ./x", "$ for c in a; do ./b $c; done"))
+@pytest.mark.parametrize("results", (DD_RESULTS, PV_RESULTS, (SCP, SCP)))
+@pytest.mark.parametrize("name", ("{}\n", "=> {}\n", "1000+0 records out\n{}\n"))
+def test_names_below_results_are_known_below_any_prompt(
+    prompt: str, results: tuple[str, str], name: str
+) -> None:
+    names = (name.format("aes128-ctr"), name.format("3des-cbc"))
+    part = read(f"{prompt}\n{results[0]}{names[0]}{results[1]}{names[1]}")
+    assert figures(part) == []
+    assert codes(part) == ["order_unclear"]
+
+
+def test_two_names_in_a_row_share_no_two_results() -> None:
+    part = read("aes128-ctr\naes256-ctr\n" + "".join(DD_RESULTS))
+    assert figures(part) == []
+    assert codes(part) == ["no_cipher"]
+    assert len(figures(read("aes128-ctr\naes256-ctr\n" + DD_RESULTS[0]))) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    (
+        "scp -l 80000 -c aes128-ctr f nas:",
+        "rsync --bwlimit=10000 -P -e 'ssh -c aes128-ctr' f nas:",
+        "pv -L 10m f | ssh -c aes128-ctr nas 'cat >/dev/null'",
+        "yes | ssh -c aes128-ctr gw ssh -c 3des-cbc inner 'cat >/dev/null'",
+    ),
+)
+def test_a_transfer_with_a_limit_or_two_hops_is_no_figure(command: str) -> None:
+    assert figures(read(f"$ {command}\n{MOVED.format('10.0')}")) == []
+
+
+@pytest.mark.parametrize("title", ("theoretical max", "link speed", "iperf", "nc", "total", "W"))
+def test_quantities_are_no_machines(title: str) -> None:
+    unit = "MB/s/W" if title == "W" else title
+    table = f"| cipher | alpha | beta | {unit} |\n|---|---|---|---|\n| 3des-cbc | 9 MB/s | 8 MB/s |"
+    assert {one.label for one in read(f"{table} 7 MB/s |\n").sections} <= {"alpha", "beta"}
+    rows = f"| alpha | 99 MB/s | 9 MB/s |\n| {title} | 55 MB/s | 5 MB/s |\n"
+    part = read(f"| host | aes128-ctr | 3des-cbc |\n|---|---|---|\n{rows}")
+    assert title == "W" or [one.label for one in part.sections] == ["alpha"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "aes128-ctr\n" + MOVED.format("-10.0"),
+        "MB/s at 100% CPU (extrapolated)\naes128-ctr: 1304\n",
+        "cipher | MB/s per GHz\naes128-ctr | 34\n",
+        "aes128-ctr | 104 MB/s | 106 MB/s\n3des-cbc | 20 MB/s | 60 MB/s\n",
+        "cipher,kex,MB/s\naes128-ctr,curve25519-sha256,104.2\n",
+    ),
+)
+def test_what_is_no_rate_is_left_out_with_a_warning(text: str) -> None:
+    assert figures(read(text)) == []
+    assert codes(read(text)) or read_text(text).unrecognised
+
+
+def test_tries_of_nearly_whole_seconds_are_tries() -> None:
+    tries = "".join(MOVED.format(one) for one in ("10.0", "10.5", "9.9"))
+    assert len(figures(read(f"aes128-ctr\n{tries.replace('105 MB', '102 MB')}"))) == 3

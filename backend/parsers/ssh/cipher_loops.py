@@ -18,9 +18,10 @@ from parsers.ssh.list_tokens import (
     values_of,
 )
 from parsers.ssh.list_values import by_column, by_shape, has_number, is_number
-from parsers.ssh.listed import Listed, ListedName, ListedRate
+from parsers.ssh.listed import Listed, ListedName, ListedRate, ListedTitle
 from parsers.ssh.machine_rows import by_machine, value_of_cell
 from parsers.ssh.names import CipherName
+from parsers.ssh.row_remarks import remark_of
 
 SHORT_LINE = 80
 FEW_DIGITS = 6
@@ -59,7 +60,8 @@ class ListReader:
             return []
         row = self._row(text) if named or self.header or _is_rate_only(text) else None
         if row is not None:
-            return row
+            remark = remark_of(text) if row else ""
+            return None if remark is None else [_remarked(one, remark) for one in row]
         caption, self.header = self.header, None
         if self.titles_left and (named or _has_few_digits(text)):
             self.titles_left -= 1
@@ -101,6 +103,11 @@ class ListReader:
             return None
         if any(value.text.endswith(("x", "×")) for value in first):
             return None  # "2x aes128-ctr": of each of several streams, or of all
+        if has_number(first) and has_number(then):
+            if self.header and self.header.unclear:
+                return self._doubtful(text, [name])
+            if not _is_index(first):
+                return None
         mac = macs[0] if macs else None
         if not first and not then:
             if name.cipher.name in _EVERYDAY_WORDS and len(tokens) == 1:
@@ -159,7 +166,9 @@ class ListReader:
         """A row of a table with a column that is not understood."""
         if self.header is None or not (names or self.header.cells_of(text)):
             return None
-        if not any(token.kind == "number" for token in tokens_of(text)):
+        cells = self.header.cells_of(text) or []
+        has_number = any(token.kind == "number" for token in tokens_of(text))
+        if not (has_number or any(map(PLAIN_NUMBER.fullmatch, cells))):
             return []
         self.doubted.add(self.tables)
         return [ListedRate("", None, problem="columns_unclear", table=self.tables)]
@@ -185,13 +194,17 @@ class ListReader:
         if not rates:
             return self._without_unit(values, cipher, mac)
         self.with_unit = True
-        table = self.tables if header.columns else 0
+        # Rows of several rates without titles are one table, too: all are tries, or none.
+        table = self.tables if header.columns else -1 - self.tables if len(rates) > 1 else 0
+        if table < 0 and any(rate.problem for rate in rates):
+            self.doubted.add(table)
         return [
             rate._replace(
                 cipher=rate.cipher or cipher,
                 mac=rate.mac or mac,
                 mean=rate.mean or mean,
                 table=table,
+                remark=header.settings_of(values),
             )
             for rate in rates
         ]
@@ -204,6 +217,14 @@ class ListReader:
             return None
         number = next(value.text for value in values if is_number(value))
         return [ListedRate(number, None, cipher, mac, problem="damaged")]
+
+
+def _remarked(one: Listed, remark: str) -> Listed:
+    if not remark or isinstance(one, ListedTitle):
+        return one
+    if isinstance(one, ListedName):
+        return replace(one, remark=remark)
+    return one._replace(remark=one.remark + remark)
 
 
 def _is_words(cell: str) -> bool:

@@ -50,6 +50,10 @@ _LOOP = re.compile(r"\$\(|\bfor\s|\bin\s+`")
 _READS = re.compile(r"\bif=(?!/dev/stdin)|\bcat\s+/\w|\bhead\s+-c\s?\w+\s+/\w|\byes\b")
 _WRITES = re.compile(r"\bof=(?!/dev/stdout)|(?<![\d&<])>\s?[\w/$]|\|\s*(?:nc|netcat|ncat|socat)\b")
 _PIPED_TO = re.compile(r"\|\s*(?:sudo\s+|time\s+)?[a-z./]", re.I)
+_LIMITED = re.compile(
+    r"\bscp\b[^|;&]*\s-l\s?\d|\s--bwlimit\b|\bpv\b[^|;&]*\s(?:-\w*L\b|--rate-limit)"
+)
+"""A command that is told how fast to be."""
 _RSYNC_HOST = re.compile(r"\s(?:[\w.-]{1,40}@)?(\[[\da-f:]{2,40}\]|[\w.-]{1,200}):(?!//)", re.I)
 _PROGRAM_FIRST = re.compile(r"(?:ssh|scp|sftp|dbclient)\s+-")
 _SEPARATORS = re.compile(r"[;|&]+")
@@ -193,7 +197,8 @@ def _looks_typed(body: str, call: re.Match[str]) -> bool:
 
 def _ssh_command(body: str, call: re.Match[str], host: str | None) -> Command:
     said = _arguments(body[call.end() :], scp=call["program"] == "scp")
-    if call["program"] != "scp" and _stays_there(_remote_command(body[call.end() :], said.target)):
+    far = _remote_command(body[call.end() :], said.target) if call["program"] != "scp" else ""
+    if _stays_there(far) or _LIMITED.search(body) or next(_calls(far), None):
         variable = any("$" in name for name in said.ciphers)
         return Command(ssh=False, host=host, by_variable=variable, apart=True, far_end=True)
     names = [name for text in said.ciphers for name in text.split(",")]

@@ -41,6 +41,8 @@ class DdSummary:
 
     bytes: int
     seconds: float
+    whole: bool = False
+    """Whether its seconds have no decimals, as in GNU's progress reports."""
     damage: str | None = None
 
 
@@ -53,6 +55,11 @@ def summaries(text: str) -> list[tuple[int, int, DdSummary]]:
         for found in _SUMMARY.finditer(text)
         if _is_summary(found)
     ]
+
+
+def is_verb(text: str) -> bool:
+    """Whether the text is a word for copying, which some languages put before the summary."""
+    return re.fullmatch(r"\s*\S{1,30}\s*", text) is not None and _VERB.search(text) is not None
 
 
 def is_cut(text: str) -> bool:
@@ -73,7 +80,9 @@ def _summary(found: re.Match[str]) -> DdSummary:
     moved = int(found["bytes"])
     # dd prints no thousands separators: whatever stands before the decimals marks them.
     seconds = float(found["seconds"].replace(",", "."))
-    return DdSummary(moved, seconds, _damage(found, moved, seconds))
+    if found["verb"][-1:] in ("-", "−"):
+        seconds = -seconds
+    return DdSummary(moved, seconds, found["seconds"].isdecimal(), _damage(found, moved, seconds))
 
 
 def _damage(found: re.Match[str], moved: int, seconds: float) -> str | None:

@@ -39,6 +39,8 @@ _SENTENCES = {
     "unit_unclear": "bits or bytes: the unit can mean either in",
     "columns_unclear": "several rates, and nothing says of what, in",
     "order_unclear": "names stand below the results or above them, which is not certain, in",
+    "context_unclear": "what stands between or beside the figures may tell them apart from others"
+    " of the same cipher in",
     "repeated": "figures given a second time (at the other end, in a list) count once in",
     "unit_assumed": "MB is taken for 10^6 bytes (unit=MiB says otherwise) in",
 }
@@ -77,7 +79,7 @@ class Figures:
     cipher: CipherName | None
     style: str | None = None
     ends: bool = False
-    figures: list[tuple[Place, str | None, Figure]] = field(default_factory=list)
+    figures: list[tuple[Found, str | None, Figure, Format]] = field(default_factory=list)
     notes: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     formats: Counter[Format] = field(default_factory=Counter)
     tries: dict[tuple[Any, ...], Tries] = field(default_factory=lambda: defaultdict(Tries))
@@ -108,10 +110,11 @@ class Figures:
 
     def _block(self, one: Found, block: Block) -> None:
         """A block's dd summaries; without those its printed rates; without those its times."""
-        if not one.command.ssh:
-            return
-        if block.failed or block.unordered:
+        if block.unordered or (block.failed and one.command.ssh):
             self.notes["not_a_rate" if block.failed else "order_unclear"].append(block.line)
+        elif not (one.command.ssh or one.command.apart):
+            self.notes["no_cipher"].append(block.line)
+        if block.unordered or block.failed or not one.command.ssh:
             return
         if block.summaries and not one.command.dd_apart:
             self._summaries(one, block)
@@ -236,15 +239,34 @@ class Figures:
         return self.says_mb[max(at - 1, 0)][1]
 
     def _add(self, one: Found, source: Format, column: str | None, figure: Figure) -> None:
-        self.formats[source] += 1
         self.tries[_key(one.place, figure, column)].add(figure)
-        self.figures.append((one.place, column, figure))
+        self.figures.append((one, column, figure, source))
+
+    def _certain(self) -> Iterator[tuple[Place, str | None, Figure, Format]]:
+        """The figures without those that may be of another configuration than the first.
+
+        So may those behind a line that is not understood, or in a mail quoted deeper. Where
+        remarks tell figures of one series apart, none is known to be the usual one's.
+        """
+        first: dict[tuple[Any, ...], Found] = {}
+        told_apart = set()
+        for one, column, figure, _ in sorted(self.figures, key=lambda one: one[2].line):
+            key = _key(one.place, figure, column)
+            if first.setdefault(key, one).what.remark != one.what.remark:
+                told_apart.add(key)
+        for one, column, figure, source in self.figures:
+            key = _key(one.place, figure, column)
+            if key in told_apart or one.context != first[key].context:
+                self.notes["context_unclear"].append(figure.line)
+            else:
+                yield one.place, column, figure, source
 
     def _sections(self) -> Iterator[Section]:
         """One for each machine, or for each column that is one."""
         grouped: dict[tuple[int, str | None], list[Figure]] = defaultdict(list)
         places: dict[int, Place] = {}
-        for place, column, figure in self.figures:
+        for place, column, figure, source in self._certain():
+            self.formats[source] += 1
             grouped[id(place), column].append(figure)
             places[id(place)] = place
         for (key, column), figures in grouped.items():

@@ -174,7 +174,7 @@ def is_direction(title: str) -> bool:
 
 def is_same_machine(title: str) -> bool:
     """Whether figures that repeat below the heading are tries, not another configuration's."""
-    return bool(_NUMBERED.search(title)) or counts_tries(title) or is_direction(title)
+    return bool(_NUMBERED.search(title)) or counts_tries(title)
 
 
 def names_other_tool(line: str) -> bool:

@@ -10,6 +10,7 @@ from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands import Command, command_of
 from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.environment import facts_of, node_of
+from parsers.ssh.headings import counts_tries
 from parsers.ssh.hints import COMMAND, FACT, FAILURE, LOG, NAME, RATE, RESULT
 from parsers.ssh.listed import Listed, ListedName, ListedRate
 from parsers.ssh.names import CipherName, cipher_name, mac_name
@@ -48,6 +49,18 @@ _ASKS_DD = re.compile(
     r"[^|;&]{0,80}[$#%]\s(?:sudo )?(?:p?kill|killall)\s[^|;&]{0,40}(?:USR1|INFO)\b"
 )
 """A signal at which dd says how far it is: no command of a transfer's own."""
+_FILE = re.compile(r"\s*\S{0,300}[^\s:]\s*")
+_STAMP = re.compile(
+    r"\d{4}-\d\d-\d\dT?[\d:.,]*Z?|\b(?:(?:mon|tue|wed|thu|fri|sat|sun),? )?"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec) {1,2}\d{1,2}\b",
+    re.I,
+)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_HARMLESS = re.compile(
+    "dd|pv|scp|sftp|rsync|ssh|cipher|speed|rate|throughput|transfer|bandwidth|results?|try|run|test"
+    "|attempt|pass|round|iteration|versuch|lauf|fish|external"
+)
+"""Words beside a result that make it no other thing's."""
 MESSAGE_LIMIT = 400
 CONTINUATION_LIMIT = 12
 """Lines of one command."""
@@ -125,14 +138,22 @@ def events_of(text: str, lists: ListReader, hints: int) -> list[Event]:
         return _log_line(text)
     events: list[Event] = []
     at = 0
-    for start, end, event in _results(text, hints) if hints & (RESULT | RATE) else ():
-        events += _before_result(text[at:start], event, lists)
-        events.append(_echoed(text[at:start], event))
+    is_clear = True
+    for start, end, result in _results(text, hints) if hints & (RESULT | RATE) else ():
+        before, event = text[at:start], _echoed(text[at:start], result)
+        said = _before_result(before, result, lists)
+        is_clear &= bool(said) or _is_harmless(before, event)
+        events += [*said, event]
         at = end
     rest = text[at:]
     if not events:
         return _plain(rest, lists, hints)
-    return events + (_plain(rest, lists, hints) if _is_worth_reading(rest) else [])
+    if _is_worth_reading(rest):
+        after = _plain(rest, lists, hints)
+        is_clear &= bool(after) or _is_harmless(rest, Aside())
+        events += after
+    # Words that are not understood may say that it is another thing's result.
+    return events if is_clear or not any(map(_is_measured, events)) else []
 
 
 def _holds_result(text: str) -> bool:
@@ -168,6 +189,24 @@ def _before_result(text: str, result: Event, lists: ListReader) -> list[Event]:
         echoed = isinstance(result, TimeSpan) and result.echoes and not command.ssh
         return [] if echoed else [command]
     return [event for event in lists.read(text) or [] if not isinstance(event, ListedRate)]
+
+
+def _is_harmless(text: str, result: Event) -> bool:
+    """Whether words beside a result say no more than which tool, try, file or hour it is of."""
+    if isinstance(result, TimeSpan) and (result.echoes or result.kind == "cpu"):
+        return True
+    if not _is_worth_reading(text) or counts_tries(text) or _CHATTER.match(text):
+        return True
+    is_copied = isinstance(result, Aside) or (isinstance(result, Report) and result.kind == "try")
+    if is_copied and _FILE.fullmatch(text):
+        return True
+    words = _LETTERS.findall(_STAMP.sub(" ", text).lower())
+    return all(map(_HARMLESS.fullmatch, words)) or dd_lines.is_verb(text)
+
+
+def _is_measured(event: Event) -> bool:
+    is_time = isinstance(event, TimeSpan) and event.kind == "real"
+    return is_time or isinstance(event, (DdSummary, Report))
 
 
 def _echoed(before: str, result: Event) -> Event:

@@ -2,13 +2,14 @@
 
 import csv
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 from parsers.ssh.environment import names_machine
-from parsers.ssh.headings import counts_tries, is_direction
-from parsers.ssh.list_tokens import PLAIN_NUMBER, RATE_WORDS, tokens_of
+from parsers.ssh.headings import counts_tries, is_direction, names_other_tool
+from parsers.ssh.list_tokens import PLAIN_NUMBER, RATE_WORDS, Value, tokens_of
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.units import UNIT_SOUGHT, Unit, unit_of, unit_within
 
@@ -34,12 +35,27 @@ _SKIP = re.compile(
 )
 _DIFFERENCE = re.compile(
     r"(?:\b|_)(?:chang|loss|delta|diff|gain|increase|decrease|improve|overhead|penalty|änderung"
-    r"|verlust|gewinn|unterschied|perte|écart|variation|limit|target|expected)|[Δδ差]|増減",
+    r"|verlust|gewinn|unterschied|perte|écart|variation|limit|target|expected"
+    r"|theor|extrapol|estimat|guess|normali[sz]|typo|per (?:core|thread|[gm]hz|watt|cpu|stream))"
+    r"|[Δδ差]|増減",
     re.I,
 )
 """Titles of rates that no transfer reached."""
+_ROW_NUMBER = re.compile(
+    r"(?:#|n|no|nr|number|nummer|rank|rang|pos|try|run|pass|test|round|attempt|iteration|versuch"
+    r"|lauf|messung|essai)\W*$",
+    re.I,
+)
+"""Titles of numbers left of the name that only count the rows."""
+_SETTING = re.compile(r".*\b(?:size|bytes|amount|count|bits?|key\w*|link|network)\b", re.I)
+"""Titles of numbers that no measurement gives: rows that differ in them are no tries."""
+_QUANTITY = re.compile(
+    r"\b(?:max|total|sum|summe|gesamt|combined|geomean|baseline|network|netzwerk|link|wire|tcp)\b",
+    re.I,
+)
+"""Words that no name of a machine has."""
 _NO_MACHINE = re.compile(
-    r"v?\d|.*[=]|.*\b(?:(?:open|libre|boring)ss[hl]\w*|dropbear|putty|hpn|threads?|streams?"
+    r"v?\d|.*(?:=|/s/)|.*\b(?:(?:open|libre|boring)ss[hl]\w*|dropbear|putty|hpn|threads?|streams?"
     r"|connections?|sessions?|jobs?|mtu|version|verbindung\w*)\b",
     re.I,
 )
@@ -104,6 +120,17 @@ class Column:
         return self.kind == "name" or _NOTE.match(self.label) is not None or not words.strip()
 
     @property
+    def is_counter(self) -> bool:
+        """Whether its numbers only count rows, or were measured: none tells rows apart."""
+        is_measured = self.kind == "skip" and not self.is_setting
+        return is_measured or _ROW_NUMBER.match(self.label) is not None
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether somebody chose its numbers: a size, a count."""
+        return _SETTING.match(self.label) is not None
+
+    @property
     def is_machine(self) -> bool:
         """Whether words in it name the machine of their row."""
         return _MACHINE.match(self.label) is not None
@@ -156,6 +183,14 @@ class Header:
             return column.unit
         return column.unit or self.unit
 
+    def settings_of(self, values: Sequence[Value]) -> str:
+        """What a row says in columns of sizes and counts, which tell its rates from another's."""
+        if len(self.columns) != len(values):
+            return ""
+        cells = zip(self.columns, values, strict=True)
+        said = (value.text for one, value in cells if one.kind == "skip" and one.is_setting)
+        return " ".join(said)
+
     def cells_of(self, text: str) -> list[str] | None:
         """The cells of a row, if something stands between them that shows empty ones."""
         if not self.columns:
@@ -183,7 +218,7 @@ def _titles(text: str, cells: list[str], unit: Unit | None) -> Header | None:
     if len(cells) < 2 or not columns:
         return None
     separator = _separator(text)
-    named = columns[0].kind == "name" or (separator and _names_later(cells, columns))
+    named = columns[0].kind == "name" or _names_later(cells, columns)
     numbered = any(PLAIN_NUMBER.fullmatch(cell) for cell in cells)
     titled = any(one.mac or one.cipher for one in columns[1:]) and _is_corner(columns, text)
     if not named and (numbered or not titled):
@@ -268,14 +303,26 @@ def _value_columns(columns: list[Column]) -> tuple[Column, ...]:
     first = next((index for index, one in enumerate(columns) if one.kind == "name"), None)
     if first is None:
         return tuple(columns)
-    before = [one for one in columns[:first] if one.kind not in ("skip", "machine") and one.label]
+    # What stands left of a name may be of anything: a version, threads, sizes.
+    before = [
+        replace(one, kind="unclear")
+        for one in columns[:first]
+        if one.label and not (one.is_counter or one.kind == "machine")
+    ]
     after = [one for one in columns[first:] if one.kind not in ("name", "machine")]
     return tuple(before + after)
 
 
 def is_summary(title: str) -> bool:
     """Whether a column or row of that title sums up the others: a mean, a maximum, a ratio."""
-    return bool(_MEAN.match(title) or _SKIP.match(title) or _DIFFERENCE.search(title))
+    patterns = (_DIFFERENCE, _QUANTITY)
+    sums_up = _MEAN.match(title) or _SKIP.match(title)
+    return bool(sums_up or any(pattern.search(title) for pattern in patterns))
+
+
+def is_no_measurement(words: str) -> bool:
+    """Whether words say that a rate is a difference, a bound or a guess."""
+    return _DIFFERENCE.search(words) is not None
 
 
 def _separator(text: str) -> str | None:
@@ -339,7 +386,7 @@ def _kind(label: str, unit: Unit | None, cipher: CipherName | None, mac: str | N
         return "unclear"
     if unit is None and label.lower() != "cpu" and _MACHINE.match(label):
         return "machine"
-    if _SKIP.match(label):
+    if _SKIP.match(label) or _QUANTITY.search(label):
         return "skip"
     if is_rate_title(label) if label else unit:
         return "rate"
@@ -353,4 +400,4 @@ def is_rate_title(title: str) -> bool:
 
 def is_machine_name(title: str) -> bool:
     """Whether the title of a column or row may name a machine."""
-    return not _NO_MACHINE.match(title)
+    return not (_NO_MACHINE.match(title) or names_other_tool(title))

@@ -23,6 +23,8 @@ class ListedRate(NamedTuple):
     problem: str | None = None
     table: int = 0
     """Which table of the text it stands in: one row that is not understood spoils them all."""
+    remark: str = ""
+    """Words in brackets or behind a # on its line that may say of which configuration it is."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class ListedName:
     mac: str | None
     attempt: bool
     bare: bool
+    remark: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The lines of an ssh text in turn: what the ones before make the next one mean."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from parsers.ssh.headings import (
     NOTHING,
     Headed,
     counts_tries,
+    is_direction,
     is_same_machine,
     names_other_tool,
     names_setting,
@@ -71,6 +72,8 @@ class Found(NamedTuple):
     what: ListedRate | Block
     command: Command
     place: Place
+    context: tuple[int, int] = (0, 0)
+    """As of a block: results of a cipher in another context are no further tries of it."""
 
 
 @dataclass
@@ -91,6 +94,8 @@ class SshSequence:
     """Reads lines in turn; `found`, `places` and the rest hold what they said."""
 
     lists: ListReader
+    depths: Mapping[int, int] = field(default_factory=dict)
+    """How deep a line is quoted, for those that are."""
     found: list[Found] = field(default_factory=list)
     places: list[Place] = field(default_factory=lambda: [Place(1)])
     understood: set[int] = field(default_factory=set)
@@ -109,6 +114,8 @@ class SshSequence:
     """How many were found before that command."""
     _prints_name: bool = False
     """Whether a script printed a variable since the ssh command before."""
+    _breaks: list[int] = field(default_factory=lambda: [0])
+    """Lines that are not understood, the one in force last."""
     _heads: Headed = NOTHING
     _masked: Acceleration = "default"
     _bare_names: int = 0
@@ -138,6 +145,9 @@ class SshSequence:
         if not _ONE_WORD.fullmatch(text):
             self._listing = False
         block = self._block
+        is_output = block.command.typed and not block.command.ssh
+        if not is_output and not is_same_machine(text):
+            self._breaks.append(self._line)
         in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
         if not in_force or counts_tries(text):
             return
@@ -294,7 +304,7 @@ class SshSequence:
         last = self._block
         self._close()
         first, base = self._first, self._base
-        result_first = first is not None and first.cipher is None and first.command.ssh
+        result_first = first is not None and first.cipher is None and not first.is_elsewhere
         name_last = first is not None and last.cipher is not None and last.lacks(first)
         if base.names == "after" or (base.by_variable and result_first and name_last):
             last.cipher = None
@@ -313,6 +323,7 @@ class SshSequence:
         block.attempt = name.attempt
         block.compression = base.compression
         block.listed = self._bare_names
+        block.remark = name.remark
         self._open(block)
 
     def _rate(self, rate: ListedRate) -> bool:
@@ -336,7 +347,8 @@ class SshSequence:
             self._close()
         self._use_title((rate.cipher.name, rate.mac))
         self._first = self._first or Block(self._line, self._base, rate.cipher)
-        self._found(Found(self._line, rate, self._context(self._base), self._place))
+        command = self._context(self._base)
+        self._found(Found(self._line, rate, command, self._place, self._here))
         return True
 
     def _found(self, one: Found) -> None:
@@ -347,17 +359,22 @@ class SshSequence:
 
     def _open(self, block: Block) -> None:
         self._close()
-        block.command = self._context(block.command)
+        block.command, block.context = self._context(block.command), self._here
         self._block = block
 
     def _close(self) -> None:
         block = self._block
-        if block.listed >= LISTING and not self.found:
-            block.cipher = None
+        is_listing = block.listed >= LISTING and not self.found
+        if is_listing or 2 <= block.listed <= block.results:
+            block.cipher, block.foreign = None, True
         if not block.is_empty:
             self._first = self._first or block
-            self._found(Found(block.line, block, block.command, self._place))
-        self._block = Block(self._line, self._context(self._base))
+            self._found(Found(block.line, block, block.command, self._place, block.context))
+        self._block = Block(self._line, self._context(self._base), context=self._here)
+
+    @property
+    def _here(self) -> tuple[int, int]:
+        return self._breaks[-1], self.depths.get(self._line, 0)
 
     def _context(self, command: Command) -> Command:
         """The command, under the heading above and the mask that the shell was told to export."""
@@ -390,8 +407,10 @@ class SshSequence:
             return
         self._settings_of(title, first)
         repeats = self._key(first) in self._place.seen
-        is_used = is_same_machine(title.text) or names_setting(title.text)
-        if not is_same_machine(title.text) and (names_machine(title.text) or repeats):
+        is_try = is_same_machine(title.text)
+        is_used = is_try or names_setting(title.text)
+        is_new = names_machine(title.text) or (repeats and not is_direction(title.text))
+        if not is_try and is_new:
             is_used = True
             before = self._place
             self._new_place(title.label)
@@ -403,6 +422,8 @@ class SshSequence:
             self._place.heading = title
         if is_used and not _STATES_RATE.search(title.text):
             self.understood.add(title.line)
+            if title.line == self._breaks[-1] and (is_try or not repeats):
+                self._breaks.pop()
         self._place.seen.add(self._key(first))
 
     def _key(self, first: tuple[str, str | None]) -> tuple[Any, ...]:

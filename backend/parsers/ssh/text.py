@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from parsers.lines import Line
+from parsers.lines import QUOTE, Line
 from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.figures import Figures
 from parsers.ssh.hints import COMMAND, FAILURE, NAME, Hinted
@@ -39,7 +39,9 @@ def read_ssh_text(
     hinted = Hinted(written)
     candidates = (line for line, hint in hinted if hint & (NAME | COMMAND))
     about_ssh = cipher is not None or any(is_about_ssh(line.text) for line in candidates)
-    sequence = SshSequence(ListReader(about_ssh))
+    quoted = ((line.number, QUOTE.match(line.given)) for line in lines if ">" in line.given[:40])
+    depths = {number: found[0].count(">") for number, found in quoted if found}
+    sequence = SshSequence(ListReader(about_ssh), depths)
     left, cut = MOST_READ, []
     for numbers, text, hint in joined((line.number, line.text, hint) for line, hint in hinted):
         left -= len(text) if hint & ~FAILURE else 0

@@ -50,6 +50,9 @@ class Block:
     """Whether its name may belong to the result above it instead."""
     foreign: bool = False
     """Whether something that is not understood stands between it and the last cipher."""
+    context: tuple[int, int] = (0, 0)
+    """The last line above it that is not understood, and how deep its own line is quoted."""
+    remark: str = ""
     summaries: list[Summary] = field(default_factory=list)
     clocks: list[Clock] = field(default_factory=list)
     rates: list[tuple[int, Report]] = field(default_factory=list)
@@ -65,6 +68,16 @@ class Block:
     def is_empty(self) -> bool:
         """Whether nothing was measured."""
         return not (self.summaries or self.clocks or self.rates)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether a single command that sends nothing through ssh gave its results."""
+        return self.command.apart and not self.command.by_variable
+
+    @property
+    def results(self) -> int:
+        """How many there are of the kind that has most."""
+        return max(len(self.summaries), len(self.clocks), len(self.rates))
 
     def lacks(self, other: "Block") -> bool:
         """Whether it has no result of the kind by which the other is measured.
@@ -113,7 +126,7 @@ def _is_progress(earlier: Summary, later: Summary) -> bool:
     if earlier.line == later.line or later.records:
         return in_order or _nearly(earlier.dd.seconds, later.dd.seconds)
     # The last of GNU's progress reports, which are of whole seconds, without the counts.
-    return earlier.dd.seconds.is_integer() and 0 < later.dd.seconds - earlier.dd.seconds < 1
+    return earlier.dd.whole and 0 < later.dd.seconds - earlier.dd.seconds < 1
 
 
 def _nearly(first: float, second: float) -> bool:

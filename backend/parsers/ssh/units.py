@@ -25,7 +25,7 @@ _PREFIXES = {
 }
 
 PER_SECOND = (
-    r"(?:\s?/\s?(?:seconds?|secs?|sek|s|с|сек|秒)(?![^\W\d_])|ps(?![^\W\d_])|\sper\ssecond)"
+    r"(?:\s?/\s?(?:seconds?|secs?|sek|s|с|сек|秒)(?![^\W\d_]|/\w)|ps(?![^\W\d_])|\sper\ssecond)"
 )
 UNIT = (
     r"(?P<prefix>kilo|mega|giga|tera|[kmgtкмгт])?(?P<binary>i)?"
