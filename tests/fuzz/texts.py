@@ -191,9 +191,11 @@ def _invented(text: str, reading: Reading) -> Iterator[str]:
 
 
 def _with_its_rest(lines: list[str], figure: Figure) -> str:
-    """A line, and those that it goes on in as a command does."""
+    """A line; of a command over several lines all of them, and the result below."""
     last = figure.line
-    while last < len(lines) and lines[last - 1].rstrip().endswith(("|", "\\")):
+    while last < len(lines) and lines[last - 1].rstrip().endswith(("|", "\\", "<td>")):
+        last += 1
+    if last > figure.line:
         last += 1
     return " ".join(lines[figure.line - 1 : last])
 
