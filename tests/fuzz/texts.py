@@ -62,6 +62,10 @@ PIECES = (
 )
 
 
+LINES_OF_A_COMMAND = 8
+"""Of one that is broken over several lines, with the result that it prints."""
+
+
 @dataclass
 class Tally:
     """What a run of the fuzzer did."""
@@ -191,13 +195,10 @@ def _invented(text: str, reading: Reading) -> Iterator[str]:
 
 
 def _with_its_rest(lines: list[str], figure: Figure) -> str:
-    """A line; of a command over several lines all of them, and the result below."""
-    last = figure.line
-    while last < len(lines) and lines[last - 1].rstrip().endswith(("|", "\\", "<td>")):
-        last += 1
-    if last > figure.line:
-        last += 1
-    return " ".join(lines[figure.line - 1 : last])
+    """A line; of a command that goes on, with a pipe, below it also the lines of its result."""
+    first = lines[figure.line - 1]
+    goes_on = first.rstrip().endswith(("|", "\\", "<td>"))
+    return " ".join(lines[figure.line - 1 :][: LINES_OF_A_COMMAND if goes_on else 1])
 
 
 def _is_printed(figure: Figure, line: str) -> bool:
