@@ -25,8 +25,8 @@ ALLOWED: dict[str, set[str]] = {
 
 PURE = ("documents", "parsers", "analysis", "exports")
 
-LAYERS = ("models", "queries", "api")
-"""Inside `runs`: tables, reads, HTTP; a layer imports those before it."""
+LAYERS = ("models", "analytics", "queries", "api")
+"""Inside `runs`: tables, the columnar copy, reads, HTTP; a layer imports those before it."""
 
 
 def modules(package: str) -> list[Path]:

@@ -29,7 +29,7 @@ NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 
 @dataclass(frozen=True)
 class Vote:
-    """What one machine in one environment says about one cipher.
+    """What one host in one group says about one cipher.
 
     `value` is in the metric's unit, or None where this run has no value in it. `uncertainty` of
     a normalised value is the factor of its run's speed index, None where it is unknown.
@@ -38,7 +38,6 @@ class Vote:
     group_key: str
     group_label: str
     host_id: int
-    environment_id: int
     cipher: str
     value: float | None
     source: str
@@ -49,8 +48,8 @@ class Vote:
 class Group:
     """One bar group.
 
-    `hosts` counts the (host, environment) pairs that belong to it, `n` of a value those among
-    them that measured this cipher. `uncertainty` of normalised values, by cipher: the median of
+    `hosts` counts the hosts that belong to it, `n` of a value those among them that measured this
+    cipher. `uncertainty` of normalised values, by cipher: the median of
     the votes' factors, of those that are known; a cipher where none is known is absent.
     `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; told of
     figures of up to `FEW_VOTES` alone, and by the database alone.
@@ -96,7 +95,7 @@ def _group_order(group: Group) -> tuple[bool, object]:
     return (group.key == UNKNOWN_KEY, natural_key(group.label))
 
 
-def _group(key: str, votes: list[Vote], machines: int) -> Group:
+def _group(key: str, votes: list[Vote], hosts: int) -> Group:
     values: defaultdict[str, list[float]] = defaultdict(list)
     factors: defaultdict[str, list[float]] = defaultdict(list)
     for vote in votes:
@@ -107,8 +106,7 @@ def _group(key: str, votes: list[Vote], machines: int) -> Group:
     return Group(
         key=key,
         label=min(vote.group_label for vote in votes),
-        # A cipher's latest run may be an older one, of another group.
-        hosts=max(machines, len({(vote.host_id, vote.environment_id) for vote in votes})),
+        hosts=hosts,
         values={cipher: summarise_group(values[cipher]) for cipher in sorted(values)},
         sources=tuple(sorted({vote.source for vote in votes})),
         uncertainty={
@@ -119,31 +117,29 @@ def _group(key: str, votes: list[Vote], machines: int) -> Group:
 
 def build_comparison(
     votes: Iterable[Vote],
-    machines: Mapping[str, int],
+    hosts: Mapping[str, int],
     *,
     tool: str,
     group_by: str,
     metric: str,
     profile: str | None,
 ) -> Comparison:
-    """Group the votes, one for each (host, environment, cipher), and summarise each group.
+    """Group the votes, one for each (group, host, cipher), and summarise each group.
 
-    `machines` says how many (host, environment) pairs each group has. Votes without a value do
-    not count; for a metric that needs a baseline the machines that have none are counted in
-    `excluded["no_baseline"]`.
+    `hosts` says how many hosts each group has. Votes without a value do not count; for a metric
+    that needs a baseline, `excluded["no_baseline"]` counts the hosts that have none.
     """
     valued: defaultdict[str, list[Vote]] = defaultdict(list)
-    compared: set[tuple[int, int]] = set()
-    without: set[tuple[int, int]] = set()
+    compared: set[int] = set()
+    without: set[int] = set()
     for vote in votes:
-        machine = (vote.host_id, vote.environment_id)
         if vote.value is None:
-            without.add(machine)
+            without.add(vote.host_id)
         else:
-            compared.add(machine)
+            compared.add(vote.host_id)
             valued[vote.group_key].append(vote)
     return comparison_of(
-        [_group(key, members, machines.get(key, 0)) for key, members in valued.items()],
+        [_group(key, members, hosts[key]) for key, members in valued.items()],
         tool=tool,
         group_by=group_by,
         metric=metric,

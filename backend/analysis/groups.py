@@ -26,10 +26,15 @@ def percentile(ordered: Sequence[float], fraction: float) -> float:
 
     `ordered` ascending, at least one value; `fraction` from 0 to 1.
     """
-    rank = fraction * (len(ordered) - 1)
-    below = int(rank)
+    below = int(fraction * (len(ordered) - 1))
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (rank - below)
+    return interpolated(len(ordered), fraction, ordered[below], ordered[above])
+
+
+def interpolated(n: int, fraction: float, below: float, above: float) -> float:
+    """The same from the two of n values whose ranks are closest to it."""
+    rank = fraction * (n - 1)
+    return below + (above - below) * (rank - int(rank))
 
 
 def summarise_group(votes: Sequence[float]) -> GroupSummary:

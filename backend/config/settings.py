@@ -29,6 +29,8 @@ CIPHERMARK_PROXIES = env.number("CIPHERMARK_PROXIES", default=1 if PRODUCTION el
 CIPHERMARK_TOKEN_RATE = env.number("CIPHERMARK_TOKEN_RATE", default=6000)
 CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
 CIPHERMARK_SIGN_IN_RATE = env.number("CIPHERMARK_SIGN_IN_RATE", default=20)
+# Of each process that answers questions over many rows; beyond it they are slower.
+CIPHERMARK_ANALYTICS_MEMORY = env.text("CIPHERMARK_ANALYTICS_MEMORY") or "1GB"
 ALLOWED_HOSTS = env.names("CIPHERMARK_ALLOWED_HOSTS")
 SECRET_KEY = env.text("CIPHERMARK_SECRET_KEY")
 DATABASE_URL = env.url("DATABASE_URL")

@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from runs.data_version import data_changed
 from runs.judging import judge_again
 from runs.models import Host, Run
+from runs.models.run import COUNTED
 from runs.queries.machine_results import COLUMNS, OF_MACHINE, RESULT, SERIES_SET
-from runs.queries.selection import COUNTED
 from runs.queries.statements import LATEST_FIRST
 from runs.shown_names import NAME_HOSTS
 

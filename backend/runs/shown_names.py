@@ -4,7 +4,7 @@ What an editor decided stays: a name that was known when an editor renamed or me
 renames it no more (`HostName.renames`).
 """
 
-from runs.queries.selection import COUNTED
+from runs.models.run import COUNTED
 from runs.queries.statements import LATEST_FIRST
 
 

@@ -56,7 +56,7 @@ class Latest(models.Model):
     cpu_seconds_per_gb = models.FloatField(null=True)
     cpu_bound_throughput = models.FloatField(null=True)
     doubts = models.SmallIntegerField(
-        db_default=0, help_text="Bits: what is doubtful of it (`runs.queries.doubt`)."
+        db_default=0, help_text="Bits: what is doubtful of it (`runs.analytics.quality_flags`)."
     )
 
     class Meta:

@@ -8,6 +8,10 @@ from runs.models.host import Host
 from runs.models.imported_text import ImportedText
 from runs.models.token import ApiToken
 
+COUNTED = "r.status = 'ready' AND NOT r.hidden"
+"""SQL of a run (r): hidden and rejected runs never count; nor do implausible figures, which have no
+median."""
+
 
 class Run(models.Model):
     """A run: accepted once its document is stored, then ready or rejected with the reason."""

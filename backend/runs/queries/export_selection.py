@@ -13,9 +13,9 @@ from uuid import UUID
 
 from analysis.comparison import Group
 from runs.models.environment import OF_LIBRARIES
+from runs.models.run import COUNTED
 from runs.queries.machine_results import LATEST_FIRST, Relation, machine_results
 from runs.queries.selection import (
-    COUNTED,
     OF_ROW,
     ComparisonQuery,
     Where,

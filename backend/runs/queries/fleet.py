@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef
 
 from runs.models import BaselineLevel, Host, Run
-from runs.queries.selection import COUNTED, voting_environment
+from runs.models.run import COUNTED
+from runs.queries.selection import voting_environment
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 
 _VOTES = """

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from analysis.comparison import NEEDS_BASELINE, Group
 from analysis.groups import GroupSummary
+from runs.analytics.quality_flags import DOUBTFUL_VOTES, is_doubtful
 from runs.models import ReferenceProfile
-from runs.queries.doubt import DOUBTFUL_VOTES, is_doubtful
 from runs.queries.machine_results import (
     LATEST_FIRST,
     Relation,
@@ -99,7 +99,7 @@ class GroupedVotes:
 class ValueRow(NamedTuple):
     """A group's summary of one slot. `group` is what the query groups by, an id or a text.
 
-    `doubtful`: of its votes, None where there are too many to tell (`runs.queries.doubt`).
+    `doubtful`: of its votes, None where there are too many to tell.
     """
 
     group: Any

@@ -14,9 +14,10 @@ from analysis.history import ToolBreak, changes_between_breaks, find_breaks
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference
 from runs.models import Environment, Host, ReferenceProfile, RunDocument
+from runs.models.run import COUNTED
 from runs.queries.comparison import profile_of
 from runs.queries.machine_results import Relation
-from runs.queries.selection import COUNTED, ComparisonQuery, Where, add_filter, class_conditions
+from runs.queries.selection import ComparisonQuery, Where, add_filter, class_conditions
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 from runs.queries.votes import baseline_join
 

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.comparison import natural_key
+from runs.models.run import COUNTED
 from runs.queries.host_names import NAMED_LIKE
 from runs.queries.recommendation import MOST_HOSTS, PLAIN_SSH, HostSelection
-from runs.queries.selection import COUNTED, dimension_value
+from runs.queries.selection import dimension_value
 from runs.queries.statements import fetch_rows
 
 

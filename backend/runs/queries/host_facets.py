@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from analysis.comparison import natural_key
 from runs.models import DimensionValue
+from runs.models.run import COUNTED
 from runs.queries.facets import FACETS, Facet, FacetOption
 from runs.queries.host_names import NAMED_LIKE
-from runs.queries.selection import COUNTED, Where, add_filter, dimension_value
+from runs.queries.selection import Where, add_filter, dimension_value
 from runs.queries.statements import LATEST_FIRST, fetch_rows
 from runs.rollups import Made, Question, maker, rollup
 

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 from analysis.host_names import NamedRuns, alternating, together
 from documents.naming import same_name
 from runs.models import HostName
-from runs.queries.selection import COUNTED
+from runs.models.run import COUNTED
 from runs.queries.statements import fetch_rows
 
 _NAMES = """

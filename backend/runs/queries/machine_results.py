@@ -9,12 +9,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from runs.queries.doubt import DOUBTS
-from runs.queries.selection import (
-    COUNTED,
-    ComparisonQuery,
-    class_conditions,
-)
+from runs.analytics.quality_flags import DOUBTS
+from runs.models.run import COUNTED
+from runs.queries.selection import ComparisonQuery, class_conditions
 from runs.queries.statements import array, fetch_prepared
 
 LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"

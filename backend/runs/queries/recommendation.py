@@ -16,9 +16,10 @@ from analysis.cipher_catalogue import cipher_catalogue
 from analysis.host_ciphers import CipherRate, HostCiphers
 from analysis.offered_ciphers import NOT_OFFERED, offered_ciphers
 from documents.types import Method
-from runs.queries.doubt import DISTURBED, NOISY
+from runs.analytics.quality_flags import DISTURBED, NOISY
+from runs.models.run import COUNTED
 from runs.queries.machine_results import LATEST_FIRST, Relation, machine_results
-from runs.queries.selection import COUNTED, Where, add_filter
+from runs.queries.selection import Where, add_filter
 from runs.queries.statements import fetch_rows
 
 PERIOD_FILTERS = ("host", "source")
@@ -239,7 +240,7 @@ def _latest_runs(selection: HostSelection) -> list[_Latest]:
 
 @dataclass(frozen=True)
 class _Figure:
-    """A rate, its run, and the bits of what is doubtful of it (`runs.queries.doubt`)."""
+    """A rate, its run, and the bits of what is doubtful of it (`runs.analytics.quality_flags`)."""
 
     rate: CipherRate
     run: EvidenceRun

@@ -86,7 +86,7 @@ class MeasurementDetail:
 
     @property
     def doubtful(self) -> bool:
-        """Noisy, or of a run that states what disturbed it (`runs.queries.doubt`)."""
+        """Noisy, or of a run that states what disturbed it (`runs.analytics.quality_flags`)."""
         return self.noisy or self.disturbed
 
     @property

@@ -95,10 +95,6 @@ class Where:
         return " AND ".join(self.conditions)
 
 
-COUNTED = "r.status = 'ready' AND NOT r.hidden"
-"""Hidden and rejected runs never count; nor do implausible figures, which have no median."""
-
-
 OF_ROW = "s.tool"
 """In place of a tool: that of each row's series (s)."""
 

@@ -16,9 +16,9 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
+from runs.models.run import COUNTED
 from runs.queries.machine_results import OF_MACHINE, SERIES_SET, Relation
 from runs.queries.selection import (
-    COUNTED,
     ComparisonQuery,
     grouping,
     machine_conditions,

@@ -1,128 +1,156 @@
-"""The votes of a comparison in SQL: of each machine the latest result, and its value."""
+"""The votes of a comparison: of each host in each group its latest result, and its value."""
 
-import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from analysis.comparison import NEEDS_BASELINE
+from analysis.comparison import NEEDS_BASELINE, Group
+from analysis.groups import FEW_VOTES, GroupSummary, interpolated
+from runs.analytics.engine import Ask
+from runs.analytics.quality_flags import is_doubtful
 from runs.models import ReferenceProfile
-from runs.queries.machine_results import LATEST_FIRST, Relation, SeriesTable, machine_results
-from runs.queries.selection import (
-    ComparisonQuery,
-    grouping,
-    machine_conditions,
-    result_conditions,
-    voting_environment,
-)
+from runs.queries.figures import LATEST, Statement, results_statement
+from runs.queries.machine_results import SeriesTable, Slot
+from runs.queries.selection import ComparisonQuery, grouping
 from runs.queries.statements import fetch_prepared
 
 VALUES = {
     "throughput": "v.median",
-    "normalised": "v.median / i.index",
-    "vs_arcfour": "v.median / b.level",
-    "vs_blowfish": "v.median / b.level",
-    "vs_3des": "v.median / b.level",
+    "normalised": "v.median / d.divisor",
+    "vs_arcfour": "v.median / d.divisor",
+    "vs_blowfish": "v.median / d.divisor",
+    "vs_3des": "v.median / d.divisor",
     "cpu_seconds_per_gb": "v.cpu_seconds_per_gb",
     "cpu_bound_throughput": "v.cpu_bound_throughput",
-    "cpu_bound_normalised": "v.cpu_bound_throughput / i.index",
+    "cpu_bound_normalised": "v.cpu_bound_throughput / d.divisor",
 }
 """Metric -> SQL of a vote's value, NULL where its run has none."""
 
-UNCERTAINTY = {"normalised": "i.uncertainty"}
-"""Metric -> SQL of the factor that a vote's value is uncertain by."""
-
-SILENT = {"cpu_bound_normalised": "v.cpu_bound_throughput IS NULL"}
-"""Metric -> when a vote says nothing at all, not even that its machine has no baseline."""
-
-_CPU_BOUND_INDEX = """
-LEFT JOIN LATERAL (
-    SELECT exp(avg(ln(b.cpu_bound_level / reference.level::float8))) AS index
-    FROM runs_baselinelevel b
-    JOIN jsonb_each_text(%s::jsonb) reference(family, level) ON reference.family = b.family
-    WHERE b.run_id = v.run_id AND b.tool = %s AND b.cpu_bound_level IS NOT NULL
-) i ON true
+_DIVISORS = {
+    "normalised": """
+        SELECT run, "index" AS divisor, uncertainty FROM speed_index
+        WHERE tool = $tool AND profile = $profile
+    """,
+    "cpu_bound_normalised": """
+        SELECT run, "index" AS divisor, NULL::DOUBLE AS uncertainty FROM cpu_bound_index
+        WHERE tool = $tool AND profile = $profile
+    """,
+}
+_LEVELS = """
+    SELECT run, level AS divisor, NULL::DOUBLE AS uncertainty FROM level
+    WHERE tool = $tool AND family = $family
 """
-"""The speed index of a run from its CPU-bound levels; parameters: {family: level}, tool."""
-
-
-def baseline_join(query: ComparisonQuery, profile: ReferenceProfile | None) -> Relation:
-    """The join that brings the divisor of each vote's (v) run."""
-    if query.metric == "normalised":
-        join = (
-            "LEFT JOIN runs_runspeedindex i"
-            " ON i.run_id = v.run_id AND i.tool = %s AND i.profile_id = %s"
-        )
-        return Relation(join, (query.tool, profile.pk if profile else None))
-    if query.metric == "cpu_bound_normalised":
-        levels = profile.levels.get(query.tool, {}) if profile else {}
-        return Relation(_CPU_BOUND_INDEX, (json.dumps(levels), query.tool))
-    if query.metric in NEEDS_BASELINE:
-        join = (
-            "LEFT JOIN runs_baselinelevel b"
-            " ON b.run_id = v.run_id AND b.tool = %s AND b.family = %s"
-        )
-        return Relation(join, (query.tool, query.metric.removeprefix("vs_")))
-    return Relation("")
-
-
-def results_of_query(query: ComparisonQuery, series: SeriesTable) -> Relation:
-    """FROM and WHERE of the results (l) of these series that the query's filters let through.
-
-    With them are their series (s), machines (k), environments (e) and, where the group is one of
-    runs, those (r).
-    """
-    results = machine_results(series.array, query.until)
-    reads_run = grouping(query.group_by).reads_run
-    run = "JOIN runs_run r ON r.id = l.run_id" if reads_run else ""
-    machines, dates = machine_conditions(query), result_conditions(query)
-    sql = f"""
-        FROM {results.sql}
-        JOIN {series.table.sql} ON s.id = l.series_id
-        JOIN runs_machine k ON k.id = l.machine_id
-        JOIN runs_environment e ON e.id = k.environment_id {run}
-        WHERE l.series_id = ANY({series.array.sql}) AND {machines.text} AND {dates.text}
-    """
-    return Relation(
-        sql,
-        (
-            *results.parameters,
-            *series.table.parameters,
-            *series.array.parameters,
-            *machines.parameters,
-            *dates.parameters,
-        ),
-    )
-
-
-def votes_of_query(query: ComparisonQuery, series: SeriesTable) -> Relation:
-    """One row for each host, environment and slot: of the latest run that measured it.
-
-    Columns: g (what `grouping` groups by), host_id, environment_id (`voting_environment`), slot,
-    run_id, started_at, the figures, what is doubtful of them, and the source as a bit of
-    `SOURCE_BITS`.
-    """
-    environment = voting_environment(query.tool)
-    group = grouping(query.group_by, query.tool)
-    results = results_of_query(query, series)
-    sql = f"""
-        SELECT DISTINCT ON (k.host_id, {environment}, s.slot)
-            {group.key} AS g, k.host_id, {environment} AS environment_id, s.slot,
-            l.run_id, l.started_at,
-            l.median, l.cpu_seconds_per_gb, l.cpu_bound_throughput, l.doubts,
-            {SOURCE_BIT} AS source
-        {results.sql}
-        ORDER BY k.host_id, {environment}, s.slot, {LATEST_FIRST}, s.place
-    """
-    return Relation(sql, (*group.parameters, *results.parameters))
-
 
 SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
-SOURCE_BIT = "CASE k.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
+_SOURCE_BIT = "CASE v.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
 
 
 def sources_of(bits: int) -> tuple[str, ...]:
-    """The sources that `bit_or` of `SOURCE_BIT` stands for."""
+    """The sources that `bit_or` of their `SOURCE_BITS` stands for."""
     return tuple(sorted(name for name, bit in SOURCE_BITS.items() if bits & bit))
+
+
+def votes_statement(
+    query: ComparisonQuery, profile: ReferenceProfile | None, series: SeriesTable
+) -> Statement:
+    """`votes` (g, host, slot, run, value, uncertainty, source, doubtful) on the query's metric.
+
+    The latest run has the vote whatever it can say: without a baseline its value is NULL, and
+    without CPU time a vote on the CPU-bound normalised rate is none at all.
+    """
+    statement = results_statement(query, series)
+    statement.ctes["latest"] = LATEST
+    divisor, uncertainty = "", "NULL::DOUBLE"
+    if query.metric in NEEDS_BASELINE:
+        statement.ctes["divisors"] = _DIVISORS.get(query.metric, _LEVELS)
+        if query.metric in _DIVISORS:
+            statement.parameters["profile"] = profile.pk if profile else None
+        else:
+            statement.parameters["family"] = query.metric.removeprefix("vs_")
+        divisor, uncertainty = "LEFT JOIN divisors d ON d.run = v.run", "d.uncertainty"
+    silent = "v.cpu_bound_throughput IS NULL" if query.metric == "cpu_bound_normalised" else "false"
+    statement.ctes["votes"] = f"""
+        SELECT g, host, slot, v.run AS run, {VALUES[query.metric]} AS value,
+            {uncertainty} AS uncertainty, {_SOURCE_BIT} AS source,
+            {is_doubtful(query.metric)} AS doubtful
+        FROM latest {divisor} WHERE NOT {silent}
+    """  # noqa: S608 - closed lists
+    return statement
+
+
+_AT = "values[(n - 1) * {quarters} // 4 + 1], values[least((n - 1) * {quarters} // 4 + 2, n)]"
+
+_SUMMARIES = f"""
+SELECT g, slot, n, values[1], {", ".join(_AT.format(quarters=one) for one in (1, 2, 3))}, values[n],
+    known, uncertainties[(known - 1) // 2 + 1], uncertainties[least((known - 1) // 2 + 2, known)],
+    sources, CASE WHEN n <= {FEW_VOTES} THEN doubtful END
+FROM (
+    SELECT g, slot, count(*) AS n, list_sort(list(value)) AS values,
+        count(uncertainty) AS known,
+        list_sort(list(uncertainty) FILTER (WHERE uncertainty IS NOT NULL)) AS uncertainties,
+        bit_or(source) AS sources, count(*) FILTER (WHERE doubtful) AS doubtful
+    FROM votes WHERE value IS NOT NULL GROUP BY g, slot
+)
+"""  # noqa: S608 - constants
+"""A group's summary of one slot: the order statistics that `analysis.groups` interpolates."""
+
+_NO_BASELINE = """
+SELECT count(*) FROM (SELECT host FROM votes GROUP BY host HAVING bool_and(value IS NULL))
+"""
+
+_HOSTS = "SELECT g, count(DISTINCT host) FROM results GROUP BY g"
+
+
+@dataclass(frozen=True)
+class GroupedVotes:
+    """What the groups of a query are, and how many hosts have no baseline."""
+
+    groups: tuple[Group, ...]
+    no_baseline: int
+
+
+class ValueRow(NamedTuple):
+    """A group's summary of one slot. `group` is what the query groups by, an id or a text.
+
+    `doubtful`: of its votes, None where there are too many to tell.
+    """
+
+    group: Any
+    slot: Slot
+    summary: GroupSummary
+    uncertainty: float | None
+    sources: int
+    doubtful: int | None
+
+
+def grouped_votes(
+    ask: Ask, query: ComparisonQuery, profile: ReferenceProfile | None, every: SeriesTable
+) -> GroupedVotes:
+    """The groups of a query whose block size is resolved; `every` are the series of its class."""
+    votes = votes_statement(query, profile, every.choice(query))
+    values = [_value_row(every.slots, *row) for row in ask(votes.sql(_SUMMARIES), votes.parameters)]
+    no_baseline = 0
+    if query.metric in NEEDS_BASELINE:
+        ((no_baseline,),) = ask(votes.sql(_NO_BASELINE), votes.parameters)
+    names = group_names(query.group_by, {row.group for row in values})
+    return GroupedVotes(_groups(values, names, host_counts(ask, query, every)), no_baseline)
+
+
+def host_counts(ask: Ask, query: ComparisonQuery, every: SeriesTable) -> dict[Any, int]:
+    """Group -> hosts that belong to it, whatever ciphers they measured."""
+    measured = results_statement(query, every)
+    return dict(ask(measured.sql(_HOSTS), measured.parameters))
+
+
+def _value_row(slots: Sequence[Slot], group: Any, slot: int, n: int, *facts: Any) -> ValueRow:
+    minimum, *quartiles, maximum, known, below, above, sources, doubtful = facts
+    first, median, third = (
+        interpolated(n, quarters / 4, *quartiles[2 * place : 2 * place + 2])
+        for place, quarters in enumerate((1, 2, 3))
+    )
+    uncertainty = interpolated(known, 0.5, below, above) if known else None
+    summary = GroupSummary(median, first, third, minimum, maximum, n)
+    return ValueRow(group, slots[slot], summary, uncertainty, sources, doubtful)
 
 
 Names = dict[Any, tuple[str, str]]
@@ -135,3 +163,31 @@ def group_names(group_by: str, groups: Iterable[Any]) -> Names:
         return {one: group.name_of(one) for one in wanted}
     rows = fetch_prepared(f"{group.names} WHERE id = ANY(%s)", [wanted])
     return {pk: (key, label) for pk, key, label in rows}
+
+
+def _groups(
+    values: Iterable[ValueRow], names: Names, hosts: dict[Any, int]
+) -> tuple[Group, ...]:
+    """The groups that have a value."""
+    members: dict[Any, list[ValueRow]] = {}
+    for row in values:
+        members.setdefault(row.group, []).append(row)
+    return tuple(_group(names[group], rows, hosts[group]) for group, rows in members.items())
+
+
+def _group(name: tuple[str, str], rows: list[ValueRow], hosts: int) -> Group:
+    rows.sort(key=lambda row: row.slot.cipher)
+    sources = 0
+    for row in rows:
+        sources |= row.sources
+    return Group(
+        key=name[0],
+        label=name[1],
+        hosts=hosts,
+        values={row.slot.cipher: row.summary for row in rows},
+        sources=sources_of(sources),
+        uncertainty={
+            row.slot.cipher: row.uncertainty for row in rows if row.uncertainty is not None
+        },
+        doubtful={row.slot.cipher: row.doubtful for row in rows if row.doubtful},
+    )

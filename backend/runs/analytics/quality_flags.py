@@ -33,7 +33,7 @@ _OF_FIGURE = {
 
 def is_doubtful(metric: str) -> str:
     """SQL: whether a vote's (v) figure of this metric is doubtful."""
-    return f"(v.doubts & {DISTURBED | _OF_FIGURE[metric]}) <> 0"
+    return f"(v.flags & {DISTURBED | _OF_FIGURE[metric]}) <> 0"
 
 
 DOUBTFUL_VOTES = f"""

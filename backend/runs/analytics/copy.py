@@ -1,0 +1,125 @@
+"""The copy: tables of DuckDB in the memory of this process, and how they follow PostgreSQL."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import duckdb
+from django.db.backends.utils import CursorWrapper
+
+from runs.analytics.changes import Changes
+from runs.analytics.cpu_bound import add_indices
+from runs.analytics.tables import (
+    CPU_BOUND_INDEX,
+    ENVIRONMENTS,
+    INDEX_OF_PROFILE,
+    OF_RUNS,
+    RUN,
+    TABLES,
+    Table,
+)
+from runs.models.run import COUNTED
+
+RUNS_AT_ONCE = 1_000
+"""Runs whose results travel in one text: about 10 MB."""
+
+THREADS = 2
+"""Of each question: uploads are answered beside them."""
+
+Duck = duckdb.DuckDBPyConnection
+
+
+def empty_copy(memory: str) -> Duck:
+    """A database in memory with the tables of the copy and nothing in them."""
+    duck = duckdb.connect(config={"threads": THREADS, "memory_limit": memory})
+    for table in TABLES:
+        duck.execute(table.create)
+    return duck
+
+
+def lock_down(duck: Duck) -> None:
+    """From now on its statements read no file, load no extension and change no setting."""
+    duck.execute("SET enable_external_access = false")
+    duck.execute("SET lock_configuration = true")
+
+
+def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:
+    """Fill an empty copy from PostgreSQL; yields how many runs it has after each step."""
+    cursor.execute(f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id")  # noqa: S608
+    keys = [key for (key,) in cursor.fetchall()]
+    done = 0
+    for batch in batches(keys):
+        insert(duck, cursor, (RUN, *OF_RUNS), batch)
+        add_indices(duck, cursor, runs=batch)
+        done += len(batch)
+        yield done
+    add_environments(duck, cursor)
+
+
+def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
+    """Bring the copy up to date; the caller's transactions make it one step on both sides."""
+    changed = [run for run, has_new_results in changes.runs.items() if has_new_results]
+    known = _known(duck, changes.runs)
+    changed += [run for run in changes.runs if not changes.runs[run] and run not in known]
+    for batch in batches(list(changes.runs)):
+        delete(duck, "run", "id", batch)
+        insert(duck, cursor, (RUN,), batch)
+    for batch in batches(changed):
+        for table in OF_RUNS:
+            delete(duck, table.name, "run", batch)
+        delete(duck, CPU_BOUND_INDEX.name, "run", batch)
+        insert(duck, cursor, OF_RUNS, batch)
+        add_indices(duck, cursor, runs=batch)
+    if changes.profiles:
+        profiles = list(changes.profiles)
+        for table in (INDEX_OF_PROFILE, CPU_BOUND_INDEX):
+            delete(duck, table.name, "profile", profiles)
+        insert(duck, cursor, (INDEX_OF_PROFILE,), profiles)
+        add_indices(duck, cursor, profiles=profiles)
+    if changes.runs:
+        _remove_orphans(duck, list(changes.runs))
+        add_environments(duck, cursor)
+
+
+def batches(keys: Iterable[int]) -> Iterator[list[int]]:
+    """The keys, so many at once."""
+    left = iter(keys)
+    while batch := list(islice(left, RUNS_AT_ONCE)):
+        yield batch
+
+
+def insert(
+    duck: Duck, cursor: CursorWrapper, tables: Sequence[Table], keys: Sequence[int]
+) -> None:
+    """Copy the rows of these keys."""
+    for table in tables:
+        cursor.execute(table.select, [list(keys)])
+        ((rows,),) = cursor.fetchall()
+        duck.execute(table.insert, [rows])
+
+
+def delete(duck: Duck, table: str, column: str, keys: Sequence[int]) -> None:
+    """Remove the rows of these keys."""
+    statement = f'DELETE FROM "{table}" WHERE "{column}" IN (SELECT unnest(?::INTEGER[]))'  # noqa: S608
+    duck.execute(statement, [list(keys)])
+
+
+def _known(duck: Duck, runs: Iterable[int]) -> set[int]:
+    statement = "SELECT id FROM run WHERE id IN (SELECT unnest(?::INTEGER[]))"
+    return {key for (key,) in duck.execute(statement, [list(runs)]).fetchall()}
+
+
+def _remove_orphans(duck: Duck, runs: list[int]) -> None:
+    """Remove what belongs to runs that no longer count."""
+    gone = sorted(set(runs) - _known(duck, runs))
+    if gone:
+        for table in (*OF_RUNS, CPU_BOUND_INDEX):
+            delete(duck, table.name, "run", gone)
+
+
+def add_environments(duck: Duck, cursor: CursorWrapper) -> None:
+    """Copy the environments of runs that the copy does not know yet; they never change."""
+    missing = duck.execute(
+        "SELECT DISTINCT environment FROM run ANTI JOIN environment e ON e.id = environment"
+    ).fetchall()
+    if missing:
+        insert(duck, cursor, ENVIRONMENTS, [key for (key,) in missing])

@@ -1,0 +1,240 @@
+"""This process's copy, brought up to date before each question.
+
+    with questions() as ask:
+        rows = ask("SELECT ... FROM result ...", {"tool": "ssh"})
+
+All that is asked inside one block is answered from one state of the data: every change that was
+committed before the block began, and none that was not.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from runs.analytics.changes import Changes, State, changes_since, present_state
+from runs.analytics.copy import Duck, apply, empty_copy, lock_down, read_everything
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 5.0
+"""How long a question waits for a copy that is being built."""
+
+SAID_EVERY_SECONDS = 10.0
+
+MOST_CHANGES = 20_000
+"""Runs: beyond that, building the copy again takes no longer than following them."""
+
+Ask = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
+
+
+class AnalyticsUnavailable(Exception):
+    """The copy cannot answer just now; the text is a sentence for the user."""
+
+
+@dataclass
+class Copy:
+    """A filled copy and the state of PostgreSQL that it was read in."""
+
+    duck: Duck
+    state: State
+
+
+@dataclass
+class Engine:
+    """The copy of one process. `lock` is held while it is changed or looked up."""
+
+    process: int = field(default_factory=os.getpid)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    copy: Copy | None = None
+    building: "Future[Copy] | None" = None
+
+    @contextmanager
+    def questions(self) -> Iterator[Ask]:
+        """See the module. `AnalyticsUnavailable` while the copy is built, or when it fails."""
+        try:
+            # A transaction may see, or have made, what others must not: nothing of it is kept.
+            if connection.in_atomic_block:
+                with self._followed_in_passing() as duck:
+                    yield _asker(duck)
+            else:
+                with self._reader() as duck:
+                    yield _asker(duck)
+        except duckdb.OutOfMemoryException as error:
+            logger.warning("a question needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
+            raise AnalyticsUnavailable("This question needs more memory than it may use.") from None
+        except (duckdb.FatalException, duckdb.InternalException) as error:
+            logger.exception("the analytics copy failed and is built again")
+            self.forget()
+            raise AnalyticsUnavailable("The analytics copy is being built again.") from error
+
+    def forget(self) -> None:
+        """Build a new copy for the next question."""
+        with self.lock:
+            self.copy = self.building = None
+
+    @contextmanager
+    def _reader(self) -> Iterator[Duck]:
+        """A cursor whose transaction sees what PostgreSQL has committed by now."""
+        reader = None
+        while reader is None:
+            copy = self._present()
+            with self.lock:
+                if self.copy is copy and self._follow(copy):
+                    reader = _begun(copy.duck)
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    def _follow(self, copy: Copy) -> bool:
+        """Bring the copy up to date; False, and it is forgotten, when too much has changed."""
+        with connection.cursor() as cursor:
+            changes = changes_since(cursor, copy.state)
+        if not changes:
+            return True
+        if _is_too_much(changes):
+            self.forget()
+            return False
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            changes = changes_since(cursor, copy.state)
+            with _transaction(copy.duck):
+                apply(copy.duck, cursor, changes)
+        copy.state = changes.state
+        return True
+
+    @contextmanager
+    def _followed_in_passing(self) -> Iterator[Duck]:
+        """A cursor that sees what the caller's transaction sees; nothing of that is kept."""
+        copy = self._present()
+        with self.lock, connection.cursor() as cursor:
+            changes = changes_since(cursor, copy.state)
+            if _is_too_much(changes):
+                duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
+                for _ in read_everything(duck, cursor):
+                    pass
+            else:
+                duck = _begun(copy.duck)
+                apply(duck, cursor, changes)
+            try:
+                yield duck
+            finally:
+                duck.close()  # without a commit
+
+    def _present(self) -> Copy:
+        """The copy as it was left, or a new one."""
+        with self.lock:
+            if self.copy is not None:
+                return self.copy
+            if self.building is None:
+                self.building = _in_background()
+            building = self.building
+        try:
+            made = building.result(timeout=PATIENCE_SECONDS)
+        except NotYet:
+            raise AnalyticsUnavailable("The analytics copy is being prepared.") from None
+        except Exception:
+            with self.lock:
+                if self.building is building:
+                    self.building = None
+            raise
+        with self.lock:
+            if self.building is building:
+                self.copy, self.building = made, None
+        return made
+
+
+def _is_too_much(changes: Changes) -> bool:
+    return changes.everything or len(changes.runs) > MOST_CHANGES
+
+
+def _asker(duck: Duck) -> Ask:
+    def ask(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        return duck.execute(statement, dict(parameters)).fetchall()
+
+    return ask
+
+
+def _begun(duck: Duck) -> Duck:
+    """A cursor in a transaction that sees the copy as it is now."""
+    cursor = duck.cursor()
+    cursor.begin()
+    cursor.execute("SELECT 1 FROM run LIMIT 0")  # it begins with its first statement
+    return cursor
+
+
+@contextmanager
+def _transaction(duck: Duck) -> Iterator[None]:
+    duck.begin()
+    try:
+        yield
+        duck.commit()
+    except BaseException:
+        duck.rollback()
+        raise
+
+
+def _in_background() -> "Future[Copy]":
+    """Build a copy by another connection to PostgreSQL: whoever asked may stop waiting."""
+    future: Future[Copy] = Future()
+    asking = connections[DEFAULT_DB_ALIAS]
+
+    def run() -> None:
+        own = asking.copy()  # a connection belongs to the thread that makes it
+        try:
+            future.set_result(build(own))
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            future.set_exception(error)
+        finally:
+            own.close()
+
+    threading.Thread(target=run, name="analytics", daemon=True).start()
+    return future
+
+
+def build(own: BaseDatabaseWrapper) -> Copy:
+    """A copy of all that PostgreSQL has, read in one snapshot."""
+    begun = said = time.monotonic()
+    done = 0
+    duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
+    with own.cursor() as cursor:
+        cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        state = present_state(cursor)
+        for done in read_everything(duck, cursor):
+            if time.monotonic() - said >= SAID_EVERY_SECONDS:
+                said = time.monotonic()
+                logger.info("analytics copy: %d runs read", done)
+        cursor.execute("ROLLBACK")
+    lock_down(duck)
+    logger.info("analytics copy: %d runs in %.1f s", done, time.monotonic() - begun)
+    return Copy(duck, state)
+
+
+_engine = Engine()
+
+
+def engine() -> Engine:
+    """That of this process; a fork does not inherit its parent's."""
+    global _engine
+    if _engine.process != os.getpid():
+        _engine = Engine()
+    return _engine
+
+
+@contextmanager
+def questions() -> Iterator[Ask]:
+    """See the module."""
+    with engine().questions() as ask:
+        yield ask

@@ -1,0 +1,138 @@
+"""The figures that a query asks about, as a statement for the analytics copy.
+
+Every question over many rows begins with the same tables: `series` (the stored series asked
+for), `runs` (those that pass the filters, each with its group `g`) and `results` (theirs).
+What a user sent is a parameter; only names from closed lists become part of a statement.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from documents.naming import UNKNOWN_KEY
+from runs.models import Host, Negotiated
+from runs.models.environment import DIMENSIONS, DimensionValue
+from runs.queries.machine_results import SeriesTable
+from runs.queries.selection import TAG_PREFIX, ComparisonQuery, tags_by_key
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+PLACES = 2**16
+"""More than a query has series."""
+
+
+@dataclass
+class Statement:
+    """CTEs of a statement, and the parameters that all of it has."""
+
+    ctes: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def sql(self, select: str) -> str:
+        """The statement that ends in this SELECT."""
+        tables = ", ".join(f"{name} AS ({cte})" for name, cte in self.ctes.items())
+        return f"WITH {tables} {select}"
+
+
+def microseconds(moment: datetime) -> int:
+    """Of Unix time, as the copy has the start of runs."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def group_expression(group_by: str) -> tuple[str, dict[str, Any]]:
+    """SQL of a run's (r) group, whose environment is e; its parameters."""
+    if group_by.startswith(TAG_PREFIX):
+        tag = group_by.removeprefix(TAG_PREFIX)
+        return f"coalesce(r.tags[$group_tag], '{UNKNOWN_KEY}')", {"group_tag": tag}
+    if group_by == "acceleration":
+        return "r.verdict", {}
+    if group_by == "host":
+        return "r.host", {}
+    if group_by not in DIMENSIONS:  # the last guard before a name becomes SQL
+        raise LookupError(f"{group_by!r} is no dimension")
+    return f"e.{group_by}", {}
+
+
+def filter_condition(name: str, values: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+    """SQL of one of `FILTERS` on runs (r) and their environments (e); its parameters."""
+    if name == "tag":
+        conditions, parameters = [], {}
+        for number, (key, wanted) in enumerate(tags_by_key(values).items()):
+            conditions.append(f"list_contains($tag_{number}, r.tags[$tag_key_{number}])")
+            parameters |= {f"tag_{number}": wanted, f"tag_key_{number}": key}
+        return " AND ".join(conditions), parameters
+    if name in ("source", "verdict"):
+        return f"list_contains($in_{name}, r.{name})", {f"in_{name}": list(values)}
+    if name == "host":
+        column, found = "r.host", Host.objects.filter(slug__in=values)
+    else:
+        column = group_expression(name)[0]
+        found = DimensionValue.objects.filter(dimension=name, key__in=values)
+    ids = list(found.values_list("pk", flat=True))
+    return f"list_contains($in_{name}::INTEGER[], {column})", {f"in_{name}": ids}
+
+
+def runs_statement(query: ComparisonQuery, *, without: Iterable[str] = ()) -> Statement:
+    """`runs` (id, host, environment, source, verdict, tags, moment, g) of the query's filters."""
+    group, parameters = group_expression(query.group_by)
+    conditions = ["e.tool = $tool"]
+    parameters["tool"] = query.tool
+    for name, values in query.filters.items():
+        if values and name not in without:
+            condition, more = filter_condition(name, values)
+            conditions.append(condition)
+            parameters |= more
+    for name, sign in (("since", ">="), ("until", "<=")):
+        moment = getattr(query, name)
+        if moment is not None:
+            conditions.append(f"r.started {sign} ${name}")
+            parameters[name] = microseconds(moment)
+    sql = f"""
+        SELECT r.*, {group} AS g FROM run r JOIN environment e ON e.id = r.environment
+        WHERE {" AND ".join(conditions)}
+    """  # noqa: S608 - closed lists
+    return Statement({"runs": sql}, parameters)
+
+
+def results_statement(
+    query: ComparisonQuery, series: SeriesTable, *, without: Iterable[str] = ()
+) -> Statement:
+    """The same with `series` (id, slot, block, asked, place) and `results`, theirs in those runs.
+
+    `results` has the columns of `result`, slot, block, g, host, source and rank: of two results
+    of one vote the one of the higher rank is the later one.
+    """
+    statement = runs_statement(query, without=without)
+    statement.ctes["series"] = """
+        SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
+            unnest($blocks::INTEGER[]) AS block, unnest($asked::BOOLEAN[]) AS asked,
+            unnest(range(len($series))) AS place
+    """
+    statement.parameters |= {
+        "series": list(series.ids),
+        "slots": list(series.slot_of),
+        "blocks": [series.slots[slot].block_size for slot in series.slot_of],
+        "asked": list(series.asked),
+    }
+    agreed = ""
+    if query.tool == "ssh" and query.mac is not None:
+        agreed = "AND (s.asked OR list_contains($agreed::INTEGER[], x.negotiated))"
+        ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
+        statement.parameters["agreed"] = list(ids)
+    statement.ctes["results"] = f"""
+        SELECT x.*, s.slot, s.block, r.g, r.host, r.source, r.moment * {PLACES} - s.place AS rank
+        FROM result x JOIN series s ON s.id = x.series JOIN runs r ON r.id = x.run
+        WHERE true {agreed}
+    """  # noqa: S608 - closed lists
+    return statement
+
+
+LATEST = """
+    SELECT g, host, slot, arg_max(struct_pack(
+        run := run, source := source, flags := flags, median := median,
+        cpu_seconds_per_gb := cpu_seconds_per_gb, cpu_bound_throughput := cpu_bound_throughput
+    ), rank) AS v
+    FROM results GROUP BY g, host, slot
+"""
+"""The votes: of each host in each group its latest result of each slot."""
