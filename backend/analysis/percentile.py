@@ -1,4 +1,4 @@
-"""Where a machine stands among all comparable ones (docs/method.md, section 3)."""
+"""Where a host stands among all comparable ones (docs/method.md, section 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Standing:
-    """A machine's percentile: the share of the other machines that it beats, a tie as half.
+    """A host's percentile: the share of the other hosts that it beats, a tie as half.
 
     percentile = 100 (beaten + tied / 2) / others: 100 for the best of all, 0 for the worst, 50
-    in the middle. `rank` 1 is the best; machines that tie share the better rank.
+    in the middle. `rank` 1 is the best; hosts that tie share the better rank.
     """
 
     percentile: float
@@ -22,15 +22,15 @@ class Standing:
     def words(self) -> str:
         """One sentence for people, with the figures it rests on."""
         ties = f", equal to {self.tied}" if self.tied else ""
-        return f"Better than {self.beaten} of {self.others} other machines{ties}."
+        return f"Better than {self.beaten} of {self.others} other hosts{ties}."
 
 
 def standing(
     value: float, others: Sequence[float], *, lower_is_better: bool = False
 ) -> Standing | None:
-    """The standing of `value` among the other machines' values, in one unit, one vote each.
+    """The standing of `value` among the other hosts' values, in one unit, one vote each.
 
-    None when there is no other machine: alone, nobody is fast or slow.
+    None when there is no other host: alone, nobody is fast or slow.
     """
     smaller = sum(other < value for other in others)
     tied = sum(other == value for other in others)

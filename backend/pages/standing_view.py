@@ -1,4 +1,4 @@
-"""Standings as text: "faster than 83 % of 41 other machines"."""
+"""Standings as text: "faster than 83 % of 41 other hosts"."""
 
 import math
 from collections.abc import Iterable
@@ -41,5 +41,5 @@ def _ssh_first(table: tuple[tuple[str, str], object]) -> tuple[bool, str]:
 
 def standing_words(standing: Standing) -> str:
     """The percentile in words; rounded down, so that only the best is faster than all."""
-    machines = f"{standing.others} other machine{'' if standing.others == 1 else 's'}"
-    return f"faster than {math.floor(standing.percentile)} % of {machines}"
+    hosts = f"{standing.others} other host{'' if standing.others == 1 else 's'}"
+    return f"faster than {math.floor(standing.percentile)} % of {hosts}"

@@ -13,14 +13,14 @@ def test_a_percentile_is_the_share_of_others_beaten() -> None:
     found = standing(30.0, [10.0, 20.0, 40.0, 50.0, 60.0])
     assert found is not None
     assert (found.percentile, found.rank, found.beaten, found.others) == (40, 4, 2, 5)
-    assert found.words == "Better than 2 of 5 other machines."
+    assert found.words == "Better than 2 of 5 other hosts."
 
 
 def test_a_tie_counts_as_half() -> None:
     found = standing(30.0, [10.0, 30.0, 30.0, 40.0])
     assert found is not None
     assert (found.percentile, found.rank, found.tied) == (50, 2, 2)
-    assert found.words == "Better than 1 of 4 other machines, equal to 2."
+    assert found.words == "Better than 1 of 4 other hosts, equal to 2."
 
 
 def test_of_costs_the_lowest_is_best() -> None:

@@ -152,7 +152,7 @@ def test_a_break_of_the_tool_is_told_with_its_sources(member: Client, store_run:
     assert "https://github.com/openssl/openssl/issues/28063" in html
 
 
-def test_a_host_stands_among_all_machines_one_vote_each(
+def test_a_host_stands_among_all_hosts_one_vote_each(
     member: Client, store_run: StoreRun
 ) -> None:
     for number, rates in enumerate(((1e8,), (2e8,), (9e8, 3e8), (5e8,))):
@@ -161,9 +161,9 @@ def test_a_host_stands_among_all_machines_one_vote_each(
     mine = store_run(run_of_day(0, ssh_measurement(GCM, 4e8), ssh_measurement("aes128-ctr", 1e8)))
     said = text_of(page(member, address(mine)))
     # The host n2 was fast once; its latest run counts: 1, 2 and 3e8 are beaten, 5e8 is not.
-    assert "faster than 75 % of 4 other machines" in said
+    assert "faster than 75 % of 4 other hosts" in said
     assert "2 of 5" in said
-    assert "no other machine measured it" in said
+    assert "no other host measured it" in said
 
 
 def test_noisy_and_disturbed_figures_say_so_beside_them(
@@ -172,12 +172,12 @@ def test_noisy_and_disturbed_figures_say_so_beside_them(
     scattered = (4e8, 2e8, 6e8)
     calm = store_run(run_of_day(0, ssh_measurement(GCM, *scattered), conditions=[]))
     said = text_of(page(member, address(calm)))
-    assert "400 MB/s noisy no other machine" in said
+    assert "400 MB/s noisy no other host" in said
     both = store_run(
         run_of_day(1, ssh_measurement(GCM, *scattered), conditions=[{"code": "swapping"}])
     )
     html = page(member, address(both))
-    assert "400 MB/s noisy, disturbed no other machine" in text_of(html)
+    assert "400 MB/s noisy, disturbed no other host" in text_of(html)
     assert 'title="The spread is above 5 %; swapping"' in html
     assert text_of(page(member, "/")).count("400 MB/s doubtful") == 1
 
@@ -197,7 +197,7 @@ def test_what_ssh_delivers_is_as_doubtful_as_the_run(member: Client, store_run: 
     assert "disturbed 0.0 %" in said
 
 
-def test_machines_beyond_a_change_of_the_tool_are_no_rivals(
+def test_hosts_beyond_a_change_of_the_tool_are_no_rivals(
     member: Client, store_run: StoreRun
 ) -> None:
     def store(name: str, version: str, gcm: float, cbc: float) -> Run:
@@ -215,8 +215,8 @@ def test_machines_beyond_a_change_of_the_tool_are_no_rivals(
     store("new", "OpenSSL 3.4.1 11 Feb 2025", 1e9, 1e8)
     mine = store("mine", NEW, 2e9, 2e8)
     said = text_of(page(member, address(mine)))
-    assert "faster than 100 % of 1 other machine 1 of 2" in said
-    assert "faster than 50 % of 2 other machines 2 of 3" in said
+    assert "faster than 100 % of 1 other host 1 of 2" in said
+    assert "faster than 50 % of 2 other hosts 2 of 3" in said
 
 
 def test_ssh_is_put_beside_its_ciphers_own_speed(member: Client, store_run: StoreRun) -> None:
@@ -283,7 +283,7 @@ def test_a_long_history_and_a_large_fleet_need_no_more_queries(
     series = [ssh_measurement(GCM, 1e8), openssl_measurement("aes-128-gcm", 1e9)]
     run = store_run(run_of_day(0, *series))
     store_run(run_of_day(0, *series, host={"name": "other"}))
-    page(member, address(run))  # Rollups are made.
+    page(member, address(run))
     few = queries(member, address(run))
     more = [ssh_measurement("aes256-ctr", 1e8), openssl_measurement("aes-256-gcm", 1e9)]
     for day in range(1, 8):

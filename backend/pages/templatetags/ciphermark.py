@@ -125,7 +125,7 @@ def signed_percent(ratio: float) -> str:
 
 @register.filter
 def standing_words(standing: Standing) -> str:
-    """ "faster than 83 % of 41 other machines"."""
+    """ "faster than 83 % of 41 other hosts"."""
     return standing_view.standing_words(standing)
 
 

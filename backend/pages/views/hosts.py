@@ -24,7 +24,6 @@ from runs.queries.hosts import HostDetail, host_detail, select_hosts
 from runs.queries.standing import standings
 from runs.recommendation_question import of_host
 from runs.recommendations import advise
-from runs.rollups import allowing_lag
 
 
 @require_safe
@@ -43,8 +42,6 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     if host is None:
         return _where_it_went(host_id)
     past, faults = _history(host, request)
-    with allowing_lag() as lag:
-        stood = standing_tables(standings(host_id, host.latest))
     charts = tool_charts(host.latest)
     context = {
         "host": host.summary,
@@ -52,9 +49,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "part": series_page(host.results, request.GET),
         "charts": charts,
         "runs": host.recent_runs,
-        "standings": stood,
+        "standings": standing_tables(standings(host_id, host.latest)),
         "doubts": any(chart.doubts for chart in charts),
-        "lag": lag,
         "delivery": latest_delivery(host_id),
         **_recommendation(host.summary.host),
         "history_faults": faults,

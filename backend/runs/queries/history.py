@@ -1,25 +1,32 @@
 """One host's history of one series: its points, the changes in it, and breaks of the tool."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from analysis.changes import Change
-from analysis.comparison import UNITS
+from analysis.comparison import NEEDS_PROFILE, UNITS
 from analysis.group_view import LOWER_IS_BETTER
 from analysis.history import ToolBreak, changes_between_breaks, find_breaks
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference
-from runs.models import Environment, Host, ReferenceProfile, RunDocument
+from runs.models import (
+    BaselineLevel,
+    Environment,
+    Host,
+    ReferenceProfile,
+    RunDocument,
+    RunSpeedIndex,
+)
 from runs.models.run import COUNTED
 from runs.queries.comparison import profile_of
-from runs.queries.machine_results import Relation
 from runs.queries.selection import ComparisonQuery, Where, add_filter, class_conditions
-from runs.queries.statements import LATEST_FIRST, fetch_rows
-from runs.queries.votes import baseline_join
+from runs.queries.statements import LATEST_FIRST, Relation, fetch_rows
+from runs.speed_indices import stored_index
 
 LATEST_POINTS = 1000
 """Points of a history, at most: the latest."""
@@ -32,12 +39,12 @@ EXPLAINED_CHANGES = 50
 
 _VALUES = {
     "throughput": ("v.median", "v.spread"),
-    "normalised": ("v.median / i.index", "v.spread"),
+    "normalised": ("v.median", "v.spread"),
     "cpu_seconds_per_gb": ("v.cpu_seconds_per_gb", "v.cpu_seconds_per_gb_spread"),
     "cpu_bound_throughput": ("v.cpu_bound_throughput", "v.cpu_bound_throughput_spread"),
-    "cpu_bound_normalised": ("v.cpu_bound_throughput / i.index", "v.cpu_bound_throughput_spread"),
+    "cpu_bound_normalised": ("v.cpu_bound_throughput", "v.cpu_bound_throughput_spread"),
 }
-"""Metric -> SQL of its value and of the spread of the tries."""
+"""Metric -> SQL of its value, not yet normalised, and of the spread of the tries."""
 
 METRICS = tuple(_VALUES)
 
@@ -143,8 +150,8 @@ def history(query: HistoryQuery) -> History:
         raise UnknownHost(query.host)
     query = _with_block_size(host.pk, query)
     profile = profile_of(query.series)
-    rows = _rows(host.pk, query, profile)
-    points = _points(rows[:LATEST_POINTS], query.series)
+    rows = _rows(host.pk, query)
+    points = _points(rows[:LATEST_POINTS], query.series, profile)
     breaks = _breaks(query, points)
     return History(
         host_id=host.pk,
@@ -239,21 +246,18 @@ CROSS JOIN LATERAL ({results}) v
 """
 
 
-def _rows(
-    host_id: int, query: HistoryQuery, profile: ReferenceProfile | None
-) -> list[tuple[Any, ...]]:
+def _rows(host_id: int, query: HistoryQuery) -> list[tuple[Any, ...]]:
     """One row for each run that measured the series, the latest first, one more than shown."""
     value, spread = _VALUES[query.series.metric]
     runs, results = _run_conditions(host_id, query), _results(query)
-    join = baseline_join(query.series, profile)
     statement = f"""
         SELECT r.id, r.run_id, r.started_at, {value}, {spread}, v.n, r.conditions, r.environment_id,
             v.try_seconds
-        {_FROM.format(results=results.sql)} {join.sql}
+        {_FROM.format(results=results.sql)}
         WHERE {runs.text} AND r.started_at IS NOT NULL
         ORDER BY r.started_at DESC, r.id DESC LIMIT {LATEST_POINTS + 1}
     """
-    return fetch_rows(statement, [*results.parameters, *join.parameters, *runs.parameters])
+    return fetch_rows(statement, [*results.parameters, *runs.parameters])
 
 
 def _undated(host_id: int, query: HistoryQuery) -> int:
@@ -266,9 +270,39 @@ def _undated(host_id: int, query: HistoryQuery) -> int:
     return int(rows[0][0])
 
 
-def _points(rows: Sequence[tuple[Any, ...]], series: ComparisonQuery) -> tuple[Point, ...]:
+def _divisors(
+    runs: Sequence[int], series: ComparisonQuery, profile: ReferenceProfile | None
+) -> dict[int, float]:
+    """Run -> the speed index that its rates are divided by; runs without one are absent."""
+    if profile is None:
+        return {}
+    if series.metric == "normalised":
+        stored = RunSpeedIndex.objects.filter(run_id__in=runs, profile=profile, tool=series.tool)
+        return dict(stored.values_list("run_id", "index"))
+    levels: defaultdict[int, dict[str, float]] = defaultdict(dict)
+    for run, family, level in BaselineLevel.objects.filter(
+        run_id__in=runs, tool=series.tool, cpu_bound_level__isnull=False
+    ).values_list("run_id", "family", "cpu_bound_level"):
+        levels[run][family] = level
+    indices = {run: stored_index(profile, series.tool, of_run) for run, of_run in levels.items()}
+    return {run: one.index for run, one in indices.items() if one is not None}
+
+
+def _normalised(
+    rows: Iterable[tuple[Any, ...]], divisors: Mapping[int, float]
+) -> Iterator[tuple[Any, ...]]:
+    for run, run_id, started_at, value, *rest in rows:
+        known = run in divisors and value is not None
+        yield run, run_id, started_at, value / divisors[run] if known else None, *rest
+
+
+def _points(
+    rows: Sequence[tuple[Any, ...]], series: ComparisonQuery, profile: ReferenceProfile | None
+) -> tuple[Point, ...]:
     """The rows that have a value, the oldest first; only of a rate the length of tries matters."""
     environments = _environments({row[7] for row in rows})
+    if series.metric in NEEDS_PROFILE:
+        rows = list(_normalised(rows, _divisors([row[0] for row in rows], series, profile)))
     return tuple(
         Point(
             run_pk=pk,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 
-from runs.models import Latest, Measurement, Run, RunSpeedIndex
+from runs.models import Measurement, Run, RunSpeedIndex
 from runs.queries.runs import MeasurementDetail, document_of, measurement_details
 
 LATEST_FIRST = (F("started_at").desc(nulls_last=True), "-id")
@@ -46,8 +46,13 @@ class LatestResult:
 def latest_results(host_id: int) -> tuple[LatestResult, ...]:
     """The latest result of every series that the host's runs measured."""
     latest = (
-        Latest.objects.filter(machine__host_id=host_id)
-        .order_by("series_id", F("started_at").desc(nulls_last=True), "-run_id")
+        Measurement.objects.filter(
+            run__host_id=host_id,
+            run__status=Run.Status.READY,
+            run__hidden=False,
+            median__isnull=False,
+        )
+        .order_by("series_id", F("run__started_at").desc(nulls_last=True), "-run_id")
         .distinct("series_id")
         .values("run_id", "series_id")
     )

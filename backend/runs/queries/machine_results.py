@@ -7,12 +7,11 @@ a machine has measured nothing since, and else a look back by the index of its h
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 from runs.analytics.quality_flags import DOUBTS
 from runs.models.run import COUNTED
 from runs.queries.selection import ComparisonQuery, class_conditions
-from runs.queries.statements import array, fetch_prepared
+from runs.queries.statements import Relation, array, fetch_prepared
 
 LATEST_FIRST = "l.started_at DESC NULLS LAST, l.run_id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
@@ -75,14 +74,6 @@ _PAST = f"""(
 
 Parameters: until and series, three times.
 """
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A piece of SQL with its parameters."""
-
-    sql: str
-    parameters: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,30 @@
-"""Where a host's latest results stand among those of all comparable machines."""
+"""Where a host's latest results stand among those of all comparable hosts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from analysis.percentile import Standing, standing_of_counts
 from analysis.tool_changes import tool_changes
+from runs.analytics.engine import Ask, questions
 from runs.models import DimensionValue
+from runs.queries.figures import results_statement
 from runs.queries.latest import LatestResult
-from runs.queries.machine_results import LATEST_FIRST
-from runs.queries.ranks import standings_by_rollup
+from runs.queries.machine_results import class_series
 from runs.queries.runs import MeasurementDetail
-from runs.queries.statements import fetch_rows
+from runs.queries.selection import ComparisonQuery
 
 
 @dataclass(frozen=True)
 class SeriesStanding:
-    """A result, and its standing among the other machines; None when there is no other."""
+    """A result, and its standing among the other hosts; None when there is no other."""
 
     result: LatestResult
     standing: Standing | None
 
 
 def is_comparable(detail: MeasurementDetail) -> bool:
-    """Whether machines are compared by such a series: nothing turned off, added or on the way."""
+    """Whether hosts are compared by such a series: nothing turned off, added or on the way."""
     if detail.median is None or detail.acceleration != "default":
         return False
     if detail.tool == "openssl":
@@ -31,19 +33,16 @@ def is_comparable(detail: MeasurementDetail) -> bool:
 
 
 def standings(host_id: int, results: Iterable[LatestResult]) -> tuple[SeriesStanding, ...]:
-    """The standing of each comparable result: one vote a machine, of its latest run.
+    """The standing of each comparable result among the latest one of every other host.
 
     openssl: at each cipher's largest block, and for ciphers that `openssl speed` measures
-    otherwise since some release only among machines on the same side of that change. Those are
-    counted; the others come from the sorted values of all machines, which are a rollup.
+    otherwise since some release only among hosts on the same side of that change.
     """
     chosen = _chosen(results)
     known: dict[LatestResult, Standing | None] = {}
-    for releases, members in _by_comparable_releases(chosen).items():
-        if releases is None:
-            known |= standings_by_rollup(host_id, members)
-        else:
-            known |= _standings(host_id, members, releases)
+    with questions() as ask:
+        for of, members in _by_comparable(chosen).items():
+            known |= _standings(ask, host_id, of, members)
     return tuple(SeriesStanding(one, known[one]) for one in chosen)
 
 
@@ -62,28 +61,30 @@ def _preference(result: LatestResult) -> tuple[int, bool]:
     return (result.detail.block_size or 0, not result.detail.pinned)
 
 
-def _by_comparable_releases(
-    results: Sequence[LatestResult],
-) -> dict[frozenset[int] | None, list[LatestResult]]:
-    """The results by the OpenSSL releases they may be compared with; None: with any."""
-    batches: dict[frozenset[int] | None, list[LatestResult]] = {}
-    touched = [one for one in results if one.detail.tool == "openssl" and _changes(one)]
-    releases = (
-        dict(DimensionValue.objects.filter(dimension="openssl").values_list("pk", "label"))
-        if touched
-        else {}
-    )
+class _Comparable(NamedTuple):
+    """What results have in common that one question can be about; `releases` None: any."""
+
+    tool: str
+    method: str
+    block_size: int | None
+    releases: tuple[str, ...] | None
+
+
+def _by_comparable(results: Iterable[LatestResult]) -> dict[_Comparable, list[LatestResult]]:
+    """The results by what they may be compared with; releases are keys of OpenSSL's."""
+    batches: dict[_Comparable, list[LatestResult]] = {}
+    labels: dict[str, str] = {}
     for one in results:
-        same_side = None
-        if one in touched:
+        detail, same_side = one.detail, None
+        if detail.tool == "openssl" and _side(one, one.openssl):
+            labels = labels or dict(
+                DimensionValue.objects.filter(dimension="openssl").values_list("key", "label")
+            )
             own = _side(one, one.openssl)
-            same_side = frozenset(pk for pk, label in releases.items() if _side(one, label) == own)
-        batches.setdefault(same_side, []).append(one)
+            same_side = tuple(key for key, label in labels.items() if _side(one, label) == own)
+        of = _Comparable(detail.tool, detail.method, detail.block_size, same_side)
+        batches.setdefault(of, []).append(one)
     return batches
-
-
-def _changes(result: LatestResult) -> bool:
-    return any(change.touches(result.detail.cipher) for change in tool_changes())
 
 
 def _side(result: LatestResult, release: str) -> tuple[bool | None, ...]:
@@ -92,46 +93,41 @@ def _side(result: LatestResult, release: str) -> tuple[bool | None, ...]:
     return tuple(change.in_release(release) for change in tool_changes() if change.touches(cipher))
 
 
-_COUNTS = f"""
-SELECT mine.position, count(*) FILTER (WHERE other.value < mine.value),
+_COUNTS = """
+SELECT mine.number, count(*) FILTER (WHERE other.value < mine.value),
     count(*) FILTER (WHERE other.value = mine.value), count(*)
-FROM unnest(%s::int[], %s::text[], %s::text[], %s::text[], %s::int[], %s::float8[])
-    AS mine (position, tool, method, cipher, block_size, value)
-CROSS JOIN LATERAL (
-    SELECT DISTINCT ON (k.host_id) l.median AS value
-    FROM runs_series s
-    JOIN runs_latest l ON l.series_id = s.id
-    JOIN runs_machine k ON k.id = l.machine_id
-    JOIN runs_environment e ON e.id = k.environment_id
-    WHERE s.tool = mine.tool AND s.method = mine.method AND s.cipher = mine.cipher
-        AND coalesce(s.block_size, 0) = mine.block_size
-        AND s.operation = 'encrypt' AND s.threads = 1 AND s.acceleration = 'default'
-        AND s.mac = '' AND NOT s.compression AND s.target_kind <> 'remote'
-        AND k.host_id <> %s AND e.openssl_id = ANY(%s::int[])
-    ORDER BY k.host_id, {LATEST_FIRST}, s.pinned, l.series_id
-) other
-GROUP BY mine.position
-"""  # noqa: S608 - closed lists
+FROM (
+    SELECT host, slot, arg_max(median, rank) AS value
+    FROM results WHERE host <> $of_host GROUP BY host, slot
+) other JOIN (
+    SELECT unnest(range(len($values))) AS number, unnest($of_slots::INTEGER[]) AS slot,
+        unnest($values::DOUBLE[]) AS value
+) mine USING (slot)
+GROUP BY mine.number
+"""
 
 
 def _standings(
-    host_id: int, results: Sequence[LatestResult], releases: frozenset[int]
+    ask: Ask, host_id: int, of: _Comparable, results: Sequence[LatestResult]
 ) -> dict[LatestResult, Standing | None]:
-    details = [one.detail for one in results]
-    rows = fetch_rows(
-        _COUNTS,
-        [
-            list(range(len(details))),
-            [one.tool for one in details],
-            [one.method for one in details],
-            [one.cipher for one in details],
-            [one.block_size or 0 for one in details],
-            [one.median for one in details],
-            host_id,
-            sorted(releases),
-        ],
+    query = ComparisonQuery(
+        tool=of.tool,
+        method=of.method,
+        ciphers=tuple(one.detail.cipher for one in results),
+        block_size=of.block_size,
+        filters={} if of.releases is None else {"openssl": of.releases},
     )
-    counted = {position: counts for position, *counts in rows}
+    series = class_series(query)
+    places = {slot.cipher: place for place, slot in enumerate(series.slots) if slot.is_in(query)}
+    statement = results_statement(query, series.choice(query))
+    statement.parameters |= {
+        "of_host": host_id,
+        "of_slots": [places[cipher] for cipher in query.ciphers],
+        "values": [one.detail.median for one in results],
+    }
+    counted = {
+        number: counts for number, *counts in ask(statement.sql(_COUNTS), statement.parameters)
+    }
     return {
         one: standing_of_counts(*counted.get(number, (0, 0, 0)))
         for number, one in enumerate(results)

@@ -1,6 +1,7 @@
 """What the hand-written statements share: how they are run, and which run is the latest."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -10,6 +11,14 @@ from runs.prepared import prepared_cursor
 
 LATEST_FIRST = "r.started_at DESC NULLS LAST, r.id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A piece of SQL with its parameters."""
+
+    sql: str
+    parameters: tuple[Any, ...] = ()
 
 
 def fetch_rows(statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
