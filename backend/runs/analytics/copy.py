@@ -87,9 +87,7 @@ def batches(keys: Iterable[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def insert(
-    duck: Duck, cursor: CursorWrapper, tables: Sequence[Table], keys: Sequence[int]
-) -> None:
+def insert(duck: Duck, cursor: CursorWrapper, tables: Sequence[Table], keys: Sequence[int]) -> None:
     """Copy the rows of these keys."""
     for table in tables:
         cursor.execute(table.select, [list(keys)])

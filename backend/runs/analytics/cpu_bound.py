@@ -31,8 +31,12 @@ def add_indices(
     profiles: Sequence[int] | None = None,
 ) -> None:
     """Compute and insert the indices of these runs, under these profiles; None: of all."""
-    cursor.execute("SELECT id, levels FROM runs_referenceprofile")
-    wanted = [one for one in cursor.fetchall() if profiles is None or one[0] in profiles]
+    cursor.execute("SELECT id, levels::text FROM runs_referenceprofile")
+    wanted = [
+        (profile, orjson.loads(reference))
+        for profile, reference in cursor.fetchall()
+        if profiles is None or profile in profiles
+    ]
     levels: defaultdict[tuple[int, str], dict[str, float]] = defaultdict(dict)
     found = duck.execute(_LEVELS) if runs is None else duck.execute(_OF_THESE, [list(runs)])
     for run, tool, family, level in found.fetchall():

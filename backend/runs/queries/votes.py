@@ -165,9 +165,7 @@ def group_names(group_by: str, groups: Iterable[Any]) -> Names:
     return {pk: (key, label) for pk, key, label in rows}
 
 
-def _groups(
-    values: Iterable[ValueRow], names: Names, hosts: dict[Any, int]
-) -> tuple[Group, ...]:
+def _groups(values: Iterable[ValueRow], names: Names, hosts: dict[Any, int]) -> tuple[Group, ...]:
     """The groups that have a value."""
     members: dict[Any, list[ValueRow]] = {}
     for row in values:

@@ -1,0 +1,184 @@
+"""The analytics copy says what the definition says, through every change of the data."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analysis.comparison import Comparison
+from runs.analytics.engine import engine
+from runs.audit import COMMAND
+from runs.derived import delete_runs, refresh_hosts, set_hidden
+from runs.editing import merge_hosts
+from runs.models import Host, ReferenceProfile, Run
+from runs.queries.comparison import compare, votes
+from runs.queries.selection import ComparisonQuery
+from tests.conftest import StoreRun
+from tests.random_fleets import documents, fleets, queries, sources
+from tests.runs.comparison_reference import compare_in_python
+from tests.sample_documents import run_document, ssh_measurement
+
+EXAMPLES = settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def agree(asked: list[ComparisonQuery]) -> None:
+    """To the last bit."""
+    for query in asked:
+        assert without_doubts(compare(query)) == compare_in_python(query), query
+
+
+def without_doubts(comparison: Comparison) -> Comparison:
+    """Without the counts of doubtful votes, which the reference does not make."""
+    groups = tuple(replace(group, doubtful={}) for group in comparison.groups)
+    return replace(comparison, groups=groups)
+
+
+def hide(run: Run) -> None:
+    set_hidden(run, not run.hidden)
+
+
+def forget_date(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(started_at=None)
+    refresh_hosts([run.host_id] if run.host_id else [])
+
+
+def merge(run: Run) -> None:
+    hosts = Host.objects.exclude(pk=run.host_id).order_by("pk")
+    other = hosts.filter(published=False).first()
+    if other is not None and run.host_id is not None:
+        merge_hosts(run.host_id, other.pk, COMMAND)
+
+
+CHANGES: dict[str, Callable[[Run], None]] = {
+    "hide": hide,
+    "delete": lambda run: delete_runs([run]),
+    "undated": forget_date,
+    "merge": merge,
+}
+
+
+def change(data: st.DataObject, store_run: StoreRun) -> None:
+    """One of them, to some run; or another run."""
+    runs = list(Run.objects.filter(source__in=("agent", "import")).order_by("pk"))
+    what = data.draw(st.sampled_from(("add", *CHANGES) if runs else ("add",)))
+    if what == "add":
+        store_run(data.draw(documents()), data.draw(sources))
+    else:
+        CHANGES[what](data.draw(st.sampled_from(runs)))
+
+
+@pytest.fixture
+def emptied(transactional_db: None, profile_2015: ReferenceProfile) -> Iterator[None]:
+    """A database that commits, for examples that each leave it empty."""
+    return
+
+
+@EXAMPLES
+@given(fleet=fleets, asked=st.lists(queries(), min_size=4, max_size=10), data=st.data())
+def test_comparisons_are_those_of_the_definition_after_every_committed_change(
+    emptied: None,
+    store_run: StoreRun,
+    fleet: list[Any],
+    asked: list[ComparisonQuery],
+    data: st.DataObject,
+) -> None:
+    for document, source in fleet:
+        store_run(document, source)
+    agree(asked)
+    for _ in range(3):
+        change(data, store_run)
+        agree(asked)
+    Run.objects.all().delete()
+    Host.objects.all().delete()
+    assert compare(ComparisonQuery()).groups == ()
+
+
+@pytest.mark.django_db
+@EXAMPLES
+@given(fleet=fleets, asked=st.lists(queries(), min_size=2, max_size=4), data=st.data())
+def test_a_transaction_sees_its_own_changes_and_leaves_none_of_them_in_the_copy(
+    store_run: StoreRun, fleet: list[Any], asked: list[ComparisonQuery], data: st.DataObject
+) -> None:
+    before = [compare(query) for query in asked]
+    with transaction.atomic():
+        for document, source in fleet:
+            store_run(document, source)
+        agree(asked)
+        change(data, store_run)
+        agree(asked)
+        transaction.set_rollback(True)
+    assert [compare(query) for query in asked] == before
+
+
+def ctr(rate: float, name: str) -> dict[str, Any]:
+    return run_document(ssh_measurement("aes128-ctr", rate), host={"name": name})
+
+
+def rates() -> dict[int, float | None]:
+    return {one.host_id: one.value for one in votes(ComparisonQuery(), None)}
+
+
+def test_transactions_that_commit_in_another_order_are_all_seen(
+    emptied: None, store_run: StoreRun
+) -> None:
+    first, second = store_run(ctr(1e8, "a")), store_run(ctr(2e8, "b"))
+    assert sorted(rates().values(), key=str) == [1e8, 2e8]
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("UPDATE runs_run SET hidden = true WHERE id = %s", [first.pk])
+        Run.objects.filter(pk=second.pk).update(hidden=True)  # begun later, committed earlier
+        assert list(rates().values()) == [1e8]
+        cursor.execute("COMMIT")
+    other.close()
+    assert rates() == {}
+
+
+def test_a_table_that_was_made_again_is_another_epoch(emptied: None, store_run: StoreRun) -> None:
+    """As a restore does: nothing says which runs it brought."""
+    store_run(ctr(1e8, "a"))
+    assert list(rates().values()) == [1e8]
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE runs_run DISABLE TRIGGER note_changed_run")
+        Run.objects.update(hidden=True)
+        cursor.execute("ALTER TABLE runs_run ENABLE TRIGGER note_changed_run")
+        assert list(rates().values()) == [1e8]
+        cursor.execute("CREATE TABLE again (LIKE runs_change INCLUDING ALL)")
+        cursor.execute("DROP TABLE runs_change")
+        cursor.execute("ALTER TABLE again RENAME TO runs_change")
+    assert rates() == {}
+
+
+def test_questions_change_no_setting_and_read_no_file(emptied: None, store_run: StoreRun) -> None:
+    store_run(ctr(1e8, "a"))
+    for statement in (
+        "SELECT * FROM read_text('/etc/hostname')",
+        "COPY run TO '/tmp/stolen.csv'",
+        "ATTACH '/tmp/stolen.db'",
+        "INSTALL httpfs",
+        "SET threads = 64",
+    ):
+        with (
+            pytest.raises(Exception, match="(?i)permission|configuration"),
+            engine().questions() as ask,
+        ):
+            ask(statement, {})
+
+
+def test_the_same_start_is_decided_by_the_run_stored_later(
+    emptied: None, store_run: StoreRun
+) -> None:
+    moment = datetime(2025, 11, 1, tzinfo=UTC).isoformat()
+    for rate in (3e8, 1e8, 2e8):
+        document = {**ctr(rate, "a"), "started_at": moment}
+        store_run(document)
+    assert list(rates().values()) == [2e8]
