@@ -12,7 +12,6 @@ from django.utils.safestring import mark_safe
 from pages.compare_page import compare_context
 from runs.answer_cache import cached_answer
 from runs.queries.selection import ComparisonQuery
-from runs.rollups import Lag
 
 TEMPLATES = {
     "form": "pages/parts/compare_form.html",
@@ -41,22 +40,19 @@ def compare_parts(
 ) -> CompareParts:
     """The parts of a valid query; `UnknownProfile` when it names a profile that is not ours."""
 
-    def make(lag: Lag) -> bytes:
-        return json.dumps(asdict(_rendered(params, query, lag, nothing_stored))).encode()
+    def make() -> bytes:
+        return json.dumps(asdict(_rendered(params, query, nothing_stored))).encode()
 
     extra = f"{params.urlencode()} {nothing_stored}"
-    parts: dict[str, str] = json.loads(cached_answer("compare-page", query, make, extra).body)
+    parts: dict[str, str] = json.loads(cached_answer("compare-page", query, make, extra))
     # Rendered by templates, and kept where only this program writes.
     html = {name: mark_safe(parts[name]) for name in TEMPLATES}  # noqa: S308  # nosec B308 B703
     return CompareParts(**{**parts, **html})
 
 
-def _rendered(
-    params: QueryDict, query: ComparisonQuery, lag: Lag, nothing_stored: bool
-) -> CompareParts:
+def _rendered(params: QueryDict, query: ComparisonQuery, nothing_stored: bool) -> CompareParts:
     context: dict[str, Any] = {
         **compare_context(params, query),
-        "lag": lag,
         "nothing_stored": nothing_stored,
         "request": SimpleNamespace(GET=params),
     }

@@ -1,7 +1,7 @@
 """Answers kept in Redis, ready to send, for the version of the data that they were made from.
 
 A changed version is another key: nothing is ever taken away by hand, what is old expires. Without
-Redis every answer is made anew.
+Redis every answer is computed.
 """
 
 import hashlib
@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -21,7 +20,6 @@ from redis.exceptions import RedisError
 
 from runs.data_version import data_version
 from runs.queries.selection import ComparisonQuery
-from runs.rollups import Lag, allowing_lag
 
 logger = logging.getLogger(__name__)
 
@@ -29,44 +27,34 @@ KEPT_SECONDS = 600
 """Of views that are looked at again and again; a version of the data seldom lives longer."""
 
 MOST_BYTES = 1_000_000
-"""Larger answers are made anew: a site with ten thousand groups would fill the memory of Redis."""
+"""Larger answers are not cached: a site with ten thousand groups would fill the memory of Redis."""
 
 SAID_EVERY_SECONDS = 60
 
 _said_at = -float(SAID_EVERY_SECONDS)
 
 
-class Answer(NamedTuple):
-    """What is sent; `exact`: it is that of the version of the data, and none older."""
-
-    body: bytes
-    exact: bool
-
-
 def cached_answer(
     kind: str,
     query: ComparisonQuery,
-    make: Callable[[Lag], bytes],
+    make: Callable[[], bytes],
     extra: str = "",
     version: UUID | None = None,
-) -> Answer:
-    """The answer to a query, from the cache or made; `extra` is what else it hangs on.
+) -> bytes:
+    """The answer to a query, from the cache or made; `extra` is whatever else it depends on.
 
-    Rollups may lag while it is made: `make` gets told and has to say so, and such an answer is
-    not kept. `version` is the present one of the data for who has asked for it already.
+    `version`: the present version of the data, if the caller knows it.
     """
     # The version is read before anything else: what is read after it is as new, or newer.
     version = version or data_version()
     key = _key(kind, query, f"{version} {extra}")
     kept = _get(key)
     if kept is not None:
-        return Answer(kept, True)
-    with allowing_lag(version) as lag:
-        made = make(lag)
-    exact = lag.as_of is None
-    if exact and len(made) <= MOST_BYTES:
+        return kept
+    made = make()
+    if len(made) <= MOST_BYTES:
         _set(key, made)
-    return Answer(made, exact)
+    return made
 
 
 def _key(kind: str, query: ComparisonQuery, extra: str) -> str:
@@ -96,7 +84,7 @@ def _say(error: Exception) -> None:
     global _said_at
     if time.monotonic() - _said_at >= SAID_EVERY_SECONDS:
         _said_at = time.monotonic()
-        logger.warning("Redis cannot be reached, so every answer is made anew: %s", error)
+        logger.warning("Redis cannot be reached, so no answer is cached: %s", error)
 
 
 def program_stamp() -> str:

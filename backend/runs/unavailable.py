@@ -1,4 +1,4 @@
-"""503 while the database or Redis cannot be reached: with Retry-After."""
+"""503 with Retry-After while the database, Redis or the analytics copy cannot answer."""
 
 from collections.abc import Callable
 
@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
+from runs.analytics.engine import AnalyticsUnavailable
+
 RETRY_AFTER = 10
 """Seconds."""
 
@@ -14,7 +16,9 @@ UNREACHABLE = (OperationalError, InterfaceError)
 
 
 def what_is_away(error: Exception) -> str | None:
-    """What an exception says cannot be reached, as a sentence; None for every other failure."""
+    """What an exception says cannot answer, as a sentence; None for every other failure."""
+    if isinstance(error, AnalyticsUnavailable):
+        return str(error)
     if isinstance(error, UNREACHABLE):
         return "The database cannot be reached just now"
     if isinstance(error, (RedisError, BrokerError)):

@@ -3,7 +3,6 @@
 import time
 from itertools import product
 from typing import Any
-from unittest import mock
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,13 +12,11 @@ from django.test import Client
 from runs.api.comparison_json import comparison_json
 from runs.api.parameters import MAX_VALUES
 from runs.api.serializers import ComparisonSerializer
-from runs.data_version import data_version
-from runs.models import Rollup, Run
+from runs.models import Run
 from runs.queries import sensitivity
 from runs.queries.comparison import compare
 from runs.queries.facets import MOST_OPTIONS, MOST_TAG_KEYS, tag_facets
 from runs.queries.selection import FILTERS, ComparisonQuery
-from runs.rollups import Lag
 from tests.conftest import ApiClient, StoreRun
 from tests.pages.test_many_runs import repeat
 from tests.sample_documents import run_document, ssh_measurement
@@ -175,23 +172,7 @@ def test_a_ranking_of_too_many_figures_is_refused_with_the_limit(
 @pytest.mark.parametrize("metric", ("throughput", "normalised"))
 def test_the_answer_is_what_its_serializer_describes(reader: ApiClient, metric: str) -> None:
     comparison = compare(ComparisonQuery(metric=metric))
-    described = {**ComparisonSerializer({**vars(comparison), "as_of": None}).data}
+    described = {**ComparisonSerializer(vars(comparison)).data}
     answer = reader.get(URL, {"metric": metric})
     assert answer.json() == described
-    assert answer.content == comparison_json(comparison, Lag(data_version()))
-
-
-def test_an_answer_that_lags_says_so_and_is_not_kept(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(run_document(ssh_measurement(CTR, 1e8)))
-    assert reader.get(URL).json()["as_of"] is None
-    Rollup.objects.update(seconds=10, as_of="2026-01-02T03:04:05Z")
-    store_run(run_document(ssh_measurement(CTR, 3e8), host={"name": "b"}))
-    with mock.patch("celery.app.base.Celery.send_task"):
-        late = reader.get(URL).json()
-    assert late["as_of"] == "2026-01-02T03:04:05Z"
-    assert late["groups"][0]["hosts"] == 1
-    Rollup.objects.update(seconds=0)
-    answer = reader.get(URL).json()
-    assert (answer["as_of"], answer["groups"][0]["hosts"]) == (None, 2)
+    assert answer.content == comparison_json(comparison)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from runs.api import conditional
 from runs.derived import set_hidden
-from runs.models import DataVersion, ReferenceProfile, Rollup
+from runs.models import DataVersion, ReferenceProfile
 from runs.profiles import activate
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
@@ -121,20 +121,6 @@ def test_another_active_profile_is_another_answer(reader: ApiClient, store_run: 
     activate(other.pk)
     second = ask(reader, path, if_none_match=first["ETag"])
     assert (first.json()["profile"], second.json()["profile"]) == ("2015", "ours")
-
-
-def test_an_answer_that_lags_is_not_named_as_the_present_one(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(run_document(ssh_measurement(CTR, 1e8)))
-    ask(reader, COMPARISON)
-    Rollup.objects.update(seconds=10, as_of=timezone.now())
-    store_run(run_document(ssh_measurement(CTR, 2e8), host={"name": "another"}))
-    lagging = ask(reader, COMPARISON)
-    assert lagging.json()["as_of"] is not None
-    assert lagging["Cache-Control"] == "no-store"
-    assert "ETag" not in lagging
-    assert "Last-Modified" not in lagging
 
 
 @pytest.mark.django_db

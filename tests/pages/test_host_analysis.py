@@ -152,9 +152,7 @@ def test_a_break_of_the_tool_is_told_with_its_sources(member: Client, store_run:
     assert "https://github.com/openssl/openssl/issues/28063" in html
 
 
-def test_a_host_stands_among_all_hosts_one_vote_each(
-    member: Client, store_run: StoreRun
-) -> None:
+def test_a_host_stands_among_all_hosts_one_vote_each(member: Client, store_run: StoreRun) -> None:
     for number, rates in enumerate(((1e8,), (2e8,), (9e8, 3e8), (5e8,))):
         for day, rate in enumerate(rates):
             store_run(run_of_day(day, ssh_measurement(GCM, rate), host={"name": f"n{number}"}))

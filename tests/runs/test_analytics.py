@@ -168,7 +168,7 @@ def test_questions_change_no_setting_and_read_no_file(emptied: None, store_run: 
         "SET threads = 64",
     ):
         with (
-            pytest.raises(Exception, match="(?i)permission|configuration"),
+            pytest.raises(Exception, match=r"(?i)permission|configuration"),
             engine().questions() as ask,
         ):
             ask(statement, {})

@@ -40,7 +40,7 @@ Ask = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
 
 
 class AnalyticsUnavailable(Exception):
-    """The copy cannot answer just now; the text is a sentence for the user."""
+    """The copy cannot answer just now; the text says why, without a full stop."""
 
 
 @dataclass
@@ -73,11 +73,11 @@ class Engine:
                     yield _asker(duck)
         except duckdb.OutOfMemoryException as error:
             logger.warning("a question needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
-            raise AnalyticsUnavailable("This question needs more memory than it may use.") from None
+            raise AnalyticsUnavailable("This question needs too much memory") from None
         except (duckdb.FatalException, duckdb.InternalException) as error:
             logger.exception("the analytics copy failed and is built again")
             self.forget()
-            raise AnalyticsUnavailable("The analytics copy is being built again.") from error
+            raise AnalyticsUnavailable("The analytics copy is being built again") from error
 
     def forget(self) -> None:
         """Build a new copy for the next question."""
@@ -144,7 +144,7 @@ class Engine:
         try:
             made = building.result(timeout=PATIENCE_SECONDS)
         except NotYet:
-            raise AnalyticsUnavailable("The analytics copy is being prepared.") from None
+            raise AnalyticsUnavailable("The figures are being prepared") from None
         except Exception:
             with self.lock:
                 if self.building is building:

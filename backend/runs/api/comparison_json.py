@@ -9,11 +9,10 @@ import orjson
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import GroupSummary
-from runs.rollups import Lag
 
 
-def comparison_json(comparison: Comparison, lag: Lag) -> bytes:
-    """The answer of `GET /api/v1/comparison/`, with the moment of figures that lag behind."""
+def comparison_json(comparison: Comparison) -> bytes:
+    """The answer of `GET /api/v1/comparison/`."""
     answer = {
         "tool": comparison.tool,
         "group_by": comparison.group_by,
@@ -23,7 +22,6 @@ def comparison_json(comparison: Comparison, lag: Lag) -> bytes:
         "ciphers": comparison.ciphers,
         "groups": [_group(group) for group in comparison.groups],
         "excluded": dict(comparison.excluded),
-        "as_of": lag.as_of.isoformat().replace("+00:00", "Z") if lag.as_of else None,
     }
     return orjson.dumps(answer)
 

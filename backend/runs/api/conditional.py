@@ -1,4 +1,4 @@
-"""Conditional reads (RFC 9110, section 13): who has the present answer is told so, with 304.
+"""Conditional reads (RFC 9110, section 13): 304 for callers that have the present answer.
 
 Comparisons and downloads are named by the version of the data that they are made from, before any
 work is done. All other answers of the API are named by their bytes, which saves the sending alone.
@@ -21,25 +21,18 @@ from runs.data_version import DataState, data_state
 SETTLED_SECONDS = 2.0
 """HTTP's dates are whole seconds: a change so young may be followed by another of the same date."""
 
-NOT_KEPT = "no-store"
-"""`Cache-Control` of an answer that is known not to be the present one."""
-
 
 def of_present_data(
     request: Request, make: Callable[[DataState], HttpResponseBase]
 ) -> HttpResponseBase:
-    """The answer that `make` gives, with ETag and Last-Modified; 304 for who has it already.
-
-    An answer that `make` marks `no-store` is not that of the present data and gets neither.
-    """
+    """The answer that `make` gives, with ETag and Last-Modified; 304 if the caller has it."""
     state = data_state()
     etag, modified = _etag(request, state), _last_modified(state)
     known = get_conditional_response(request._request, etag=etag, last_modified=modified)
     response = make(state) if known is None else known
-    if response.headers.get("Cache-Control") != NOT_KEPT:
-        response["ETag"] = etag
-        if modified is not None:
-            response["Last-Modified"] = http_date(modified)
+    response["ETag"] = etag
+    if modified is not None:
+        response["Last-Modified"] = http_date(modified)
     return response
 
 

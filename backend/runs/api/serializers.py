@@ -243,7 +243,3 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     ciphers = serializers.ListField(child=serializers.CharField())
     groups = GroupSerializer(many=True)
     excluded = ExcludedSerializer()
-    as_of = serializers.DateTimeField(
-        help_text="The moment of these figures, where newer runs are still being added to them.",
-        **NULLABLE,
-    )

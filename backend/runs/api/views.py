@@ -16,7 +16,7 @@ from runs.access import sees_unvetted
 from runs.answer_cache import cached_answer
 from runs.api.asked_ciphers import asked_comparison
 from runs.api.comparison_json import comparison_json
-from runs.api.conditional import NOT_KEPT, of_present_data
+from runs.api.conditional import of_present_data
 from runs.api.editing import HostEditing, RunEditing, no_host
 from runs.api.export_schema import CSV_PARAMETERS, VIEW_PARAMETERS
 from runs.api.exports import comparison_csv_response
@@ -202,13 +202,10 @@ def _comparison(query: ComparisonQuery, state: DataState) -> HttpResponse:
     answer = cached_answer(
         "comparison",
         query,
-        lambda lag: comparison_json(compare(query), lag),
+        lambda: comparison_json(compare(query)),
         version=state.version,
     )
-    response = HttpResponse(answer.body, content_type="application/json")
-    if not answer.exact:
-        response["Cache-Control"] = NOT_KEPT
-    return response
+    return HttpResponse(answer, content_type="application/json")
 
 
 class RunSchemaView(ApiView):
