@@ -165,6 +165,7 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_BEAT_SCHEDULE = {
     "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
     "sweep-exports": {"task": "runs.tasks.sweep_exports", "schedule": 60.0},
+    "write-analytics-snapshot": {"task": "runs.tasks.write_analytics_snapshot", "schedule": 600.0},
     "forget-rollups": {"task": "runs.tasks.forget_rollups", "schedule": 86_400.0},
 }
 
@@ -202,6 +203,8 @@ RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
 FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
 # Files made in the background; web and worker must both see this folder.
 EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
+# Snapshots of the analytics copy, from which processes start; web and worker should both see it.
+ANALYTICS_DIR = Path(env.text("CIPHERMARK_ANALYTICS_DIR") or DATA_DIR / "analytics").absolute()
 MEASURING_FILE = DATA_DIR / MEASURING
 AGENT_SCRIPT = PROJECT_DIR / "agent" / "ciphermark_agent.py"
 

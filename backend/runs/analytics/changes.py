@@ -8,6 +8,7 @@ that snapshot could not see is new.
 import json
 from dataclasses import dataclass, field
 
+from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 _EPOCH = """(
@@ -75,3 +76,9 @@ def changes_since(cursor: CursorWrapper, seen: State) -> Changes:
         else:
             everything = True
     return Changes(state, runs, frozenset(profiles), everything)
+
+
+def forget_old_changes() -> None:
+    """Remove what every copy has seen: one that has not been used for a day is built again."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM runs_change WHERE changed_at < now() - interval '2 days'")

@@ -19,6 +19,9 @@ from runs.analytics.tables import (
 )
 from runs.models.run import COUNTED
 
+MOST_CHANGES = 20_000
+"""Runs: beyond that, building the copy again takes no longer than following them."""
+
 RUNS_AT_ONCE = 1_000
 """Runs whose results travel in one text: about 10 MB."""
 
@@ -53,6 +56,11 @@ def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:
         done += len(batch)
         yield done
     add_environments(duck, cursor)
+
+
+def is_too_much(changes: Changes) -> bool:
+    """Whether the copy has to be built again."""
+    return changes.everything or len(changes.runs) > MOST_CHANGES
 
 
 def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:

@@ -23,8 +23,16 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from runs.analytics.changes import Changes, State, changes_since, present_state
-from runs.analytics.copy import Duck, apply, empty_copy, lock_down, read_everything
+from runs.analytics.changes import State, changes_since, present_state
+from runs.analytics.copy import (
+    Duck,
+    apply,
+    empty_copy,
+    is_too_much,
+    lock_down,
+    read_everything,
+)
+from runs.analytics.snapshot import USABLE_SECONDS, read_snapshot
 
 logger = logging.getLogger(__name__)
 
@@ -32,9 +40,6 @@ PATIENCE_SECONDS = 5.0
 """How long a question waits for a copy that is being built."""
 
 SAID_EVERY_SECONDS = 10.0
-
-MOST_CHANGES = 20_000
-"""Runs: beyond that, building the copy again takes no longer than following them."""
 
 Ask = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
 
@@ -45,10 +50,11 @@ class AnalyticsUnavailable(Exception):
 
 @dataclass
 class Copy:
-    """A filled copy and the state of PostgreSQL that it was read in."""
+    """A filled copy, the state of PostgreSQL that it was read in, and when it was last followed."""
 
     duck: Duck
     state: State
+    followed_at: float = field(default_factory=time.time)
 
 
 @dataclass
@@ -102,9 +108,11 @@ class Engine:
         """Bring the copy up to date; False, and it is forgotten, when too much has changed."""
         with connection.cursor() as cursor:
             changes = changes_since(cursor, copy.state)
-        if not changes:
+        is_forgotten = time.time() - copy.followed_at > USABLE_SECONDS
+        copy.followed_at = time.time()
+        if not changes and not is_forgotten:
             return True
-        if _is_too_much(changes):
+        if is_forgotten or is_too_much(changes):
             self.forget()
             return False
         with transaction.atomic(), connection.cursor() as cursor:
@@ -121,7 +129,7 @@ class Engine:
         copy = self._present()
         with self.lock, connection.cursor() as cursor:
             changes = changes_since(cursor, copy.state)
-            if _is_too_much(changes):
+            if is_too_much(changes):
                 duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
                 for _ in read_everything(duck, cursor):
                     pass
@@ -154,10 +162,6 @@ class Engine:
             if self.building is building:
                 self.copy, self.building = made, None
         return made
-
-
-def _is_too_much(changes: Changes) -> bool:
-    return changes.everything or len(changes.runs) > MOST_CHANGES
 
 
 def _asker(duck: Duck) -> Ask:
@@ -205,13 +209,19 @@ def _in_background() -> "Future[Copy]":
 
 
 def build(own: BaseDatabaseWrapper) -> Copy:
-    """A copy of all that PostgreSQL has, read in one snapshot."""
+    """A copy from a snapshot, or of all that PostgreSQL has now."""
     begun = said = time.monotonic()
     done = 0
-    duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
     with own.cursor() as cursor:
         cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         state = present_state(cursor)
+        found = read_snapshot(state.epoch)
+        if found is not None and not is_too_much(changes_since(cursor, found[1])):
+            lock_down(found[0])
+            cursor.execute("ROLLBACK")
+            logger.info("analytics copy: snapshot read in %.1f s", time.monotonic() - begun)
+            return Copy(*found)
+        duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
         for done in read_everything(duck, cursor):
             if time.monotonic() - said >= SAID_EVERY_SECONDS:
                 said = time.monotonic()

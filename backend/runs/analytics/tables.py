@@ -33,10 +33,14 @@ class Table:
     made: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
+    def types(self) -> dict[str, str]:
+        """Every column -> its type in DuckDB."""
+        return {**self.columns, **{name: kind for name, (kind, _) in self.made.items()}}
+
+    @property
     def create(self) -> str:
         """The statement that makes it."""
-        types = {**self.columns, **{name: kind for name, (kind, _) in self.made.items()}}
-        columns = ", ".join(f'"{name}" {kind}' for name, kind in types.items())
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.types.items())
         return f'CREATE TABLE "{self.name}" ({columns})'
 
     @property
@@ -46,15 +50,21 @@ class Table:
         return f"SELECT json_build_object({columns})::text FROM ({self.source}) rows"  # noqa: S608
 
     @property
+    def names(self) -> str:
+        """The columns that PostgreSQL sends, as SQL."""
+        return ", ".join(f'"{name}"' for name in self.columns)
+
+    @property
     def insert(self) -> str:
         """DuckDB: that JSON text as rows."""
         shape = json.dumps({name: [kind] for name, kind in self.columns.items()})
         columns = ", ".join(f'unnest(c."{name}") AS "{name}"' for name in self.columns)
+        return self.insert_from(f"SELECT {columns} FROM (SELECT from_json(?, '{shape}') AS c)")  # noqa: S608
+
+    def insert_from(self, rows: str) -> str:
+        """DuckDB: these rows of `names`, and what is made of them."""
         made = "".join(f", {expression}" for _, expression in self.made.values())
-        return (
-            f'INSERT INTO "{self.name}" SELECT *{made} FROM'  # noqa: S608
-            f" (SELECT {columns} FROM (SELECT from_json(?, '{shape}') AS c))"
-        )
+        return f'INSERT INTO "{self.name}" SELECT {self.names}{made} FROM ({rows})'  # noqa: S608
 
 
 RUN = Table(

@@ -1,0 +1,90 @@
+"""What is done for the copies of all processes: snapshots, checks, a fresh start."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from runs.analytics.changes import State, changes_since, forget_old_changes, present_state
+from runs.analytics.copy import Duck, apply, empty_copy, is_too_much, read_everything
+from runs.analytics.snapshot import read_snapshot, write_snapshot
+from runs.analytics.tables import TABLES
+
+
+@contextmanager
+def _one_moment() -> Iterator[State]:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield present_state(cursor)
+
+
+def _from_truth() -> Duck:
+    duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
+    with connection.cursor() as cursor:
+        for _ in read_everything(duck, cursor):
+            pass
+    return duck
+
+
+def snapshot() -> Path | None:
+    """Write a snapshot unless the newest one has everything; forget changes of long ago."""
+    with _one_moment() as state, connection.cursor() as cursor:
+        found = read_snapshot(state.epoch)
+        if found is None:
+            duck = _from_truth()
+        else:
+            duck, seen = found
+            changes = changes_since(cursor, seen)
+            if not changes:
+                return None
+            if is_too_much(changes):
+                duck = _from_truth()
+            else:
+                apply(duck, cursor, changes)
+    forget_old_changes()
+    return write_snapshot(duck, state)
+
+
+def rebuild() -> Path:
+    """Have every process build its copy again, from a snapshot that is read from PostgreSQL."""
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
+    with _one_moment() as state:
+        duck = _from_truth()
+    return write_snapshot(duck, state)
+
+
+def check() -> list[str]:
+    """Where the newest snapshot, brought up to date, differs from what PostgreSQL has."""
+    with _one_moment() as state, connection.cursor() as cursor:
+        found = read_snapshot(state.epoch)
+        if found is None:
+            return ["There is no usable snapshot."]
+        duck, seen = found
+        changes = changes_since(cursor, seen)
+        if is_too_much(changes):
+            return ["The snapshot is too old."]
+        apply(duck, cursor, changes)
+        truth = _from_truth()
+    differences = []
+    for table in TABLES:
+        missing, foreign = (
+            _beyond(one, other, table.name) for one, other in ((truth, duck), (duck, truth))
+        )
+        if missing or foreign:
+            differences.append(f"{table.name}: {missing} rows are missing, {foreign} are wrong")
+    return differences
+
+
+def _beyond(one: Duck, other: Duck, table: str) -> int:
+    """How many rows of a table one copy has and the other has not."""
+    counts = [_counted(duck, table) for duck in (one, other)]
+    return sum(max(0, count - counts[1].get(row, 0)) for row, count in counts[0].items())
+
+
+def _counted(duck: Duck, table: str) -> dict[int, int]:
+    """Hash of a row -> how often it is there."""
+    rows = duck.execute(f'SELECT hash(t), count(*) FROM "{table}" t GROUP BY ALL')  # noqa: S608
+    return dict(rows.fetchall())
