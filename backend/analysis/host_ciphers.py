@@ -13,7 +13,7 @@ from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.types import Method
 
 SMALLEST_MARGIN = 0.01
-"""Two series of one machine differ by this much although nothing changed (fraction)."""
+"""Two series of one host differ by this much although nothing changed (fraction)."""
 
 LARGEST_MARGIN = NOISY_SPREAD
 """However noisy a series is, a tie with it may not cost more than this at either end."""
@@ -42,7 +42,7 @@ def median_noise(n: int, spread: float) -> float:
 
 @dataclass(frozen=True)
 class CipherRate:
-    """One ssh cipher as one host measured it, both ends on this machine.
+    """One ssh cipher as one host measured it, both ends on it.
 
     `median`: bytes per second; `n` tries; `spread`: as a fraction (docs/method.md, section 1);
     `cpu_seconds_per_gb`: of both ends for 10^9 bytes, None where not measured.

@@ -1,4 +1,4 @@
-"""Which cipher between two machines, and what rate to expect (docs/method.md)."""
+"""Which cipher between two hosts, and what rate to expect (docs/method.md)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Limit = Literal["client", "server", "link"]
 
 @dataclass(frozen=True)
 class PredictedCipher:
-    """A cipher between two machines.
+    """A cipher between two hosts.
 
     `rate`, `least` and `most` are bytes per second: the lowest of what the client and the server
     each reach alone on their loopback, and of the link, and the bounds of all the noise;
@@ -67,7 +67,7 @@ def recommend_pair(
 ) -> PairRecommendation:
     """The ciphers from `client` to `server` in the order to prefer; `link` in bytes per second.
 
-    A prediction, not a measurement: on the loopback one machine carries both ends, so with a
+    A prediction, not a measurement: on the loopback one host carries both ends, so with a
     core for each the true rate is not lower; other costs of a network are not in it. Where the
     link limits several ciphers alike, the safer goes first.
     """

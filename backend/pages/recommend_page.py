@@ -26,7 +26,7 @@ RUNS_SHOWN = 20
 class ShownPlace:
     """A cipher in its place with the bar of its rate, and its rate against today's default.
 
-    `measured`: each machine's rate with its mark, "doubtful" or empty; `doubt` is that of them all.
+    `measured`: each host's rate with its mark, "doubtful" or empty; `doubt` is that of them all.
     """
 
     number: int
@@ -84,7 +84,7 @@ def title(advice: Advice) -> str:
     """Whom the recommendation is for."""
     names = [host.ciphers.name for host in advice.hosts]
     if advice.question.kind == "pair":
-        return f"Ciphers from {names[0]} to {names[-1]}" if len(names) == 2 else "Two machines"
+        return f"Ciphers from {names[0]} to {names[-1]}" if len(names) == 2 else "Two hosts"
     if advice.question.kind == "host":
         return f"Ciphers for {names[0]}" if names else "One host"
     return f"Ciphers for {len(names)} host{'' if len(names) == 1 else 's'}"
@@ -119,7 +119,7 @@ def _against_default(first: Place, gain: Gain) -> str:
     words = first.slower_than_default or against_default(first.cipher, gain)
     if gain.over == first.cipher:
         return words
-    # Where a link limits both, the noise of the machines does not show; "at least" has said it.
+    # Where a link limits both, the noise of the hosts does not show; "at least" has said it.
     told = gain.lowest == gain.highest or (gain.is_open and gain.beyond_noise)
     bounds = "" if told or first.slower_than_default else f" ({gain.bounds} with the noise)"
     saved = _cpu_saved(gain)
@@ -162,7 +162,7 @@ def shown_places(places: Sequence[Place]) -> tuple[ShownPlace, ...]:
 
 
 def _doubt(place: Place) -> str:
-    """As beside a comparison's figures: told of up to a few machines."""
+    """As beside a comparison's figures: told of up to a few hosts."""
     n = len(place.doubtful)
     return doubtful_of(sum(place.doubtful), n) if n <= FEW_VOTES else ""
 

@@ -68,12 +68,12 @@ def _conditions(host: HostFigures, method: Method | None) -> tuple[str, ...]:
 
 def _disturbed(found: Sequence[tuple[HostFigures, tuple[str, ...]]], hosts: int) -> str:
     if hosts == 1:
-        return f"Measured while the machine was disturbed ({'; '.join(found[0][1])})"
+        return f"Measured while the host was disturbed ({'; '.join(found[0][1])})"
     named = [f"{host.ciphers.name}: {', '.join(said)}" for host, said in found[:HOSTS_IN_WORDS]]
     more = ["..."] if len(found) > HOSTS_IN_WORDS else []
     were = "was" if len(found) == 1 else "were"
     words = "; ".join([*named, *more])
-    return f"{len(found)} of these {hosts} machines {were} measured while disturbed ({words})"
+    return f"{len(found)} of these {hosts} hosts {were} measured while disturbed ({words})"
 
 
 def _runs(runs: Sequence[HostRun]) -> str:

@@ -49,7 +49,7 @@ class Place:
 
     `median`, `low` and `high` are bytes per second: of one host what it measured, of a pair what
     is expected, and the bounds of all the noise. `rates`: what it was measured at, on the host, or
-    on client and server; `doubtful`: of each machine behind it, whether its rate is noisy or of a
+    on client and server; `doubtful`: of each host behind it, whether its rate is noisy or of a
     disturbed run. `fills`: link -> whether the cipher fills it, None where the noise hides
     that. `slower_than_default`: why the cipher is preferred to today's default although it is
     slower. `share`: of a group, what each host keeps of its own first choice (1 = all).
@@ -259,7 +259,7 @@ def _host_place(one: RankedCipher) -> Place:
 
 
 def _pair_place(one: PredictedCipher, rates: tuple[CipherRate, ...]) -> Place:
-    """With the links that the two machines fill, whatever link was asked for."""
+    """With the links that the two hosts fill, whatever link was asked for."""
     return Place(
         cipher=one.cipher,
         assessment=one.assessment,

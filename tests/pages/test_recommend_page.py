@@ -4,8 +4,9 @@ import re
 from html import unescape
 
 import pytest
+from django.db import connection
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
+from django.test.utils import CaptureQueriesContext
 
 from tests.api.test_recommendation import CHACHA, GCM256, facts, machine, series, usual
 from tests.conftest import StoreRun
@@ -69,7 +70,7 @@ def test_figures_that_deserve_doubt_say_so_before_anybody_follows_them(
     )
     host = store_run(disturbed).host
     assert host
-    caution = f"Measured while the machine was disturbed ({said}): measure again before you change"
+    caution = f"Measured while the host was disturbed ({said}): measure again before you change"
     html = page(member, URL, host="nas")
     for text in (text_of(html), text_of(page(member, f"/hosts/{host.pk}/"))):
         assert caution in text
@@ -252,20 +253,17 @@ def test_hostile_names_are_inert(member: Client, store_run: StoreRun) -> None:
     assert settings == ["Host *", f"    Ciphers {GCM256},{CHACHA}"]
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("query", ("tag=rack:b2", "host=host 0", "client=host-0&server=host-1"))
 def test_the_page_takes_as_many_queries_for_ten_hosts_as_for_two(
-    member: Client, store_run: StoreRun, django_assert_num_queries: DjangoAssertNumQueries
+    member: Client, store_run: StoreRun, query: str
 ) -> None:
-    for number in range(2):
-        store_run(usual(f"host {number}"))
-    session_person_and_rights, form, answer = 4, 2, 4
-    by_key = 2  # whether it was merged: for the address, and for the answer
-    for _ in range(2):
-        for query, keys in (
-            ("tag=rack:b2", 0),
-            ("host=host 0", by_key),
-            ("client=host-0&server=host-1", by_key),
-        ):
-            with django_assert_num_queries(session_person_and_rights + form + answer + keys):
-                page(member, f"{URL}?{query}")
-        for number in range(2, 10):
+    taken = []
+    for numbers in (range(2), range(2, 10)):
+        for number in numbers:
             store_run(usual(f"host {number}"))
+        page(member, f"{URL}?{query}")  # The analytics copy follows.
+        with CaptureQueriesContext(connection) as captured:
+            page(member, f"{URL}?{query}")
+        taken.append(len(captured))
+    assert taken[0] == taken[1] <= 20

@@ -93,5 +93,5 @@ def _contradictions(
         missing = "server" if client else "client"
         return {missing: "A pair needs both client=KEY and server=KEY."}
     if link is not None and not pair:
-        return {"link": "A link lies between two machines: it needs client=KEY and server=KEY."}
+        return {"link": "A link lies between two hosts: it needs client=KEY and server=KEY."}
     return {}

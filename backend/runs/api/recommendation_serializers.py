@@ -111,7 +111,7 @@ class CatalogueSerializer(Shape):
 
 
 class RateSerializer(Shape):
-    """A cipher as one host measured it, both ends on that machine; bytes per second."""
+    """A cipher as one host measured it, both ends on it; bytes per second."""
 
     median = serializers.FloatField()
     n = serializers.IntegerField(help_text="Tries.")
@@ -150,7 +150,7 @@ class PlaceSerializer(Shape):
     high = serializers.FloatField(help_text="The median and all its noise.", **NULLABLE)
     measured = RateSerializer(many=True, help_text="On the host; on client and server.")
     doubtful = serializers.IntegerField(
-        help_text="Machines whose figure is noisy or of a disturbed run."
+        help_text="Hosts whose figure is noisy or of a disturbed run."
     )
     gain = GainSerializer(help_text="Of a host or pair: over today's default.", **NULLABLE)
     slower_than_default = serializers.CharField(

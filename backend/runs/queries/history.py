@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from analysis.changes import Change
@@ -283,7 +283,7 @@ def _divisors(
     for run, family, level in BaselineLevel.objects.filter(
         run_id__in=runs, tool=series.tool, cpu_bound_level__isnull=False
     ).values_list("run_id", "family", "cpu_bound_level"):
-        levels[run][family] = level
+        levels[run][family] = cast(float, level)
     indices = {run: stored_index(profile, series.tool, of_run) for run, of_run in levels.items()}
     return {run: one.index for run, one in indices.items() if one is not None}
 

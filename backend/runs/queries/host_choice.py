@@ -5,10 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.comparison import natural_key
+from runs.analytics.engine import questions
+from runs.models import DimensionValue, Host
 from runs.models.run import COUNTED
+from runs.queries.figures import group_expression, results_statement
 from runs.queries.host_names import NAMED_LIKE
-from runs.queries.recommendation import MOST_HOSTS, PLAIN_SSH, HostSelection
-from runs.queries.selection import dimension_value
+from runs.queries.recommendation import MOST_HOSTS, HostSelection, plain_ssh
+from runs.queries.selection import ComparisonQuery
 from runs.queries.statements import fetch_rows
 
 
@@ -22,13 +25,15 @@ class HostName:
 
 def hosts_to_choose(limit: int) -> list[HostName]:
     """The hosts with figures, the one added last first."""
-    rows = fetch_rows(
-        "SELECT h.slug, h.name FROM runs_host h WHERE EXISTS (SELECT 1 FROM runs_machine k"  # noqa: S608
-        " JOIN runs_latest l ON l.machine_id = k.id WHERE k.host_id = h.id"
-        f" AND l.series_id = ANY(ARRAY({PLAIN_SSH}))) ORDER BY h.id DESC LIMIT %s",
-        [HostSelection().methods, limit],
+    statement = results_statement(
+        ComparisonQuery(tool="ssh", group_by="host"), plain_ssh(HostSelection().methods)
     )
-    return [HostName(*row) for row in rows]
+    statement.parameters["most"] = limit
+    latest = "SELECT DISTINCT host FROM results ORDER BY host DESC LIMIT $most"
+    with questions() as ask:
+        ids = [host for (host,) in ask(statement.sql(latest), statement.parameters)]
+    found = Host.objects.filter(pk__in=ids).order_by("-pk").values_list("slug", "name")
+    return [HostName(*row) for row in found]
 
 
 def hosts_called(texts: Iterable[str]) -> list[HostName]:
@@ -55,23 +60,21 @@ def hosts_like(text: str, limit: int) -> list[HostName]:
     return [HostName(*row) for row in rows]
 
 
-def _values(dimension: str) -> str:
-    """The values of one dimension, which is the parameter, that some machine with figures has."""
-    return f"""
-        SELECT d.dimension, d.key, d.label FROM runs_dimensionvalue d
-        WHERE d.dimension = %s AND (
-            SELECT true FROM runs_environment e JOIN runs_machine k ON k.environment_id = e.id
-            WHERE {dimension_value(dimension, "ssh")} = d.id
-                AND (SELECT true FROM runs_latest l WHERE l.machine_id = k.id LIMIT 1) LIMIT 1)
-    """  # noqa: S608 - closed lists
-
-
 def values_of_dimensions(dimensions: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """Dimension -> (key, label) of every value that a machine with figures has."""
+    """Dimension -> (key, label) of every value that a host with figures has."""
     wanted = list(dimensions)
-    rows = fetch_rows(" UNION ALL ".join(_values(dimension) for dimension in wanted), wanted)
+    columns = ", ".join(group_expression(dimension)[0] for dimension in wanted)
+    statement = f"""
+        SELECT DISTINCT {columns} FROM environment e WHERE e.tool = 'ssh' AND e.id IN (
+            SELECT environment FROM run WHERE id IN (SELECT run FROM result)
+        )
+    """  # noqa: S608 - closed lists
+    with questions() as ask:
+        ids = {value for row in ask(statement, {}) for value in row}
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for dimension, key, label in rows:
+    for dimension, key, label in DimensionValue.objects.filter(
+        pk__in=ids, dimension__in=wanted
+    ).values_list("dimension", "key", "label"):
         found[dimension].append((key, label))
     return {
         dimension: sorted(values, key=lambda value: natural_key(value[1]))

@@ -16,10 +16,13 @@ from analysis.cipher_catalogue import cipher_catalogue
 from analysis.host_ciphers import CipherRate, HostCiphers
 from analysis.offered_ciphers import NOT_OFFERED, offered_ciphers
 from documents.types import Method
-from runs.analytics.quality_flags import DISTURBED, NOISY
+from runs.analytics.engine import questions
+from runs.analytics.quality_flags import DISTURBED, DOUBTS, NOISY
+from runs.models import Host, Series
 from runs.models.run import COUNTED
-from runs.queries.machine_results import LATEST_FIRST, Relation, machine_results
-from runs.queries.selection import Where, add_filter
+from runs.queries.figures import Statement, filter_condition, results_statement
+from runs.queries.machine_results import SeriesTable, Slot
+from runs.queries.selection import ComparisonQuery
 from runs.queries.statements import fetch_rows
 
 PERIOD_FILTERS = ("host", "source")
@@ -33,13 +36,6 @@ NAMED_AT_MOST = 5
 
 NAMED_CONDITIONS = 3
 """Of what a run says disturbed it."""
-
-PLAIN_SSH = (
-    "SELECT s.id FROM runs_series s"
-    " WHERE s.tool = 'ssh' AND s.acceleration = 'default' AND s.target_kind = 'loopback'"
-    " AND s.mac = '' AND NOT s.compression AND s.method = ANY(%s)"
-)
-"""The series whose figures count, by method; few, and found before any result is read."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +95,6 @@ class TooManyHosts(ValueError):
     """The selection has more hosts than one recommendation is made for."""
 
 
-@dataclass(frozen=True)
-class _Latest:
-    """The latest run of a host that has figures, and the environment that it speaks for."""
-
-    host_id: int
-    key: str
-    name: str
-    run: int
-    environment: int
-
-
 def known_hosts(keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Key -> names of those of these hosts that have a run that counts; the present name first."""
     rows = fetch_rows(
@@ -122,120 +107,113 @@ def known_hosts(keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(dict.fromkeys(names)) for key, names in rows}
 
 
+def plain_ssh(methods: Iterable[str]) -> SeriesTable:
+    """The series whose figures count: a slot for each cipher and method."""
+    rows = list(
+        Series.objects.filter(
+            tool="ssh",
+            acceleration="default",
+            target_kind="loopback",
+            mac="",
+            compression=False,
+            method__in=methods,
+        )
+        .order_by("pinned", "target_name", "pk")
+        .values_list("pk", "cipher", "method")
+    )
+    slots = [(cipher, method) for _, cipher, method in rows]
+    places = {slot: place for place, slot in enumerate(dict.fromkeys(slots))}
+    return SeriesTable(
+        ids=tuple(pk for pk, *_ in rows),
+        slot_of=tuple(places[slot] for slot in slots),
+        asked=(True,) * len(rows),
+        slots=tuple(Slot(cipher, None) for cipher, _ in places),
+    )
+
+
+def _statement(selection: HostSelection) -> Statement:
+    """`results`, plain ones of the period, and `fits`, the runs that all filters let through."""
+    of_period = {name: selection.filters.get(name, ()) for name in PERIOD_FILTERS}
+    query = ComparisonQuery(
+        tool="ssh",
+        group_by="host",
+        filters=of_period,
+        since=selection.since,
+        until=selection.until,
+    )
+    statement = results_statement(query, plain_ssh(selection.methods))
+    conditions = ["e.tool = $tool"]
+    for name, values in selection.filters.items():
+        if values and name not in PERIOD_FILTERS:
+            condition, parameters = filter_condition(name, values)
+            conditions.append(condition)
+            statement.parameters |= parameters
+    statement.ctes["fits"] = f"""
+        SELECT r.id, r.host, r.environment FROM runs r JOIN environment e ON e.id = r.environment
+        WHERE {" AND ".join(conditions)}
+    """  # noqa: S608 - closed lists
+    return statement
+
+
+_LATEST_RUNS = """
+SELECT f.host, f.id, f.environment FROM fits f
+JOIN (SELECT arg_max(run, rank) AS run FROM results GROUP BY host) latest ON latest.run = f.id
+LIMIT $most
+"""
+"""Of every host its latest run with figures, where that one passes the filters."""
+
+_RATES = """
+SELECT host, v.run, v.series FROM (
+    SELECT x.host, arg_max(struct_pack(run := x.run, series := x.series), x.rank) AS v
+    FROM results x JOIN runs r ON r.id = x.run
+    JOIN (
+        SELECT unnest($hosts::INTEGER[]) AS host, unnest($environments::INTEGER[]) AS environment
+    ) speaks ON speaks.host = r.host AND speaks.environment = r.environment
+    GROUP BY x.host, x.slot
+)
+"""
+"""Of each of these hosts in its environment the latest rate of every cipher and method."""
+
+_LEFT_OUT = "SELECT DISTINCT f.host FROM fits f ANTI JOIN results x ON x.host = f.host"
+
+
 def host_figures(selection: HostSelection) -> list[HostFigures]:
     """The hosts of the selection that have figures, by key.
 
-    Three queries, however many hosts there are; `TooManyHosts` for more than `MOST_HOSTS`.
+    A few queries, however many hosts there are; `TooManyHosts` for more than `MOST_HOSTS`.
     """
-    latest = _latest_runs(selection)
-    if len(latest) > MOST_HOSTS:
-        raise TooManyHosts(
-            f"This is more than {MOST_HOSTS} hosts, the most that one recommendation is made for: "
-            "narrow it by another filter."
-        )
-    if not latest:
-        return []
-    rates = _rates(latest, selection)
-    facts = _openssh([one.run for one in latest])
-    twice = _names_of_several(latest)
+    statement = _statement(selection)
+    statement.parameters["most"] = MOST_HOSTS + 1
+    with questions() as ask:
+        latest = ask(statement.sql(_LATEST_RUNS), statement.parameters)
+        if len(latest) > MOST_HOSTS:
+            raise TooManyHosts(
+                f"This is more than {MOST_HOSTS} hosts, the most that one recommendation is made"
+                " for: narrow it by another filter."
+            )
+        if not latest:
+            return []
+        hosts, runs, environments = (list(column) for column in zip(*latest, strict=True))
+        del statement.parameters["most"]
+        statement.parameters |= {"hosts": hosts, "environments": environments}
+        keys = ask(statement.sql(_RATES), statement.parameters)
+    rates, known = _rates(keys), _hosts(hosts, runs)
+    twice = {name for name, count in Counter(one.name for one in known).items() if count > 1}
+    # What was hidden since the answer above has no figures any more.
     return [
-        _figures(one, one.key if one.name in twice else one.name, rates[one.host_id], facts)
-        for one in latest
+        _figures(one, one.key if one.name in twice else one.name, rates[one.id])
+        for one in known
+        if one.id in rates
     ]
 
 
 def hosts_left_out(selection: HostSelection) -> LeftOut:
     """The hosts that fit the selection, yet never measured ssh so that it could be used."""
-    fits = _runs_of_period(selection)
-    for name, values in _host_filters(selection).items():
-        add_filter(fits, name, values, table="r", tool="ssh")
-    figures = _figures_of_period(selection)
-    # Two sets, each made once: before the first ANALYZE the database would look for every host
-    # through the figures of all.
-    statement = f"""
-        WITH fits AS MATERIALIZED (
-            SELECT DISTINCT r.host_id
-            FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id WHERE {fits.text}
-        ), measured AS MATERIALIZED (
-            SELECT DISTINCT k.host_id {figures.sql}
-                AND k.host_id = ANY(ARRAY(SELECT host_id FROM fits))
-        )
-        SELECT h.name, count(*) OVER () FROM runs_host h
-        WHERE h.id IN (SELECT host_id FROM fits) AND h.id NOT IN (SELECT host_id FROM measured)
-        ORDER BY h.name LIMIT %s
-    """  # noqa: S608 - closed lists
-    rows = fetch_rows(statement, [*fits.parameters, *figures.parameters, NAMED_AT_MOST])
-    return LeftOut(rows[0][1] if rows else 0, tuple(name for name, _ in rows))
-
-
-def _runs_of_period(selection: HostSelection) -> Where:
-    """Conditions on runs (r): those that count, of the period, hosts and sources asked for."""
-    where = Where([COUNTED], [])
-    for name in PERIOD_FILTERS:
-        if selection.filters.get(name):
-            add_filter(where, name, selection.filters[name], table="r")
-    if selection.since is not None:
-        where.add("r.started_at >= %s", selection.since)
-    if selection.until is not None:
-        where.add("r.started_at <= %s", selection.until)
-    return where
-
-
-def _figures_of_period(selection: HostSelection) -> Relation:
-    """FROM and WHERE of the latest figures (l) of machines (k), by the selection's period."""
-    series = Relation(f"ARRAY({PLAIN_SSH})", (selection.methods,))
-    results = machine_results(series, selection.until)
-    where = Where([f"l.series_id = ANY({series.sql})"], list(series.parameters))
-    for name in PERIOD_FILTERS:
-        if selection.filters.get(name):
-            add_filter(where, name, selection.filters[name])
-    if selection.since is not None:
-        where.add("l.started_at >= %s", selection.since)
-    return Relation(
-        f"FROM {results.sql} JOIN runs_machine k ON k.id = l.machine_id WHERE {where.text}",
-        (*results.parameters, *where.parameters),
-    )
-
-
-def _host_filters(selection: HostSelection) -> dict[str, tuple[str, ...]]:
-    """The filters that a host's latest run must pass."""
-    return {
-        name: values
-        for name, values in selection.filters.items()
-        if name not in PERIOD_FILTERS and values
-    }
-
-
-def _latest_runs(selection: HostSelection) -> list[_Latest]:
-    """Of every host the latest run with figures, where that one passes the filters.
-
-    Found once, before hosts are named: the database would else find them again for each host
-    where it believes that there are few. Only of hosts one of whose machines passes: figures of
-    the others need not be read.
-    """
-    figures = _figures_of_period(selection)
-    outer = Where(["true"], [])
-    for name, values in _host_filters(selection).items():
-        add_filter(outer, name, values, tool="ssh")
-    statement = f"""
-        WITH latest AS MATERIALIZED (
-            SELECT DISTINCT ON (k.host_id) k.host_id, k.id AS machine_id, l.run_id
-            {figures.sql} AND k.host_id = ANY(ARRAY(
-                SELECT DISTINCT k.host_id FROM runs_machine k
-                JOIN runs_environment e ON e.id = k.environment_id WHERE {outer.text}
-            ))
-            ORDER BY k.host_id, {LATEST_FIRST}
-        )
-        SELECT h.id, h.slug, h.name, l.run_id, k.environment_id
-        FROM latest l
-        JOIN runs_host h ON h.id = l.host_id
-        JOIN runs_machine k ON k.id = l.machine_id
-        JOIN runs_environment e ON e.id = k.environment_id
-        WHERE {outer.text} ORDER BY h.slug LIMIT %s
-    """  # noqa: S608 - closed lists
-    passes = outer.parameters
-    rows = fetch_rows(statement, [*figures.parameters, *passes, *passes, MOST_HOSTS + 1])
-    return [_Latest(*row) for row in rows]
+    statement = _statement(selection)
+    with questions() as ask:
+        ids = [host for (host,) in ask(statement.sql(_LEFT_OUT), statement.parameters)]
+    names = Host.objects.filter(pk__in=ids).order_by("name").values_list("name", flat=True)
+    return LeftOut(len(ids), tuple(names[:NAMED_AT_MOST]))
 
 
 @dataclass(frozen=True)
@@ -244,7 +222,7 @@ class _Figure:
 
     rate: CipherRate
     run: EvidenceRun
-    doubts: int
+    flags: int
 
     @property
     def key(self) -> tuple[str, str]:
@@ -252,36 +230,25 @@ class _Figure:
         return self.rate.cipher, self.rate.method
 
 
-Rates = dict[int, list[_Figure]]
-
-
-def _rates(latest: Sequence[_Latest], selection: HostSelection) -> Rates:
-    """Host -> of its environment the latest rate of every cipher and method, with its run."""
-    figures = _figures_of_period(selection)
-    statement = f"""
-        WITH one AS MATERIALIZED (
-            SELECT DISTINCT ON (l.host_id, s.cipher, s.method) l.*, s.cipher, s.method
-            FROM (
-                SELECT k.host_id, l.* {figures.sql} AND (k.host_id, k.environment_id) IN
-                    (SELECT * FROM unnest(%s::bigint[], %s::bigint[]))
-            ) l
-            JOIN runs_series s ON s.id = l.series_id
-            ORDER BY l.host_id, s.cipher, s.method,
-                {LATEST_FIRST}, s.pinned, s.target_name, l.series_id
-        )
-        SELECT one.host_id, r.run_id, r.started_at, one.doubts,
+def _rates(keys: Sequence[tuple[int, int, int]]) -> dict[int, list[_Figure]]:
+    """Host -> its rates with their runs, of (host, run, series)."""
+    rows = fetch_rows(
+        f"""
+        SELECT k.host, r.run_id, r.started_at, {DOUBTS},
             jsonb_path_query_array(r.conditions, '$[0 to {NAMED_CONDITIONS - 1}]')::text,
-            one.cipher, one.median, m.n, m.spread, one.method, one.cpu_seconds_per_gb
-        FROM one JOIN runs_run r ON r.id = one.run_id
-        JOIN runs_measurement m ON m.run_id = one.run_id AND m.series_id = one.series_id
-        ORDER BY one.host_id, one.cipher, one.method
-    """  # noqa: S608 - closed lists
-    pairs = [[one.host_id for one in latest], [one.environment for one in latest]]
-    found: Rates = defaultdict(list)
-    rows = fetch_rows(statement, [*figures.parameters, *pairs])
-    for host, run_id, started_at, doubts, conditions, *rate in rows:
+            s.cipher, m.median, m.n, m.spread, s.method, m.cpu_seconds_per_gb
+        FROM unnest(%s::int[], %s::int[], %s::int[]) AS k (host, run, series)
+        JOIN runs_run r ON r.id = k.run
+        JOIN runs_measurement m ON m.run_id = k.run AND m.series_id = k.series
+        JOIN runs_series s ON s.id = k.series
+        WHERE {COUNTED} ORDER BY k.host, s.cipher, s.method
+        """,  # noqa: S608 - constants
+        [list(column) for column in zip(*keys, strict=True)],
+    )
+    found: defaultdict[int, list[_Figure]] = defaultdict(list)
+    for host, run_id, started_at, flags, conditions, *rate in rows:
         run = EvidenceRun(run_id, started_at, _in_words(conditions))
-        found[host].append(_Figure(CipherRate(*rate), run, doubts))
+        found[host].append(_Figure(CipherRate(*rate), run, flags))
     return found
 
 
@@ -290,25 +257,33 @@ def _in_words(conditions: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _OpenSsh:
-    """What a run says of its OpenSSH: the document's own words, and what ssh does not offer."""
+class _Host:
+    """A host, and what its run says of OpenSSH: in the document's own words."""
 
-    said: Mapping[str, Any]
+    id: int
+    key: str
+    name: str
+    openssh: Mapping[str, Any]
     not_offered: frozenset[str]
 
 
-def _openssh(runs: Sequence[int]) -> dict[int, _OpenSsh]:
-    """Run -> its OpenSSH. The database picks that out of documents that may be megabytes long."""
+def _hosts(hosts: Sequence[int], runs: Sequence[int]) -> list[_Host]:
+    """These hosts by key, each with what its run says.
+
+    The database picks that out of documents that may be megabytes long.
+    """
     rows = fetch_rows(
-        "SELECT r.id, r.skipped::text, (ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json"
-        " #> '{environment,openssh}')::text FROM runs_run r"
-        " JOIN runs_rundocument d ON d.run_id = r.id WHERE r.id = ANY(%s)",
-        [list(runs)],
+        "SELECT h.id, h.slug, h.name, (ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json"
+        " #> '{environment,openssh}')::text, r.skipped::text"
+        " FROM unnest(%s::int[], %s::int[]) AS k (host, run)"
+        " JOIN runs_host h ON h.id = k.host JOIN runs_run r ON r.id = k.run"
+        " JOIN runs_rundocument d ON d.run_id = r.id ORDER BY h.slug",
+        [hosts, runs],
     )
-    return {
-        run: _OpenSsh(json.loads(said), _not_offered(json.loads(skipped)))
-        for run, skipped, said in rows
-    }
+    return [
+        _Host(pk, key, name, json.loads(said), _not_offered(json.loads(skipped)))
+        for pk, key, name, said, skipped in rows
+    ]
 
 
 def _not_offered(skipped: Iterable[Mapping[str, Any]]) -> frozenset[str]:
@@ -319,32 +294,21 @@ def _not_offered(skipped: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     )
 
 
-def _names_of_several(latest: Iterable[_Latest]) -> set[str]:
-    """Names that do not tell their hosts apart: those go by their keys."""
-    return {name for name, hosts in Counter(one.name for one in latest).items() if hosts > 1}
-
-
-def _figures(
-    one: _Latest,
-    name: str,
-    figures: Sequence[_Figure],
-    facts: Mapping[int, _OpenSsh],
-) -> HostFigures:
-    openssh = facts[one.run]
-    client = openssh.said.get("client")
+def _figures(one: _Host, name: str, figures: Sequence[_Figure]) -> HostFigures:
+    client = one.openssh.get("client")
     measured = frozenset(figure.rate.cipher for figure in figures)
     return HostFigures(
-        id=one.host_id,
+        id=one.id,
         key=one.key,
         ciphers=HostCiphers(
             name=name,
             rates=tuple(figure.rate for figure in figures),
             client=client,
-            server=openssh.said.get("server"),
-            offered=offered_ciphers(client, measured, openssh.not_offered, cipher_catalogue()),
-            default_cipher=openssh.said.get("default_cipher"),
+            server=one.openssh.get("server"),
+            offered=offered_ciphers(client, measured, one.not_offered, cipher_catalogue()),
+            default_cipher=one.openssh.get("default_cipher"),
         ),
         runs={figure.key: figure.run for figure in figures},
-        doubtful=frozenset(one.key for one in figures if one.doubts & (DISTURBED | NOISY)),
-        noisy=frozenset(one.key for one in figures if one.doubts & NOISY),
+        doubtful=frozenset(one.key for one in figures if one.flags & (DISTURBED | NOISY)),
+        noisy=frozenset(one.key for one in figures if one.flags & NOISY),
     )
