@@ -1,7 +1,10 @@
 """The copy: tables of DuckDB in the memory of this process, and how they follow PostgreSQL."""
 
+import os
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
 import duckdb
 from django.db.backends.utils import CursorWrapper
@@ -32,8 +35,14 @@ Duck = duckdb.DuckDBPyConnection
 
 
 def empty_copy(memory: str) -> Duck:
-    """A database in memory with the tables of the copy and nothing in them."""
-    duck = duckdb.connect(config={"threads": THREADS, "memory_limit": memory})
+    """A database in memory, with the tables of the copy and nothing in them.
+
+    What does not fit into `memory` spills to the disk, and questions are slower.
+    """
+    spilled = Path(tempfile.gettempdir()) / f"ciphermark-analytics-{os.getpid()}"
+    duck = duckdb.connect(
+        config={"threads": THREADS, "memory_limit": memory, "temp_directory": str(spilled)}
+    )
     for table in TABLES:
         duck.execute(table.create)
     return duck
