@@ -91,7 +91,7 @@ MACHINE = (
     _label("os", "Operating system."),
     _label("os_version", "Operating system with its version.", 24),
 )
-"""Of the machine and its system; "Unknown" where the run does not say."""
+"""Of the host and its operating system; "Unknown" where the run does not say."""
 
 SSH = (
     _label("openssh", "OpenSSH client's version."),
@@ -110,11 +110,11 @@ LIBRARIES = (
     _label("ssh_library", "OpenSSL or LibreSSL that ssh uses; where not stated, the program's."),
     _label("ssh_library_series", "Its series."),
 )
-"""Of a machine: the libraries of both tools."""
+"""Of a host: the libraries of both tools."""
 
 RUN = (
     _run("run_id", "r.run_id::text", "The run, chosen by who measured.", width=38),
-    _run("host", "h.name", "Name of the machine.", width=24),
+    _run("host", "h.name", "Name of the host.", width=24),
     _run("host_key", "h.slug", "Its key in addresses and filters.", width=24),
     *MACHINE,
     *LIBRARY,
@@ -160,13 +160,13 @@ STATISTICS = (
     _result(
         "normalised_bytes_per_second",
         f"m.median / ({INDEX})",
-        "The throughput divided by the machine's speed index; empty: no baseline was measured.",
+        "The throughput divided by the host's speed index; empty: no baseline was measured.",
         unit="B/s",
     ),
     _result(
         "machine_speed_index",
         INDEX,
-        "Plain speed of this machine in this run and tool; 1 is the reference profile's.",
+        "Plain speed of this host in this run and tool; 1 is the reference profile's.",
         unit="ratio",
     ),
     _result(
@@ -252,8 +252,8 @@ MEASUREMENTS = (*RUN, *SERIES, *NEGOTIATED, *STATISTICS, *ORIGIN)
 SAMPLES = (*RUN, *SERIES, *NEGOTIATED, *TRIES, *ORIGIN)
 """One row a try."""
 
-MACHINES = (
-    _run("host", "h.name", "Name of the machine.", width=24),
+HOSTS = (
+    _run("host", "h.name", "Name of the host.", width=24),
     _run("host_key", "h.slug", "Its key in addresses and filters.", width=24),
     *MACHINE,
     *LIBRARIES,
@@ -273,7 +273,7 @@ MACHINES = (
         "openssl_index.index",
     ),
 )
-"""One row a machine: a host in one environment, as it votes in comparisons."""
+"""One row a host, with what its latest run in this file says."""
 
 
 def chosen(columns: tuple[StoredColumn, ...], names: tuple[str, ...]) -> tuple[StoredColumn, ...]:

@@ -74,9 +74,9 @@ def _values(value: str, unit: str) -> tuple[ComparisonColumn, ...]:
         )
 
     return (
-        column("", "Median of the machines' votes.", "median"),
-        column("_q1", "First quartile: a quarter of the machines is below.", "q1"),
-        column("_q3", "Third quartile: a quarter of the machines is above.", "q3"),
+        column("", "Median of the hosts' votes.", "median"),
+        column("_q1", "First quartile: a quarter of the hosts is below.", "q1"),
+        column("_q3", "Third quartile: a quarter of the hosts is above.", "q3"),
         column("_min", "The lowest vote.", "minimum", folded=True),
         column("_max", "The highest vote.", "maximum", folded=True),
     )
@@ -95,12 +95,12 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
         ),
         *_values(value_column(comparison), comparison.unit),
         ComparisonColumn(
-            "n", "integer", "Machines that measured this cipher.", "", 8, lambda row: row.summary.n
+            "n", "integer", "Hosts that measured this cipher.", "", 8, lambda row: row.summary.n
         ),
         ComparisonColumn(
             "doubtful",
             "integer",
-            f"Of up to {FEW_VOTES} machines those whose figure is noisy, or of a disturbed run;"
+            f"Of up to {FEW_VOTES} hosts those whose figure is noisy, or of a disturbed run;"
             " empty: there are more.",
             "",
             10,
@@ -115,9 +115,9 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
             lambda row: row.group.uncertainty.get(row.cipher),
         ),
         ComparisonColumn(
-            "machines",
+            "hosts",
             "integer",
-            "Machines in the group: a host in one environment, one vote each.",
+            "Hosts in the group, one vote each.",
             "",
             10,
             lambda row: row.group.hosts,
@@ -132,11 +132,11 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
             folded=True,
         ),
         _asked("tool", "ssh (whole transfer) or openssl (cipher alone)."),
-        _asked("group_by", "What the machines are grouped by."),
+        _asked("group_by", "What the hosts are grouped by."),
         ComparisonColumn(
             "reference_profile",
             "text",
-            "Normalised: what the machines' speed refers to.",
+            "Normalised: what the hosts' speed refers to.",
             "",
             24,
             lambda row: row.comparison.profile,

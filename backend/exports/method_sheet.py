@@ -15,14 +15,14 @@ HOW_TO_READ = (
     "Throughput is bytes divided by seconds, in bytes per second; MB/s are 10⁶ bytes per second.",
     "A measurement is a cipher in one configuration in one run; its value is the median of its "
     "tries, and its spread is 1.4826 times the median absolute deviation, divided by the median.",
-    "In a comparison every machine (a host in one environment) has one vote: its latest run. A "
-    "group's value is the median of the votes; half of the machines lie between the quartiles. "
-    "With n = 1 there is one machine, and no distribution.",
+    "In a comparison every host has one vote in a group: its latest run there. A group's value is "
+    "the median of the votes; half of the hosts lie between the quartiles. With n = 1 there is "
+    "one host, and no distribution.",
     "Runs that were hidden or rejected and figures that cannot be true are left out of every "
     "comparison.",
-    "A normalised throughput is what the machine would do if its plain speed, which arcfour, "
+    "A normalised throughput is what the host would do if its plain speed, which arcfour, "
     "Blowfish and 3DES tell, were that of the reference profile: throughput divided by the "
-    "machine's speed index. Where no baseline was measured it is empty.",
+    "host's speed index. Where no baseline was measured it is empty.",
     "An empty cell is something that is not known or does not apply, never a zero.",
 )
 

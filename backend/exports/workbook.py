@@ -50,9 +50,9 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Pivot:
-    """Machines by ciphers: of each the figure that votes, None where there is none.
+    """Hosts by ciphers: of each the figure that votes, None where there is none.
 
-    A line has the machine's host, CPU, OS and OpenSSL, then a value for each of `ciphers`.
+    A line has `PIVOT_TEXTS`, then a value for each of `ciphers`; a host has one in each group.
     """
 
     unit: str
@@ -60,7 +60,8 @@ class Pivot:
     lines: Sequence[Sequence[Any]]
 
 
-PIVOT_TEXTS = ("host", "cpu", "os_version", "openssl")
+PIVOT_FACTS = ("cpu", "os_version", "openssl")
+PIVOT_TEXTS = ("host", "group", *PIVOT_FACTS)
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ class Contents:
     comparison: Comparison | None
     charted: Charted | None
     pivot: Pivot | None
-    machine_columns: tuple[StoredColumn, ...]
-    machines: Sequence[Sequence[Any]]
+    host_columns: tuple[StoredColumn, ...]
+    hosts: Sequence[Sequence[Any]]
     columns: tuple[StoredColumn, ...]
     count: int
     most: int | None = None
@@ -115,8 +116,7 @@ def tables(contents: Contents) -> list[Table]:
     if contents.pivot is not None:
         found += _pivots(contents.pivot)
     found.append(Table("Measurements", contents.columns, contents.count, None))
-    machines = contents.machines
-    found.append(Table("Machines", contents.machine_columns, len(machines), machines))
+    found.append(Table("Hosts", contents.host_columns, len(contents.hosts), contents.hosts))
     return [replace(table, most=contents.most) for table in found]
 
 

@@ -6,27 +6,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from analysis.comparison import UNITS, Comparison
 from analysis.group_view import GroupView
 from exports.asked import Asked
-from exports.columns import MACHINES, StoredColumn
+from exports.columns import HOSTS, StoredColumn
 from exports.comparison_columns import comparison_csv
 from exports.csv_dialect import CsvDialect
 from exports.excel_chart import Charted
 from exports.sheet_parts import LargeSheet, assemble, skeleton
-from exports.workbook import PIVOT_TEXTS, Contents, Pivot, tables, write_workbook
+from exports.workbook import PIVOT_FACTS, Contents, Pivot, tables, write_workbook
 from runs.models import ReferenceProfile
 from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.copying import copy_out
 from runs.queries.export_formats import CsvRows, SheetRows
-from runs.queries.export_machines import machine_rows
+from runs.queries.export_hosts import host_rows
 from runs.queries.export_rows import Origin, count_rows, rows_statement, text_bytes
-from runs.queries.export_selection import Selection, in_groups, votes_of
+from runs.queries.export_selection import Selection, votes_of, voting
 from runs.queries.one_moment import one_moment
 from runs.queries.pivot import pivot_lines
-from runs.queries.selection import ComparisonQuery
+from runs.queries.selection import ComparisonQuery, group_members
 
 MEASUREMENTS, SAMPLES, COMPARISON = KINDS = ("measurements", "samples", "comparison")
 
@@ -68,16 +68,22 @@ class Export:
 
 
 def decided(export: Export) -> Export:
-    """The export with what its figures are chosen by: the block size, and the groups found."""
-    if export.selection.groups is not None:
+    """The export with what its figures are chosen by: the block size, and what votes."""
+    if export.selection.voting is not None or not export.selection.latest:
         return export
     if export.kind == COMPARISON:
         query = resolve_block_size(export.query)
         export = replace(export, query=query, selection=votes_of(query))
+    found = voting(export.selection, export.query.group_by, _groups(export))
+    return replace(export, selection=replace(export.selection, voting=found))
+
+
+def _groups(export: Export) -> list[Any] | None:
+    """What the groups searched for are grouped by, ids or texts; None: there is no search."""
     if not export.view.search:
-        return export
-    groups = in_groups(export.query.group_by, export.view.found(compare(export.query)).groups)
-    return replace(export, selection=replace(export.selection, groups=groups))
+        return None
+    found = export.view.found(compare(export.query)).groups
+    return group_members(export.query.group_by, [group.key for group in found])
 
 
 def asked(export: Export, comparison: Comparison | None) -> Asked:
@@ -156,7 +162,7 @@ def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
 
 def comparison_lines(export: Export) -> Iterator[str]:
     """A comparison as CSV, line by line; compared before the first is asked for."""
-    export = decided(export)
+    export = replace(export, query=resolve_block_size(export.query))
     comparison = export.view.found(compare(export.query))
     return comparison_csv(asked(export, comparison), comparison, export.dialect)
 
@@ -201,15 +207,15 @@ def workbook_contents(export: Export) -> Contents:
         comparison=comparison,
         charted=charted,
         pivot=_pivot(export) if export.compared else None,
-        machine_columns=MACHINES,
-        machines=machine_rows(export.selection, export.origin, MACHINES),
+        host_columns=HOSTS,
+        hosts=host_rows(export.selection, export.origin, HOSTS),
         columns=export.columns,
         count=count_rows(export.selection),
     )
 
 
 def _pivot(export: Export) -> Pivot:
-    """The votes, a line for each host in an environment."""
+    """The votes, a line for each host in a group."""
     query = resolve_block_size(export.query)
-    ciphers, lines = pivot_lines(query, export.selection.groups, PIVOT_TEXTS[1:])
+    ciphers, lines = pivot_lines(query, _groups(export), PIVOT_FACTS)
     return Pivot(UNITS[query.metric], ciphers, lines)

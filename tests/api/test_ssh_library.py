@@ -205,7 +205,7 @@ def test_a_workbook_says_which_library(reader: ApiClient, store_run: StoreRun) -
         assert [row["group"] for row in table(book, "Comparison")] == [release]
         for sheet in ("Pivot", "Measurements"):
             assert [row["openssl"] for row in table(book, sheet)] == [release], (tool, sheet)
-        (row,) = table(book, "Machines")
+        (row,) = table(book, "Hosts")
         libraries = (row["openssl"], row["ssh_library"], row["ssh_library_series"])
         assert libraries == (RELEASES[NEW], RELEASES[OLD], "1.0.2")
 

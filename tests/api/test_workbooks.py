@@ -62,11 +62,11 @@ def test_a_workbook_has_its_sheets_ready_to_be_read(reader: ApiClient) -> None:
         "Comparison",
         "Pivot",
         "Measurements",
-        "Machines",
+        "Hosts",
         "Method",
         "Chart data",
     ]
-    for name in ("Comparison", "Pivot", "Measurements", "Machines"):
+    for name in ("Comparison", "Pivot", "Measurements", "Hosts"):
         sheet = book[name]
         assert sheet.freeze_panes
         assert sheet.auto_filter.ref == sheet.dimensions
@@ -127,7 +127,7 @@ def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run:
     ]
     (group,) = table(book, "Comparison")
     assert group["throughput_bytes_per_second"] == 3e8
-    assert [(row["host"], row["runs"]) for row in table(book, "Machines")] == [("a", 1), ("b", 1)]
+    assert [(row["host"], row["runs"]) for row in table(book, "Hosts")] == [("a", 1), ("b", 1)]
 
 
 @pytest.mark.usefixtures("published")
@@ -194,7 +194,7 @@ def test_hostile_text_is_text(reader: ApiClient, store_run: StoreRun) -> None:
                 assert cell.data_type != "f"
                 assert cell.hyperlink is None
     assert table(book, "Comparison")[0]["group"] == READ_BACK
-    (machine,) = table(book, "Machines")
+    (machine,) = table(book, "Hosts")
     assert machine["host"] == READ_BACK
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         for name in parts.namelist():
@@ -217,7 +217,7 @@ def test_rows_too_long_for_a_plain_zip_go_on_in_the_next_sheet(
     content = body(reader, "measurements.xlsx", tool="ssh")
     large = opened(content)
     assert "Measurements 3" in large.sheetnames
-    for sheet in ("Comparison", "Measurements", "Machines"):
+    for sheet in ("Comparison", "Measurements", "Hosts"):
         parts = [name for name in large.sheetnames if name.startswith(sheet)]
         rows = [row for name in parts for row in table(large, name)]
         assert rows == table(plain, sheet)
@@ -268,7 +268,7 @@ def test_more_rows_than_a_sheet_has_go_on_in_the_next(
     whole = opened(body(reader, "comparison.xlsx", group_by="host"))
     monkeypatch.setattr(workbook, "SHEET_ROWS", 3)
     book = opened(body(reader, "comparison.xlsx", group_by="host"))
-    for name, sheets in (("Comparison", 8), ("Pivot", 2), ("Measurements", 8), ("Machines", 2)):
+    for name, sheets in (("Comparison", 8), ("Pivot", 2), ("Measurements", 8), ("Hosts", 2)):
         names = [name, *(f"{name} {number}" for number in range(2, sheets + 1))]
         assert [one for one in book.sheetnames if one.startswith(name)] == names
         found = [table(book, one) for one in names]
@@ -281,7 +281,7 @@ def test_more_ciphers_than_a_sheet_has_columns_go_on_in_the_next(
 ) -> None:
     rates = {f"cipher-{number}": 1e8 + number for number in range(5)}
     store_run(run_document(*(ssh_measurement(cipher, rate) for cipher, rate in rates.items())))
-    monkeypatch.setattr(workbook, "SHEET_COLUMNS", 6)
+    monkeypatch.setattr(workbook, "SHEET_COLUMNS", 7)
     book = opened(body(reader, "comparison.xlsx"))
     names = ["Pivot", "Pivot, part 2", "Pivot, part 3"]
     assert [one for one in book.sheetnames if one.startswith("Pivot")] == names
@@ -304,7 +304,7 @@ def test_text_is_never_markup(reader: ApiClient, store_run: StoreRun) -> None:
         )
     )
     book = opened(body(reader, "comparison.xlsx", group_by="host", tag=f"x:{MARKUP}"))
-    (row,), (machine,) = table(book, "Comparison"), table(book, "Machines")
+    (row,), (machine,) = table(book, "Comparison"), table(book, "Hosts")
     assert (row["group"], machine["host"], row["cipher"]) == (MARKUP, MARKUP, MARKUP)
     said = [row[1] for row in book["Method"].iter_rows(values_only=True)]
     assert f"x:{MARKUP}" in said
@@ -341,7 +341,7 @@ def test_the_chart_follows_the_view(reader: ApiClient, store_run: StoreRun) -> N
     book = opened(body(reader, "comparison.xlsx", **view))
     assert [row["group"] for row in table(book, "Comparison")] == ["a2", "a3", "a1"]
     assert [row["group"] for row in table(book, "Chart data")] == ["a2", "a3"]
-    for name in ("Measurements", "Machines", "Pivot"):
+    for name in ("Measurements", "Hosts", "Pivot"):
         assert sorted(row["host"] for row in table(book, name)) == ["a1", "a2", "a3"]
     (chart,) = charts_of(book)
     assert chart.y_axis.scaling.logBase == 10

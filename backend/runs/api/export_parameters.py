@@ -132,7 +132,7 @@ def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
         text=_text(params),
         series=series,
         mac=None if own else query.mac,
-        votes=_flag(params, "latest"),
+        latest=_flag(params, "latest"),
     )
 
 

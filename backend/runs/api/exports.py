@@ -142,7 +142,7 @@ class ComparisonXlsx(FileView):
         responses={(200, XLSX_TYPE): OpenApiTypes.BINARY, 202: LATER},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """The same numbers with a chart, the measurements and machines behind them, the method."""
+        """The same numbers with a chart, the measurements and hosts behind them, the method."""
         return file_or_job(request, COMPARISON, "xlsx", xlsx_response)
 
 
@@ -174,7 +174,7 @@ class MeasurementsXlsx(FileView):
         responses={(200, XLSX_TYPE): OpenApiTypes.BINARY, 202: LATER},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """The same rows as a workbook, with their comparison, machines and method."""
+        """The same rows as a workbook, with their comparison, hosts and method."""
         return file_or_job(request, MEASUREMENTS, "xlsx", xlsx_response)
 
 

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 from django.db import connection, transaction
 
-from runs.queries.machine_results import Relation
+from runs.queries.statements import Relation
 
 CHUNK_BYTES = 64 * 1024
 

@@ -10,16 +10,15 @@ from typing import Any, Protocol
 from exports.columns import StoredColumn
 from runs.models import ReferenceProfile
 from runs.models.environment import DIMENSIONS, OF_LIBRARIES
+from runs.models.run import COUNTED
 from runs.queries.export_selection import (
     Selection,
     result_conditions,
     run_conditions,
     series_conditions,
-    votes_statement,
 )
-from runs.queries.machine_results import Relation
 from runs.queries.selection import Where, dimension_value
-from runs.queries.statements import fetch_rows
+from runs.queries.statements import Relation, fetch_rows
 
 
 @dataclass(frozen=True)
@@ -108,12 +107,11 @@ CROSS JOIN LATERAL (
 def _runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> Relation:
     """The runs, latest received first, with these expressions as c0, c1, ...
 
-    Of votes each run has the numbers of its series that vote, `voted`; they are of runs that
-    count already.
+    Of votes each run has the numbers of its series that vote, `voted`.
     """
     where, votes, voted = run_conditions(selection), "", ""
-    if selection.votes:
-        where, votes = Where(["true"], []), "JOIN votes ON votes.run_id = r.id"
+    if selection.voting is not None:
+        where, votes = Where([COUNTED], []), "JOIN votes ON votes.run_id = r.id"
         voted = ", votes.series AS voted"
     made = "".join(f", {expression} AS c{number}" for number, expression in enumerate(expressions))
     sql = f"""
@@ -138,7 +136,7 @@ def _series(selection: Selection, expressions: Sequence[str]) -> Relation:
 
 def _results(selection: Selection) -> Where:
     """Which measurements of a chosen run; what votes has been decided with its run."""
-    if selection.votes:
+    if selection.voting is not None:
         return Where(["m.series_id = ANY(r.voted)"], [])
     return result_conditions(selection, "r")
 
@@ -215,18 +213,16 @@ def chosen_parts(
         ("chosen_runs", _runs(selection, origin, made["run"])),
         ("chosen_series", _series(selection, made["series"])),
     ]
-    if selection.votes:
-        parts.insert(0, ("votes", votes_statement(selection)))
+    if selection.voting is not None:
+        parts.insert(0, ("votes", selection.voting.by_run))
     named = ", ".join(f"{name} AS MATERIALIZED ({part.sql})" for name, part in parts)
     return Relation(f"WITH {named}", tuple(one for _, part in parts for one in part.parameters))
 
 
 def count_rows(selection: Selection, *, tries: bool = False, most: int | None = None) -> int:
     """How many measurements (or tries) a file would have; counting ends beyond `most`."""
-    if selection.votes and not tries:
-        votes = votes_statement(selection)
-        counted = f"SELECT coalesce(sum(cardinality(series)), 0) FROM ({votes.sql}) votes"  # noqa: S608
-        return int(fetch_rows(counted, votes.parameters)[0][0])
+    if selection.voting is not None and not tries:
+        return len(selection.voting.runs)
     parts, where = chosen_parts(selection, Origin("", None)), _results(selection)
     limit = "" if most is None else f"LIMIT {most + 1:d}"
     sql = f"""

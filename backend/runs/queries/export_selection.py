@@ -1,30 +1,31 @@
-"""Which measurements a file has, and which of them vote, as SQL.
+"""Which measurements a file has, as SQL; which of them vote, by the analytics copy.
 
 Text of users is a parameter; the statements themselves are made of the closed lists of
 `runs.queries.selection`.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from analysis.comparison import Group
+from runs.analytics.engine import questions
 from runs.models.environment import OF_LIBRARIES
 from runs.models.run import COUNTED
-from runs.queries.machine_results import LATEST_FIRST, Relation, machine_results
+from runs.queries.figures import results_statement
+from runs.queries.machine_results import SeriesTable, Slot
 from runs.queries.selection import (
     OF_ROW,
+    TOOLS,
     ComparisonQuery,
     Where,
     add_filter,
     dimension_value,
     group_members,
-    grouping,
-    voting_environment,
 )
+from runs.queries.statements import Relation, array, fetch_rows
 
 SERIES_FIELDS = (
     "tool",
@@ -42,13 +43,29 @@ SERIES_FIELDS = (
 
 
 @dataclass(frozen=True)
+class Voting:
+    """Keys of the results that vote: a run and a series of each."""
+
+    runs: tuple[int, ...]
+    series: tuple[int, ...]
+
+    @property
+    def by_run(self) -> Relation:
+        """run_id, series: of each run the numbers of its series that vote."""
+        sql = """
+            SELECT run_id, array_agg(series_id) AS series
+            FROM unnest(%s::int[], %s::int[]) AS keys (run_id, series_id) GROUP BY run_id
+        """
+        return Relation(sql, (array(self.runs), array(self.series)))
+
+
+@dataclass(frozen=True)
 class Selection:
     """Which measurements a file has; nothing given means all of runs that count.
 
     `text`: of runs whose host's name has it, or whose id begins so.
     `series` are allowed values by field of `SERIES_FIELDS`. `mac` was asked for or negotiated.
-    `votes`: of each series of a host in an environment only the latest plausible figure, which is
-    the one that votes in comparisons; `groups` leaves those that vote in one of these groups.
+    `latest`: only what votes in comparisons, which is found before rows are read (`voting`).
     """
 
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,16 +76,8 @@ class Selection:
     text: str = ""
     series: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     mac: str | None = None
-    votes: bool = False
-    groups: "InGroups | None" = None
-
-
-@dataclass(frozen=True)
-class InGroups:
-    """Some groups of a `group_by`: `members` are what they are grouped by, ids or texts."""
-
-    group_by: str
-    members: tuple[Any, ...]
+    latest: bool = False
+    voting: Voting | None = None
 
 
 def votes_of(query: ComparisonQuery) -> Selection:
@@ -92,13 +101,8 @@ def votes_of(query: ComparisonQuery) -> Selection:
         until=query.until,
         series=series,
         mac=query.mac if query.tool == "ssh" else None,
-        votes=True,
+        latest=True,
     )
-
-
-def in_groups(group_by: str, groups: Iterable[Group]) -> InGroups:
-    """These groups as what results are grouped by."""
-    return InGroups(group_by, tuple(group_members(group_by, [group.key for group in groups])))
 
 
 def run_conditions(selection: Selection) -> Where:
@@ -160,62 +164,86 @@ def result_conditions(selection: Selection, environments: str) -> Where:
     return where
 
 
-def votes_statement(selection: Selection) -> Relation:
-    """run_id, series: of each run the numbers of its series that vote.
+_VOTES = """
+SELECT v.run, list(v.series) FROM (
+    SELECT g, arg_max(struct_pack(run := run, series := series), rank) AS v
+    FROM results GROUP BY g, host, slot
+)
+WHERE {groups} GROUP BY v.run
+"""
 
-    As in comparisons, the latest result of a host in an environment has the vote. There a vote is
-    one of a cipher, because the query decides all else about its series; here whatever is left
-    open makes series that vote beside each other.
+_NAMED = "SELECT r.* FROM ({runs}) r WHERE r.id IN (SELECT unnest($named::INTEGER[]))"
+
+
+def voting(selection: Selection, group_by: str, groups: list[Any] | None) -> Voting:
+    """What votes in a comparison by `group_by`: of a host in a group its latest result.
+
+    There a vote is one of a cipher, because the query decides all else about its series; here
+    whatever is left open makes series that vote beside each other. `groups`: in these alone, ids
+    or texts.
     """
-    results = machine_results(Relation("ARRAY(SELECT id FROM voting)"), selection.until)
-    where, group = _vote_conditions(selection), grouping("host")
-    environment = voting_environment(OF_ROW)
-    if selection.groups is not None:
-        group = grouping(selection.groups.group_by)
-    by_run = selection.runs or selection.statuses or selection.text or group.reads_run
-    run = "JOIN runs_run r ON r.id = l.run_id" if by_run else ""
-    series = series_conditions(selection)
-    # Asked for a MAC, one that was negotiated is as good as one that was asked for.
-    slot = [name for name in SERIES_FIELDS if name != "mac" or selection.mac is None]
-    sql = f"""
-        WITH voting AS MATERIALIZED (
-            SELECT s.id, s.tool, s.mac, dense_rank() OVER (ORDER BY {", ".join(slot)}) AS slot,
-                row_number() OVER (ORDER BY s.pinned, s.target_name, s.id) AS place
-            FROM runs_series s WHERE {series.text}
-        )
-        SELECT run_id, array_agg(series_id ORDER BY series_id) AS series FROM (
-            SELECT DISTINCT ON (k.host_id, {environment}, s.slot)
-                l.run_id, l.series_id, {group.key} AS g
-            FROM {results.sql}
-            JOIN voting s ON s.id = l.series_id
-            JOIN runs_machine k ON k.id = l.machine_id
-            JOIN runs_environment e ON e.id = k.environment_id {run}
-            LEFT JOIN runs_negotiated n ON n.id = l.negotiated_id
-            WHERE {where.text}
-            ORDER BY k.host_id, {environment}, s.slot, {LATEST_FIRST}, s.place
-        ) votes {"" if selection.groups is None else "WHERE g = ANY(%s)"}
-        GROUP BY run_id
-    """  # noqa: S608 - closed lists
-    members = [] if selection.groups is None else [list(selection.groups.members)]
-    return Relation(
-        sql,
-        (
-            *series.parameters,
-            *group.parameters,
-            *results.parameters,
-            *where.parameters,
-            *members,
-        ),
-    )
+    runs: list[int] = []
+    series: list[int] = []
+    named = _named_runs(selection)
+    with questions() as ask:
+        for tool, table in _series_tables(selection).items():
+            query = ComparisonQuery(
+                tool=tool,
+                group_by=group_by,
+                mac=selection.mac,
+                filters=selection.filters,
+                since=selection.since,
+                until=selection.until,
+            )
+            statement = results_statement(query, table)
+            if named is not None:
+                statement.ctes["runs"] = _NAMED.format(runs=statement.ctes["runs"])
+                statement.parameters["named"] = named
+            condition = "true"
+            if groups is not None:
+                condition = "list_contains($groups, g)"
+                statement.parameters["groups"] = groups
+            votes = statement.sql(_VOTES.format(groups=condition))
+            for run, of_run in ask(votes, statement.parameters):
+                runs += [run] * len(of_run)
+                series += of_run
+    return Voting(tuple(runs), tuple(series))
 
 
-def _vote_conditions(selection: Selection) -> Where:
-    """Conditions on machines (k, e) and their results (l, n); their runs (r) where one is named."""
-    where = result_conditions(selection, "e")
-    for name, values in selection.filters.items():
-        if values and name not in OF_LIBRARIES:
-            add_filter(where, name, values)
-    if selection.since is not None:
-        where.add("l.started_at >= %s", selection.since)
+def _named_runs(selection: Selection) -> list[int] | None:
+    """The runs that the selection names, None where it names none."""
+    where = Where([COUNTED], [])
     _add_named(where, selection)
-    return where
+    if len(where.conditions) == 1:
+        return None
+    rows = fetch_rows(f"SELECT r.id FROM runs_run r WHERE {where.text}", where.parameters)  # noqa: S608
+    return [run for (run,) in rows]
+
+
+def _series_tables(selection: Selection) -> dict[str, SeriesTable]:
+    """The chosen series by tool, a slot for each value of the fields that tell votes apart."""
+    where = series_conditions(selection)
+    # Asked for a MAC, one that was negotiated is as good as one that was asked for.
+    fields = [name for name in SERIES_FIELDS if name != "mac" or selection.mac is None]
+    rows = fetch_rows(
+        f"SELECT s.tool, s.id, s.mac, s.cipher, s.block_size, {', '.join(fields)} FROM runs_series s"  # noqa: S608
+        f" WHERE {where.text} ORDER BY s.pinned, s.target_name, s.id",
+        where.parameters,
+    )
+    tools = TOOLS if selection.mac is None else ("ssh",)
+    return {
+        tool: _table([row for row in rows if row[0] == tool], selection.mac or "") for tool in tools
+    }
+
+
+def _table(rows: Sequence[tuple[Any, ...]], mac: str) -> SeriesTable:
+    slots: dict[Any, Slot] = {}
+    for _, _, _, cipher, block_size, *fields in rows:
+        slots.setdefault(tuple(fields), Slot(cipher, block_size))
+    places = {slot: place for place, slot in enumerate(slots)}
+    return SeriesTable(
+        ids=tuple(row[1] for row in rows),
+        slot_of=tuple(places[row[5:]] for row in rows),
+        asked=tuple(row[2] == mac for row in rows),
+        slots=tuple(slots.values()),
+    )

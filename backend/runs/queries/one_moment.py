@@ -5,19 +5,14 @@ from contextlib import contextmanager
 
 from django.db import connection, transaction
 
-from runs.rollups import without_rollups
-
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """All that is read here is of one moment, whatever is stored meanwhile.
-
-    Comparisons are made from the figures themselves: where nothing is written, nothing is kept.
-    """
+    """All that is read here is of one moment, whatever is stored meanwhile."""
     if connection.in_atomic_block:  # whoever began this transaction has chosen its view already
         yield
         return
-    with transaction.atomic(), without_rollups():
+    with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield

@@ -1,52 +1,57 @@
-"""Machines by ciphers: the votes of a comparison, unsummarised."""
+"""Hosts by ciphers: the votes of a comparison, unsummarised."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from runs.models.environment import OF_LIBRARIES
+from runs.analytics.engine import questions
+from runs.models import DimensionValue, Host
 from runs.queries.comparison import profile_of
-from runs.queries.export_rows import DIMENSION_JOINS
-from runs.queries.export_selection import InGroups
-from runs.queries.grouped_votes import valued_votes
+from runs.queries.figures import group_expression
 from runs.queries.machine_results import class_series
-from runs.queries.selection import ComparisonQuery, voting_environment
-from runs.queries.statements import fetch_rows
+from runs.queries.selection import ComparisonQuery
+from runs.queries.votes import group_names, votes_statement
+
+_LINES = """
+SELECT v.g, v.host, {facts}, v.slots, v.figures
+FROM (
+    SELECT v.g, v.host, arg_max(r.environment, r.moment) AS environment,
+        list(v.slot) AS slots, list(v.value) AS figures
+    FROM votes v JOIN run r ON r.id = v.run WHERE {groups} GROUP BY v.g, v.host
+) v JOIN environment e ON e.id = v.environment AND e.tool = $tool
+"""
 
 
 def pivot_lines(
-    query: ComparisonQuery, groups: InGroups | None, facts: Sequence[str]
+    query: ComparisonQuery, groups: list[Any] | None, facts: Sequence[str]
 ) -> tuple[tuple[str, ...], list[list[Any]]]:
-    """The ciphers; and of each host in an environment its name, the labels of `facts` and the
-    value of its vote on each cipher, None where it has none. `query` has its block size.
+    """The ciphers; and of each host in a group a line.
+
+    A line has the host's name, its group's, the labels of `facts` in the latest run that votes,
+    and the value of its vote on each cipher, None where it has none. `query` has its block size;
+    `groups`: those in these groups alone, ids or texts.
     """
     every = class_series(query)
-    chosen = every.choice(query)
-    votes = valued_votes(query, profile_of(query), chosen, chosen.used_slots)
-    environment = voting_environment(query.tool)
-    own = OF_LIBRARIES if query.tool == "ssh" else {}
-    labels = ", ".join(f"{own.get(name, name)}.label" for name in facts)
-    sql = f"""{votes.sql}
-        SELECT h.name, {labels}, machine.slots, machine.figures
-        FROM (
-            SELECT host_id, environment_id, array_agg(slot) AS slots, array_agg(value) AS figures
-            FROM valued {"" if groups is None else "WHERE g = ANY(%s)"}
-            GROUP BY host_id, environment_id
-        ) machine
-        JOIN runs_host h ON h.id = machine.host_id
-        JOIN (
-            SELECT DISTINCT ON ({environment}) {environment} AS voting_id, e.*
-            FROM runs_environment e ORDER BY {environment}, e.id
-        ) e ON e.voting_id = machine.environment_id {DIMENSION_JOINS}
-        ORDER BY h.name, {labels}, h.id, e.id
-    """  # noqa: S608 - closed lists
-    members = [] if groups is None else [list(groups.members)]
-    rows = fetch_rows(sql, [*votes.parameters, *members])
-    ciphers = sorted({chosen.slots[slot].cipher for row in rows for slot in row[-2]})
-    places = {cipher: place for place, cipher in enumerate(ciphers)}
+    votes = votes_statement(query, profile_of(query), every.choice(query))
+    condition = "true"
+    if groups is not None:
+        condition = "list_contains($groups, v.g)"
+        votes.parameters["groups"] = groups
+    columns = ", ".join(group_expression(fact)[0] for fact in facts)
+    with questions() as ask:
+        rows = ask(votes.sql(_LINES.format(facts=columns, groups=condition)), votes.parameters)
+    ciphers = sorted({every.slots[slot].cipher for row in rows for slot in row[-2]})
+    hosts = Host.objects.filter(pk__in={row[1] for row in rows}).order_by("name", "pk")
+    names = dict(hosts.values_list("pk", "name"))
+    labels = DimensionValue.objects.in_bulk({one for row in rows for one in row[2:-2]})
+    of_groups = group_names(query.group_by, {row[0] for row in rows})
+    order = {host: place for place, host in enumerate(names)}
     lines = []
-    for *names, slots, figures in rows:
-        line = [*names, *(None for _ in ciphers)]
-        for slot, figure in zip(slots, figures, strict=True):
-            line[len(names) + places[chosen.slots[slot].cipher]] = figure
-        lines.append(line)
+    for group, host, *of_run, slots, figures in sorted(
+        (row for row in rows if row[1] in names), key=lambda row: (order[row[1]], of_groups[row[0]])
+    ):
+        figure_of = {
+            every.slots[slot].cipher: one for slot, one in zip(slots, figures, strict=True)
+        }
+        texts = [names[host], of_groups[group][1], *(labels[one].label for one in of_run)]
+        lines.append([*texts, *map(figure_of.get, ciphers)])
     return tuple(ciphers), lines

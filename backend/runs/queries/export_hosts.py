@@ -1,4 +1,4 @@
-"""The machines whose figures a file has."""
+"""The hosts whose figures a file has."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,16 +10,14 @@ from runs.queries.export_selection import (
     result_conditions,
     run_conditions,
     series_conditions,
-    votes_statement,
 )
-from runs.queries.machine_results import Relation
-from runs.queries.statements import LATEST_FIRST, fetch_rows
+from runs.queries.statements import LATEST_FIRST, Relation, fetch_rows
 
 
-def machine_rows(
+def host_rows(
     selection: Selection, origin: Origin, columns: Sequence[StoredColumn]
 ) -> list[tuple[Any, ...]]:
-    """The machines whose figures a file has, with the facts of their latest run among them."""
+    """The hosts whose figures a file has, with the facts of their latest run among them."""
     runs = _runs_with_figures(selection)
     sql = f"""
         WITH {runs.sql},
@@ -27,7 +25,7 @@ def machine_rows(
             SELECT (array_agg(r.id ORDER BY {LATEST_FIRST}))[1] AS latest,
                 count(*) AS runs, max(r.started_at) AS last
             FROM with_figures JOIN runs_run r ON r.id = with_figures.run_id
-            GROUP BY r.host_id, r.environment_id
+            GROUP BY r.host_id
         )
         SELECT {", ".join(column.sql for column in columns)}
         FROM (SELECT %s::text AS site, %s::text AS profile, %s::bigint AS profile_id) v
@@ -41,8 +39,8 @@ def machine_rows(
 
 def _runs_with_figures(selection: Selection) -> Relation:
     """`with_figures` (run_id): the runs that the file has a figure of."""
-    if selection.votes:
-        votes = votes_statement(selection)
+    if selection.voting is not None:
+        votes = selection.voting.by_run
         return Relation(f"with_figures AS MATERIALIZED ({votes.sql})", votes.parameters)
     runs, series = run_conditions(selection), series_conditions(selection)
     results = result_conditions(selection, "e")
