@@ -22,6 +22,10 @@ PLACES = 2**16
 """More than a query has series."""
 
 
+SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
+_SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
+
+
 @dataclass
 class Statement:
     """CTEs of a statement, and the parameters that all of it has."""
@@ -89,7 +93,9 @@ def runs_statement(query: ComparisonQuery, *, without: Iterable[str] = ()) -> St
             conditions.append(f"r.started {sign} ${name}")
             parameters[name] = microseconds(moment)
     sql = f"""
-        SELECT r.*, {group} AS g FROM run r JOIN environment e ON e.id = r.environment
+        SELECT r.*, {group} AS g, row_number() OVER (ORDER BY r.moment) * {PLACES} AS turn,
+            {_SOURCE_BIT} AS source_bit
+        FROM run r JOIN environment e ON e.id = r.environment
         WHERE {" AND ".join(conditions)}
     """  # noqa: S608 - closed lists
     return Statement({"runs": sql}, parameters)
@@ -100,9 +106,33 @@ def results_statement(
 ) -> Statement:
     """The same with `series` (id, slot, block, asked, place) and `results`, theirs in those runs.
 
-    `results` has the columns of `result`, slot, block, g, host, source and rank: of two results
-    of one vote the one of the higher rank is the later one.
+    `results` has the columns of `result`, slot, block, g, host, source (of `SOURCE_BITS`) and
+    rank: of two results of one vote the one of the higher rank is the later one.
     """
+    statement = _of_series(query, series, without)
+    statement.ctes["results"] = f"""
+        SELECT x.*, s.slot, s.block, r.g, r.host, r.source_bit AS source, r.turn - s.place AS rank
+        FROM result x JOIN series s ON s.id = x.series JOIN runs r ON r.id = x.run
+        WHERE {_agreed(query, statement)}
+    """  # noqa: S608 - closed lists
+    return statement
+
+
+def measured_runs(
+    query: ComparisonQuery, series: SeriesTable, *, without: Iterable[str] = ()
+) -> Statement:
+    """The same with `measured`: those of the runs that have any of these results."""
+    statement = _of_series(query, series, without)
+    statement.ctes["measured"] = f"""
+        SELECT r.* FROM runs r SEMI JOIN (
+            SELECT DISTINCT x.run FROM result x JOIN series s ON s.id = x.series
+            WHERE {_agreed(query, statement)}
+        ) x ON x.run = r.id
+    """  # noqa: S608 - closed lists
+    return statement
+
+
+def _of_series(query: ComparisonQuery, series: SeriesTable, without: Iterable[str]) -> Statement:
     statement = runs_statement(query, without=without)
     statement.ctes["series"] = """
         SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
@@ -115,24 +145,22 @@ def results_statement(
         "blocks": [series.slots[slot].block_size for slot in series.slot_of],
         "asked": list(series.asked),
     }
-    agreed = ""
-    if query.tool == "ssh" and query.mac is not None:
-        agreed = "AND (s.asked OR list_contains($agreed::INTEGER[], x.negotiated))"
-        ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
-        statement.parameters["agreed"] = list(ids)
-    statement.ctes["results"] = f"""
-        SELECT x.*, s.slot, s.block, r.g, r.host, r.source, r.moment * {PLACES} - s.place AS rank
-        FROM result x JOIN series s ON s.id = x.series JOIN runs r ON r.id = x.run
-        WHERE true {agreed}
-    """  # noqa: S608 - closed lists
     return statement
 
 
-LATEST = """
-    SELECT g, host, slot, arg_max(struct_pack(
-        run := run, source := source, flags := flags, median := median,
-        cpu_seconds_per_gb := cpu_seconds_per_gb, cpu_bound_throughput := cpu_bound_throughput
-    ), rank) AS v
-    FROM results GROUP BY g, host, slot
-"""
-"""The votes: of each host in each group its latest result of each slot."""
+def _agreed(query: ComparisonQuery, statement: Statement) -> str:
+    """The condition that a result (x) of a series (s) has the query's MAC, asked or negotiated."""
+    if query.tool != "ssh" or query.mac is None:
+        return "true"
+    ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
+    statement.parameters["agreed"] = list(ids)
+    return "(s.asked OR list_contains($agreed::INTEGER[], x.negotiated))"
+
+
+def latest(*columns: str) -> str:
+    """The votes: of each host in each group its latest result of each slot; these columns in v."""
+    packed = ", ".join(f"{column} := {column}" for column in columns)
+    return (
+        f"SELECT g, host, slot, arg_max(struct_pack({packed}), rank) AS v"  # noqa: S608
+        " FROM results GROUP BY g, host, slot"
+    )

@@ -9,7 +9,7 @@ from analysis.groups import FEW_VOTES, GroupSummary, interpolated
 from runs.analytics.engine import Ask
 from runs.analytics.quality_flags import is_doubtful
 from runs.models import ReferenceProfile
-from runs.queries.figures import LATEST, Statement, results_statement
+from runs.queries.figures import SOURCE_BITS, Statement, latest, measured_runs, results_statement
 from runs.queries.machine_results import SeriesTable, Slot
 from runs.queries.selection import ComparisonQuery, grouping
 from runs.queries.statements import fetch_prepared
@@ -41,8 +41,12 @@ _LEVELS = """
     WHERE tool = $tool AND family = $family
 """
 
-SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
-_SOURCE_BIT = "CASE v.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
+_MEASURED = {
+    "cpu_seconds_per_gb": "cpu_seconds_per_gb",
+    "cpu_bound_throughput": "cpu_bound_throughput",
+    "cpu_bound_normalised": "cpu_bound_throughput",
+}
+"""Metric -> the column of a result that it is made of, where that is not its median."""
 
 
 def sources_of(bits: int) -> tuple[str, ...]:
@@ -59,7 +63,8 @@ def votes_statement(
     without CPU time a vote on the CPU-bound normalised rate is none at all.
     """
     statement = results_statement(query, series)
-    statement.ctes["latest"] = LATEST
+    measured = _MEASURED.get(query.metric, "median")
+    statement.ctes["latest"] = latest("run", "source", "flags", measured)
     divisor, uncertainty = "", "NULL::DOUBLE"
     if query.metric in NEEDS_BASELINE:
         statement.ctes["divisors"] = _DIVISORS.get(query.metric, _LEVELS)
@@ -71,7 +76,7 @@ def votes_statement(
     silent = "v.cpu_bound_throughput IS NULL" if query.metric == "cpu_bound_normalised" else "false"
     statement.ctes["votes"] = f"""
         SELECT g, host, slot, v.run AS run, {VALUES[query.metric]} AS value,
-            {uncertainty} AS uncertainty, {_SOURCE_BIT} AS source,
+            {uncertainty} AS uncertainty, v.source AS source,
             {is_doubtful(query.metric)} AS doubtful
         FROM latest {divisor} WHERE NOT {silent}
     """  # noqa: S608 - closed lists
@@ -94,11 +99,12 @@ FROM (
 """  # noqa: S608 - constants
 """A group's summary of one slot: the order statistics that `analysis.groups` interpolates."""
 
-_NO_BASELINE = """
-SELECT count(*) FROM (SELECT host FROM votes GROUP BY host HAVING bool_and(value IS NULL))
-"""
+_NO_BASELINE = f"""
+UNION ALL SELECT NULL, NULL, count(*), {", ".join(["NULL"] * 13)}
+FROM (SELECT host FROM votes GROUP BY host HAVING bool_and(value IS NULL))
+"""  # noqa: S608 - constants
 
-_HOSTS = "SELECT g, count(DISTINCT host) FROM results GROUP BY g"
+_HOSTS = "SELECT g, count(DISTINCT host) FROM measured GROUP BY g"
 
 
 @dataclass(frozen=True)
@@ -128,18 +134,18 @@ def grouped_votes(
 ) -> GroupedVotes:
     """The groups of a query whose block size is resolved; `every` are the series of its class."""
     votes = votes_statement(query, profile, every.choice(query))
-    values = [_value_row(every.slots, *row) for row in ask(votes.sql(_SUMMARIES), votes.parameters)]
-    no_baseline = 0
-    if query.metric in NEEDS_BASELINE:
-        ((no_baseline,),) = ask(votes.sql(_NO_BASELINE), votes.parameters)
+    without = _NO_BASELINE if query.metric in NEEDS_BASELINE else ""
+    rows = ask(votes.sql(_SUMMARIES + without), votes.parameters)
+    values = [_value_row(every.slots, *row) for row in rows if row[1] is not None]
+    no_baseline = sum(row[2] for row in rows if row[1] is None)
     names = group_names(query.group_by, {row.group for row in values})
     return GroupedVotes(_groups(values, names, host_counts(ask, query, every)), no_baseline)
 
 
 def host_counts(ask: Ask, query: ComparisonQuery, every: SeriesTable) -> dict[Any, int]:
     """Group -> hosts that belong to it, whatever ciphers they measured."""
-    measured = results_statement(query, every)
-    return dict(ask(measured.sql(_HOSTS), measured.parameters))
+    statement = measured_runs(query, every)
+    return dict(ask(statement.sql(_HOSTS), statement.parameters))
 
 
 def _value_row(slots: Sequence[Slot], group: Any, slot: int, n: int, *facts: Any) -> ValueRow:
