@@ -34,11 +34,11 @@ AT_MOST = 6
 
 @dataclass(frozen=True)
 class CipherOption:
-    """A cipher in the picker, with how many machines measured it."""
+    """A cipher in the picker, with how many hosts measured it."""
 
     cipher: str
     slot: str
-    machines: int
+    hosts: int
     chosen: bool
 
 
@@ -73,15 +73,15 @@ def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> Com
 
 def families(measured: Iterable[CipherCount], chosen: Sequence[str]) -> tuple[FamilyOptions, ...]:
     """The picker: what is measured, and what was asked for although nobody measured it."""
-    machines = {count.cipher: count.machines for count in measured}
-    machines |= {cipher: 0 for cipher in chosen if cipher not in machines}
-    ordered = sorted(machines, key=cipher_order)
+    hosts = {count.cipher: count.hosts for count in measured}
+    hosts |= {cipher: 0 for cipher in chosen if cipher not in hosts}
+    ordered = sorted(hosts, key=cipher_order)
     return tuple(
         FamilyOptions(
             known.key,
             known.label,
             tuple(
-                CipherOption(cipher, colour_slot(cipher), machines[cipher], cipher in chosen)
+                CipherOption(cipher, colour_slot(cipher), hosts[cipher], cipher in chosen)
                 for cipher in members
             ),
         )

@@ -1,7 +1,7 @@
 """What the compare page says: everything its template needs, from the reader's parameters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import QueryDict
@@ -13,7 +13,7 @@ from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
 from pages.charts.figure import Asked, chart_context
 from pages.cipher_choice import FamilyOptions, families, with_ciphers
-from pages.comparison_view import counted_systems
+from pages.comparison_view import counted_hosts
 from pages.facet_view import shown_facets
 from pages.group_list import group_page
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
@@ -27,7 +27,7 @@ from pages.page_query import (
 )
 from pages.tool_break_note import tool_breaks
 from runs.queries.comparison import compare, resolve_block_size
-from runs.queries.coverage import Coverage, coverage
+from runs.queries.coverage import coverage, hosts_of_groups, hosts_without_size
 from runs.queries.facets import FACETS, SOURCE_LABELS, Facet, facets
 from runs.queries.profiles import has_levels, offered_profiles
 from runs.queries.selection import FILTERS, TAG_PREFIX, ComparisonQuery
@@ -92,7 +92,7 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         "default_address": PageAddress(params).changed(cipher=None),
         "block_sizes": sorted({*sizes, *([asked_size] if asked_size else [])}),
         "asked_block_size": asked_size,
-        "other_block_sizes": _without_block_size(query, covered),
+        "other_block_sizes": hosts_without_size(query),
         "facets": shown_facets(known, query.filters, params),
         "chips": narrowing,
         "part": part,
@@ -102,13 +102,6 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         "throughput_address": PageAddress(params).changed(metric=None),
         "runs_filter": query.group_by if query.group_by in FILTERS else None,
     }
-
-
-def _without_block_size(query: ComparisonQuery, covered: Coverage) -> int:
-    """Systems that measured these ciphers, but not with the block size shown."""
-    if query.block_size is None:
-        return 0
-    return covered.machines(replace(query, block_size=None)) - covered.machines(query)
 
 
 def form_context(
@@ -153,7 +146,9 @@ def result_context(asked: Asked, params: QueryDict) -> dict[str, Any]:
         **chart_context(asked),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
         "all_address": PageAddress(params).changed(top="all"),
-        "systems": counted_systems(sum(group.hosts for group in comparison.groups)),
+        "host_count": counted_hosts(
+            hosts_of_groups(asked.query, [group.key for group in comparison.groups])
+        ),
         "sources": _sources(asked.part),
         "unsearched_address": PageAddress(params).changed(q=None, page=None),
         "tool_breaks": tool_breaks(comparison),

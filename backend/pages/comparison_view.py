@@ -80,7 +80,7 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
         ShownGroup(
             group.key,
             group.label,
-            systems_note(group),
+            hosts_note(group),
             group.key in here,
             PUBLISHED in group.sources,
             tuple(
@@ -116,12 +116,12 @@ def _row(group: Group, cipher: str, unit: str, place: Callable[[float], float]) 
 
 
 def doubt_words(group: Group, cipher: str) -> str:
-    """ "doubtful", or "1 of 3 doubtful" where several systems vote; empty where nothing is said."""
+    """ "doubtful", or "1 of 3 doubtful" where several hosts vote; empty where nothing is said."""
     return doubtful_of(group.doubtful.get(cipher, 0), group.values[cipher].n)
 
 
 def doubtful_of(doubtful: int, n: int) -> str:
-    """So many of the `n` systems behind a figure, in words; empty for none."""
+    """So many of the `n` hosts behind a figure, in words; empty for none."""
     if not doubtful:
         return ""
     return "doubtful" if n == 1 else f"{doubtful} of {n} doubtful"
@@ -193,21 +193,21 @@ def chart_view(comparison: Comparison, display: Display) -> dict[str, Any]:
         "colours": {cipher: colour_slot(cipher) for cipher in comparison.ciphers},
         "names": dict(short_names(comparison.ciphers)),
         "measured_here": [group.key for group in groups if group.key in here],
-        "notes": {group.key: systems_note(group) + later.get(group.key, "") for group in groups},
+        "notes": {group.key: hosts_note(group) + later.get(group.key, "") for group in groups},
         "scale": display.scale,
     }
 
 
-def counted_systems(count: int) -> str:
-    """ "2 systems": a machine votes once in each of its environments, so machines it is not."""
-    return f"{count} system{'' if count == 1 else 's'}"
+def counted_hosts(count: int) -> str:
+    """ "2 hosts"."""
+    return f"{count} host{'' if count == 1 else 's'}"
 
 
-def systems_note(group: Group) -> str:
-    """The group's systems and, where no bar stands for all of them, how many at most."""
-    systems = counted_systems(group.hosts)
+def hosts_note(group: Group) -> str:
+    """The group's hosts and, where no bar stands for all of them, how many at most."""
+    hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
-    return systems if most >= group.hosts else f"{systems}, n ≤ {most}"
+    return hosts if most >= group.hosts else f"{hosts}, n ≤ {most}"
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:

@@ -124,7 +124,7 @@ def ranked_ciphers(found: QuerySensitivity, top: int | None) -> list[RankedCiphe
 def _verdict(one: Sensitivity) -> str:
     groups = len(one.full.order)
     if not one.left_out:
-        return "The profile knows no baseline that these systems measured: nothing is ranked."
+        return "The profile knows no baseline that these hosts measured: nothing is ranked."
     if groups < 2:
         return "There are fewer than two groups to rank."
     if len(one.left_out) == 1:

@@ -18,13 +18,9 @@ from runs.broker import heard, send, send_word, waiting_tasks
 from runs.claiming import claimed, next_accepted
 from runs.models import ExportJob, ReferenceProfile, Run
 from runs.pruning import Old, prune
-from runs.queries import coverage, facets, rolled_up
 from runs.unavailable import UNREACHABLE
 
 logger = logging.getLogger(__name__)
-
-ROLLUPS = (coverage, facets, rolled_up)
-"""The modules that declare how rollups are made: a worker has to know them all."""
 
 SWEEP_AFTER = timedelta(seconds=5)
 """A run still accepted after this long has lost its task (a broker or worker that died)."""

@@ -1,8 +1,8 @@
 """How many statements each address takes, whatever it shows: one more is a decision, not a slip.
 
 Everything is asked for twice and counted the second time, as a reader who comes back has it: the
-token's first use is written down, rollups are made. `COLD` are those that differ for the first
-reader after a change of the data.
+token's first use is written down, the analytics copy is brought up to date. `COLD` are those that
+differ for the first reader after a change of the data.
 """
 
 from typing import Any
@@ -71,7 +71,7 @@ COLD = {
     "/api/v1/comparison/?tool=openssl&cpu=cpu-1": 7,
     "/api/v1/comparison/?until=2026-01-01": 4,
 }
-"""Filtered comparisons, which no rollup answers, when nobody has asked before."""
+"""Comparisons that nobody has asked for before."""
 
 COLD_PAGES = {"/?cpu=cpu-1": 18, "/?tool=openssl&cpu=cpu-1": 23, "/?tool=openssl&host=m0": 18}
 """The same as pages."""
@@ -86,7 +86,7 @@ def member(db: None) -> Client:
 
 
 @pytest.fixture
-def run(store_run: StoreRun) -> Run:
+def run(profile_2015: None, store_run: StoreRun) -> Run:
     """A dozen machines, of which one has two runs."""
     runs = [
         store_run(
@@ -131,7 +131,7 @@ def test_the_statements_of_the_pages(member: Client, run: Run) -> None:
 def test_the_statements_of_a_comparison_that_nobody_asked_for(
     reader: ApiClient, member: Client, run: Run
 ) -> None:
-    statements(reader, "/api/v1/ciphers/")
+    statements(reader, "/api/v1/comparison/")
     statements(member, "/method/")
     found = {}
     for client, shared, expected in ((reader, TOKEN, COLD), (member, SESSION, COLD_PAGES)):

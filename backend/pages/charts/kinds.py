@@ -22,7 +22,7 @@ class ChartKind:
 KINDS = (
     ChartKind(BARS, "Bars", "Bar chart", ""),
     ChartKind(
-        BOX, "Box plot", "Box plot", "A box plot needs a group with two systems, and there is none."
+        BOX, "Box plot", "Box plot", "A box plot needs a group with two hosts, and there is none."
     ),
     ChartKind(
         HEATMAP,

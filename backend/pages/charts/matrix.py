@@ -11,7 +11,7 @@ from pages.formatting import data_size, exact, quantity, quantity_range
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure; `spread` is its quartiles, empty for one system; `doubt` as in the table."""
+    """One figure; `spread` is its quartiles, empty for one host; `doubt` as in the table."""
 
     value: float
     text: str

@@ -15,7 +15,7 @@ from exports.method_sheet import HOW_TO_READ, question_lines
 from exports.palette import DARK_COLOURS
 from pages.access import reader_required
 from pages.compare_page import heading, query_faults, shown_query
-from pages.comparison_view import counted_systems, ordered_groups, shown_groups
+from pages.comparison_view import counted_hosts, ordered_groups, shown_groups
 from pages.downloads import spelled_out
 from pages.group_list import group_page
 from pages.page_query import api_params, display
@@ -24,6 +24,7 @@ from runs.api.asked_ciphers import asked_comparison
 from runs.api.export_parameters import export_of
 from runs.exporting import COMPARISON, asked
 from runs.queries.comparison import compare
+from runs.queries.coverage import hosts_of_groups
 from runs.queries.profiles import UnknownProfile
 
 _DARK_BARS = " ".join(f".c-{slot} {{ fill: {one}; }}" for slot, one in DARK_COLOURS.items())
@@ -75,7 +76,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
         "heading": heading(comparison),
         "comparison": comparison,
         "group_total": len(comparison.groups),
-        "systems": counted_systems(sum(group.hosts for group in comparison.groups)),
+        "host_count": counted_hosts(hosts_of_groups(query, [one.key for one in comparison.groups])),
         "groups": groups,
         "doubts": any(row.doubt for group in groups for row in group.rows),
         "charts": report_charts(comparison, drawn, logarithmic=shown.scale == "log"),

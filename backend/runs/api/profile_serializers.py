@@ -143,7 +143,7 @@ class ProfileComparisonSerializer(serializers.Serializer[Any]):
     levels = LevelPairSerializer(many=True)
     ciphers = serializers.ListField(child=serializers.CharField())
     groups = PairedGroupSerializer(many=True)
-    left_out = serializers.IntegerField(help_text="Systems that not both can normalise.")
+    left_out = serializers.IntegerField(help_text="Hosts that not both can normalise.")
 
     def to_representation(self, instance: ProfileComparison) -> dict[str, Any]:
         """The two comparisons, cell by cell."""
@@ -198,7 +198,7 @@ class WithoutFamilySerializer(serializers.Serializer[Any]):
     )
     largest_shift = serializers.FloatField(help_text="A factor.")
     order = RankedGroupSerializer(many=True)
-    excluded = serializers.IntegerField(help_text="Systems that it cannot normalise.")
+    excluded = serializers.IntegerField(help_text="Hosts that it cannot normalise.")
 
 
 class CipherSensitivitySerializer(serializers.Serializer[Any]):

@@ -1,102 +1,89 @@
-"""Which ciphers and block sizes were measured under a query's filters, and by how many machines."""
+"""Which ciphers and block sizes were measured under a query's filters, and by how many hosts."""
 
-from collections import Counter, defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 
-from runs.queries.machine_results import SeriesTable, Slot, class_series
-from runs.queries.rolled_up import class_of, is_unfiltered, query_of
-from runs.queries.selection import ComparisonQuery, voting_environment
-from runs.queries.series_sets import measured_by_pairs, places, told_by_sets
-from runs.queries.statements import fetch_rows
-from runs.queries.votes import results_of_query
-from runs.rollups import Made, Question, maker, rollup
+from runs.analytics.engine import questions
+from runs.queries.figures import results_statement
+from runs.queries.machine_results import class_series
+from runs.queries.selection import ComparisonQuery, group_members, grouping
+
+# A bit for each cipher of a host: counting distinct hosts by cipher takes half as long again.
+_CIPHERS = """
+SELECT word * 63 + bit, count(*) FROM (
+    SELECT host, cipher // 63 AS word, bit_or(1::BIGINT << (cipher % 63)) AS mask
+    FROM (SELECT host, list_extract($cipher_of::INTEGER[], slot + 1) AS cipher FROM results)
+    GROUP BY host, word
+), range(63) bits (bit)
+WHERE (mask >> bit) & 1 = 1 GROUP BY ALL
+"""
+
+_BLOCK_SIZES = "SELECT DISTINCT block FROM results ORDER BY block"
+
+_WITHOUT_SIZE = """
+SELECT count(DISTINCT host) - count(DISTINCT host) FILTER (WHERE block = $block) FROM results
+"""
 
 
 @dataclass(frozen=True)
 class CipherCount:
-    """A cipher and how many (host, environment) pairs measured it."""
+    """A cipher and how many hosts measured it."""
 
     cipher: str
-    machines: int
+    hosts: int
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which slots were measured together, and by how many (host, environment) pairs.
+    """The measured ciphers, the most widely measured first, and block sizes (none for ssh).
 
     The same whichever ciphers and block size a query asks for: read it once for all of them.
     """
 
-    slots: tuple[Slot, ...]
-    patterns: Sequence[tuple[Sequence[int], int]]
-
-    @cached_property
-    def ciphers(self) -> tuple[CipherCount, ...]:
-        """The measured ciphers, the most widely measured first."""
-        places: defaultdict[str, set[int]] = defaultdict(set)
-        for place, slot in enumerate(self.slots):
-            places[slot.cipher].add(place)
-        counts = [CipherCount(cipher, self._machines(slots)) for cipher, slots in places.items()]
-        measured = (one for one in counts if one.machines)
-        return tuple(sorted(measured, key=lambda one: (-one.machines, one.cipher)))
-
-    @property
-    def block_sizes(self) -> tuple[int, ...]:
-        """The block sizes measured by openssl, ascending; none for ssh."""
-        measured = {slot for slots, _ in self.patterns for slot in slots}
-        sizes = {self.slots[slot].block_size for slot in measured}
-        return tuple(sorted(size for size in sizes if size is not None))
-
-    def machines(self, query: ComparisonQuery) -> int:
-        """How many (host, environment) pairs measured any of the query's ciphers, at its size."""
-        return self._machines({place for place, slot in enumerate(self.slots) if slot.is_in(query)})
-
-    def _machines(self, chosen: Container[int]) -> int:
-        return sum(
-            machines for slots, machines in self.patterns if any(one in chosen for one in slots)
-        )
+    ciphers: tuple[CipherCount, ...]
+    block_sizes: tuple[int, ...]
 
 
 def coverage(query: ComparisonQuery) -> Coverage:
     """Of all series of the query's class, under its filters."""
-    if not is_unfiltered(query):
-        return _coverage_directly(query)
-    body = rollup("coverage", class_of(query))
-    return Coverage(tuple(Slot(*slot) for slot in body["slots"]), body["patterns"])
-
-
-@maker("coverage")
-def _make_coverage(question: Question) -> Made:
-    found = _coverage_directly(query_of(question))
-    slots = [[slot.cipher, slot.block_size] for slot in found.slots]
-    return Made({"slots": slots, "patterns": found.patterns})
-
-
-def _coverage_directly(query: ComparisonQuery) -> Coverage:
-    series, query = class_series(query), replace(query, group_by="cpu")
-    if told_by_sets(query):
-        return _coverage_by_sets(query, series)
-    results, environment = results_of_query(query, series), voting_environment(query.tool)
-    rows = fetch_rows(
-        f"""
-        SELECT slots, count(*)::int FROM (
-            SELECT array_agg(slot ORDER BY slot) AS slots FROM (
-                SELECT DISTINCT k.host_id, {environment} AS environment_id, s.slot {results.sql}
-            ) measured GROUP BY host_id, environment_id
-        ) pairs GROUP BY slots
-        """,  # noqa: S608 - closed lists
-        results.parameters,
+    series = class_series(query)
+    names = list(dict.fromkeys(slot.cipher for slot in series.slots))
+    statement = results_statement(query, series)
+    cipher_of = [names.index(slot.cipher) for slot in series.slots]
+    with questions() as ask:
+        rows = ask(statement.sql(_CIPHERS), {**statement.parameters, "cipher_of": cipher_of})
+        sizes = []
+        if query.tool == "openssl":
+            sizes = ask(statement.sql(_BLOCK_SIZES), statement.parameters)
+    counts = [CipherCount(names[cipher], hosts) for cipher, hosts in rows]
+    return Coverage(
+        tuple(sorted(counts, key=lambda one: (-one.hosts, one.cipher))),
+        tuple(size for (size,) in sizes),
     )
-    return Coverage(series.slots, rows)
 
 
-def _coverage_by_sets(query: ComparisonQuery, series: SeriesTable) -> Coverage:
-    """The same of a query that sets of series tell enough of."""
-    patterns = [
-        (sorted({series.slot_of[place] for place in places(mask)}), machines)
-        for mask, machines in Counter(measured_by_pairs(query, series.ids)).items()
-        if mask
-    ]
-    return Coverage(series.slots, patterns)
+def hosts_without_size(query: ComparisonQuery) -> int:
+    """How many hosts measured the query's ciphers, but not at its block size; ssh has none."""
+    if query.tool == "ssh":
+        return 0
+    series = class_series(query).choice(replace(query, block_size=None))
+    statement = results_statement(query, series)
+    with questions() as ask:
+        rows = ask(
+            statement.sql(_WITHOUT_SIZE), {**statement.parameters, "block": query.block_size}
+        )
+    return int(rows[0][0])
+
+
+def hosts_of_groups(query: ComparisonQuery, keys: Collection[str]) -> int:
+    """How many different hosts these groups of the query have: one may be in several."""
+    if query.group_by == "host":
+        return len(keys)
+    kind = "INTEGER" if grouping(query.group_by).names else "VARCHAR"
+    statement = results_statement(query, class_series(query))
+    chosen = f"list_contains($groups::{kind}[], g)"
+    select = f"SELECT count(DISTINCT host) FROM results WHERE {chosen}"  # noqa: S608 - constants
+    groups = group_members(query.group_by, list(keys))
+    with questions() as ask:
+        rows = ask(statement.sql(select), {**statement.parameters, "groups": groups})
+    return int(rows[0][0])

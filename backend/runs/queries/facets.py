@@ -1,27 +1,18 @@
 """The filters that there are to choose from: their values with counts."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
+from runs.analytics.engine import questions
+from runs.models import Series
 from runs.models.environment import DIMENSIONS
-from runs.queries.machine_results import Relation
-from runs.queries.rolled_up import is_unfiltered
-from runs.queries.selection import (
-    ComparisonQuery,
-    Where,
-    add_filter,
-    dimension_value,
-    machine_conditions,
-    result_conditions,
-    tags_by_key,
-    voting_environment,
-)
-from runs.queries.series_sets import latest_series, told_by_sets
-from runs.queries.statements import array, fetch_prepared, fetch_rows
-from runs.rollups import Made, Question, maker, rollup
+from runs.queries.figures import Statement, filter_condition, runs_statement, tag_conditions
+from runs.queries.selection import TAG_PREFIX, ComparisonQuery
+from runs.queries.statements import fetch_rows
 
 FACETS = {
     "cpu": "CPU",
@@ -39,7 +30,7 @@ FACETS = {
 """Filter name -> its title; the tags are beside these."""
 
 MOST_TAG_KEYS = 20
-"""Tag keys that are filters, at most: those of most machines."""
+"""Tag keys that are filters, at most: those of most hosts."""
 
 MOST_OPTIONS = 200
 """Hosts to choose from, at most: nobody reads a list of ten thousand."""
@@ -49,7 +40,7 @@ SOURCE_LABELS = {"agent": "Agent", "import": "Import", "published": "Published"}
 
 @dataclass(frozen=True)
 class FacetOption:
-    """One value with the number of (host, environment) pairs that have it."""
+    """One value with the number of hosts that have it."""
 
     key: str
     label: str
@@ -72,141 +63,82 @@ class Facet:
 
 
 def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
-    """Every filter with its values, counted under the query's other filters."""
-    if not is_unfiltered(replace(query, mac=None)):
-        return facets_directly(query)
-    body = rollup("facets", {"tool": query.tool})
-    return tuple(
-        Facet(**{**facet, "options": tuple(FacetOption(*option) for option in facet["options"])})
-        for facet in body["facets"]
-    )
+    """Every filter with its values, counted under the query's other filters.
 
-
-@maker("facets")
-def _make_facets(question: Question) -> Made:
-    found = facets_directly(ComparisonQuery(tool=question["tool"]))
-    return Made(
-        {
-            "facets": [
-                {**vars(facet), "options": [astuple(option) for option in facet.options]}
-                for facet in found
-            ]
-        }
-    )
-
-
-def facets_directly(query: ComparisonQuery) -> tuple[Facet, ...]:
-    """The same from the machines and their latest results.
-
-    So a second value can be added to a filter. Two statements count, whatever the filters, and
-    two bring the names of hosts and of dimensions' values; up to a moment, two more bring what
-    was measured then.
+    So a second value can be added to a filter.
     """
+    statement = _statement(query)
     counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    measured = _measured_then(query)
-    statement = _counts(query, measured)
-    for name, value, count in fetch_rows(statement.sql, statement.parameters):
-        counts[name][value] = count
+    with questions() as ask:
+        for name, value, hosts in ask(statement.sql(_COUNTS), statement.parameters):
+            counts[name][value] = hosts
     names = _dimension_names(counts)
-    return (*(_facet(name, counts[name], names) for name in FACETS), *tag_facets(query, measured))
+    return (*(_facet(name, counts[name], names) for name in FACETS), *_tag_facets(counts))
 
 
-Measured = Collection[tuple[str, int]]
-"""The (AES verdict, machine) of the runs that machines' latest results come from."""
+_COLUMNS = {
+    **{name: f"e.{name}" for name in FACETS if name in DIMENSIONS},
+    "verdict": "r.verdict",
+    "host": "r.host",
+    "source": "r.source",
+}
+"""Facet -> its value of a run (r) in an environment (e)."""
+
+_COUNTS = "SELECT facet, value, count(DISTINCT host) FROM counted GROUP BY facet, value"
 
 
-def _measured_then(query: ComparisonQuery) -> Measured | None:
-    """By the query's tool and dates, whatever its filters; None where it is now."""
-    unfiltered = replace(query, mac=None, filters={})
-    if not told_by_sets(unfiltered):
-        return None
-    of_tool = _series_of_tool(query)
-    ((ids,),) = fetch_prepared(f"SELECT {of_tool.sql}", of_tool.parameters)
-    return latest_series(unfiltered, ids, "r.acceleration").keys()
+def _statement(query: ComparisonQuery) -> Statement:
+    """`counted` (facet, value, host) of the runs with a result of the tool.
 
-
-def _counts(query: ComparisonQuery, measured: Measured | None) -> Relation:
-    """(facet, value, pairs) of every facet.
-
-    A machine that passes all filters counts in each facet, one that fails a single filter only
-    in that filter's own.
+    A run that passes all filters counts in every facet, one that fails a single filter in that
+    filter's own. Each tag key is a filter.
     """
-    filters = {name: Where([], []) for name in FACETS if query.filters.get(name)}
-    verdicts = [list(query.filters["verdict"])] if "verdict" in filters else []
-    for name in filters.keys() - {"verdict"}:
-        add_filter(filters[name], name, query.filters[name], tool=query.tool)
-    failed = " + ".join(f"(NOT passed_{name})::int" for name in filters) or "0"
-    columns = {
-        name: f"{dimension_value(name, query.tool)}::text" for name in FACETS if name in DIMENSIONS
-    }
-    columns |= {"host": "k.host_id::text", "source": "k.source"}
-    selected = [f"{column} AS of_{name}" for name, column in columns.items()]
-    selected += [f"{one.text} AS passed_{name}" for name, one in filters.items() if one.conditions]
-    values = ", ".join(
-        f"('{name}', of_{name}, {f'passed_{name}' if name in filters else 'true'})"
-        for name in columns
-    )
-    others, verdict = machine_conditions(query, without=FACETS), _verdicts(query, measured)
-    environment = voting_environment(query.tool)
-    sql = f"""
-        WITH passing AS (
-            SELECT k.id, k.host_id, {environment} AS environment_id, k.source, k.tags,
-                {", ".join(selected)}
-            FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
-            WHERE {others.text}
-        ), counted AS MATERIALIZED (
-            SELECT k.*, verdicts, passed_verdict, {failed} AS failed FROM passing k
-            {verdict.sql}
-            CROSS JOIN LATERAL (
-                SELECT {"verdicts && %s::varchar[]" if verdicts else "true"} AS passed_verdict
-            ) v
-            WHERE verdicts IS NOT NULL
-        )
-        SELECT facet, value, count(*) FROM (
-            SELECT DISTINCT facet, value, host_id, environment_id FROM counted
-            CROSS JOIN LATERAL (
-                VALUES {values}
-                UNION ALL SELECT 'verdict', one, passed_verdict FROM unnest(verdicts) one
-            ) v (facet, value, passed)
-            WHERE failed = 0 OR (failed = 1 AND NOT passed)
-        ) pairs GROUP BY facet, value
+    statement = runs_statement(query, without=query.filters)
+    failed = _failed(query, statement.parameters)
+    own = {facet: f"failed_{place}" for place, facet in enumerate(failed)}
+    columns = [f"{column}::VARCHAR AS of_{name}" for name, column in _COLUMNS.items()]
+    columns += [f"{failed[facet]} AS {name}" for facet, name in own.items()]
+    of_tool = Series.objects.filter(tool=query.tool).values_list("pk", flat=True)
+    statement.parameters["of_tool"] = list(of_tool)
+    statement.ctes["judged"] = f"""
+        SELECT r.host, r.tags, {", ".join(columns)}, {" + ".join(own.values()) or "0"} AS failed
+        FROM runs r JOIN environment e ON e.id = r.environment AND e.tool = $tool
+        WHERE r.id IN (SELECT run FROM result WHERE list_contains($of_tool::INTEGER[], series))
     """  # noqa: S608 - closed lists
-    flagged = [value for one in filters.values() for value in one.parameters]
-    return Relation(sql, (*flagged, *others.parameters, *verdict.parameters, *verdicts))
-
-
-def _verdicts(query: ComparisonQuery, measured: Measured | None) -> Relation:
-    """A join that brings `verdicts`: of the runs that a machine's latest results come from.
-
-    Of results of the tool. NULL, or no row, where there are none.
-    """
-    if measured is not None:
-        return Relation(
-            """
-            JOIN (
-                SELECT machine_id, array_agg(verdict)
-                FROM unnest(%s::int[], %s::varchar[]) n (machine_id, verdict) GROUP BY machine_id
-            ) m (machine_id, verdicts) ON m.machine_id = k.id
-            """,
-            (array(machine for _, machine in measured), [verdict for verdict, _ in measured]),
-        )
-    unfiltered = replace(query, mac=None, filters={})
-    series, dates = _series_of_tool(query), result_conditions(unfiltered)
-    return Relation(
-        f"""
-        CROSS JOIN LATERAL (
-            SELECT array_agg(DISTINCT r.acceleration) FROM (
-                SELECT DISTINCT l.run_id FROM runs_latest l
-                WHERE l.machine_id = k.id AND l.series_id = ANY({series.sql}) AND {dates.text}
-            ) x JOIN runs_run r ON r.id = x.run_id
-        ) m (verdicts)
-        """,  # noqa: S608 - closed lists
-        (*series.parameters, *dates.parameters),
+    counted = [
+        f"SELECT '{name}' AS facet, of_{name} AS value, host FROM judged"  # noqa: S608
+        f" WHERE failed = {own.get(name, 0)}"
+        for name in FACETS
+    ]
+    of_key = " ".join(
+        f"WHEN '{TAG_PREFIX}' || $tag_key_{number} THEN {own[facet]}"
+        for number, facet in enumerate(one for one in own if one.startswith(TAG_PREFIX))
     )
+    counted.append(f"""
+        SELECT facet, value, host FROM (
+            SELECT *, '{TAG_PREFIX}' || unnest(map_keys(tags)) AS facet,
+                unnest(map_values(tags)) AS value
+            FROM judged
+        ) WHERE failed = {f"CASE facet {of_key} ELSE 0 END" if of_key else 0}
+    """)  # noqa: S608 - closed lists
+    statement.ctes["counted"] = " UNION ALL ".join(counted)
+    return statement
 
 
-def _series_of_tool(query: ComparisonQuery) -> Relation:
-    return Relation("ARRAY(SELECT id FROM runs_series WHERE tool = %s)", (query.tool,))
+def _failed(query: ComparisonQuery, parameters: dict[str, Any]) -> dict[str, str]:
+    """Facet of each filter chosen -> SQL: 1 for a run that fails it; adds their parameters."""
+    conditions = {}
+    for name in FACETS:
+        if query.filters.get(name):
+            conditions[name], more = filter_condition(name, query.filters[name])
+            parameters.update(more)
+    of_tags, more = tag_conditions(query.filters.get("tag", ()))
+    parameters.update(more)
+    conditions |= {f"{TAG_PREFIX}{key}": condition for key, condition in of_tags.items()}
+    return {
+        facet: f"(NOT coalesce({condition}, false))::INTEGER"
+        for facet, condition in conditions.items()
+    }
 
 
 Names = Mapping[str, tuple[str, str]]
@@ -250,48 +182,21 @@ def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
     )
 
 
-def tag_facets(query: ComparisonQuery, measured: Measured | None) -> tuple[Facet, ...]:
-    """A filter for each tag key, counted under all filters but its own; few keys at most."""
-    machines, result = machine_conditions(query, without=("tag",)), _has_result(query, measured)
-    for key, values in tags_by_key(query.filters.get("tag", ())).items():
-        machines.add("(t.key = %s OR k.tags ->> %s = ANY(%s))", key, key, values)
-    rows = fetch_rows(
-        f"""
-        SELECT key, value, count(*) FROM (
-            SELECT DISTINCT t.key, t.value, k.host_id, {voting_environment(query.tool)}
-            FROM runs_machine k JOIN runs_environment e ON e.id = k.environment_id
-            CROSS JOIN LATERAL jsonb_each_text(k.tags) t
-            WHERE {machines.text} AND {result.sql}
-        ) pairs GROUP BY key, value
-        """,  # noqa: S608 - closed lists
-        [*machines.parameters, *result.parameters],
-    )
-    by_key: dict[str, list[FacetOption]] = {}
-    for key, value, count in rows:
-        by_key.setdefault(key, []).append(FacetOption(f"{key}:{value}", value, count))
-    widest = sorted(by_key, key=lambda key: (-sum(one.count for one in by_key[key]), key))
-    return tuple(
-        _tag_facet(key, by_key[key]) for key in sorted(widest[:MOST_TAG_KEYS], key=natural_key)
-    )
+def _tag_facets(counts: Mapping[str, Mapping[str, int]]) -> Iterable[Facet]:
+    """The filters of those tag keys that most hosts have, in natural order."""
+    by_key = {
+        name.removeprefix(TAG_PREFIX): values
+        for name, values in counts.items()
+        if name.startswith(TAG_PREFIX)
+    }
+    widest = sorted(by_key, key=lambda key: (-sum(by_key[key].values()), key))
+    for key in sorted(widest[:MOST_TAG_KEYS], key=natural_key):
+        options = [FacetOption(f"{key}:{value}", value, n) for value, n in by_key[key].items()]
+        yield _tag_facet(key, options)
 
 
 def _tag_facet(key: str, options: list[FacetOption]) -> Facet:
-    """The values that most machines have, as many as one may choose from."""
+    """The values that most hosts have, as many as one may choose from."""
     widest = sorted(options, key=lambda one: (-one.count, one.label))[:MOST_OPTIONS]
     more = len(options) - len(widest)
     return Facet("tag", f"Tag {key}", _in_order(widest), tag=key, more=more)
-
-
-def _has_result(query: ComparisonQuery, measured: Measured | None) -> Relation:
-    """The condition that a machine (k) has a result (l) of the tool as the query asks."""
-    asked = query.filters.get("verdict")
-    if measured is not None:
-        machines = (machine for verdict, machine in measured if not asked or verdict in asked)
-        return Relation("k.id = ANY(%s::int[])", (array(machines),))
-    series, conditions = _series_of_tool(query), result_conditions(replace(query, mac=None))
-    # A scalar subquery with a limit: each machine is looked up by its key, none is read whole.
-    return Relation(
-        "(SELECT true FROM runs_latest l WHERE l.machine_id = k.id"  # noqa: S608
-        f" AND l.series_id = ANY({series.sql}) AND {conditions.text} LIMIT 1)",
-        (*series.parameters, *conditions.parameters),
-    )

@@ -58,22 +58,32 @@ def group_expression(group_by: str) -> tuple[str, dict[str, Any]]:
     return f"e.{group_by}", {}
 
 
+def tag_conditions(values: tuple[str, ...]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Tag key -> SQL of its condition on a run (r); all their parameters.
+
+    The n-th key is the parameter `tag_key_n`.
+    """
+    conditions, parameters = {}, dict[str, Any]()
+    for number, (key, wanted) in enumerate(tags_by_key(values).items()):
+        conditions[key] = f"list_contains($tag_{number}, r.tags[$tag_key_{number}])"
+        parameters |= {f"tag_{number}": wanted, f"tag_key_{number}": key}
+    return conditions, parameters
+
+
 def filter_condition(name: str, values: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
     """SQL of one of `FILTERS` on runs (r) and their environments (e); its parameters."""
     if name == "tag":
-        conditions, parameters = [], {}
-        for number, (key, wanted) in enumerate(tags_by_key(values).items()):
-            conditions.append(f"list_contains($tag_{number}, r.tags[$tag_key_{number}])")
-            parameters |= {f"tag_{number}": wanted, f"tag_key_{number}": key}
-        return " AND ".join(conditions), parameters
+        conditions, parameters = tag_conditions(values)
+        return " AND ".join(conditions.values()), parameters
     if name in ("source", "verdict"):
         return f"list_contains($in_{name}, r.{name})", {f"in_{name}": list(values)}
     if name == "host":
-        column, found = "r.host", Host.objects.filter(slug__in=values)
+        column = "r.host"
+        ids = list(Host.objects.filter(slug__in=values).values_list("pk", flat=True))
     else:
         column = group_expression(name)[0]
-        found = DimensionValue.objects.filter(dimension=name, key__in=values)
-    ids = list(found.values_list("pk", flat=True))
+        known = DimensionValue.objects.filter(dimension=name, key__in=values)
+        ids = list(known.values_list("pk", flat=True))
     return f"list_contains($in_{name}::INTEGER[], {column})", {f"in_{name}": ids}
 
 

@@ -3,48 +3,50 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.comparison import natural_key
-from runs.models import DimensionValue
-from runs.models.run import COUNTED
+from runs.analytics.engine import questions
+from runs.models import DimensionValue, Host
 from runs.queries.facets import FACETS, Facet, FacetOption
-from runs.queries.host_names import NAMED_LIKE
-from runs.queries.selection import Where, add_filter, dimension_value
-from runs.queries.statements import LATEST_FIRST, fetch_rows
-from runs.rollups import Made, Question, maker, rollup
+from runs.queries.figures import filter_condition
+from runs.queries.host_names import named_like
 
 HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
 """Names as in `selection.FILTERS`; a host has the values of its latest run."""
 
-# Materialised, because the planner would else look for the latest runs anew for every host.
-_LATEST = f"""
-WITH latest AS MATERIALIZED (
-    SELECT DISTINCT ON (r.host_id) r.host_id, r.environment_id, r.acceleration FROM runs_run r
-    WHERE {COUNTED} AND r.host_id IS NOT NULL
-    ORDER BY r.host_id, {LATEST_FIRST}
+_LATEST = """
+WITH latest AS (
+    SELECT host, arg_max(environment, moment) AS environment, arg_max(verdict, moment) AS verdict
+    FROM run GROUP BY host
 )
-"""  # noqa: S608 - constants
+"""
 
-_FROM_LATEST = "FROM latest r JOIN runs_environment e ON e.id = r.environment_id"
+_HOSTS = """
+SELECT DISTINCT r.host FROM latest r JOIN environment e ON e.id = r.environment WHERE
+"""
 
 _KINDS = f"""
 {_LATEST}
-SELECT e.cpu_id, e.os_id, e.openssl_series_id, {dimension_value("openssl_series", "ssh")},
-    r.acceleration, count(*)
-{_FROM_LATEST}
-JOIN runs_host h ON h.id = r.host_id
-WHERE {NAMED_LIKE}
-GROUP BY 1, 2, 3, 4, 5
-"""
+SELECT e.cpu, e.os, e.openssl_series, of_ssh.openssl_series, r.verdict, count(*)
+FROM latest r
+JOIN environment e ON e.id = r.environment AND e.tool = 'openssl'
+JOIN environment of_ssh ON of_ssh.id = r.environment AND of_ssh.tool = 'ssh'
+WHERE $named IS NULL OR list_contains($named::INTEGER[], r.host)
+GROUP BY ALL
+"""  # noqa: S608 - constants
 
 
 def hosts_of_latest_runs(filters: Mapping[str, tuple[str, ...]]) -> list[int]:
     """The ids of the hosts whose latest run passes the filters (`HOST_FILTERS`)."""
-    where = Where([], [])
+    conditions, parameters = [], dict[str, Any]()
     for name, values in filters.items():
-        add_filter(where, name, values, table="r")
-    statement = f"{_LATEST} SELECT r.host_id {_FROM_LATEST} WHERE {where.text}"
-    return [host_id for (host_id,) in fetch_rows(statement, where.parameters)]
+        condition, more = filter_condition(name, values)
+        conditions.append(condition)
+        parameters |= more
+    with questions() as ask:
+        rows = ask(f"{_LATEST} {_HOSTS} {' AND '.join(conditions)}", parameters)
+    return [host for (host,) in rows]
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,12 @@ def host_facets(text: str, filters: Mapping[str, tuple[str, ...]]) -> HostFacets
     )
 
 
-@maker("kinds of hosts")
-def _make_kinds(_question: Question) -> Made:
-    return Made({"rows": fetch_rows(_KINDS, ["", ""])})
-
-
 def _kinds(text: str) -> list[_Kind]:
-    rows = fetch_rows(_KINDS, [text, text]) if text else rollup("kinds of hosts", {})["rows"]
+    named = None
+    if text:
+        named = list(Host.objects.filter(named_like(text)).values_list("pk", flat=True))
+    with questions() as ask:
+        rows = ask(_KINDS, {"named": named})
     wanted = {pk for *values, _, _ in rows for pk in values}
     known = {
         pk: FacetOption(value.key, value.label, 0)
