@@ -3,7 +3,7 @@
 export type Unit = "B/s" | "s/GB" | "ratio";
 export type Scale = "linear" | "log";
 
-/** One cipher in one group: statistics over its machines, one vote each. */
+/** One cipher in one group: statistics over its hosts, one vote each. */
 export interface Summary {
   median: number;
   q1: number;
@@ -11,7 +11,7 @@ export interface Summary {
   min: number;
   max: number;
   n: number;
-  /** Of these systems, how many have a figure that is noisy or of a disturbed run; absent: none. */
+  /** Of these hosts, how many have a figure that is noisy or of a disturbed run; absent: none. */
   doubtful?: number;
 }
 
@@ -67,9 +67,9 @@ export interface ChartBase {
 export interface ChartView extends ChartBase {
   kind?: "bars" | "box" | "heatmap";
   comparison: Comparison;
-  /** Keys of groups with a machine that an agent measured. */
+  /** Keys of groups with a host that an agent measured. */
   measured_here: string[];
-  /** What stands beside a group's label instead of its number of machines. */
+  /** What stands beside a group's label instead of its number of hosts. */
   notes?: Record<string, string>;
 }
 
@@ -91,7 +91,7 @@ export interface LinesView extends ChartBase {
   groups: Panel[];
 }
 
-/** One cipher on one machine: alone in openssl, and over ssh. */
+/** One cipher on one host: alone in openssl, and over ssh. */
 export interface BothTools {
   host: string;
   cipher: string;

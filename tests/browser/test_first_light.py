@@ -67,7 +67,7 @@ def test_this_machine_stands_in_chart_table_and_csv(
     mine = [bar for bar in bars if f"; {GCM};" in bar and label.startswith(bar.split(";")[0])]
     figure = (row.text_content() or "").removesuffix(" doubtful")
     doubt = "" if figure == row.text_content() else "; doubtful: noisy, or the run was disturbed"
-    assert mine == [f"{run['cpu']}; {GCM}; {figure}, 1 system{doubt}"]
+    assert mine == [f"{run['cpu']}; {GCM}; {figure}, 1 host{doubt}"]
     assert len(bars) == len(shown)
 
     page.locator("#downloads-menu-summary").click()

@@ -49,7 +49,7 @@ def scroll_to(page: Page, part: float) -> float:
 
 
 def last(pixels: Pixels, y: float, ends: tuple[float, float], colour: Colour) -> int:
-    """Where the colour is seen last in a line: the end of a bar, or of the ring of one system."""
+    """Where the colour is seen last in a line: the end of a bar, or of the ring of one host."""
     line = pixels.row(y, *ends)
     return max(at for at, one in enumerate(line) if alike(one, colour))
 
@@ -78,7 +78,7 @@ def test_the_rows_scrolled_to_are_seen(open_page: OpenPage, width: int, dark: bo
         within = (box["y"] + AXIS + ROW, box["y"] + box["height"] - ROW)
         seen = [(bar, y) for bar, y in middles if within[0] < y < within[1]]
         assert len(seen) >= 15, part
-        # Above the middle, where no ring of a single system covers the bar.
+        # Above the middle, where no ring of a single host covers the bar.
         lengths = [length(pixels, y - 4.5, ends, colours[bar.slot]) for bar, y in seen]
         longest = max(lengths)
         assert longest > 50, (part, lengths)

@@ -81,9 +81,9 @@ describe("the comparison chart", () => {
 
   it("has a mark with words for each bar, in the order of the table", () => {
     expect(comparisonChart(view(), theme, room).marks.map(({ words }) => words)).toEqual([
-      ["Intel Core i7-2635QM", "aes128-gcm@openssh.com", "328 MB/s, 1 system"],
+      ["Intel Core i7-2635QM", "aes128-gcm@openssh.com", "328 MB/s, 1 host"],
       ["Intel Core i7-2635QM", "aes128-ctr", ...summaryLines(several, "B/s")],
-      ["AMD EPYC", "aes128-ctr", "409 MB/s, 1 system"],
+      ["AMD EPYC", "aes128-ctr", "409 MB/s, 1 host"],
     ]);
   });
 
@@ -103,9 +103,9 @@ describe("the comparison chart", () => {
   });
 
   it("says in words what a bar shows", () => {
-    expect(summaryLines(one(328.37e6), "B/s")).toEqual(["328 MB/s, 1 system"]);
+    expect(summaryLines(one(328.37e6), "B/s")).toEqual(["328 MB/s, 1 host"]);
     expect(summaryLines(several, "B/s")).toEqual([
-      "median 159 MB/s, 4 systems",
+      "median 159 MB/s, 4 hosts",
       "quartiles 123 MB/s to 194 MB/s",
       "range 87.0 MB/s to 230 MB/s",
     ]);

@@ -29,7 +29,7 @@ describe("making things fit", () => {
   });
 
   it("keeps a heading's label before its badge and its note", () => {
-    const heading = { label: "OpenSSL 3.0.19", note: "63 systems" };
+    const heading = { label: "OpenSSL 3.0.19", note: "63 hosts" };
     const parts = (room: number) => headingParts(heading, 50, room, tenEach, tenEach);
     expect(parts(400)).toEqual({ ...heading, badge: true });
     expect(parts(270)).toEqual({ label: heading.label, note: "63 sys…", badge: true });

@@ -78,7 +78,7 @@ export function linesView(changes: Partial<LinesView> = {}): LinesView {
       {
         key: "epyc",
         label: "AMD EPYC",
-        note: "2 systems",
+        note: "2 hosts",
         here: false,
         values: {
           "aes-128-gcm": [one(4e8), several, one(4e9)],
@@ -88,7 +88,7 @@ export function linesView(changes: Partial<LinesView> = {}): LinesView {
       {
         key: "nas",
         label: "NAS",
-        note: "1 system",
+        note: "1 host",
         here: true,
         values: { "aes-128-gcm": [null, null, one(9e7)] },
       },

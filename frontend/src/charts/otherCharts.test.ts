@@ -58,7 +58,7 @@ describe("the heat map", () => {
     expect(configuration.data.datasets[0]?.data).toHaveLength(3);
   });
 
-  it("says of a figure how many of its systems are doubtful", () => {
+  it("says of a figure how many of its hosts are doubtful", () => {
     const shown = view();
     const [group] = shown.comparison.groups;
     const doubtful = { "aes128-ctr": { ...several, doubtful: 2 } };
@@ -105,7 +105,7 @@ describe("the lines over block sizes", () => {
     const ys = configuration.data.datasets[1]?.data.map((point) => (point as unknown as { y: number }).y);
     expect(ys).toEqual([3e7, Number.NaN, 3.1e7]);
     expect(marks).toHaveLength(6);
-    expect(marks[0]?.words).toEqual(["AMD EPYC", "aes-128-gcm, 16 B blocks", "400 MB/s, 1 system"]);
+    expect(marks[0]?.words).toEqual(["AMD EPYC", "aes-128-gcm, 16 B blocks", "400 MB/s, 1 host"]);
   });
 
   it("share one axis of values, so that groups can be compared", () => {

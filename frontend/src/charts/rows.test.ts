@@ -26,7 +26,7 @@ describe("rows of the comparison chart", () => {
   it("marks groups that were measured here and says how many machines stand behind them", () => {
     const { headings } = layoutRows(view());
     expect(headings.map(({ here }) => here)).toEqual([false, true]);
-    expect(headings.map(({ note }) => note)).toEqual(["4 systems", "1 system"]);
+    expect(headings.map(({ note }) => note)).toEqual(["4 hosts", "1 host"]);
   });
 
   it("lets a page say something else beside the label", () => {

@@ -41,7 +41,7 @@ export function layoutRows(view: ChartView): RowLayout {
     headings.push({
       y: y + HEADING_HEIGHT - 11,
       label: group.label,
-      note: view.notes?.[group.key] ?? count(group.hosts, "system"),
+      note: view.notes?.[group.key] ?? count(group.hosts, "host"),
       here: here.has(group.key),
     });
     y += HEADING_HEIGHT;

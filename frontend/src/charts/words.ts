@@ -4,10 +4,10 @@ import type { Summary, Unit } from "../comparison";
 import { count, quantity } from "../format";
 
 export function summaryLines(summary: Summary, unit: Unit): string[] {
-  const systems = count(summary.n, "system");
-  if (summary.n === 1) return [`${quantity(summary.median, unit)}, ${systems}`, ...doubts(summary)];
+  const hosts = count(summary.n, "host");
+  if (summary.n === 1) return [`${quantity(summary.median, unit)}, ${hosts}`, ...doubts(summary)];
   return [
-    `median ${quantity(summary.median, unit)}, ${systems}`,
+    `median ${quantity(summary.median, unit)}, ${hosts}`,
     `quartiles ${quantity(summary.q1, unit)} to ${quantity(summary.q3, unit)}`,
     `range ${quantity(summary.min, unit)} to ${quantity(summary.max, unit)}`,
     ...doubts(summary),
