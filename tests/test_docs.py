@@ -7,7 +7,7 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from analysis.comparison import UNITS, Comparison
-from exports.columns import MACHINES, MEASUREMENTS, SAMPLES, Column
+from exports.columns import HOSTS, MEASUREMENTS, SAMPLES, Column
 from exports.comparison_columns import comparison_columns
 from runs.queries.selection import FILTERS, GROUPINGS, METRICS
 
@@ -62,7 +62,7 @@ def documented(column: Column) -> str:
     return f"| `{column.name}` | {column.kind} | {column.unit} | {column.description} |"
 
 
-@pytest.mark.parametrize("column", (*MEASUREMENTS, *SAMPLES, *MACHINES), ids=lambda one: one.name)
+@pytest.mark.parametrize("column", (*MEASUREMENTS, *SAMPLES, *HOSTS), ids=lambda one: one.name)
 def test_every_column_of_an_export_is_documented(column: Column) -> None:
     assert documented(column) in (PROJECT / "docs" / "exports.md").read_text("utf-8")
 

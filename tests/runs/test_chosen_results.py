@@ -60,14 +60,14 @@ def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
         for chosen in (keys, keys[:1]):
             groups = None if chosen is keys else group_members(query.group_by, chosen)
             expected = sorted(
-                (vote.host_id, vote.cipher, vote.value)
+                (vote.host_id, vote.cipher, vote.value or 0)
                 for vote in every
                 if vote.group_key in chosen
             )
             selection = behind(votes_of(query), query, groups)
             assert count_rows(selection) == len(expected)
             assert expected == sorted(
-                (row.run.host_id, row.series.cipher, row.median) for row in measured(selection)
+                (row.run.host_id, row.series.cipher, row.median or 0) for row in measured(selection)
             )
             _, lines = pivot_lines(query, groups, ("cpu", "openssl"))
             cells = [value for line in lines for value in line[4:] if value is not None]

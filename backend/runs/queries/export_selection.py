@@ -14,7 +14,7 @@ from uuid import UUID
 from runs.analytics.engine import questions
 from runs.models.environment import OF_LIBRARIES
 from runs.models.run import COUNTED
-from runs.queries.figures import results_statement
+from runs.queries.figures import latest, results_statement
 from runs.queries.machine_results import SeriesTable, Slot
 from runs.queries.selection import (
     OF_ROW,
@@ -164,14 +164,7 @@ def result_conditions(selection: Selection, environments: str) -> Where:
     return where
 
 
-_VOTES = """
-SELECT v.run, list(v.series) FROM (
-    SELECT g, arg_max(struct_pack(run := run, series := series), rank) AS v
-    FROM results GROUP BY g, host, slot
-)
-WHERE {groups} GROUP BY v.run
-"""
-
+_VOTES = "SELECT v.run, list(v.series) FROM latest WHERE {groups} GROUP BY v.run"
 _NAMED = "SELECT r.* FROM ({runs}) r WHERE r.id IN (SELECT unnest($named::INTEGER[]))"
 
 
@@ -196,6 +189,7 @@ def voting(selection: Selection, group_by: str, groups: list[Any] | None) -> Vot
                 until=selection.until,
             )
             statement = results_statement(query, table)
+            statement.ctes["latest"] = latest("run", "series")
             if named is not None:
                 statement.ctes["runs"] = _NAMED.format(runs=statement.ctes["runs"])
                 statement.parameters["named"] = named
@@ -226,8 +220,8 @@ def _series_tables(selection: Selection) -> dict[str, SeriesTable]:
     # Asked for a MAC, one that was negotiated is as good as one that was asked for.
     fields = [name for name in SERIES_FIELDS if name != "mac" or selection.mac is None]
     rows = fetch_rows(
-        f"SELECT s.tool, s.id, s.mac, s.cipher, s.block_size, {', '.join(fields)} FROM runs_series s"  # noqa: S608
-        f" WHERE {where.text} ORDER BY s.pinned, s.target_name, s.id",
+        f"SELECT s.tool, s.id, s.mac, s.cipher, s.block_size, {', '.join(fields)}"  # noqa: S608
+        f" FROM runs_series s WHERE {where.text} ORDER BY s.pinned, s.target_name, s.id",
         where.parameters,
     )
     tools = TOOLS if selection.mac is None else ("ssh",)
