@@ -65,6 +65,14 @@ def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:
         done += len(batch)
         yield done
     add_environments(duck, cursor)
+    sort_results(duck)
+
+
+def sort_results(duck: Duck) -> None:
+    """Have the results of a series beside each other: a question then reads only its own series."""
+    duck.execute("CREATE TABLE sorted AS SELECT * FROM result ORDER BY series, run")
+    duck.execute("DROP TABLE result")
+    duck.execute("ALTER TABLE sorted RENAME TO result")
 
 
 def is_too_much(changes: Changes) -> bool:

@@ -18,7 +18,7 @@ import duckdb
 from django.conf import settings
 
 from runs.analytics.changes import State
-from runs.analytics.copy import Duck, empty_copy
+from runs.analytics.copy import Duck, empty_copy, sort_results
 from runs.analytics.tables import TABLES
 
 logger = logging.getLogger(__name__)
@@ -42,6 +42,7 @@ def write_snapshot(duck: Duck, state: State) -> Path:
     path = folder / f"{VERSION}-{time.time_ns()}"
     part = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
     try:
+        sort_results(duck)
         for table in TABLES:
             rows = f'SELECT {table.names} FROM "{table.name}"'  # noqa: S608 - constants
             duck.execute(f"COPY ({rows}) TO '{_file(part, table.name)}' (FORMAT parquet)")

@@ -117,7 +117,7 @@ def results_statement(
     """The same with `series` (id, slot, block, asked, place) and `results`, theirs in those runs.
 
     `results` has the columns of `result`, slot, block, g, host, source (of `SOURCE_BITS`) and
-    rank: of two results of one vote the one of the higher rank is the later one.
+    rank, another one for each row: of two results of one vote the later one has the higher.
     """
     statement = _of_series(query, series, without)
     statement.ctes["results"] = f"""
@@ -167,10 +167,8 @@ def _agreed(query: ComparisonQuery, statement: Statement) -> str:
     return "(s.asked OR list_contains($agreed::INTEGER[], x.negotiated))"
 
 
-def latest(*columns: str) -> str:
-    """The votes: of each host in each group its latest result of each slot; these columns in v."""
-    packed = ", ".join(f"{column} := {column}" for column in columns)
-    return (
-        f"SELECT g, host, slot, arg_max(struct_pack({packed}), rank) AS v"  # noqa: S608
-        " FROM results GROUP BY g, host, slot"
-    )
+LATEST = """
+    SELECT * FROM results SEMI JOIN (SELECT max(rank) AS rank FROM results GROUP BY g, host, slot)
+    USING (rank)
+"""
+"""The votes: of each host in each group its latest result of each slot."""

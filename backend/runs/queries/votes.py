@@ -9,7 +9,7 @@ from analysis.groups import FEW_VOTES, GroupSummary, interpolated
 from runs.analytics.engine import Ask
 from runs.analytics.quality_flags import is_doubtful
 from runs.models import ReferenceProfile
-from runs.queries.figures import SOURCE_BITS, Statement, latest, measured_runs, results_statement
+from runs.queries.figures import LATEST, SOURCE_BITS, Statement, measured_runs, results_statement
 from runs.queries.machine_results import SeriesTable, Slot
 from runs.queries.selection import ComparisonQuery, grouping
 from runs.queries.statements import fetch_prepared
@@ -41,13 +41,6 @@ _LEVELS = """
     WHERE tool = $tool AND family = $family
 """
 
-_MEASURED = {
-    "cpu_seconds_per_gb": "cpu_seconds_per_gb",
-    "cpu_bound_throughput": "cpu_bound_throughput",
-    "cpu_bound_normalised": "cpu_bound_throughput",
-}
-"""Metric -> the column of a result that it is made of, where that is not its median."""
-
 
 def sources_of(bits: int) -> tuple[str, ...]:
     """The sources that `bit_or` of their `SOURCE_BITS` stands for."""
@@ -63,8 +56,7 @@ def votes_statement(
     without CPU time a vote on the CPU-bound normalised rate is none at all.
     """
     statement = results_statement(query, series)
-    measured = _MEASURED.get(query.metric, "median")
-    statement.ctes["latest"] = latest("run", "source", "flags", measured)
+    statement.ctes["latest"] = LATEST
     divisor, uncertainty = "", "NULL::DOUBLE"
     if query.metric in NEEDS_BASELINE:
         statement.ctes["divisors"] = _DIVISORS.get(query.metric, _LEVELS)
@@ -75,10 +67,10 @@ def votes_statement(
         divisor, uncertainty = "LEFT JOIN divisors d ON d.run = v.run", "d.uncertainty"
     silent = "v.cpu_bound_throughput IS NULL" if query.metric == "cpu_bound_normalised" else "false"
     statement.ctes["votes"] = f"""
-        SELECT g, host, slot, v.run AS run, {VALUES[query.metric]} AS value,
-            {uncertainty} AS uncertainty, v.source AS source,
+        SELECT v.g, v.host, v.slot, v.run, {VALUES[query.metric]} AS value,
+            {uncertainty} AS uncertainty, v.source,
             {is_doubtful(query.metric)} AS doubtful
-        FROM latest {divisor} WHERE NOT {silent}
+        FROM latest v {divisor} WHERE NOT {silent}
     """  # noqa: S608 - closed lists
     return statement
 
