@@ -12,7 +12,7 @@ from analysis.made_profile import MadeProfile, profile_of_fleet, profile_of_run,
 from runs.audit import COMMAND, Actor, Subject, record
 from runs.data_version import data_changed
 from runs.models import ReferenceProfile, Run
-from runs.queries.fleet import FleetMachine, fleet_machines, latest_of_host
+from runs.queries.fleet import FleetHost, fleet_hosts
 from runs.queries.profiles import ready_runs, wait_for_processing
 
 TOOLS = ("ssh", "openssl")
@@ -127,30 +127,32 @@ def _from_run(request: ProfileRequest) -> _Making:
 
 
 def _from_fleet(request: ProfileRequest) -> _Making:
-    machines = {tool: fleet_machines(tool) for tool in request.tools}
-    references = _references(machines, request.reference) if request.reference else None
+    hosts = {tool: fleet_hosts(tool) for tool in request.tools}
+    references = _references(hosts, request.reference) if request.reference else None
     made = profile_of_fleet(
-        {tool: {one.key: one.levels for one in of_tool} for tool, of_tool in machines.items()},
-        {one.key: one.name for of_tool in machines.values() for one in of_tool},
+        {tool: {one.key: one.levels for one in of_tool} for tool, of_tool in hosts.items()},
+        {one.key: one.name for of_tool in hosts.values() for one in of_tool},
         None if references is None else {tool: one.key for tool, one in references.items()},
     )
-    count = len({one.key for of_tool in machines.values() for one in of_tool})
+    count = len({one.key for of_tool in hosts.values() for one in of_tool})
     scale = "the mean of the fleet"
     if references:
         scale = " and ".join(sorted({one.name for one in references.values()}))
     words = (
-        f"Least-squares fit over {count} machine{'' if count == 1 else 's'} of the fleet, the "
+        f"Least-squares fit over {count} host{'' if count == 1 else 's'} of the fleet, the "
         f"latest run of each on {timezone.now():%Y-%m-%d %H:%M} UTC. Reference: {scale}."
     )
     return _Making(made, words)
 
 
-def _references(machines: dict[str, list[FleetMachine]], host: str) -> dict[str, FleetMachine]:
-    found = {tool: latest_of_host(of_tool, host) for tool, of_tool in machines.items()}
-    references = {tool: machine for tool, machine in found.items() if machine is not None}
+def _references(hosts: dict[str, list[FleetHost]], wanted: str) -> dict[str, FleetHost]:
+    """Tool -> the host of this key, where it has a baseline of the tool."""
+    references = {
+        tool: one for tool, of_tool in hosts.items() for one in of_tool if one.host == wanted
+    }
     if not references:
         raise ProfileRefused(
-            f"No host “{host}” has a baseline of {' or '.join(machines)}.", "reference"
+            f"No host “{wanted}” has a baseline of {' or '.join(hosts)}.", "reference"
         )
     return references
 

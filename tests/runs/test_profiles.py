@@ -16,10 +16,10 @@ from runs import profiles, speed_indices, tasks
 from runs.models import BaselineLevel, ReferenceProfile, Run, RunSpeedIndex
 from runs.processing import process_run
 from runs.profiles import ProfileConflict, ProfileRefused, ProfileRequest
-from runs.queries.fleet import fleet_machines
+from runs.queries.fleet import fleet_hosts
 from runs.rows import DerivedRun, store_rows
 from tests.conftest import StoreRun
-from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
+from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
 MEGA = 1e6
 
@@ -92,12 +92,15 @@ def test_the_worked_example_through_the_whole_stack(store_run: StoreRun) -> None
 def test_the_profile_of_2015_is_what_its_published_runs_are_fitted_to() -> None:
     stored = ReferenceProfile.objects.get(name="2015")
     assert stored.fits == initial_profile().fits
-    machines = [one for one in fleet_machines("ssh") if set(one.levels) > {"3des"}]
-    (fedora,) = (one for one in machines if "Fedora" in one.name)
-    names = {one.key: one.name for one in machines}
-    made = profile_of_fleet(
-        {"ssh": {one.key: one.levels for one in machines}}, names, {"ssh": fedora.key}
-    )
+    levels: dict[str, dict[str, float]] = {}  # of each run, two of which are of one host
+    rows = BaselineLevel.objects.filter(tool="ssh").select_related("run__environment__os_version")
+    for row in rows:
+        assert row.run.environment is not None
+        name = f"{row.run.host_name}, {row.run.environment.os_version.label}"
+        levels.setdefault(name, {})[row.family] = row.level
+    levels = {name: known for name, known in levels.items() if set(known) > {"3des"}}
+    (fedora,) = (name for name in levels if "Fedora" in name)
+    made = profile_of_fleet({"ssh": levels}, {name: name for name in levels}, {"ssh": fedora})
     assert made.levels["ssh"] == pytest.approx(stored.levels["ssh"], rel=1e-4)
     fit, kept = made.fits["ssh"], stored.fits["ssh"]
     assert fit.rms == pytest.approx(kept["rms"], abs=1e-4)
@@ -149,9 +152,9 @@ def test_the_order_of_uploads_never_matters(store_run: StoreRun, order: int) -> 
 
 
 @pytest.mark.django_db
-def test_a_machine_votes_with_its_latest_run_that_has_a_baseline(store_run: StoreRun) -> None:
+def test_a_host_votes_with_its_latest_run_that_has_a_baseline(store_run: StoreRun) -> None:
     store_run(document("a", day=20, des=20))
-    store_run(document("a", day=22, des=24))
+    store_run({**document("a", day=22, des=24), "environment": environment(model="Another CPU")})
     store_run(
         run_document(
             openssl_measurement("aes-128-gcm", 1e9),
@@ -162,8 +165,8 @@ def test_a_machine_votes_with_its_latest_run_that_has_a_baseline(store_run: Stor
     )
     hidden = store_run(document("b", des=99))
     Run.objects.filter(pk=hidden.pk).update(hidden=True)
-    (machine,) = fleet_machines("ssh")
-    assert machine.levels == pytest.approx({"3des": 24e6})
+    (host,) = fleet_hosts("ssh")
+    assert host.levels == pytest.approx({"3des": 24e6})
 
 
 @pytest.mark.django_db

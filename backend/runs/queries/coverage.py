@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from runs.analytics.engine import questions
-from runs.queries.figures import results_statement
+from runs.queries.figures import measured_runs, results_statement
 from runs.queries.machine_results import class_series
 from runs.queries.selection import ComparisonQuery, group_members, grouping
 
@@ -80,9 +80,9 @@ def hosts_of_groups(query: ComparisonQuery, keys: Collection[str]) -> int:
     if query.group_by == "host":
         return len(keys)
     kind = "INTEGER" if grouping(query.group_by).names else "VARCHAR"
-    statement = results_statement(query, class_series(query))
+    statement = measured_runs(query, class_series(query))
     chosen = f"list_contains($groups::{kind}[], g)"
-    select = f"SELECT count(DISTINCT host) FROM results WHERE {chosen}"  # noqa: S608 - constants
+    select = f"SELECT count(DISTINCT host) FROM measured WHERE {chosen}"  # noqa: S608 - constants
     groups = group_members(query.group_by, list(keys))
     with questions() as ask:
         rows = ask(statement.sql(select), {**statement.parameters, "groups": groups})

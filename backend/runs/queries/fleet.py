@@ -1,69 +1,56 @@
-"""The machines that a reference profile is fitted to."""
+"""The hosts that a reference profile is fitted to."""
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from django.db.models import Exists, OuterRef
 
+from runs.analytics.engine import questions
 from runs.models import BaselineLevel, Host, Run
-from runs.models.run import COUNTED
-from runs.queries.selection import voting_environment
-from runs.queries.statements import LATEST_FIRST, fetch_rows
 
-_VOTES = """
-    SELECT h.slug, h.name, concat(h.machine_id, h.machine_name), h.published, e.fingerprint,
-        d.label, extract(epoch FROM r.started_at)::float8, r.id, b.family, b.level
-    FROM (
-        SELECT DISTINCT ON (r.host_id, {environment}) r.*
-        FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
-        WHERE {counted}
-            AND EXISTS (SELECT FROM runs_baselinelevel b WHERE b.run_id = r.id AND b.tool = %s)
-        ORDER BY r.host_id, {environment}, {latest_first}
-    ) r
-    JOIN runs_baselinelevel b ON b.run_id = r.id AND b.tool = %s
-    JOIN runs_host h ON h.id = r.host_id
-    JOIN runs_environment e ON e.id = r.environment_id
-    JOIN runs_dimensionvalue d ON d.id = e.os_version_id
+_LEVELS = """
+SELECT v.run, l.family, l.level FROM (
+    SELECT arg_max(r.id, r.moment) AS run
+    FROM run r WHERE r.id IN (SELECT run FROM level WHERE tool = $tool) GROUP BY r.host
+) v JOIN level l ON l.run = v.run AND l.tool = $tool
+ORDER BY v.run, l.family
 """
 
 
 @dataclass(frozen=True)
-class FleetMachine:
-    """A host in one environment, with the levels (bytes per second) of its latest run.
+class FleetHost:
+    """A host with the levels (bytes per second) of its latest run that has a baseline.
 
-    `key` names it whatever the order of uploads was, `name` is for people, `host` its host's
-    key in filters. `latest` orders machines of one host by the date of that run.
+    `key` names it whatever the order of uploads was, `name` is for people (with the operating
+    system of that run), `host` its key in filters.
     """
 
     key: str
     name: str
     host: str
-    latest: tuple[float, int]
     levels: dict[str, float] = field(default_factory=dict)
 
 
-def fleet_machines(tool: str) -> list[FleetMachine]:
-    """One vote for each (host, environment): its latest run that has a baseline of `tool`."""
-    votes = _VOTES.format(
-        environment=voting_environment(tool), counted=COUNTED, latest_first=LATEST_FIRST
+def fleet_hosts(tool: str) -> list[FleetHost]:
+    """One vote for each host: its latest run that has a baseline of `tool`."""
+    levels: dict[int, dict[str, float]] = {}
+    with questions() as ask:
+        for run, family, level in ask(_LEVELS, {"tool": tool}):
+            levels.setdefault(run, {})[family] = level
+    runs = Run.objects.filter(pk__in=levels).values_list(
+        "pk",
+        "host__slug",
+        "host__name",
+        "host__machine_id",
+        "host__machine_name",
+        "host__published",
+        "environment__os_version__label",
     )
-    machines: dict[int, FleetMachine] = {}
-    for slug, name, machine_id, published, environment, os, started, run, *cell in fetch_rows(
-        votes, [tool, tool]
-    ):
-        if run not in machines:
-            key = f"{machine_id or name} {published} {environment}"
-            latest = (-math.inf if started is None else started, run)
-            machines[run] = FleetMachine(key, f"{name}, {os}", slug, latest)
-        machines[run].levels[cell[0]] = cell[1]
-    return list(machines.values())
-
-
-def latest_of_host(machines: Iterable[FleetMachine], host: str) -> FleetMachine | None:
-    """The host in the environment that it was measured in last; None when it is not among them."""
-    of_host = [machine for machine in machines if machine.host == host]
-    return max(of_host, key=lambda machine: machine.latest, default=None)
+    return [
+        FleetHost(
+            f"{machine_id or name} {machine_name} {published}", f"{name}, {os}", slug, levels[run]
+        )
+        for run, slug, name, machine_id, machine_name, published, os in runs
+    ]
 
 
 def hosts_with_baselines(most: int) -> list[Host]:

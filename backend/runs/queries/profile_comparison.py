@@ -29,7 +29,7 @@ class LevelPair:
 class ProfileComparison:
     """Two profiles side by side; both comparisons are of the same runs, group by group.
 
-    `left_out`: systems that not both profiles can normalise.
+    `left_out`: hosts that not both profiles can normalise.
     """
 
     first: ReferenceProfile
@@ -50,10 +50,10 @@ def compare_profiles(
     query = resolve_block_size(replace(query, metric="normalised"))
     one, other = (_by_vote(query, profile) for profile in (first, second))
     shared = [key for key in one if one[key].value is not None and other[key].value is not None]
-    kept = {key[:2] for key in shared}
+    kept = {one[key].host_id for key in shared}
     counted = machines(query)
 
-    def under(profile: ReferenceProfile, of: dict[tuple[int, int, str], Vote]) -> Comparison:
+    def under(profile: ReferenceProfile, of: dict[Key, Vote]) -> Comparison:
         return build_comparison(
             [of[key] for key in shared],
             counted,
@@ -69,13 +69,17 @@ def compare_profiles(
         levels=_level_pairs(first, second),
         under_first=under(first, one),
         under_second=under(second, other),
-        left_out=len({key[:2] for key in one} - kept),
+        left_out=len({vote.host_id for vote in one.values()} - kept),
     )
 
 
-def _by_vote(query: ComparisonQuery, profile: ReferenceProfile) -> dict[tuple[int, int, str], Vote]:
+Key = tuple[str, int, str]
+"""Group, host and cipher of a vote."""
+
+
+def _by_vote(query: ComparisonQuery, profile: ReferenceProfile) -> dict[Key, Vote]:
     """Which run votes does not depend on the profile, so both have the same keys."""
-    return {(one.host_id, one.environment_id, one.cipher): one for one in votes(query, profile)}
+    return {(one.group_key, one.host_id, one.cipher): one for one in votes(query, profile)}
 
 
 def _level_pairs(first: ReferenceProfile, second: ReferenceProfile) -> tuple[LevelPair, ...]:

@@ -7,23 +7,13 @@ from dataclasses import dataclass, replace
 from analysis.comparison import natural_key
 from analysis.host_ciphers import median_noise
 from analysis.sensitivity import Indices, RankedRun, Sensitivity, sensitivity
-from runs.models import BaselineLevel
+from runs.models import BaselineLevel, Measurement
 from runs.queries.comparison import profile_of, resolve_block_size, vote_rows
+from runs.queries.machine_results import class_series
 from runs.queries.selection import ComparisonQuery
 
 MOST_VOTES = 20_000
 """Beyond that the rankings would take longer than anybody waits."""
-
-
-TRIES = """
-LEFT JOIN LATERAL (
-    SELECT m.n, m.spread FROM runs_measurement m
-    WHERE m.run_id = v.run_id AND m.median = v.median AND m.series_id = ANY(ARRAY(
-        SELECT s.id FROM runs_series s WHERE s.tool = %s AND s.cipher = ANY(%s)))
-    ORDER BY m.spread DESC LIMIT 1
-) tries ON true
-"""
-"""The tries behind a vote; of two series with one median those that are further apart."""
 
 
 class TooManyVotes(ValueError):
@@ -48,26 +38,22 @@ def query_sensitivity(query: ComparisonQuery) -> QuerySensitivity:
 
     `UnknownProfile` when it names none of ours, `TooManyVotes` beyond `MOST_VOTES`.
 
-    Two statements for the votes and their levels, whatever the number of groups.
+    A few statements for the votes, their tries and levels, whatever the number of groups.
     """
     query = resolve_block_size(replace(query, metric="normalised"))
     profile = profile_of(query)
-    rows = vote_rows(
-        query,
-        "v.median, tries.n, tries.spread, v.run_id",
-        TRIES,
-        (query.tool, list(query.ciphers)),
-        most=MOST_VOTES + 1,
-    )
+    throughputs = replace(query, metric="throughput", profile=None)
+    rows = vote_rows(throughputs, None, ("value", "run"), most=MOST_VOTES + 1)
     if len(rows) > MOST_VOTES:
         raise TooManyVotes(
             f"These are more than {MOST_VOTES:,} figures, the most that a ranking is made again of:"
             " narrow them by a filter or to fewer ciphers."
         )
-    levels = _levels({row[-1] for row in rows}, query.tool)
+    runs = {row[-1] for row in rows}
+    levels, tries = _levels(runs, query.tool), _tries(runs, query)
     of_cipher: defaultdict[str, list[RankedRun]] = defaultdict(list)
-    for group, _, _, _, cipher, median, n, spread, run in rows:
-        noise = median_noise(n or 1, spread or 0.0)
+    for group, _, _, cipher, median, run in rows:
+        noise = median_noise(*tries.get((run, cipher, median), (1, 0.0)))
         of_cipher[cipher].append(RankedRun(str(run), group, median, levels.get(run, {}), noise))
     reference = profile.levels.get(query.tool, {}) if profile else {}
     indices: Indices = {}
@@ -87,3 +73,22 @@ def _levels(runs: set[int], tool: str) -> dict[int, dict[str, float]]:
     for row in BaselineLevel.objects.filter(run_id__in=runs, tool=tool).order_by("family"):
         found.setdefault(row.run_id, {})[row.family] = row.level
     return found
+
+
+def _tries(
+    runs: set[int], query: ComparisonQuery
+) -> dict[tuple[int, str, float], tuple[int, float]]:
+    """Run, cipher and median of votes -> their number of tries and spread.
+
+    Of two series with one median the tries that are further apart.
+    """
+    series = class_series(query).choice(query)
+    rows = (
+        Measurement.objects.filter(run__in=runs, series__in=series.ids, median__isnull=False)
+        .order_by("spread")
+        .values_list("run_id", "series__cipher", "median", "n", "spread")
+    )
+    return {
+        (run, cipher, median or 0.0): (n or 1, spread or 0.0)
+        for run, cipher, median, n, spread in rows
+    }
