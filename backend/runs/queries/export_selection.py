@@ -14,7 +14,7 @@ from uuid import UUID
 from runs.analytics.engine import questions
 from runs.models.environment import OF_LIBRARIES
 from runs.models.run import COUNTED
-from runs.queries.figures import latest, results_statement
+from runs.queries.figures import LATEST, results_statement
 from runs.queries.machine_results import SeriesTable, Slot
 from runs.queries.selection import (
     OF_ROW,
@@ -164,7 +164,7 @@ def result_conditions(selection: Selection, environments: str) -> Where:
     return where
 
 
-_VOTES = "SELECT v.run, list(v.series) FROM latest WHERE {groups} GROUP BY v.run"
+_VOTES = "SELECT run, list(series) FROM latest WHERE {groups} GROUP BY run"
 _NAMED = "SELECT r.* FROM ({runs}) r WHERE r.id IN (SELECT unnest($named::INTEGER[]))"
 
 
@@ -189,7 +189,7 @@ def voting(selection: Selection, group_by: str, groups: list[Any] | None) -> Vot
                 until=selection.until,
             )
             statement = results_statement(query, table)
-            statement.ctes["latest"] = latest("run", "series")
+            statement.ctes["latest"] = LATEST
             if named is not None:
                 statement.ctes["runs"] = _NAMED.format(runs=statement.ctes["runs"])
                 statement.parameters["named"] = named
