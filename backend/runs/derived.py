@@ -8,13 +8,28 @@ from collections.abc import Collection, Iterable
 
 from django.db import connection, transaction
 
+from runs.analytics.quality_flags import DOUBTS
 from runs.data_version import data_changed
 from runs.judging import judge_again
 from runs.models import Host, Run
 from runs.models.run import COUNTED
-from runs.queries.machine_results import COLUMNS, OF_MACHINE, RESULT, SERIES_SET
 from runs.queries.statements import LATEST_FIRST
 from runs.shown_names import NAME_HOSTS
+
+COLUMNS = """machine_id, series_id, run_id, started_at, negotiated_id, median, cpu_seconds_per_gb,
+    cpu_bound_throughput, doubts"""
+"""Of `runs_latest`."""
+
+RESULT = f"""m.series_id, r.id, r.started_at, m.negotiated_id, m.median, m.cpu_seconds_per_gb,
+    m.cpu_bound_throughput, {DOUBTS}"""
+"""What these are, after the machine, of a measurement (m) in a run (r)."""
+
+SERIES_SET = "coalesce(r.series_set, md5(r.id::text)::uuid)"
+"""Of a run (r): one that was told none, by an older program, has a set of its own."""
+
+OF_MACHINE = """(k.host_id, k.environment_id, k.source, k.tags_digest)
+    = (r.host_id, r.environment_id, r.source, md5(r.tags::text))"""
+"""That a run (r) is of a machine (k)."""
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""

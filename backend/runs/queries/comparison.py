@@ -8,9 +8,9 @@ from analysis.comparison import NEEDS_PROFILE, Comparison, Vote, comparison_of
 from runs.analytics.engine import Ask, questions
 from runs.models import ReferenceProfile
 from runs.queries.figures import results_statement
-from runs.queries.machine_results import SeriesTable, class_series
 from runs.queries.profiles import usable_profile
 from runs.queries.selection import ComparisonQuery
+from runs.queries.series_choice import SeriesTable, class_series
 from runs.queries.votes import (
     group_names,
     grouped_votes,

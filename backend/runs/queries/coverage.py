@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from runs.analytics.engine import questions
 from runs.queries.figures import measured_runs, results_statement
-from runs.queries.machine_results import class_series
-from runs.queries.selection import ComparisonQuery, group_members, grouping
+from runs.queries.selection import ComparisonQuery, group_members, group_table
+from runs.queries.series_choice import class_series
 
 # A bit for each cipher of a host: counting distinct hosts by cipher takes half as long again.
 _CIPHERS = """
@@ -79,7 +79,7 @@ def hosts_of_groups(query: ComparisonQuery, keys: Collection[str]) -> int:
     """How many different hosts these groups of the query have: one may be in several."""
     if query.group_by == "host":
         return len(keys)
-    kind = "INTEGER" if grouping(query.group_by).names else "VARCHAR"
+    kind = "INTEGER" if group_table(query.group_by) else "VARCHAR"
     statement = measured_runs(query, class_series(query))
     chosen = f"list_contains($groups::{kind}[], g)"
     select = f"SELECT count(DISTINCT host) FROM measured WHERE {chosen}"  # noqa: S608 - constants

@@ -15,7 +15,6 @@ from runs.analytics.engine import questions
 from runs.models.environment import OF_LIBRARIES
 from runs.models.run import COUNTED
 from runs.queries.figures import LATEST, results_statement
-from runs.queries.machine_results import SeriesTable, Slot
 from runs.queries.selection import (
     OF_ROW,
     TOOLS,
@@ -25,6 +24,7 @@ from runs.queries.selection import (
     dimension_value,
     group_members,
 )
+from runs.queries.series_choice import SeriesTable, Slot
 from runs.queries.statements import Relation, array, fetch_rows
 
 SERIES_FIELDS = (
@@ -114,7 +114,7 @@ def run_conditions(selection: Selection) -> Where:
     where = Where([COUNTED], [])
     for name, values in selection.filters.items():
         if values:
-            add_filter(where, name, values, table="r")
+            add_filter(where, name, values)
     if selection.since is not None:
         where.add("r.started_at >= %s", selection.since)
     if selection.until is not None:

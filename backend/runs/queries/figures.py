@@ -13,8 +13,8 @@ from typing import Any
 from documents.naming import UNKNOWN_KEY
 from runs.models import Host, Negotiated
 from runs.models.environment import DIMENSIONS, DimensionValue
-from runs.queries.machine_results import SeriesTable
 from runs.queries.selection import TAG_PREFIX, ComparisonQuery, tags_by_key
+from runs.queries.series_choice import SeriesTable
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

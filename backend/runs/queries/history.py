@@ -184,7 +184,7 @@ def _run_conditions(host_id: int, query: HistoryQuery) -> Where:
     where = Where([COUNTED, "r.host_id = %s"], [host_id])
     for name, values in query.series.filters.items():
         if name != "host" and values:
-            add_filter(where, name, values, table="r", tool=query.series.tool)
+            add_filter(where, name, values, tool=query.series.tool)
     if query.series.since is not None:
         where.add("r.started_at >= %s", query.series.since)
     if query.series.until is not None:

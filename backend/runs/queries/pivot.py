@@ -7,8 +7,8 @@ from runs.analytics.engine import questions
 from runs.models import DimensionValue, Host
 from runs.queries.comparison import profile_of
 from runs.queries.figures import group_expression
-from runs.queries.machine_results import class_series
 from runs.queries.selection import ComparisonQuery
+from runs.queries.series_choice import class_series
 from runs.queries.votes import group_names, votes_statement
 
 _LINES = """

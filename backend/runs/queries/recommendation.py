@@ -21,8 +21,8 @@ from runs.analytics.quality_flags import DISTURBED, DOUBTS, NOISY
 from runs.models import Host, Series
 from runs.models.run import COUNTED
 from runs.queries.figures import Statement, filter_condition, results_statement
-from runs.queries.machine_results import SeriesTable, Slot
 from runs.queries.selection import ComparisonQuery
+from runs.queries.series_choice import SeriesTable, Slot
 from runs.queries.statements import fetch_rows
 
 PERIOD_FILTERS = ("host", "source")

@@ -66,16 +66,6 @@ class ComparisonQuery:
     until: datetime | None = None
     profile: str | None = None
 
-    @property
-    def names_hosts(self) -> bool:
-        """Whether only the machines of some hosts are asked for."""
-        return bool(self.filters.get("host"))
-
-    @property
-    def asks_of_latest(self) -> bool:
-        """Whether what is let through hangs on more of a machine's latest run than its time."""
-        return self.mac is not None or any(self.filters.get(name) for name in OF_RESULTS)
-
 
 @dataclass
 class Where:
@@ -113,40 +103,22 @@ def dimension_value(dimension: str, tool: str, environments: str = "e") -> str:
     return of_ssh if tool == "ssh" else f"CASE {OF_ROW} WHEN 'ssh' THEN {of_ssh} ELSE {own} END"
 
 
-def voting_environment(tool: str) -> str:
-    """SQL for what is one environment to this tool (`documents.environment.ssh_environment`)."""
-    of_ssh = "coalesce(e.ssh_environment, e.id)"
-    if tool == OF_ROW:
-        return f"CASE {OF_ROW} WHEN 'ssh' THEN {of_ssh} ELSE e.id END"
-    return of_ssh if tool == "ssh" else "e.id"
+def add_filter(where: Where, name: str, values: tuple[str, ...], *, tool: str = "") -> None:
+    """The condition of one of `FILTERS` on runs (r) and their environments (e): any of the values.
 
-
-OF_RESULTS = ("verdict",)
-"""Filters that a machine passes with one of its results and fails with another."""
-
-
-def add_filter(
-    where: Where, name: str, values: tuple[str, ...], *, table: str = "k", tool: str = ""
-) -> None:
-    """The condition of one of `FILTERS`: any of the values; of tags, any of each key's values.
-
-    `table` has host, source and tags: runs (r), or machines (k) with the run of a result (l)
-    for the verdict. Environments are e. `tool`: whose figures are filtered (`dimension_value`);
+    Of tags, any of each key's values. `tool`: whose figures are filtered (`dimension_value`);
     none where runs are, which pass by the library of either.
     """
-    if name == "source":
-        where.add(f"{table}.source = ANY(%s)", list(values))
-    elif name == "verdict":
-        run = "r.acceleration = ANY(%s)"
-        of_result = f"EXISTS (SELECT FROM runs_run r WHERE r.id = l.run_id AND {run})"
-        where.add(run if table == "r" else of_result, list(values))
+    if name in ("source", "verdict"):
+        column = "acceleration" if name == "verdict" else name
+        where.add(f"r.{column} = ANY(%s)", list(values))
     elif name == "tag":
         for key, wanted in tags_by_key(values).items():
-            where.add(f"{table}.tags ->> %s = ANY(%s)", key, wanted)
+            where.add("r.tags ->> %s = ANY(%s)", key, wanted)
     elif name == "host":
         # One host is as rare as the other: the database need not know which.
         ids = "SELECT id FROM runs_host WHERE slug = ANY(%s)"
-        where.add(f"{table}.host_id = ANY(ARRAY({ids}))", list(values))
+        where.add(f"r.host_id = ANY(ARRAY({ids}))", list(values))
     else:
         # Found before, because the database plans by the values: of a rare one it takes the index.
         _add_dimension(where, name, _ids(name, values), tool)
@@ -160,8 +132,6 @@ def _add_dimension(where: Where, name: str, ids: list[int], tool: str) -> None:
         # Not as `dimension_value` says it: the database knows how frequent a column's values are.
         other = f"{of_ssh} IS NOT NULL AND {of_ssh} = ANY(%s)"
         where.add(f"({other} OR {of_ssh} IS NULL AND {own})", ids, ids)
-    elif tool == OF_ROW:
-        where.add(f"{dimension_value(name, tool)} = ANY(%s)", ids)
     else:
         where.add(f"({of_ssh} = ANY(%s) OR {own})", ids, ids)
 
@@ -185,15 +155,6 @@ def _ids(name: str, keys: tuple[str, ...]) -> list[int]:
     return list(found.values_list("pk", flat=True))
 
 
-def machine_conditions(query: ComparisonQuery, *, without: Iterable[str] = ()) -> Where:
-    """The query's filters as conditions on machines (k) and environments (e), but the verdict."""
-    where = Where(["true"], [])
-    for name, values in query.filters.items():
-        if name not in (*OF_RESULTS, *without) and values:
-            add_filter(where, name, values, tool=query.tool)
-    return where
-
-
 def class_conditions(query: ComparisonQuery) -> Where:
     """Conditions on series (s): all that the query asks for, but for ciphers and block size."""
     where = Where(["s.tool = %s", "s.acceleration = %s"], [query.tool, query.acceleration])
@@ -209,63 +170,22 @@ def class_conditions(query: ComparisonQuery) -> Where:
     return where
 
 
-def result_conditions(query: ComparisonQuery) -> Where:
-    """Conditions on results (l) and their series (s): the date, the MAC, the run's verdict.
-
-    `until` is none of them: which result is the latest depends on it (`machine_results`).
-    """
-    where = Where(["true"], [])
-    if query.since is not None:
-        where.add("l.started_at >= %s", query.since)
-    for name in OF_RESULTS:
-        if query.filters.get(name):
-            add_filter(where, name, query.filters[name])
-    if query.tool == "ssh" and query.mac is not None:
-        where.add(
-            "(s.asked OR l.negotiated_id = ANY(ARRAY("
-            "SELECT id FROM runs_negotiated WHERE mac = %s)))",
-            query.mac,
-        )
-    return where
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """How results get their group.
-
-    `key` is SQL for what they are grouped by, `parameters` its parameters; `names` SELECTs id,
-    key and label of those groups that are rows of a table, and is empty where they are texts.
-    `of_run`: the group is that of the latest run, of which one machine may have several.
-    `reads_run`: `key` needs the result's run (r).
-    """
-
-    key: str
-    names: str = ""
-    parameters: tuple[Any, ...] = ()
-    of_run: bool = False
-    reads_run: bool = False
-
-    def name_of(self, text: str) -> tuple[str, str]:
-        """Key and label of a group that is a text."""
-        if self.reads_run:
-            return text, text.title()
-        return text, "Not tagged" if text == UNKNOWN_KEY else text
-
-
-def grouping(group_by: str, tool: str = OF_ROW) -> Grouping:
-    """The grouping of a validated `group_by`, of figures of this tool."""
-    if group_by.startswith(TAG_PREFIX):
-        tag = group_by.removeprefix(TAG_PREFIX)
-        key = f"coalesce(k.tags ->> %s, '{UNKNOWN_KEY}')"
-        return Grouping(key, parameters=(tag,), of_run=True)
-    if group_by == "acceleration":
-        return Grouping("r.acceleration", of_run=True, reads_run=True)
+def group_table(group_by: str) -> str:
+    """SELECT of id, key and label of groups that are rows of a table; empty: they are texts."""
+    if group_by == "acceleration" or group_by.startswith(TAG_PREFIX):
+        return ""
     if group_by == "host":
-        return Grouping("k.host_id", "SELECT id, slug, name FROM runs_host")
-    key = dimension_value(group_by, tool)
-    return Grouping(key, "SELECT id, key, label FROM runs_dimensionvalue")
+        return "SELECT id, slug, name FROM runs_host"
+    return "SELECT id, key, label FROM runs_dimensionvalue"
+
+
+def name_of_text(group_by: str, text: str) -> tuple[str, str]:
+    """Key and label of a group that is a text."""
+    if group_by == "acceleration":
+        return text, text.title()
+    return text, "Not tagged" if text == UNKNOWN_KEY else text
 
 
 def group_members(group_by: str, keys: Sequence[str]) -> list[Any]:
     """What results of the groups of these keys are grouped by: ids, or the keys themselves."""
-    return _ids(group_by, tuple(keys)) if grouping(group_by).names else list(keys)
+    return _ids(group_by, tuple(keys)) if group_table(group_by) else list(keys)

@@ -9,8 +9,8 @@ from analysis.host_ciphers import median_noise
 from analysis.sensitivity import Indices, RankedRun, Sensitivity, sensitivity
 from runs.models import BaselineLevel, Measurement
 from runs.queries.comparison import profile_of, resolve_block_size, vote_rows
-from runs.queries.machine_results import class_series
 from runs.queries.selection import ComparisonQuery
+from runs.queries.series_choice import class_series
 
 MOST_VOTES = 20_000
 """Beyond that the rankings would take longer than anybody waits."""

@@ -10,9 +10,9 @@ from runs.analytics.engine import Ask, questions
 from runs.models import DimensionValue
 from runs.queries.figures import results_statement
 from runs.queries.latest import LatestResult
-from runs.queries.machine_results import class_series
 from runs.queries.runs import MeasurementDetail
 from runs.queries.selection import ComparisonQuery
+from runs.queries.series_choice import class_series
 
 
 @dataclass(frozen=True)

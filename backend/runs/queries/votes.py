@@ -10,8 +10,8 @@ from runs.analytics.engine import Ask
 from runs.analytics.quality_flags import is_doubtful
 from runs.models import ReferenceProfile
 from runs.queries.figures import LATEST, SOURCE_BITS, Statement, measured_runs, results_statement
-from runs.queries.machine_results import SeriesTable, Slot
-from runs.queries.selection import ComparisonQuery, grouping
+from runs.queries.selection import ComparisonQuery, group_table, name_of_text
+from runs.queries.series_choice import SeriesTable, Slot
 from runs.queries.statements import fetch_prepared
 
 VALUES = {
@@ -156,10 +156,10 @@ Names = dict[Any, tuple[str, str]]
 
 def group_names(group_by: str, groups: Iterable[Any]) -> Names:
     """What a query groups by -> key and label of each of these groups."""
-    group, wanted = grouping(group_by), list(groups)
-    if not group.names:
-        return {one: group.name_of(one) for one in wanted}
-    rows = fetch_prepared(f"{group.names} WHERE id = ANY(%s)", [wanted])
+    table, wanted = group_table(group_by), list(groups)
+    if not table:
+        return {one: name_of_text(group_by, one) for one in wanted}
+    rows = fetch_prepared(f"{table} WHERE id = ANY(%s)", [wanted])
     return {pk: (key, label) for pk, key, label in rows}
 
 
