@@ -26,6 +26,7 @@ from pages.page_query import (
     first_page,
 )
 from pages.tool_break_note import tool_breaks
+from runs.analytics.engine import questions
 from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.coverage import coverage, hosts_of_groups, hosts_without_size
 from runs.queries.facets import FACETS, SOURCE_LABELS, Facet, facets
@@ -62,6 +63,11 @@ def shown_query(query: ComparisonQuery) -> ComparisonQuery:
 
 def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
     """The context of a valid query; `UnknownProfile` when it names a profile that is not ours."""
+    with questions():  # all of it from one state of the data
+        return _compare_context(params, query)
+
+
+def _compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
     shown = display(params)
     covered = coverage(query)
     measured = covered.ciphers

@@ -41,7 +41,7 @@ API = {
     "/api/v1/trends/?host=m0&tool=ssh&cipher=" + GCM: 5,
     "/api/v1/recommendation/?host=m0": 8,
     "/api/v1/recommendation/?tag=rack:b2": 7,
-    "/api/v1/sensitivity/": 5,
+    "/api/v1/sensitivity/": 7,
     "/api/v1/reference-profiles/": 1,
     "/api/v1/ciphers/": 0,
 }
@@ -60,12 +60,12 @@ PAGES = {
     "/recommend/?host=m0": 14,
     "/method/": 3,
     "/method/profiles/": 4,
-    "/method/sensitivity/": 9,
+    "/method/sensitivity/": 11,
 }
 """Address -> its statements, besides those for the session."""
 
 COLD = {
-    "/api/v1/comparison/?cpu=cpu-1": 5,
+    "/api/v1/comparison/?cpu=cpu-1": 6,
     "/api/v1/comparison/?cpu=cpu-1&metric=normalised": 7,
     "/api/v1/comparison/?group_by=host": 4,
     "/api/v1/comparison/?tool=openssl&cpu=cpu-1": 7,
@@ -73,7 +73,7 @@ COLD = {
 }
 """Comparisons that nobody has asked for before."""
 
-COLD_PAGES = {"/?cpu=cpu-1": 18, "/?tool=openssl&cpu=cpu-1": 23, "/?tool=openssl&host=m0": 18}
+COLD_PAGES = {"/?cpu=cpu-1": 18, "/?tool=openssl&cpu=cpu-1": 23, "/?tool=openssl&host=m0": 25}
 """The same as pages."""
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -243,8 +244,19 @@ def engine() -> Engine:
     return _engine
 
 
+_asking: ContextVar[Ask | None] = ContextVar("_asking", default=None)
+
+
 @contextmanager
 def questions() -> Iterator[Ask]:
-    """See the module."""
+    """See the module; inside another block it is part of that one."""
+    outer = _asking.get()
+    if outer is not None:
+        yield outer
+        return
     with engine().questions() as ask:
-        yield ask
+        token = _asking.set(ask)
+        try:
+            yield ask
+        finally:
+            _asking.reset(token)
