@@ -32,7 +32,7 @@ describe("making things fit", () => {
     const heading = { label: "OpenSSL 3.0.19", note: "63 hosts" };
     const parts = (room: number) => headingParts(heading, 50, room, tenEach, tenEach);
     expect(parts(400)).toEqual({ ...heading, badge: true });
-    expect(parts(270)).toEqual({ label: heading.label, note: "63 sys…", badge: true });
+    expect(parts(270)).toEqual({ label: heading.label, note: "63 hos…", badge: true });
     expect(parts(200)).toEqual({ label: heading.label, note: "", badge: true });
     expect(parts(170)).toEqual({ label: heading.label, note: "", badge: false });
   });
