@@ -12,11 +12,16 @@ GCM = "aes128-gcm@openssh.com"
 def comparison(tool: str, rates: dict[tuple[str, str], float]) -> Comparison:
     hosts = sorted({host for host, _ in rates})
     votes = [
-        Vote(host, host.upper(), hosts.index(host), 1, cipher, rate, "agent")
+        Vote(host, host.upper(), hosts.index(host), cipher, rate, "agent")
         for (host, cipher), rate in rates.items()
     ]
     return build_comparison(
-        votes, {}, tool=tool, group_by="host", metric="throughput", profile=None
+        votes,
+        dict.fromkeys(hosts, 1),
+        tool=tool,
+        group_by="host",
+        metric="throughput",
+        profile=None,
     )
 
 

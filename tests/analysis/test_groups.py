@@ -11,7 +11,7 @@ values = st.lists(st.floats(min_value=1, max_value=1e11), min_size=1, max_size=6
 
 
 def vote(group: str, host: int, cipher: str = "a", value: float | None = 1.0) -> Vote:
-    return Vote(group, group, host, 1, cipher, value, "agent")
+    return Vote(group, group, host, cipher, value, "agent")
 
 
 def compared(*votes: Vote, metric: str = "throughput") -> Comparison:

@@ -51,11 +51,13 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
             continue
         slot = (key, host, series.cipher)
         best[slot] = max(best.get(slot, one), one, key=lambda found: found.order)
-    votes = [
-        Vote(*group_of(query, one.run), host, cipher, *_value(query, profile, one))
-        for (_, host, cipher), one in best.items()
-        if query.metric != "cpu_bound_normalised" or one.row.cpu_bound_throughput is not None
-    ]
+    votes = []
+    for (_, host, cipher), one in best.items():
+        if query.metric == "cpu_bound_normalised" and one.row.cpu_bound_throughput is None:
+            continue
+        key, label = group_of(query, one.run)
+        value, source, uncertainty = _value(query, profile, one)
+        votes.append(Vote(key, label, host, cipher, value, source, uncertainty))
     return build_comparison(
         votes,
         {key: len(members) for key, members in hosts.items()},

@@ -1,6 +1,6 @@
 """The analytics copy says what the definition says, through every change of the data."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -52,9 +52,10 @@ def forget_date(run: Run) -> None:
 
 
 def merge(run: Run) -> None:
+    assert run.host_id is not None
     hosts = Host.objects.exclude(pk=run.host_id).order_by("pk")
     other = hosts.filter(published=False).first()
-    if other is not None and run.host_id is not None:
+    if other is not None:
         merge_hosts(run.host_id, other.pk, COMMAND)
 
 
@@ -77,9 +78,8 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
 
 
 @pytest.fixture
-def emptied(transactional_db: None, profile_2015: ReferenceProfile) -> Iterator[None]:
+def emptied(transactional_db: None, profile_2015: ReferenceProfile) -> None:
     """A database that commits, for examples that each leave it empty."""
-    return
 
 
 @EXAMPLES
