@@ -68,7 +68,10 @@ def fetch(folder: Path, run: Run) -> None:
 def _client_version() -> str:
     """Of the installed package, so that client and server are of one version."""
     query = ["dpkg-query", "--show", "--showformat=${Version}", "openssh-client"]
-    answer = subprocess.run(query, capture_output=True, text=True, check=False)
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, check=False)
+    except OSError:  # not every system with apt has it
+        return ""
     return answer.stdout.strip() if answer.returncode == 0 else ""
 
 

@@ -22,7 +22,7 @@ class DebianPackage:
     @staticmethod
     def possible() -> bool:
         """Whether this system has Debian's tools."""
-        return all(map(shutil.which, ("apt-get", "dpkg-deb", "dpkg-query")))
+        return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
 
     def fetch(self, *choices: Sequence[str]) -> bool:
         """Download the first of the choices that can be had, and unpack it below `root`.

@@ -31,6 +31,8 @@ RUNS_AT_ONCE = 1_000
 THREADS = 2
 """Of each question: uploads are answered beside them."""
 
+_KEYS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
+
 Duck = duckdb.DuckDBPyConnection
 
 
@@ -56,7 +58,7 @@ def lock_down(duck: Duck) -> None:
 
 def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:
     """Fill an empty copy from PostgreSQL; yields how many runs it has after each step."""
-    cursor.execute(f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id")  # noqa: S608
+    cursor.execute(_KEYS)
     keys = [key for (key,) in cursor.fetchall()]
     done = 0
     for batch in batches(keys):

@@ -86,5 +86,5 @@ def _beyond(one: Duck, other: Duck, table: str) -> int:
 
 def _counted(duck: Duck, table: str) -> dict[int, int]:
     """Hash of a row -> how often it is there."""
-    rows = duck.execute(f'SELECT hash(t), count(*) FROM "{table}" t GROUP BY ALL')  # noqa: S608
-    return dict(rows.fetchall())
+    statement = f'SELECT hash(t), count(*) FROM "{table}" t GROUP BY ALL'  # noqa: S608 - constants
+    return dict(duck.execute(statement).fetchall())
