@@ -219,6 +219,7 @@ def answered(client: Client, address: str) -> str:
     assert answer.status_code == 200, address
     text = answer.getvalue().decode().replace("nas-old", "nas")
     text = re.sub(r'"(made_at|permalink)":"[^"]*"', "", text)
+    text = text.replace("%3A", ":")  # in the addresses of what was made
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)", "", text)  # when it was made
     return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
 
