@@ -51,8 +51,8 @@ class Group:
     `hosts` counts the hosts that belong to it, `n` of a value those among them that measured this
     cipher. `uncertainty` of normalised values, by cipher: the median of
     the votes' factors, of those that are known; a cipher where none is known is absent.
-    `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; told of
-    figures of up to `FEW_VOTES` alone, and by the database alone.
+    `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; only
+    of figures of up to `FEW_VOTES` votes, and not filled by `build_comparison`.
     """
 
     key: str

@@ -162,7 +162,7 @@ def shown_places(places: Sequence[Place]) -> tuple[ShownPlace, ...]:
 
 
 def _doubt(place: Place) -> str:
-    """As beside a comparison's figures: told of up to a few hosts."""
+    """As beside a comparison's figures: only for a few hosts."""
     n = len(place.doubtful)
     return doubtful_of(sum(place.doubtful), n) if n <= FEW_VOTES else ""
 

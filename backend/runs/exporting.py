@@ -18,13 +18,13 @@ from exports.excel_chart import Charted
 from exports.sheet_parts import LargeSheet, assemble, skeleton
 from exports.workbook import PIVOT_FACTS, Contents, Pivot, tables, write_workbook
 from runs.models import ReferenceProfile
+from runs.one_moment import one_moment
 from runs.queries.comparison import compare, resolve_block_size
 from runs.queries.copying import copy_out
 from runs.queries.export_formats import CsvRows, SheetRows
 from runs.queries.export_hosts import host_rows
 from runs.queries.export_rows import Origin, count_rows, rows_statement, text_bytes
 from runs.queries.export_selection import Selection, votes_of, voting
-from runs.queries.one_moment import one_moment
 from runs.queries.pivot import pivot_lines
 from runs.queries.selection import ComparisonQuery, group_members
 

@@ -25,7 +25,7 @@ def with_openssl(version: str, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def fleet(store_run: StoreRun) -> None:
-    """Six hosts, most of them measured several times: upgraded, tagged anew, judged differently."""
+    """Six hosts, most measured several times: upgraded, retagged, or with another verdict."""
     draw = random.Random(17)
     for day in range(30):
         run = store_run(

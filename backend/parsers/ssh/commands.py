@@ -53,7 +53,7 @@ _PIPED_TO = re.compile(r"\|\s*(?:sudo\s+|time\s+)?[a-z./]", re.I)
 _LIMITED = re.compile(
     r"\bscp\b[^|;&]*\s-l\s?\d|\s--bwlimit\b|\bpv\b[^|;&]*\s(?:-\w*L\b|--rate-limit)"
 )
-"""A command that is told how fast to be."""
+"""A command with a bandwidth limit."""
 _RSYNC_HOST = re.compile(r"\s(?:[\w.-]{1,40}@)?(\[[\da-f:]{2,40}\]|[\w.-]{1,200}):(?!//)", re.I)
 _PROGRAM_FIRST = re.compile(r"(?:ssh|scp|sftp|dbclient)\s+-")
 _SEPARATORS = re.compile(r"[;|&]+")

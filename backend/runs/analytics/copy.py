@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import duckdb
+from django.conf import settings
 from django.db.backends.utils import CursorWrapper
 
 from runs.analytics.changes import Changes
@@ -70,6 +71,14 @@ def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:
     sort_results(duck)
 
 
+def filled_copy(cursor: CursorWrapper) -> Duck:
+    """A copy of all that the cursor's transaction sees."""
+    duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
+    for _ in read_everything(duck, cursor):
+        pass
+    return duck
+
+
 def sort_results(duck: Duck) -> None:
     """Have the results of a series beside each other: a question then reads only its own series."""
     duck.execute("CREATE TABLE sorted AS SELECT * FROM result ORDER BY series, run")
@@ -91,9 +100,7 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
         delete(duck, "run", "id", batch)
         insert(duck, cursor, (RUN,), batch)
     for batch in batches(changed):
-        for table in OF_RUNS:
-            delete(duck, table.name, "run", batch)
-        delete(duck, CPU_BOUND_INDEX.name, "run", batch)
+        _delete_of_runs(duck, batch)
         insert(duck, cursor, OF_RUNS, batch)
         add_indices(duck, cursor, runs=batch)
     if changes.profiles:
@@ -137,8 +144,12 @@ def _remove_orphans(duck: Duck, runs: list[int]) -> None:
     """Remove what belongs to runs that no longer count."""
     gone = sorted(set(runs) - _known(duck, runs))
     if gone:
-        for table in (*OF_RUNS, CPU_BOUND_INDEX):
-            delete(duck, table.name, "run", gone)
+        _delete_of_runs(duck, gone)
+
+
+def _delete_of_runs(duck: Duck, runs: Sequence[int]) -> None:
+    for table in (*OF_RUNS, CPU_BOUND_INDEX):
+        delete(duck, table.name, "run", runs)
 
 
 def add_environments(duck: Duck, cursor: CursorWrapper) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import duckdb
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from runs.analytics.changes import State, changes_since, present_state
@@ -29,11 +29,13 @@ from runs.analytics.copy import (
     Duck,
     apply,
     empty_copy,
+    filled_copy,
     is_too_much,
     lock_down,
     read_everything,
 )
 from runs.analytics.snapshot import USABLE_SECONDS, read_snapshot
+from runs.one_moment import one_moment
 
 logger = logging.getLogger(__name__)
 
@@ -116,8 +118,7 @@ class Engine:
         if is_forgotten or is_too_much(changes):
             self.forget()
             return False
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        with one_moment(), connection.cursor() as cursor:
             changes = changes_since(cursor, copy.state)
             with _transaction(copy.duck):
                 apply(copy.duck, cursor, changes)
@@ -131,9 +132,7 @@ class Engine:
         with self.lock, connection.cursor() as cursor:
             changes = changes_since(cursor, copy.state)
             if is_too_much(changes):
-                duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
-                for _ in read_everything(duck, cursor):
-                    pass
+                duck = filled_copy(cursor)
             else:
                 duck = _begun(copy.duck)
                 apply(duck, cursor, changes)

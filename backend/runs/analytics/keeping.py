@@ -1,46 +1,30 @@
 """What is done for the copies of all processes: snapshots, checks, a fresh start."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 
-from runs.analytics.changes import State, changes_since, forget_old_changes, present_state
-from runs.analytics.copy import Duck, apply, empty_copy, is_too_much, read_everything
+from runs.analytics.changes import changes_since, forget_old_changes, present_state
+from runs.analytics.copy import Duck, apply, filled_copy, is_too_much
 from runs.analytics.snapshot import read_snapshot, write_snapshot
 from runs.analytics.tables import TABLES
-
-
-@contextmanager
-def _one_moment() -> Iterator[State]:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield present_state(cursor)
-
-
-def _from_truth() -> Duck:
-    duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
-    with connection.cursor() as cursor:
-        for _ in read_everything(duck, cursor):
-            pass
-    return duck
+from runs.one_moment import one_moment
 
 
 def snapshot() -> Path | None:
     """Write a snapshot unless the newest one has everything; forget changes of long ago."""
-    with _one_moment() as state, connection.cursor() as cursor:
+    with one_moment(), connection.cursor() as cursor:
+        state = present_state(cursor)
         found = read_snapshot(state.epoch)
         if found is None:
-            duck = _from_truth()
+            duck = filled_copy(cursor)
         else:
             duck, seen = found
             changes = changes_since(cursor, seen)
             if not changes:
                 return None
             if is_too_much(changes):
-                duck = _from_truth()
+                duck = filled_copy(cursor)
             else:
                 apply(duck, cursor, changes)
     forget_old_changes()
@@ -51,14 +35,15 @@ def rebuild() -> Path:
     """Have every process build its copy again, from a snapshot that is read from PostgreSQL."""
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
-    with _one_moment() as state:
-        duck = _from_truth()
+    with one_moment(), connection.cursor() as cursor:
+        state, duck = present_state(cursor), filled_copy(cursor)
     return write_snapshot(duck, state)
 
 
 def check() -> list[str]:
     """Where the newest snapshot, brought up to date, differs from what PostgreSQL has."""
-    with _one_moment() as state, connection.cursor() as cursor:
+    with one_moment(), connection.cursor() as cursor:
+        state = present_state(cursor)
         found = read_snapshot(state.epoch)
         if found is None:
             return ["There is no usable snapshot."]
@@ -67,7 +52,7 @@ def check() -> list[str]:
         if is_too_much(changes):
             return ["The snapshot is too old."]
         apply(duck, cursor, changes)
-        truth = _from_truth()
+        truth = filled_copy(cursor)
     differences = []
     for table in TABLES:
         missing, foreign = (

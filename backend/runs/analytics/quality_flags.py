@@ -1,11 +1,10 @@
 """Which results are doubtful: noisy, or of a run that was measured disturbed.
 
-Bits, kept with each latest result: one of them for what disturbed its run, one for the tries
+Bits, kept with each result of the copy: one of them for what disturbed its run, one for the tries
 behind each of its figures that scatter by more than they should.
 """
 
 from analysis.comparison import UNITS
-from analysis.groups import FEW_VOTES
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 
 DISTURBED, NOISY, NOISY_CPU_COST, NOISY_CPU_BOUND = 1, 2, 4, 8
@@ -34,8 +33,3 @@ _OF_FIGURE = {
 def is_doubtful(metric: str) -> str:
     """SQL: whether a vote's (v) figure of this metric is doubtful."""
     return f"(v.flags & {DISTURBED | _OF_FIGURE[metric]}) <> 0"
-
-
-DOUBTFUL_VOTES = f"""
-    CASE WHEN count(*) <= {FEW_VOTES} THEN (count(*) FILTER (WHERE doubtful))::int END"""
-"""SQL of how many of a figure's votes are doubtful, NULL where there are more than a few."""

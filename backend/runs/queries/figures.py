@@ -18,9 +18,8 @@ from runs.queries.series_choice import SeriesTable
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-PLACES = 2**16
-"""More than a query has series."""
-
+PLACES = 2**20
+"""More than a query, or an export of all series of a tool, has series."""
 
 SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
 _SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
