@@ -14,6 +14,8 @@ from parsers.types import Format, ParserFailure, Part, Reading, Remark, Section,
 
 Unit = Literal["MB", "MiB"]
 
+_NO_RESULT = "Commands, names and settings, but no result of a cipher"
+
 SHOWN_CHARACTERS = 500
 """Of an unrecognised line: enough to know it again."""
 
@@ -40,11 +42,18 @@ def read_text(text: str, how: HowToRead | None = None) -> Reading:
     no_lines: list[Line] = []
     lines = guard.run("lines", lambda: numbered_lines(text), no_lines)
     parts = list(_parts(lines, how, guard))
+    sections = tuple(sorted(_sections(parts), key=lambda section: section.line))
+    remarks = sorted(_remarks(parts, guard.failures), key=_place)
+    unrecognised = tuple(_unrecognised(lines or _given_lines(text), parts))
+    if not (sections or remarks or unrecognised):
+        # All of it was understood, and none of it is a result.
+        unrecognised = tuple(_unrecognised(lines, ()))
+        remarks = [Remark(one.line, "no_result", _NO_RESULT) for one in unrecognised[:1]]
     return Reading(
         format=_format_of_most(parts, how),
-        sections=tuple(sorted(_sections(parts), key=lambda section: section.line)),
-        unrecognised=tuple(_unrecognised(lines or _given_lines(text), parts)),
-        remarks=tuple(sorted(_remarks(parts, guard.failures), key=_place)),
+        sections=sections,
+        unrecognised=unrecognised,
+        remarks=tuple(remarks),
         failures=tuple(guard.failures),
     )
 
@@ -95,7 +104,8 @@ def _parts(lines: Sequence[Line], how: HowToRead, guard: Guard) -> Iterator[Part
     if how.format in (None, "openssl-speed"):
         part = guard.run("openssl-speed", lambda: read_openssl_speed(lines), Part())
         yield part
-        left = [line for line in lines if line.number not in part.understood]
+        taken = part.understood | part.withheld
+        left = [line for line in lines if line.number not in taken]
     if how.format != "openssl-speed":
         yield guard.run("ssh transfers", lambda: _read_ssh(left, how), Part())
 

@@ -58,7 +58,11 @@ class Remark:
     `no_cipher` (a rate whose cipher the text does not name), `unit_assumed` (what MB means),
     `unit_unclear` (Mb/s: bits or bytes), `columns_unclear` (several rates on a line, and nothing
     says of what), `order_unclear` (names may stand below their results), `context_unclear` (a
-    cipher again, perhaps in another configuration),
+    cipher again, perhaps in another configuration), `limited` (a transfer with a bandwidth limit),
+    `command_unclear` (a command that may do more than send bytes through one connection of ssh,
+    or of `openssl speed`, than measure ciphers as they are),
+    `not_ssh` (results of a disk, of memory, of the far side alone), `no_result` (nothing but
+    commands, names and settings in the whole text),
     `wall_clock` (rates from a time that includes the connection's set-up),
     `no_amount` (a time without the number of bytes), `little_cpu_time` (a rate from a fraction of
     the time asked for, which fits those beside it), `parser_failed` (a fault of this program kept
@@ -138,3 +142,5 @@ class Part:
     remarks: tuple[Remark, ...] = ()
     format: Format | None = None
     """Of most of its figures; None where there are none."""
+    withheld: frozenset[int] = frozenset()
+    """Lines of figures that it left out as unclear: no other parser makes figures of them."""

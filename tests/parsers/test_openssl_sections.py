@@ -57,7 +57,6 @@ def test_counts_that_come_again_are_further_tries() -> None:
         PROMPT.format("-elapsed "),
         PROMPT.format("-engine padlock "),
         "root@nas:~# openssl speed aes-128-gcm",
-        "root@nas:~# taskset -c 4 openssl speed -evp aes-128-gcm",
         "root@nas:~# /opt/other/bin/openssl speed -evp aes-128-gcm",
         "root@nas:~# ssh attic openssl speed -evp aes-128-gcm",
     ),
@@ -66,6 +65,42 @@ def test_what_may_be_another_machine_or_meaning_stays_apart(between: str) -> Non
     part = read(PROMPT.format(""), "OpenSSL 1.1.1w  11 Sep 2023", *table(4e8), between, *table(5e8))
     assert shape(part) == [1, 1]
     assert part.sections[0].label != part.sections[1].label
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "labels"),
+    (
+        ("openssl", 'OPENSSL_ia32cap="~0x200000200000000" openssl', 1),
+        ("taskset -c 0 openssl", "taskset -c 4 openssl", 1),
+        ("/usr/bin/openssl", "./apps/openssl", 2),
+        ("openssl", "docker exec alpine openssl", 1),
+    ),
+)
+def test_commands_that_differ_in_no_more_than_mask_or_cores_are_of_one_machine(
+    first: str, second: str, labels: int
+) -> None:
+    commands = [f"$ {call} speed -evp aes-128-gcm" for call in (first, second)]
+    part = read(commands[0], *table(4e8), commands[1], *table(2e8))
+    assert shape(part) == [1, 1]
+    assert len({one.label for one in part.sections}) == labels
+
+
+@pytest.mark.parametrize(
+    ("call", "host"),
+    (
+        ("openssl", "laptop"),
+        ("sudo nice -n 5 openssl", "laptop"),
+        ("ssh root@pve openssl", "pve"),
+        ("ssh -p 2222 -q pve 'openssl", "pve"),
+        ("docker exec -it alpine openssl", None),
+        ("sudo podman run --rm alpine openssl", None),
+    ),
+)
+def test_a_command_that_runs_elsewhere_is_not_of_the_machine_of_the_prompt(
+    call: str, host: str | None
+) -> None:
+    part = read(f"me@laptop:~$ {call} speed -evp aes-128-gcm", *table(4e8))
+    assert [one.host for one in part.sections] == [host]
 
 
 def test_versions_measured_in_turns_are_two_sections() -> None:
@@ -146,6 +181,7 @@ PATHOLOGICAL = {
     "cells": "| rc4 | 100.00k " * 600,
     "bars": "|" * 9_900,
     "commas": "rc4 " + "100,00k " * 1_200,
+    "commands": "me@nas:~$ for c in aes; do " + "openssl speed $c; " * 500,
     "quotes": "> " * 4_900 + "   x",
 }
 

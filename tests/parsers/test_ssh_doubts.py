@@ -269,7 +269,7 @@ def test_the_first_of_several_headings_is_a_label_like_the_others(title: str, ro
 
 
 def test_a_heading_that_is_no_label_is_listed() -> None:
-    reading = read_text("alpha:\naes128-ctr: 100 MB/s\nbeta:\n3des-cbc: 20 MB/s\n")
+    reading = read_text("alpha:\naes128-ctr: 100 MB/s\nand then beta:\n3des-cbc: 20 MB/s\n")
     assert [one.line for one in reading.unrecognised] == [1, 3]
 
 
@@ -437,19 +437,67 @@ def test_another_person_in_a_mail_is_no_try() -> None:
 @pytest.mark.parametrize(
     "remarks",
     (
-        ("(alpha)", "(beta)"),
-        ("# alpha", "# beta"),
-        ("// alpha", "// beta"),
+        ("(AES-NI)", "(no AES-NI)"),
+        ("# old", "# new"),
+        ("// before", "// after"),
         ("(OpenSSH 9.6)", "(OpenSSH 6.0)"),
-        ("(1 stream)", "(4 streams)"),
+        ("(1 thread)", "(4 cores)"),
         ("", "(with HPN)"),
     ),
 )
 @pytest.mark.parametrize("row", ("aes128-ctr {} MB/s {}\n", "| aes128-ctr | {} MB/s | {}\n"))
 def test_rows_with_different_remarks_are_not_read(remarks: tuple[str, str], row: str) -> None:
-    part = read("".join(map(row.format, (104, 24), remarks)) + "3des-cbc 9 MB/s (alpha)\n")
+    part = read("".join(map(row.format, (104, 24), remarks)) + "3des-cbc 9 MB/s (default)\n")
     assert [one.cipher for one in figures(part)] == ["3des-cbc"]
     assert codes(part) == ["context_unclear"]
+
+
+@pytest.mark.parametrize(
+    "remark",
+    (
+        *(" (timeout, aborted)", " (aborted)", " (killed after 3 s)", "?", " ?", " (incomplete)"),
+        *("  # invalid", " (n/a)", " (100 Mbit switch)", " (alpha)", " (4 streams)", " // wrong"),
+    ),
+)
+def test_a_row_with_a_remark_that_is_not_understood_is_listed(remark: str) -> None:
+    text = f"aes128-ctr: 104.2 MB/s\naes256-ctr: 98.7 MB/s{remark}\n"
+    reading = read_text(text)
+    assert [one.label for section in reading.sections for one in section.figures] == ["aes128-ctr"]
+    assert [one.line for one in reading.unrecognised] == [2]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    (
+        "Nice. I quote again for the list:",
+        "EDIT: those were over WiFi, the right ones are:",
+        "Sorry! Here they are once more:",
+    ),
+)
+def test_a_sentence_is_no_name_of_a_machine(heading: str) -> None:
+    part = read(f"aes128-ctr: 104 MB/s\n{heading}\naes128-ctr: 98 MB/s\n")
+    assert rates(part) == [("aes128-ctr", 104_000_000)]
+    assert codes(part) == ["context_unclear"]
+
+
+@pytest.mark.parametrize("heading", ("# expected.txt", "Theoretical:", "# my estimates"))
+def test_what_stands_below_a_heading_of_expectations_is_no_result(heading: str) -> None:
+    part = read(f"{heading}\naes128-ctr: 100 MB/s\n# measured\naes128-ctr: 104 MB/s\n")
+    assert rates(part) == [("aes128-ctr", 104_000_000)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "$ time ssh -c aes128-ctr nas 'cat >/dev/null' < big\nuser\t0m0.399s\nsys\t0m0.148s\n",
+        "aes128-ctr\naes256-ctr\n",
+    ),
+)
+def test_a_text_that_gives_nothing_lists_all_its_lines_with_the_reason(text: str) -> None:
+    reading = read_text(text)
+    assert not reading.sections
+    assert [one.line for one in reading.unrecognised] == list(range(1, text.count("\n") + 1))
+    assert [one.code for one in reading.remarks] == ["no_result"]
 
 
 @pytest.mark.parametrize("remarks", (("(try 1)", "(try 2)"), ("(9.1 s)", "(9.2 s)"), ("", "(2)")))

@@ -1,8 +1,6 @@
-"""Version lines, build facts, masks and commands around a table of `openssl speed`."""
+"""Version lines, build facts, masks and prompts around a table of `openssl speed`."""
 
 import re
-from dataclasses import dataclass
-from itertools import pairwise
 
 _PRODUCT = r"(?:OpenSSL|LibreSSL|SSLeay|BoringSSL|AWS-LC|OpenSSL-fips)"
 _VERSION = re.compile(
@@ -36,14 +34,9 @@ _KEYS = {
     "C flags": "compiler",
     "CPUINFO": "cpu_settings",
 }
-MOST_PROCESSES = 65_536
-"""Of one run: no machine has so many threads."""
-MOST_BYTES_A_BLOCK = 2**30
-"""Of a block: `openssl speed` takes what fits an int, and allocates it."""
 FACT_LIMIT = 2000
 """Characters of one fact that are kept."""
 
-_COMMAND = re.compile(r"(?:^|[\s/\\(`\"'])(?:openssl[\w.-]*|ssleay)[\"']? +speed\b(?P<rest>.*)")
 _ASKS_VERSION = re.compile(
     r"\s*\S{0,80}[#$%>] +(?:sudo +)?[\w./~-]{0,60}(?:openssl|ssleay)[\w.-]{0,20} +version\b"
 )
@@ -62,73 +55,8 @@ _SAID_MASKED = re.compile(
     r"\baes-?ni (?:is |was |are )?(?:disabled|turned off|switched off|masked|off)\b"
     r"|\b(?:without|no|disabl(?:ed|ing)|mask(?:ed|ing)) (?:hardware )?aes-?ni\b"
 )
-_NO_SETTING = frozenset(
-    ("sudo", "time", "-decrypt", "-bytes", "-multi", "-seconds", "-mr", "-aead")
-)
-"""Words of a command that do not change what a figure means, or that the figure has itself."""
-_KERNEL_ENGINE = re.compile(r"-engine[ =]\"?(devcrypto|cryptodev|af_?alg|caam|cesa|hifn|ubsec)")
-
 _X86_AES, _X86_FXSR, _ARM_AES, _PPC_AES = 57, 24, 2, 2
 """Bits: OpenSSL turns AES-NI off with FXSR, too (OPENSSL_ia32cap(3))."""
-
-
-@dataclass(frozen=True)
-class Command:
-    """How `openssl speed` was called, as far as a figure's meaning depends on it."""
-
-    evp: tuple[str, ...] = ()
-    decrypt: bool = False
-    multi: bool = False
-    processes: int | None = None
-    elapsed: bool = False
-    kernel_engine: bool = False
-    block: int | None = None
-    """Bytes of `-bytes`."""
-    mask: str | None = None
-    """`OPENSSL_ia32cap=~0x...` if it stands before the command."""
-    setting: tuple[str, ...] = ()
-    """How it was started and told to measure: tries of one thing have this in common."""
-
-
-def read_command(text: str) -> Command | None:
-    """The options of an `openssl speed` command anywhere on a line; None if there is none."""
-    found = _COMMAND.search(text)
-    if found is None:
-        return None
-    words = found["rest"].split("#")[0].split()[:200]
-    values = {word: after for word, after in pairwise(words) if word.startswith("-")}
-    return Command(
-        evp=tuple(
-            after.strip("\"'`") for word, after in pairwise(words) if word in ("-evp", "--evp")
-        ),
-        decrypt="-decrypt" in words,
-        multi="-multi" in words,
-        processes=_number(values.get("-multi"), MOST_PROCESSES),
-        block=_number(values.get("-bytes"), MOST_BYTES_A_BLOCK),
-        elapsed="-elapsed" in words,
-        kernel_engine=_KERNEL_ENGINE.search(found["rest"]) is not None,
-        mask=stated_mask(text[: found.start() + 1]),
-        setting=_setting(text[: found.end()], words),
-    )
-
-
-def _setting(call: str, words: list[str]) -> tuple[str, ...]:
-    """The words of a command that make its figures others than those of a plain one."""
-    prompt = _PROMPT.match(call) or _SHELL.match(call)
-    before = call[prompt.end() if prompt else 0 :].split(" speed")[0].split()[-12:]
-    started = [word for word in before if "=" not in word and word not in _NO_SETTING]
-    told = [
-        f"{word} {after}" if word in ("-engine", "-provider", "-propquery") else word
-        for word, after in pairwise([*words, ""])
-        if word.startswith("-") and word not in _NO_SETTING
-    ]
-    return (*started, *sorted(told))
-
-
-def _number(word: str | None, most: int) -> int | None:
-    """A number of an option; None for one that no run was ever made with."""
-    number = int(word) if word and re.fullmatch(r"[1-9]\d{0,8}", word) else None
-    return number if number is not None and number <= most else None
 
 
 def read_version(text: str) -> str | None:
@@ -178,6 +106,12 @@ def is_notice(text: str) -> bool:
 def is_prompt(text: str) -> bool:
     """Whether a line looks typed at a prompt."""
     return _SHELL.match(text) is not None
+
+
+def typed_part(text: str) -> str | None:
+    """What stands behind a shell's prompt; None where there is none."""
+    found = _PROMPT.match(text) or _SHELL.match(text)
+    return text[found.end() :] if found else None
 
 
 def prompt_host(text: str) -> str | None:

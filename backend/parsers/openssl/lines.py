@@ -8,6 +8,7 @@ from typing import NamedTuple
 from parsers.lines import Line
 from parsers.openssl.cells import cells_of
 from parsers.openssl.cipher_names import kind_of
+from parsers.openssl.commands import is_command
 from parsers.openssl.doing import is_doing, is_unfinished, read_doing
 from parsers.openssl.environment import is_wrapping_fact
 from parsers.openssl.tables import (
@@ -98,7 +99,7 @@ def printed_lines(lines: Sequence[Line]) -> list[Printed]:
 def _pieces(number: int, text: str) -> list[Printed]:
     """A line split where line breaks were lost, or tables stand side by side."""
     text = tidy(text)
-    if "|" in text:
+    if "|" in text and not is_command(text):
         text = _without_idle_bars(text)
     sides = _sides(text) if "k " in text else []
     if 1 < len(sides) <= SIDES_LIMIT:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from parsers.openssl import environment
-from parsers.openssl.cipher_names import kind_of
+from parsers.openssl.cipher_names import canonical_cipher, kind_of
+from parsers.openssl.commands import CALLS_LIMIT, Command, command_for, read_commands
 from parsers.openssl.doing import Count, PairedResults, is_block_count, is_doing, read_doing
-from parsers.openssl.environment import Command
 from parsers.openssl.lines import Printed
 from parsers.openssl.machine import MachineLine, read_machine_line
 from parsers.openssl.tables import (
@@ -19,6 +19,7 @@ from parsers.openssl.tables import (
     read_row,
     speaks_of_sizes,
 )
+from parsers.ssh.commands import command_of
 from parsers.types import Remark
 
 _KEYS = re.compile(
@@ -65,6 +66,13 @@ class Run:
 
     line: int
     command: Command | None = None
+    commands: tuple[Command, ...] = ()
+    """Those that may have made it: of one line, or of one script."""
+    mixed: bool = False
+    """Whether they differ in more than the output repeats."""
+    under: str | None = None
+    """The command that printed it, if that is not known to be `openssl speed`."""
+    standing_mask: str | None = None
     host: str | None = None
     facts: dict[str, str] = field(default_factory=dict)
     mask: str | None = None
@@ -89,9 +97,47 @@ class Run:
     """Whether the version that ends the list of `Doing` lines has been read."""
 
     @property
+    def is_unclear(self) -> bool:
+        """Whether it is not known how its figures were measured."""
+        return bool(self.commands) and (self.command is None or self.command.problem)
+
+    def choose_command(self) -> None:
+        """Settle which of several commands it is of, by all that it printed itself."""
+        if len(self.commands) < 2:
+            return
+        labels = [printed.row.label for printed in self.rows] + [one.label for one in self.counts]
+        printed = [canonical_cipher(label) for label in labels]
+        self.command = command_for(list(filter(self._may_be_of, self.commands)), printed)
+        if self.command is not None:
+            self.host = self.command.host
+            self.elapsed |= self.command.elapsed
+            self.mask = self.command.mask or self.standing_mask
+
+    def _may_be_of(self, command: Command) -> bool:
+        """Whether what it says of its processes and its mask is true of a command."""
+        if (self.counts and command.multi) or (self.child_line and not command.multi):
+            return False
+        settings = self.facts.get("cpu_settings", "")
+        told = environment.mask_in_settings(settings)
+        mask = command.mask or self.standing_mask
+        return not settings.startswith("OPENSSL_") or told == mask
+
+    @property
+    def awaits_output(self) -> bool:
+        """Whether nothing of what its own command printed has been seen."""
+        seen = self.has_results or self.counts or self.closed or self.child_line
+        return self.own_command and not seen
+
+    @property
     def has_results(self) -> bool:
         """Whether figures have been seen, so that what follows belongs to another run."""
         return bool(self.rows) or self.foreign_rows
+
+    @property
+    def lines(self) -> set[int]:
+        """The lines of its figures."""
+        counts = (*self.counts, *self.paired.counts)
+        return {row.line for row in self.rows} | {one.line for one in counts}
 
     @property
     def setting(self) -> tuple[str, ...]:
@@ -109,7 +155,9 @@ class Run:
 class RunReader:
     """Takes in printed lines one by one; afterwards `runs` and `understood` are complete."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_output: bool) -> None:
+        """`has_output`: whether the text may have figures, so that commands between them matter."""
+        self._has_output = has_output
         self.runs: list[Run] = []
         self.understood: set[int] = set()
         self.remarks: list[Remark] = []
@@ -122,6 +170,7 @@ class RunReader:
         self._header_run: Run | None = None
         self._foreign = False
         self._heading: str | None = None
+        self._under: str | None = None
         self._after_blank = False
         self._direction: str | None = None
         self._said_masked = False
@@ -196,17 +245,25 @@ class RunReader:
             line,
             mask=self._standing_mask,
             heading=self._heading,
+            under=self._under,
+            standing_mask=self._standing_mask,
             said_masked=self._said_masked,
             direction=self._direction,
         )
         if last is not None and self._heading is None:
             run.host, run.command, run.elapsed = last.host, last.command, last.elapsed
+            run.commands = last.commands
             run.mask = run.mask or (last.command.mask if last.command else None)
-            run.facts = {
-                name: value
-                for name, value in last.facts.items()
-                if environment.mask_in_settings(value) is None
-            }
+            run.mixed = last.mixed
+            if not run.mixed:
+                run.facts = {
+                    name: value
+                    for name, value in last.facts.items()
+                    if environment.mask_in_settings(value) is None
+                }
+        elif last is not None and last.is_unclear and not self._after_blank:
+            # Of commands that ran at once, the messages of one cut those of another.
+            run.commands, run.command = last.commands, last.command
         self._heading = None
         self._said_masked = False
         self.runs.append(run)
@@ -283,18 +340,28 @@ class RunReader:
         if environment.is_unset(text):
             self._standing_mask = None
             return True
-        command = environment.read_command(text)
-        if command is None:
+        commands = read_commands(text)
+        if not commands:
             if not environment.is_standing_mask(text):
                 return environment.asks_version(text)
             self._standing_mask = environment.stated_mask(text)
             return True
+        last = self.runs[-1] if self.runs else None
+        if last and last.awaits_output and environment.typed_part(text) is None:
+            # A script that is shown: which of its commands printed what, comes later.
+            last.commands = (*last.commands, *commands)[:CALLS_LIMIT]
+            last.mixed = _differ(last.commands)
+            return True
+        self._under = None
+        if not any(run.has_results for run in self.runs[-1:]) and self._heading_typed:
+            self._heading = None
         run = self._start(line.line)
-        run.command, run.elapsed, run.own_command = command, command.elapsed, True
-        run.mask = command.mask or self._standing_mask
-        host = environment.prompt_host(text)
-        if host != run.host:
-            run.host, run.facts = host, {} if run.host else run.facts
+        run.command, run.commands, run.own_command = commands[0], commands, True
+        run.mixed = _differ(commands)
+        run.elapsed = commands[0].elapsed
+        run.mask = commands[0].mask or self._standing_mask
+        if commands[0].host != run.host:
+            run.host, run.facts = commands[0].host, {} if run.host else run.facts
         run.said_masked |= environment.says_masked(text)
         self._direction = None
         run.direction = None
@@ -392,6 +459,8 @@ class RunReader:
         text = line.text.strip()
         self._foreign = True
         if environment.is_prompt(line.text) and not text.startswith("#"):
+            if self._has_output:
+                self._typed(line.text)
             return
         if _TRY.fullmatch(text) or _DD.match(text):
             return
@@ -399,13 +468,32 @@ class RunReader:
         if direction:
             self._direction = direction["word"].lower()
         self._said_masked |= environment.says_masked(text)
+        if self._heading_typed and not blank:
+            return
+        self._under = None
         if speaks_of_sizes(text):
             self._header = UNREADABLE
         self._after_blank = blank or (self._heading is not None and self._after_blank)
         self._heading = text
 
+    def _typed(self, text: str) -> None:
+        """A command that is not `openssl speed`: what it prints, or changes, may be anything."""
+        command = command_of(text)
+        if command is None or not command.typed or command.keeps or command.ssh:
+            return
+        self._under = self._heading = (environment.typed_part(text) or text).strip()
+        self._after_blank = True
+
+    @property
+    def _heading_typed(self) -> bool:
+        return self._heading is not None and self._heading == self._under
+
     def _damaged(self, line: Printed, detail: str) -> None:
         self.remarks.append(Remark(line.line, "damaged", detail))
+
+
+def _differ(commands: Iterable[Command]) -> bool:
+    return len({one.meaning for one in commands}) > 1
 
 
 def _is_of_others(text: str) -> bool:

@@ -1,6 +1,8 @@
 """`openssl speed`, human and `-mr` output of every version, with whatever stands around it."""
 
-from collections import Counter
+import json
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,25 +14,42 @@ from parsers.openssl.lines import printed_lines
 from parsers.openssl.runs import Run, RunReader
 from parsers.types import Figure, Part, Remark, Section
 
+_UNCLEAR = (
+    "Which command made this, or what all of its words change, is not clear: no figures are taken."
+)
+_SHOWS_FILES = re.compile(
+    r"(?:sudo\s+)?(?:cat|type|more|less|bat|head|tail|grep|paste|diff|gc|Get-Content)\s(?P<files>.*)"
+)
 LABEL_LIMIT = 80
 """Characters of a heading that a section's label takes over."""
 
 GROUPS_LIMIT = 8
 """Groups in which the one that a run belongs to is looked for, the last ones first."""
+PART_SHOWN = 36
+"""Characters of a part that a host's name shows."""
 LABEL_SHOWN = 36
 """Characters of a label within which it differs from the others: as many as a name shows."""
 
 _SAME_RATE = 0.02
 """Share by which a rate and its own count may differ: seconds are printed with two decimals."""
 
+_OUTPUT = re.compile(r"\d[.,]\d{1,2}k\b|^\s*\+\w+:|bytes|Doing", re.I)
+"""What any output of figures has somewhere."""
+
 
 def read_openssl_speed(lines: Sequence[Line]) -> Part:
     """All figures of `openssl speed` in a text; runs that differ become sections of their own."""
-    reader = RunReader()
+    reader = RunReader(has_output=any(_OUTPUT.search(line.text) for line in lines))
     reader.read(printed_lines(lines))
     builder = _Sections()
     remarks = [*reader.remarks, *_left_out(reader)]
+    withheld: set[int] = set()
     for run in reader.runs:
+        run.choose_command()
+        if run.is_unclear and run.lines:
+            withheld.update(run.lines)
+            remarks.append(Remark(min(run.lines), "command_unclear", _UNCLEAR))
+            continue
         evaluated = figures_of(run)
         remarks += evaluated.remarks
         remarks += builder.add(run, evaluated.placed)
@@ -38,8 +57,9 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
     sections = builder.sections()
     return Part(
         sections,
-        frozenset(reader.understood - reader.listed - _in_part(lines, reader)),
+        frozenset(reader.understood - reader.listed - withheld - _in_part(lines, reader)),
         tuple(remarks),
+        withheld=frozenset(withheld),
         format="openssl-speed" if sections else None,
     )
 
@@ -70,9 +90,41 @@ class _Group:
     taken: dict[tuple[object, ...], tuple[str, ...]] = field(default_factory=dict)
     """The setting in which each series was measured."""
 
+    @property
+    def origin(self) -> tuple[object, ...]:
+        """What is the same for all runs of one library on one machine.
+
+        A heading begins another machine; a mask or the cores that a run is bound to do not.
+        """
+        run, command = self.run, self.run.command
+        facts = sorted((key, said) for key, said in run.facts.items() if key != "cpu_settings")
+        program = command.program if command else ""
+        # What stands before the program says on which cores it runs, not what it measures.
+        at = run.setting.index(program) if program in run.setting else 0
+        place = command.place if command else ""
+        return (run.line if run.heading else 0, run.host, place, *run.setting[at:], *facts)
+
+    @property
+    def differences(self) -> list[str]:
+        """What may tell it from others of one machine: a heading, cores, a program, options."""
+        run, command = self.run, self.run.command
+        heading = [_heading(run)]
+        if command is None:
+            return heading
+        at = run.setting.index(command.program) if command.program in run.setting else 0
+        program = "" if command.program == "openssl" else command.program
+        told = [word for word in run.setting[at + 1 :] if not word.startswith("-engine")]
+        return [*heading, " ".join(run.setting[:at]), program, *told]
+
     def holds(self, run: Run, placed: Iterable[Placed]) -> bool:
         """Whether figures of a run are of this machine, and new or further tries of the same."""
         if self.environment != _environment(run) or self.run.host != run.host:
+            return False
+        if run.command is not None and run.command.apart and run.own_command:
+            return False
+        if run.under is not None and (
+            _shows_several_files(run.under) or any(_series(one) in self.taken for one in placed)
+        ):
             return False
         return all(self.taken.get(_series(one), run.setting) == run.setting for one in placed)
 
@@ -84,6 +136,7 @@ class _Sections:
         self._groups: list[_Group] = []
         self._since_heading = 0
         self._last_rates: dict[tuple[str, int | None], float] = {}
+        self._read: set[tuple[object, ...]] = set()
 
     def add(self, run: Run, placed: Sequence[Placed]) -> list[Remark]:
         """Take in the figures of a run; the remarks say which were there already."""
@@ -93,12 +146,15 @@ class _Sections:
             for one in placed
             if one.figure.bytes_per_second is not None
         }
+        if run.under is not None and self._is_known_table(fresh):
+            return [Remark(run.line, "repeated", "This table has been read before.")]
         if fresh:
             group = self._group_for(run, fresh)
             for one in fresh:
                 key = (one.repetition, one.note)
                 group.figures.setdefault(key, []).append(one.figure)
                 group.taken.setdefault(_series(one), run.setting)
+                self._read.add(_printed(one.figure))
         if len(fresh) == len(placed):
             return []
         detail = "These counts belong to the table before them, whose rates are taken."
@@ -110,6 +166,10 @@ class _Sections:
         if rate is None or not figure.bytes or not figure.seconds:
             return False
         return abs(figure.bytes / figure.seconds - rate) <= _SAME_RATE * rate
+
+    def _is_known_table(self, placed: Sequence[Placed]) -> bool:
+        """Whether the figures of a table that something else printed have all been read."""
+        return bool(placed) and all(_printed(one.figure) in self._read for one in placed)
 
     def _group_for(self, run: Run, placed: Sequence[Placed]) -> _Group:
         """The group that a run belongs to: what stands below a new heading is something new."""
@@ -131,24 +191,74 @@ class _Sections:
             for (repetition, note), figures in group.figures.items():
                 row = repetition + 1 if notes[note] > 1 else None
                 parts.append((group, figures, _label(group, row, note)))
-        shown = Counter((label or "")[:LABEL_SHOWN] for _, _, label in parts)
+        origins = defaultdict(set)
+        for group, _, label in parts:
+            origins[(label or "")[:LABEL_SHOWN]].add(group.origin)
+        parted = self._parts()
         return tuple(
             Section(
                 line=group.run.line,
+                part=_part(group, parted.get(id(group))),
                 figures=tuple(figures),
                 environment=group.environment,
                 host=group.run.host,
                 label=label
-                if shown[(label or "")[:LABEL_SHOWN]] == 1
+                if len(origins[(label or "")[:LABEL_SHOWN]]) == 1
                 else _numbered(label, number),
             )
             for number, (group, figures, label) in enumerate(parts, start=1)
         )
 
+    def _parts(self) -> dict[int, str]:
+        """What tells groups of one named machine apart where their environments do not."""
+        alike = defaultdict[tuple[str, str], list[_Group]](list)
+        for group in self._groups:
+            if group.run.host:
+                environment = json.dumps(group.environment, sort_keys=True)
+                alike[group.run.host, environment].append(group)
+        told = {}
+        for groups in alike.values():
+            shared = set.intersection(*(set(group.differences) for group in groups))
+            seen = set()
+            for number, group in enumerate(groups, start=1):
+                own = [one for one in group.differences if one and one not in shared]
+                part = ", ".join(own)
+                told[id(group)] = _numbered(part, number) if part[:PART_SHOWN] in seen else part
+                seen.add(part[:PART_SHOWN])
+        return told
+
+
+def _heading(run: Run) -> str:
+    return (run.heading or run.under or "").strip("#*_ :-")[:LABEL_LIMIT]
+
+
+def _shows_several_files(command: str) -> bool:
+    """Whether a command may show what was measured on several machines."""
+    found = _SHOWS_FILES.match(command)
+    names = [word for word in found["files"].split() if word[0] != "-"] if found else []
+    return len(names) > 1 or any(sign in command for sign in "*?;&")
+
+
+def _part(group: _Group, told: str | None) -> str | None:
+    """What a machine's name needs beside it: an engine's figures are not the processor's."""
+    engine = group.run.command.engine if group.run.command else ""
+    return ", ".join(one for one in (engine, told) if one) or None
+
 
 def _numbered(label: str | None, number: int) -> str:
     """A label that others have, too, or one that begins as they do."""
     return f"{number}: {label}" if label else str(number)
+
+
+def _printed(figure: Figure) -> tuple[object, ...]:
+    """What a table says of a figure, whatever command it is of."""
+    return (
+        figure.cipher,
+        figure.block_size,
+        figure.bytes_per_second,
+        figure.bytes,
+        figure.seconds,
+    )
 
 
 def _series(one: Placed) -> tuple[object, ...]:
@@ -167,7 +277,9 @@ def _series(one: Placed) -> tuple[object, ...]:
 def _label(group: _Group, row: int | None, note: str | None) -> str | None:
     """What tells figures from those of other sections; `row` counts the rows of each cipher."""
     parts = [
-        (group.run.heading or "").strip("#*_ :-")[:LABEL_LIMIT],
+        _heading(group.run),
+        group.run.command.place if group.run.command else "",
+        group.run.command.engine if group.run.command else "",
         openssl_release(group.run.facts.get("version_text")),
         note,
         f"row {row} of each cipher" if row is not None and row > 1 else None,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from parsers.ssh.dd_lines import amount_said
 from parsers.ssh.flat_lists import pairs
 from parsers.ssh.list_tables import RULER, Column, Header, header_of
 from parsers.ssh.list_tokens import (
@@ -18,7 +19,7 @@ from parsers.ssh.list_tokens import (
     values_of,
 )
 from parsers.ssh.list_values import by_column, by_shape, has_number, is_number
-from parsers.ssh.listed import Listed, ListedName, ListedRate, ListedTitle
+from parsers.ssh.listed import Listed, ListedName, ListedRate, TableTitles
 from parsers.ssh.machine_rows import by_machine, value_of_cell
 from parsers.ssh.names import CipherName
 from parsers.ssh.row_remarks import remark_of
@@ -27,8 +28,10 @@ SHORT_LINE = 80
 FEW_DIGITS = 6
 TITLES_LIMIT = 1_000
 """Lines of a text that are looked at as titles of a table: to look costs most of all."""
-_EVERYDAY_WORDS = ("none", "des", "idea")
+_EVERYDAY_WORDS = ("des", "idea")
 """Names of ciphers that, alone on a line, are more likely something else."""
+_NO_CIPHER = re.compile(r"[\s|\"]*none\b[\s|\",;:]*\d", re.I)
+"""A row of a transfer without encryption, among those of ciphers."""
 _WORD = re.compile(r"[^\W\d_]+")
 _RATE_WORDS = RATE_WORDS | UNIT_WORDS | {"cpu", "x"}
 
@@ -61,7 +64,11 @@ class ListReader:
         row = self._row(text) if named or self.header or _is_rate_only(text) else None
         if row is not None:
             remark = remark_of(text) if row else ""
-            return None if remark is None else [_remarked(one, remark) for one in row]
+            if remark is None and any(isinstance(one, ListedRate) for one in row):
+                return None
+            return [_remarked(one, remark, text) for one in row]
+        if self.header and _NO_CIPHER.match(text):
+            return None
         caption, self.header = self.header, None
         if self.titles_left and (named or _has_few_digits(text)):
             self.titles_left -= 1
@@ -70,7 +77,7 @@ class ListReader:
         if self.header and caption and not (caption.columns or self.header.unit):
             self.header = replace(self.header, unit=caption.unit)
         self.last_cipher = None
-        return [] if self.header else None
+        return [TableTitles(text)] if self.header else None
 
     def _row(self, text: str) -> list[Listed] | None:
         tokens = tokens_of(text)
@@ -101,6 +108,8 @@ class ListReader:
         first, then = values_of(before), values_of(after)
         if first is None or then is None or len(macs) > 1 or name.cipher is None:
             return None
+        if before and before[-1].text.lower() in ("no", "not"):
+            return None
         if any(value.text.endswith(("x", "×")) for value in first):
             return None  # "2x aes128-ctr": of each of several streams, or of all
         if has_number(first) and has_number(then):
@@ -114,7 +123,14 @@ class ListReader:
                 return None
             return [_heading(tokens, name.cipher, mac)]
         values = then if has_number(then) or _is_index(first) else first + then
-        return self._listed(text, values, name.cipher, mac, mean=is_mean(tokens))
+        rates = self._listed(text, values, name.cipher, mac, mean=is_mean(tokens))
+        is_titled = self.header is not None and bool(self.header.columns)
+        if not rates or is_titled or not (first and first[0].text.isdecimal()):
+            return rates
+        number = int(first[0].text)
+        return [
+            one._replace(row_number=number) if isinstance(one, ListedRate) else one for one in rates
+        ]
 
     def _nameless(self, text: str, tokens: Sequence[Token]) -> list[Listed] | None:
         """A row of a table by MAC, or a rate alone."""
@@ -191,6 +207,9 @@ class ListReader:
             rates = by_column(header, values)
         else:
             rates = by_shape(values, header, text)
+        if not rates and header.columns and any(value.unit for value in values):
+            self.doubted.add(self.tables)
+            return [ListedRate("", None, problem="columns_unclear", table=self.tables)]
         if not rates:
             return self._without_unit(values, cipher, mac)
         self.with_unit = True
@@ -219,12 +238,13 @@ class ListReader:
         return [ListedRate(number, None, cipher, mac, problem="damaged")]
 
 
-def _remarked(one: Listed, remark: str) -> Listed:
-    if not remark or isinstance(one, ListedTitle):
-        return one
+def _remarked(one: Listed, remark: str | None, text: str) -> Listed:
     if isinstance(one, ListedName):
-        return replace(one, remark=remark)
-    return one._replace(remark=one.remark + remark)
+        said = text if remark is None else remark
+        return replace(one, remark=said, amount=amount_said(text))
+    return (
+        one._replace(remark=one.remark + remark) if isinstance(one, ListedRate) and remark else one
+    )
 
 
 def _is_words(cell: str) -> bool:

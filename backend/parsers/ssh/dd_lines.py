@@ -29,6 +29,7 @@ _VERB = re.compile(
 _CUT = re.compile(r"\d{3,18} (?:bytes?|octets?) \([^()]{3,60}\) (?:copied|transferred)", re.I)
 _RECORDS_BARE = re.compile(r"\s*(\d{1,18}\+\d{1,9}) ?[^\d\s|()][^\d|()]{1,40}\s*")
 _RECORDS_ENGLISH = re.compile(r"(?<![\d+])(\d{1,18}\+\d{1,9}) records (?:in|out)", re.I)
+_AMOUNT_ALONE = 24
 MOST_BYTES = 1 << 60
 """No command of a benchmark sends more."""
 RATE_TOLERANCE = 0.06
@@ -110,6 +111,7 @@ def records(text: str) -> list[tuple[int, int, str]]:
     return [(one.start(), one.end(), one[1]) for one in _RECORDS_ENGLISH.finditer(text)]
 
 
+AMOUNT = re.compile(r"(?<![\w.,])(\d{1,9}(?:[.,]\d{1,6})?)\s?([kmgt])i?B(?!\w|\s?/)", re.I)
 _SIZE_SUFFIXES = {
     "c": 1, "w": 2, "b": 512, "": 1,
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
@@ -118,6 +120,7 @@ _SIZE_SUFFIXES = {
 }  # fmt: skip
 _OPERAND = re.compile(r"(?<![\w$=])(bs|obs|ibs|count|iflag)=[\"']?([^\s|;]{1,40})", re.I)
 _SIZE = re.compile(r"(\d{1,15})([a-zA-Z]{0,3})")
+_COMMENT = re.compile(r"\s#\s.*$")
 _HEAD = re.compile(r"\bhead\s+(?:-c\s?|--bytes[= ])[\"']?(\d{1,15}[a-zA-Z]{0,3})\b")
 
 
@@ -128,8 +131,24 @@ def size_of(text: str) -> int | None:
     return int(found[1]) * factor if found and factor else None
 
 
+def amount_said(text: str) -> int | None:
+    """Bytes of the first amount in some words, as near as "10 MB" says."""
+    found = AMOUNT.search(text)
+    if found is None:
+        return None
+    return int(float(found[1].replace(",", ".")) * 1000 ** (1 + "kmgt".index(found[2].lower())))
+
+
+def amount_alone(text: str) -> int | None:
+    """The amount that a line states and nothing else: "# 10 MB"."""
+    found = AMOUNT.search(text) if len(text) <= _AMOUNT_ALONE else None
+    rest = text[: found.start()] + text[found.end() :] if found else "x"
+    return None if any(map(str.isalnum, rest)) else amount_said(text)
+
+
 def amount_of(command: str) -> int | None:
     """Bytes that a command sends: of `dd bs= count=` or `head -c`, None where it does not say."""
+    command = _COMMENT.sub("", command)
     head = _HEAD.search(command)
     if head:
         amount = size_of(head[1])

@@ -46,83 +46,15 @@ _CPUINFO = re.compile(
 FLAGS_KEPT = 1000
 FLAG_LENGTH = 100
 """A run document holds no more flags of a CPU, and no longer ones."""
-_KNOWN_FLAGS = frozenset(
-    [
-        "fpu",
-        "vme",
-        "de",
-        "pse",
-        "tsc",
-        "msr",
-        "pae",
-        "mce",
-        "cx8",
-        "apic",
-        "sep",
-        "mtrr",
-        "pge",
-        "mca",
-        "cmov",
-        "pat",
-        "pse36",
-        "clflush",
-        "dts",
-        "acpi",
-        "mmx",
-        "fxsr",
-        "sse",
-        "sse2",
-        "ss",
-        "ht",
-        "tm",
-        "pbe",
-        "syscall",
-        "nx",
-        "rdtscp",
-        "lm",
-        "constant_tsc",
-        "arch_perfmon",
-        "rep_good",
-        "nopl",
-        "pni",
-        "pclmulqdq",
-        "ssse3",
-        "cx16",
-        "sse4_1",
-        "sse4_2",
-        "x2apic",
-        "popcnt",
-        "aes",
-        "xsave",
-        "avx",
-        "f16c",
-        "rdrand",
-        "hypervisor",
-        "lahf_lm",
-        "smep",
-        "erms",
-        "avx2",
-        "bmi1",
-        "bmi2",
-        "sha_ni",
-        "vaes",
-        "pmull",
-        "sha1",
-        "sha2",
-        "crc32",
-        "asimd",
-        "neon",
-        "fp",
-        "fma",
-        "movbe",
-        "fsgsbase",
-        "eagerfpu",
-        "pcid",
-        "xsaveopt",
-        "tsc_deadline_timer",
-        "nonstop_tsc",
-    ]
-)
+_KNOWN_FLAGS = frozenset([
+    "fpu", "vme", "de", "pse", "tsc", "msr", "pae", "mce", "cx8", "apic", "sep", "mtrr", "pge",
+    "mca", "cmov", "pat", "pse36", "clflush", "dts", "acpi", "mmx", "fxsr", "sse", "sse2", "ss",
+    "ht", "tm", "pbe", "syscall", "nx", "rdtscp", "lm", "constant_tsc", "arch_perfmon", "rep_good",
+    "nopl", "pni", "pclmulqdq", "ssse3", "cx16", "sse4_1", "sse4_2", "x2apic", "popcnt", "aes",
+    "xsave", "avx", "f16c", "rdrand", "hypervisor", "lahf_lm", "smep", "erms", "avx2", "bmi1",
+    "bmi2", "sha_ni", "vaes", "pmull", "sha1", "sha2", "crc32", "asimd", "neon", "fp", "fma",
+    "movbe", "fsgsbase", "eagerfpu", "pcid", "xsaveopt", "tsc_deadline_timer", "nonstop_tsc",
+])  # fmt: skip
 _CPU_NAME = re.compile(
     r"\b(?:Intel(?:\(R\))?\s+(?:Core|Xeon|Atom|Pentium|Celeron)(?:\(TM\)"
     r"|\(R\))?(?:\s2)?\s[A-Za-z]{0,6}-?\w{2,12}(?:-\w{2,8})?(?:\sv\d)?"
@@ -224,6 +156,18 @@ def node_of(text: str) -> str | None:
 def names_machine(text: str) -> bool:
     """Whether a heading seems to be about a machine or its system."""
     return _MACHINE_WORDS.search(text) is not None
+
+
+_OF_ONE = (("cpu", "model"), ("os", "name"), ("os", "version"), ("openssh", "client"))
+
+
+def contradicts(known: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    """Whether facts are of another machine or version than those known."""
+    for group, key in _OF_ONE:
+        old, new = known.get(group, {}).get(key), said.get(group, {}).get(key)
+        if old and new and not (old.startswith(new) or new.startswith(old)):
+            return True
+    return False
 
 
 def merged(facts: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

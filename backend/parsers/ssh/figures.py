@@ -4,12 +4,15 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import isfinite
 from operator import attrgetter
 from typing import Any
 
+from parsers.ssh.commands import Command
 from parsers.ssh.listed import ListedRate
 from parsers.ssh.names import CipherName
+from parsers.ssh.row_remarks import tells_configuration
 from parsers.ssh.sequence import Found, Place, SshSequence
 from parsers.ssh.transfer_reports import Report
 from parsers.ssh.try_blocks import Block, Summary, are_ends, transfers
@@ -24,6 +27,10 @@ BUFFERED = 1 << 20
 """Bytes that the pipes and sockets on the way may hold: their time is not the cipher's."""
 SLOWEST_SESSION = 100_000
 """Bytes per second: a connection with less was somebody's at a keyboard."""
+SENT_WHOLE = 0.5
+"""Share of a file that rsync sends at least, if it has none of it on the other side."""
+SAME_AMOUNT = 1.11
+"""Factor between an amount as people say it and its bytes: a "GB" may be of 2^30, rounded."""
 PASTED_TWICE = 3
 """Figures in a row that no second measurement would give again."""
 SAME_FIGURE = 0.03
@@ -41,6 +48,10 @@ _SENTENCES = {
     "order_unclear": "names stand below the results or above them, which is not certain, in",
     "context_unclear": "what stands between or beside the figures may tell them apart from others"
     " of the same cipher in",
+    "limited": "somebody set how fast the transfer may be in",
+    "command_unclear": "the command above may do more than send bytes through one connection of"
+    " ssh in",
+    "not_ssh": "the bytes did not go through ssh in",
     "repeated": "figures given a second time (at the other end, in a list) count once in",
     "unit_assumed": "MB is taken for 10^6 bytes (unit=MiB says otherwise) in",
 }
@@ -52,6 +63,8 @@ class Tries:
 
     speeds: list[float] = field(default_factory=list)
     total: float = 0.0
+    of_commands: bool = False
+    """Whether some are of commands in the text: a row of a list is none of those."""
 
     def add(self, figure: Figure) -> None:
         """One more try; a printed rate is known to be there, but is compared with nothing."""
@@ -112,9 +125,12 @@ class Figures:
         """A block's dd summaries; without those its printed rates; without those its times."""
         if block.unordered or (block.failed and one.command.ssh):
             self.notes["not_a_rate" if block.failed else "order_unclear"].append(block.line)
-        elif not (one.command.ssh or one.command.apart):
-            self.notes["no_cipher"].append(block.line)
-        if block.unordered or block.failed or not one.command.ssh:
+            return
+        if not one.command.ssh:
+            elsewhere = "not_ssh" if one.command.apart else "no_cipher"
+            self.notes[one.command.problem or elsewhere] += block.result_lines
+            if one.command.problem:
+                self.sequence.understood.difference_update(block.result_lines)
             return
         if block.summaries and not one.command.dd_apart:
             self._summaries(one, block)
@@ -138,13 +154,20 @@ class Figures:
     def _reports(self, one: Found, block: Block) -> None:
         cipher = self._cipher_of(block)
         counted = block.counted_rates()
+        if counted[0][1].kind == "total":
+            self.notes["columns_unclear"] += [
+                line for line, _ in block.rates if line != counted[0][0]
+            ]
+        sent = max((one.moved or 0 for _, one in block.rates if one.kind == "total"), default=0)
         for line, report in counted:
-            problem = _report_fault(report, len(counted)) or (None if cipher else "no_cipher")
+            is_part = 0 < sent < SENT_WHOLE * (report.moved or 0) or block.sent_part
+            problem = "not_a_rate" if is_part else _report_fault(report, len(counted))
+            problem = problem or (None if cipher else "no_cipher")
             listed = ListedRate(report.number, report.unit, cipher, problem=problem)
             self._rate(one, listed, line)
 
     def _times(self, one: Found, block: Block) -> None:
-        amount = one.command.amount or self.transferred
+        amount = one.command.amount or self._told_amount(one.command)
         for clock in block.clocks:
             if self._cipher_of(block) is None:
                 self.notes["no_cipher"].append(clock.line)
@@ -154,6 +177,13 @@ class Figures:
                 self.notes["not_a_rate"].append(clock.line)
             elif self._transfer(one, clock.line, amount, clock.seconds, "time"):
                 self.notes["wall_clock"].append(clock.line)
+
+    def _told_amount(self, command: Command) -> int | None:
+        """Bytes of a transfer as the reader was told, unless the text states another amount."""
+        said, told = command.says_amount, self.transferred
+        if said and told and not 1 / SAME_AMOUNT <= told / said <= SAME_AMOUNT:
+            return None
+        return told
 
     def _cipher_of(self, block: Block) -> CipherName | None:
         """The block's own, or the one that the reader was told."""
@@ -197,7 +227,7 @@ class Figures:
     def _rate(self, one: Found, rate: ListedRate, line: int) -> None:
         """One printed rate."""
         value = number_of(rate.number, self.style)
-        code = rate.problem or _rate_fault(rate.unit, value)
+        code = rate.problem or one.command.problem or _rate_fault(rate.unit, value)
         if code or rate.unit is None or value is None or rate.cipher is None:
             self.notes[code or "damaged"].append(line)
             return
@@ -215,21 +245,23 @@ class Figures:
             implausible=_doubt(speed),
             **_circumstances(one),
         )
-        if self._is_repeated(one, rate, figure):
-            self.notes["repeated"].append(line)
+        if code := self._sums_up(one, rate, figure):
+            self.notes[code].append(line)
             return
         if rate.unit.assumed and megabyte is None:
             self.notes["unit_assumed"].append(line)
         self._add(one, "cipher-list", rate.column, figure)
 
-    def _is_repeated(self, one: Found, rate: ListedRate, figure: Figure) -> bool:
-        """A list that sums up dd's and time's figures above it, or a mean of its own tries."""
+    def _sums_up(self, one: Found, rate: ListedRate, figure: Figure) -> str | None:
+        """The remark on a row that sums up transfers above it, or is a mean of its own tries."""
         places = [one.place, one.place.after] if one.place.after else [one.place]
         for place in places:
             tries = self.tries.get(_key(place, figure, rate.column))
             if tries and (rate.mean or tries.hold(figure.bytes_per_second or 0.0)):
-                return True
-        return False
+                return "repeated"
+            if tries and tries.of_commands and not isinstance(one.what, Block):
+                return "context_unclear"
+        return None
 
     def _megabyte_said(self, line: int) -> Megabyte | None:
         """What the command before the line (or else the first after it) prints as MB."""
@@ -239,7 +271,9 @@ class Figures:
         return self.says_mb[max(at - 1, 0)][1]
 
     def _add(self, one: Found, source: Format, column: str | None, figure: Figure) -> None:
-        self.tries[_key(one.place, figure, column)].add(figure)
+        tries = self.tries[_key(one.place, figure, column)]
+        tries.add(figure)
+        tries.of_commands |= isinstance(one.what, Block) and one.command.wording != ""
         self.figures.append((one, column, figure, source))
 
     def _certain(self) -> Iterator[tuple[Place, str | None, Figure, Format]]:
@@ -250,16 +284,34 @@ class Figures:
         """
         first: dict[tuple[Any, ...], Found] = {}
         told_apart = set()
+        said = attrgetter("remark") if self._counts_rows() else _said_beside
         for one, column, figure, _ in sorted(self.figures, key=lambda one: one[2].line):
             key = _key(one.place, figure, column)
-            if first.setdefault(key, one).what.remark != one.what.remark:
+            if said(first.setdefault(key, one).what) != said(one.what):
                 told_apart.add(key)
         for one, column, figure, source in self.figures:
             key = _key(one.place, figure, column)
-            if key in told_apart or one.context != first[key].context:
+            if figure.line >= self.sequence.mixed_from:
+                self.notes["command_unclear"].append(figure.line)
+                self.sequence.understood.discard(figure.line)
+            elif one.place.expected:
+                self.notes["not_a_rate"].append(figure.line)
+            elif (
+                key in told_apart
+                or tells_configuration(one.what.remark)
+                or one.circumstances != first[key].circumstances
+            ):
                 self.notes["context_unclear"].append(figure.line)
             else:
                 yield one.place, column, figure, source
+
+    def _counts_rows(self) -> bool:
+        """Whether numbers that stand untitled before names count 1, 2, 3: others are of streams."""
+        rates = [one.what for one in self.sequence.found if isinstance(one.what, ListedRate)]
+        numbers = [one.row_number for one in rates if one.row_number is not None]
+        return all(one == 1 or one == last + 1 for last, one in pairwise(numbers)) and not any(
+            one == last for last, one in pairwise(numbers)
+        )
 
     def _sections(self) -> Iterator[Section]:
         """One for each machine, or for each column that is one."""
@@ -301,6 +353,11 @@ class Figures:
                 yield Remark(min(lines), code, sentence[0].upper() + sentence[1:])
 
 
+def _said_beside(what: ListedRate | Block) -> tuple[str, int | None]:
+    """What stands beside a rate and may tell it from others of its cipher."""
+    return what.remark, what.row_number if isinstance(what, ListedRate) else None
+
+
 def _numbers(found: Iterable[Found]) -> Iterator[str]:
     for one in found:
         if isinstance(one.what, ListedRate):
@@ -320,6 +377,8 @@ def _fault(summary: Summary) -> str | None:
 
 def _report_fault(report: Report, count: int) -> str | None:
     """Why a printed rate is none of a whole transfer."""
+    if report.unfinished:
+        return "damaged"
     if report.session and report.moved is None:
         return "no_amount"
     if report.moved is not None and report.moved < BUFFERED:

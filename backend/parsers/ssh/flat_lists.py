@@ -1,5 +1,6 @@
 """Lists that lost their line breaks: names and rates in strict turn on one line."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from parsers.ssh.list_tokens import Token, is_filler
@@ -31,6 +32,12 @@ def pairs(tokens: Sequence[Token]) -> list[Listed] | None:
         run = []
         if token is not None:
             words.append(token.text)
+    named = Counter(one.cipher for one in listed if isinstance(one, ListedRate))
+    if any(count > 1 for count in named.values()):  # two machines side by side
+        return [
+            one._replace(problem="columns_unclear") if isinstance(one, ListedRate) else one
+            for one in listed
+        ]
     return listed or None
 
 

@@ -12,116 +12,79 @@ _COMPRESSED = re.compile(
     r"(?!\s*[=:]?\s*(?:no|off|none|disabled)\b)|\s-C\b",
     re.I,
 )
+_PACKED = re.compile(r"(?:kompr|compresi|compactad|сжат|жатие|圧縮|压缩|zlib|gzip|lz4)", re.I)
+_UNPACKED = re.compile(
+    r"\b(?:ohne|sans|sin|senza|sem|zonder|utan|bez|без|no|without|off)\b|無|无", re.I
+)
 _SETTING = re.compile(r"compress|mask|ia32cap|aes-?ni|hmac-|umac-|\bdefaults?\b", re.I)
 _MASKED = re.compile(
     r"(?<!un)(?<!not )(?<!no )\bmask(?:ed)?\b"
     r"|\baes-?ni (?:is |turned |switched )?(?:off|disabled|masked)\b",
     re.I,
 )
-_NUMBERED = re.compile(
-    r"\b(?:run|try|pass|round|attempt|test|lauf|versuch|iteration)\s*#?\d"
-    r"|\b(?:first|second|third) (?:run|try|pass)",
-    re.I,
-)
 _OTHER_TOOL = re.compile(
     r"\b(?:netcat|nc|ncat|socat|rsh|rcp|rlogin|telnet|ftp|tftp|nfs|smb|cifs|samba|afp|webdav"
     r"|https?|wget|curl|iperf\d?|netperf|rsyncd|disks?|hdparm|bonnie\S*|fio|raw|openvpn|wireguard"
-    r"|ipsec|dm-crypt|luks|cryptsetup|unencrypted|cleartext|plaintext|no encryption"
+    r"|ipsec|strongswan|dm-crypt|luks|cryptsetup|veracrypt|gnutls\S*|stunnel|nginx|ftps|lftp|vsftpd"
+    r"|tls|vpn|smb\d|no network|memory only|unencrypted|cleartext|plaintext|no encryption"
     r"|without (?:ssh|encryption))\b",
     re.I,
 )
 _LONGEST = 120
 """Characters of a line that may be a heading."""
 
+_WORDS_OF_LABEL = 6
+_SENTENCE = re.compile(
+    r"[.?!] +\w|\b(?:edit|update|ps|i|we|it|this|those|these|here|again)\b(?!\s*[-_])", re.I
+)
+_EXPECTED = re.compile(
+    r"\b(?:expect(?:ed|ation\w*)?|estimate[ds]?|guess(?:ed|es)?|wanted|projected|calculated|soll"
+    r"|(?:th[eé]or|teor|(?:extra|inter)pol|simul|erwart|berechn|gesch[aä]tz|promis)\w*|vendor"
+    r"|data ?sheet|datenblatt|claim(?:s|ed)?|advertised|targets?|not measured|nicht gemessen"
+    r"|we need)\b",
+    re.I,
+)
+_OUTPUT = re.compile(
+    r"\s*(?:\d\d:\d\d:\d\d up .*|total +used +free.*|(?:Mem|Swap): +\d.*|\^C"
+    r"|Killed by signal \d+\.)\s*"
+)
+"""What uptime and free print, and an interrupted transfer."""
 _WORD = re.compile(r"[^\W_]+")
 _DATE = re.compile(
-    r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}\.\s?\d{1,2}\.\s?\d{4}\b|\b\d{1,2}/\d{1,2}/\d{4}\b"
+    r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?\b"
+    r"|\b\d{1,2}\.\s?\d{1,2}\.\s?\d{4}\b|\b\d{1,2}/\d{1,2}/\d{4}\b"
+    r"|\b\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?\b"
+    r"|\b(?:mon|tue|wed|thu|fri|sat|sun),? {1,2}(?:\d{1,2} )?"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec) {1,2}(?:\d{1,2} )?"
+    r"(?:\d\d:\d\d:\d\d )?(?:(?:utc|gmt|ces?t|[ecmp][sd]t) )?\d{4}\b",
+    re.I,
 )
 _ORDINAL = re.compile(r"\d{1,4}(?:st|nd|rd|th)?|first|second|third|fourth|fifth|next|last|another")
-_COUNTED = frozenset(
-    [
-        "run",
-        "try",
-        "tries",
-        "pass",
-        "round",
-        "attempt",
-        "test",
-        "measurement",
-        "iteration",
-        "repetition",
-        "day",
-        "night",
-        "week",
-        "versuch",
-        "lauf",
-        "messung",
-        "tag",
-    ]
-)
-_TIMES = frozenset(
-    [
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "morning",
-        "noon",
-        "afternoon",
-        "evening",
-        "midnight",
-        "yesterday",
-        "today",
-        "tomorrow",
-        "weekend",
-        "again",
-        "repeat",
-        "repeated",
-        "once",
-    ]
-)
-_DIRECTIONS = frozenset(
-    [
-        "upload",
-        "download",
-        "uploading",
-        "downloading",
-        "uplink",
-        "downlink",
-        "up",
-        "down",
-        "send",
-        "sending",
-        "receive",
-        "receiving",
-        "push",
-        "pull",
-        "put",
-        "get",
-    ]
-)
-_FILLERS = frozenset(
-    [
-        "the",
-        "in",
-        "on",
-        "at",
-        "of",
-        "and",
-        "a",
-        "more",
-        "no",
-        "nr",
-        "number",
-        "later",
-        "same",
-        "speed",
-        "rate",
-    ]
-)
+_COUNTED = frozenset([
+    "run", "try", "tries", "pass", "round", "attempt", "test", "measurement", "iteration",
+    "repetition", "day", "night", "week", "versuch", "lauf", "messung", "tag",
+])  # fmt: skip
+_TIMES = frozenset([
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "morning", "noon",
+    "afternoon", "evening", "midnight", "yesterday", "today", "tomorrow", "weekend", "again",
+    "repeat", "repeated", "once",
+])  # fmt: skip
+_DIRECTIONS = frozenset([
+    "upload", "download", "uploading", "downloading", "uplink", "downlink", "up", "down", "send",
+    "sending", "receive", "receiving", "push", "pull", "put", "get",
+])  # fmt: skip
+_FILLERS = frozenset([
+    "the", "in", "on", "at", "of", "and", "a", "more", "no", "nr", "number", "later", "same",
+    "speed", "rate",
+])  # fmt: skip
+
+_TRIES = _COUNTED | _TIMES | _FILLERS
+_KNOWN = _TRIES | {
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
+    "jul", "aug", "sep", "oct", "nov", "dec", "utc", "gmt", "cet", "cest", "est", "edt", "cst",
+    "cdt", "mst", "mdt", "pst", "pdt", "am", "pm", "first", "second", "third", "fourth", "fifth",
+    "next", "last", "another",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -154,14 +117,44 @@ def counts_tries(title: str) -> bool:
     """Whether the heading only says which try or day it is: "Run 2:", "Monday morning"."""
     if len(title) > _LONGEST:
         return False
+    words = _WORD.findall(title.lower())
+    if any(word.isalpha() and word not in _KNOWN for word in words):
+        return False
     dated = _DATE.search(title) is not None
-    words = _WORD.findall((_DATE.sub(" ", title) if dated else title).lower())
+    if dated:
+        words = _WORD.findall(_DATE.sub(" ", title).lower())
     ordinals = [word for word in words if _ORDINAL.fullmatch(word)]
     counted, times = _COUNTED.intersection(words), _TIMES.intersection(words)
-    known = _COUNTED | _TIMES | _FILLERS
-    if not all(word in known or word in ordinals for word in words):
+    if not all(word in _TRIES or word in ordinals for word in words):
         return False
     return dated or bool(times) or bool(counted and ordinals)
+
+
+def changes_nothing(text: str) -> bool:
+    """Whether a line that is no result leaves what is measured below it as it was above."""
+    return counts_tries(text) or _OUTPUT.fullmatch(text) is not None
+
+
+_PARTS_OF_TITLE = re.compile(r"[\w.-]+|[^\w\s]+")
+_GROUP = re.compile(
+    r"(?:aes|chacha|3?des|arcfour|rc4|cbc|ctr|gcm|aead|etm|macs?|ciphers?|modes?|streams?|blocks?"
+    r"|bits?|other|others|old|new|legacy|modern|fast|slow|weak|strong|best|worst|rest|more)\b"
+    r"|\d+$|.*(?:sort|result|bit)",
+    re.I,
+)
+"""Words of headings that part the ciphers of one machine."""
+
+
+def same_form(title: str, other: str) -> bool:
+    """Whether two headings differ in one word, which is no group of ciphers: "web01:", "web02:"."""
+    if not title or title == other or max(len(title), len(other)) > _LONGEST:
+        return False
+    words, others = _PARTS_OF_TITLE.findall(title), _PARTS_OF_TITLE.findall(other)
+    if len(words) != len(others):
+        return False
+    pairs = zip(words, others, strict=True)
+    changed = [pair for pair in pairs if pair[0] != pair[1] and not pair[0].isdecimal()]
+    return len(changed) == 1 and not any(_GROUP.match(word) for word in changed[0])
 
 
 def is_direction(title: str) -> bool:
@@ -172,11 +165,28 @@ def is_direction(title: str) -> bool:
     )
 
 
-def is_same_machine(title: str) -> bool:
-    """Whether figures that repeat below the heading are tries, not another configuration's."""
-    return bool(_NUMBERED.search(title)) or counts_tries(title)
-
-
 def names_other_tool(line: str) -> bool:
     """Whether a line speaks of another way to move bytes than ssh."""
     return len(line) <= _LONGEST and _OTHER_TOOL.search(line) is not None
+
+
+def is_sentence(title: str) -> bool:
+    """Whether a heading that names no machine is too much of a sentence to be a label."""
+    return len(title.split()) > _WORDS_OF_LABEL or _SENTENCE.search(title) is not None
+
+
+def is_of_other_matter(title: str) -> bool:
+    """Whether no figure below a heading was measured through ssh as it usually is.
+
+    It says that they were not measured, are of another tool, or, in words of which only a part is
+    understood, of compressed transfers.
+    """
+    if says_expected(title) or names_other_tool(title):
+        return True
+    is_packed = _PACKED.search(title) is not None and not _UNPACKED.search(title)
+    return is_packed and not said_in(title).compression
+
+
+def says_expected(title: str) -> bool:
+    """Whether a heading says that the figures below it were not measured."""
+    return len(title) <= _LONGEST and _EXPECTED.search(title) is not None

@@ -47,7 +47,7 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
         (
             COMMAND,
             "ssh|scp |sftp|dbclient|dd |head -c|ia32cap|$|# |% |+ |ps c:|done|for |echo |sleep "
-            "|do ",
+            "|do |alias ",
         ),
         (
             FACT,
@@ -62,7 +62,7 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
             "|division by zero|supported|no result|resolve|timed out|no route|host key|connected"
             "|compression|mac|authenticated|pseudo-terminal|warning: perm|dd: |unknown cipher"
             "|bad cipher|refused|rejected|no valid|invalid cipher|sftp> |file list|total size is"
-            "|uploading|fetching|  cmd: ",
+            "|uploading|fetching|resuming|  cmd: ",
         ),
         (FAILURE, "un|no|bad|ref|rej|conn|lost|deni|brok|key|timed|divis|inval|fail|error"),
     )

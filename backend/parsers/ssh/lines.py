@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from parsers.ssh import dd_lines, time_blocks
@@ -15,13 +15,24 @@ from parsers.ssh.hints import COMMAND, FACT, FAILURE, LOG, NAME, RATE, RESULT
 from parsers.ssh.listed import Listed, ListedName, ListedRate
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.time_blocks import TimeSpan
-from parsers.ssh.transfer_reports import Report, Transferred, reports, session
+from parsers.ssh.transfer_reports import (
+    Copying,
+    Report,
+    SentPart,
+    Transferred,
+    copying,
+    reports,
+    sent_little,
+    session,
+)
+from parsers.ssh.units import UNIT_SOUGHT
 
 _FAILURE = re.compile(
     r"unknown cipher|bad (?:ssh2? )?(?:cipher|mac)|no matching (?:cipher|mac)|unable to negotiate"
     r"|connection (?:refused|closed by|reset)|lost connection|permission denied \(|broken pipe"
     r"|host key verification|could not resolve|no route to host|timed out|division by zero"
     r"|(?:unsupported|invalid) cipher|no valid ciphers"
+    r"|^warning: .{0,20}none cipher"
     r"|cipher.{0,40}(?:refused|rejected|unsupported|not (?:available|offered|supported))",
     re.I,
 )
@@ -32,19 +43,30 @@ _NO_RESULT = re.compile(
 )
 """Behind the name of a cipher: words that alone on a line could be about anything."""
 _NEGOTIATED = re.compile(
-    r"kex: client->server(?: cipher:)? (?P<cipher>[^\s:]{1,60})(?: MAC:)? (?P<mac>[^\s:]{1,60})"
+    r"kex: (?P<way>client->server|server->client)(?: cipher:)?"
+    r" (?P<cipher>[^\s:]{1,60})(?: MAC:)? (?P<mac>[^\s:]{1,60})"
     r"(?: compression:)? (?P<packed>\S{1,30})"
 )
 _CHATTER = re.compile(
     r"\s*(?:debug[123]: |load: [\d.]{3,8} {1,3}cmd: |Transferred: sent"
     r"|Bytes per second: sent|Enter passphrase"
     r"|(?:s|rec)e(?:nd|iv)ing incremental file list|total size is \d|building file list"
-    r"|sftp> |(?:Upload|Fetch)ing \S|Connected to \S{1,80}$"
+    r"|sftp> (?!!)|(?:Upload|Fetch|Resum)ing \S|Connected to \S{1,80}$"
     r"|Warning: Permanently|Authenticated to |Pseudo-terminal|Connection to \S{1,80} closed"
     r"|\S{1,80}'s password:|NEXT AUTHMETHOD|AUTH (?:FAILURE|SUCCESS)|CONNECTED$"
     r"|COMMAND_EXITSTATUS|dd: )"
 )
-_SETTING = re.compile(r"\s*(?P<name>MACs?|compression)\s*[:=]\s*(?P<value>\S+)\s*$", re.I)
+_SETTING = re.compile(
+    r"\s*(?P<name>MACs?|compression)\s*[:=]\s*(?P<value>[\w@.-]+?)[.:]?\s*$", re.I
+)
+_COMPRESSIONS = {"yes": True, "on": True, "zlib": True, "true": True, "zlib@openssh.com": True} | {
+    "no": False, "off": False, "none": False, "false": False,
+}  # fmt: skip
+_PEER = re.compile(
+    r"\s*(?:debug1: )?(?:Connect(?:ed|ing) to|Connection to|Authenticated to|\S+'s password:"
+    r"|Warning: Permanently)"
+)
+"""Lines that say with which machine a connection is."""
 _ASKS_DD = re.compile(
     r"[^|;&]{0,80}[$#%]\s(?:sudo )?(?:p?kill|killall)\s[^|;&]{0,40}(?:USR1|INFO)\b"
 )
@@ -90,6 +112,9 @@ class Agreed:
 
     cipher: CipherName | None
     compression: bool
+    mac: str | None = None
+    downward: bool = False
+    """Whether it is about what the server sends."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +123,7 @@ class Setting:
 
     mac: str | None = None
     compression: bool | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,6 +132,7 @@ class Facts:
 
     environment: Mapping[str, Any]
     node: str | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +147,8 @@ Event = (
     | TimeSpan
     | Report
     | Transferred
+    | SentPart
+    | Copying
     | Failure
     | Records
     | CutSummary
@@ -136,6 +165,8 @@ def events_of(text: str, lists: ListReader, hints: int) -> list[Event]:
         return [Aside()] if lists.is_ruler(text) else []
     if hints & LOG and _CHATTER.match(text) and not _holds_result(text):
         return _log_line(text)
+    if text.lstrip()[:2] == "+ " and hints & RATE and hints & NAME and UNIT_SOUGHT.search(text):
+        return []  # a row that a diff adds, or a command that `set -x` shows
     events: list[Event] = []
     at = 0
     is_clear = True
@@ -143,7 +174,7 @@ def events_of(text: str, lists: ListReader, hints: int) -> list[Event]:
         before, event = text[at:start], _echoed(text[at:start], result)
         said = _before_result(before, result, lists)
         is_clear &= bool(said) or _is_harmless(before, event)
-        events += [*said, event]
+        events += [*said, _with_file(before, event)]
         at = end
     rest = text[at:]
     if not events:
@@ -204,6 +235,13 @@ def _is_harmless(text: str, result: Event) -> bool:
     return all(map(_HARMLESS.fullmatch, words)) or dd_lines.is_verb(text)
 
 
+def _with_file(before: str, event: Event) -> Event:
+    """The report of scp or sftp with the name of the file, which stands before it."""
+    if isinstance(event, Report) and event.kind == "try" and _FILE.fullmatch(before):
+        return replace(event, file=before.strip())
+    return event
+
+
 def _is_measured(event: Event) -> bool:
     is_time = isinstance(event, TimeSpan) and event.kind == "real"
     return is_time or isinstance(event, (DdSummary, Report))
@@ -255,12 +293,16 @@ def _log_line(text: str) -> list[Event]:
     found = _NEGOTIATED.search(text)
     if found:
         agreed = cipher_name(found["cipher"])
-        return [Agreed(agreed, found["packed"].strip("<>").lower() != "none")]
+        compression = found["packed"].strip("<>").lower() != "none"
+        is_downward = found["way"].startswith("server")
+        return [Agreed(agreed, compression, mac_name(found["mac"]), is_downward)]
     facts = facts_of(text) if "OpenSSH_" in text else None
-    if facts:
-        return [Facts(facts)]
-    if said := session(text):
+    if facts or _PEER.match(text):
+        return [Facts(facts or {}, text=text)]
+    if said := session(text) or copying(text):
         return [said]
+    if sent_little(text):
+        return [SentPart()]
     if _CHATTER.match(text):
         return [Failure()] if _FAILURE.search(text) else [Aside()]
     return []
@@ -279,14 +321,15 @@ def _setting(text: str) -> list[Event]:
     if found is None:
         return []
     if found["name"].lower() == "compression":
-        return [Setting(compression=found["value"].lower() in ("yes", "on", "zlib", "true"))]
+        compression = _COMPRESSIONS.get(found["value"].lower())
+        return [] if compression is None else [Setting(compression=compression, text=text)]
     mac = mac_name(found["value"])
-    return [Setting(mac=mac)] if mac else []
+    return [Setting(mac=mac, text=text)] if mac else []
 
 
 def _facts(text: str) -> list[Event]:
     facts = facts_of(text)
-    return [] if facts is None else [Facts(facts, node_of(text))]
+    return [] if facts is None else [Facts(facts, node_of(text), text)]
 
 
 _READERS: tuple[tuple[int, Callable[[str], list[Event]]], ...] = (

@@ -35,7 +35,7 @@ _SKIP = re.compile(
 )
 _DIFFERENCE = re.compile(
     r"(?:\b|_)(?:chang|loss|delta|diff|gain|increase|decrease|improve|overhead|penalty|änderung"
-    r"|verlust|gewinn|unterschied|perte|écart|variation|limit|target|expected"
+    r"|erwart|soll\b|claim|promis|verlust|gewinn|unterschied|perte|écart|variation|limit|target|expected"
     r"|theor|extrapol|estimat|guess|normali[sz]|typo|per (?:core|thread|[gm]hz|watt|cpu|stream))"
     r"|[Δδ差]|増減",
     re.I,
@@ -85,7 +85,7 @@ _TITLE = re.compile(
 _WORD = re.compile(r"[^\W\d_]+|[%#]")
 _TITLE_WORD = re.compile(r"\w+|%")
 _REST = re.compile(r"\s*[(\[,].*$")
-_TRIES = re.compile(r"\b(?:tries|runs|passes|attempts|rounds|versuche|läufe)\b", re.I)
+_TRIES = re.compile(r"\b(?:tries|runs|passes|attempts|rounds|times|twice|versuche|läufe)\b", re.I)
 CAPTION_LIMIT = 120
 TITLES_LIMIT = 1000
 """Characters of a line with titles."""
@@ -218,12 +218,22 @@ def _titles(text: str, cells: list[str], unit: Unit | None) -> Header | None:
     if len(cells) < 2 or not columns:
         return None
     separator = _separator(text)
-    named = columns[0].kind == "name" or _names_later(cells, columns)
+    corner = 1 if columns[0].label == "" and len(columns) > 1 else 0
+    if _are_tries(columns[corner + 1 :]) and columns[corner].kind in ("other", "unclear"):
+        columns[corner] = replace(columns[corner], kind="name")
+    named = "name" in (columns[0].kind, columns[corner].kind) or _names_later(cells, columns)
     numbered = any(PLAIN_NUMBER.fullmatch(cell) for cell in cells)
     titled = any(one.mac or one.cipher for one in columns[1:]) and _is_corner(columns, text)
     if not named and (numbered or not titled):
         return None
     return Header(_value_columns(columns), unit, separator=separator, titles=tuple(columns))
+
+
+def _are_tries(columns: list[Column]) -> bool:
+    """Whether titles understood as tries, with or without their mean, say what stands below."""
+    return all(one.kind in ("try", "mean") for one in columns) and any(
+        one.kind == "try" for one in columns
+    )
 
 
 def _names_later(cells: list[str], columns: list[Column]) -> bool:
@@ -320,6 +330,11 @@ def is_summary(title: str) -> bool:
     return bool(sums_up or any(pattern.search(title) for pattern in patterns))
 
 
+def says_tries(words: str) -> bool:
+    """Whether words say that several numbers of a row are tries."""
+    return _TRIES.search(words) is not None
+
+
 def is_no_measurement(words: str) -> bool:
     """Whether words say that a rate is a difference, a bound or a guess."""
     return _DIFFERENCE.search(words) is not None
@@ -360,7 +375,7 @@ def _column(cell: str) -> Column:
     unit = unit_within(label)
     bare = _REST.sub("", label).strip()
     cipher, mac = cipher_name(bare), mac_name(bare)
-    own = UNIT_SOUGHT.sub(" ", bare).strip(" ()[],:/-") if unit else label
+    own = UNIT_SOUGHT.sub(" ", bare).strip(" ()[],:/-_") if unit else label
     own = own.removesuffix(" in").removesuffix(" en")
     return Column(_kind(own.replace("_", " "), unit, cipher, mac), own or label, unit, cipher, mac)
 

@@ -49,120 +49,26 @@ _ASIDE_UNITS = frozenset(["s", "sec", "secs", "second", "seconds", "ms", "%", "x
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)?(?:[kmgt]i?b|[kmgt]i?bytes?|bytes)", re.I)
 _AMOUNT_UNIT = re.compile(r"[kmgt]i?b|[kmgt]i?bytes?|bytes", re.I)
 _BAD_NUMBERS = frozenset(["inf", "-inf", "infinity", "nan", "-nan", "infk"])
-_BLANKS = frozenset(
-    [
-        "-",
-        "--",
-        "---",
-        "–",
-        "—",
-        "n/a",
-        "na",
-        "unsupported",
-        "failed",
-        "fail",
-        "error",
-        "none",
-        "null",
-        "unavailable",
-        "x",
-        "refused",
-    ]
-)
-_TRY = frozenset(
-    [
-        "try",
-        "run",
-        "attempt",
-        "pass",
-        "round",
-        "test",
-        "iteration",
-        "versuch",
-        "lauf",
-        "försök",
-        "essai",
-    ]
-)
-_FILLERS = frozenset(
-    [
-        "cipher",
-        "algorithm",
-        "mac",
-        "speed",
-        "rate",
-        "throughput",
-        "bandwidth",
-        "transfer",
-        "average",
-        "avg",
-        "mean",
-        "median",
-        "result",
-        "average:",
-        "and",
-        "+",
-        "=>",
-        "->",
-        "~>",
-        ":",
-        "no",
-        "nr",
-        "is",
-        "encryption",
-        "real",
-        "•",
-        "·",
-        "-",
-        "–",
-        "—",
-        "*",
-        ">",
-        ".",
-    ]
-)
-RATE_WORDS = _FILLERS | _TRY
+_BLANKS = frozenset([
+    "-", "--", "---", "–", "—", "n/a", "na", "unsupported", "failed", "fail", "error", "none",
+    "null", "unavailable", "x", "refused",
+])  # fmt: skip
+TRY_WORDS = frozenset([
+    "try", "run", "attempt", "pass", "round", "test", "iteration", "versuch", "lauf", "försök",
+    "essai",
+])  # fmt: skip
+_FILLERS = frozenset([
+    "cipher", "algorithm", "mac", "speed", "rate", "throughput", "bandwidth", "transfer", "average",
+    "avg", "mean", "median", "result", "average:", "and", "+", "=>", "->", "~>", ":", "no", "nr",
+    "is", "encryption", "real", "•", "·", "-", "–", "—", "*", ">", ".",
+])  # fmt: skip
+RATE_WORDS = _FILLERS | TRY_WORDS
 """Words that may stand beside a rate without making it another thing's."""
-UNIT_WORDS = frozenset(
-    [
-        "b",
-        "kb",
-        "mb",
-        "gb",
-        "tb",
-        "kib",
-        "mib",
-        "gib",
-        "tib",
-        "kbit",
-        "mbit",
-        "gbit",
-        "kbps",
-        "mbps",
-        "gbps",
-        "mo",
-        "go",
-        "ko",
-        "s",
-        "sec",
-        "second",
-        "seconds",
-        "byte",
-        "bytes",
-        "kbyte",
-        "mbyte",
-        "kbytes",
-        "mbytes",
-        "gbytes",
-        "bits",
-        "bit",
-        "per",
-        "ms",
-        "e",
-        "inf",
-        "nan",
-    ]
-)
+UNIT_WORDS = frozenset([
+    "b", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "kbit", "mbit", "gbit", "kbps", "mbps",
+    "gbps", "mo", "go", "ko", "s", "sec", "second", "seconds", "byte", "bytes", "kbyte", "mbyte",
+    "kbytes", "mbytes", "gbytes", "bits", "bit", "per", "ms", "e", "inf", "nan",
+])  # fmt: skip
 """Words of units, and numbers in words."""
 _MEANS = frozenset(["average", "avg", "mean", "median"])
 BOUND = "≥"
@@ -279,7 +185,7 @@ def _other_kind(lower: str) -> Kind:
         return "aside"
     if re.fullmatch(r"#\d{1,3}", lower):
         return "aside"
-    return "try" if lower in _TRY else "word"
+    return "try" if lower in TRY_WORDS else "word"
 
 
 def _is_looked_at(token: Token) -> bool:

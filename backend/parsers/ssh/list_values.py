@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from parsers.ssh.list_tables import Column, Header
-from parsers.ssh.list_tokens import RATE_WORDS, UNIT_WORDS, Value
+from parsers.ssh.list_tokens import RATE_WORDS, TRY_WORDS, UNIT_WORDS, Value
 from parsers.ssh.listed import ListedRate
 from parsers.ssh.units import number_of
 
@@ -17,7 +17,14 @@ _CHANGE = re.compile(
 )
 """Two numbers with an arrow or a slash between them: before and after, or two machines."""
 _REMARK = re.compile(r"\d[^()\d]{0,20}\(([^()]{1,80})\)(?=[^()]*\d)")
+_COUNTED = re.compile(rf"\b(?:{'|'.join(sorted(TRY_WORDS))})\s?#?\d{{1,3}}\s?[:=]", re.I)
+_SIGN = re.compile(
+    r"(?<![\w.,-])\d[\d.,]{0,20}(?:\s?[a-zA-Z]{1,7}/s\w{0,5})?"
+    r"(?:\s{0,3}[\[{&?<>=]{1,3}\s{0,3}|:)\d"
+)
+"""Two numbers with a sign between them that does not only part them."""
 _WORD = re.compile(r"[^\W\d_]+")
+_STARRED = re.compile(r"(?<![^\s,;|])\*\*?\d")
 _ALL_WORDS = RATE_WORDS | UNIT_WORDS
 
 
@@ -123,11 +130,17 @@ def _are_tries(cells: Sequence[Value], text: str) -> bool:
         return False
     if cells[0].text.isdecimal() and not all(one.text.isdecimal() for one in cells):
         return False  # the size of a key, a row's number, digits before a space
+    if 0 < len(_STARRED.findall(text)) < len(cells):
+        return False  # the mean or the best of them
     return _span(cells) <= SPREAD_OF_TRIES and not _is_told_apart(text)
 
 
 def _is_told_apart(text: str) -> bool:
-    """Whether arrows, slashes or words in brackets stand between the numbers."""
+    """Whether arrows, slashes, other signs or words in brackets stand between the numbers."""
+    if text.count("|") == 1 and re.search(r"\d\|\d", text):
+        return True
+    if _SIGN.search(_COUNTED.sub(" ", text)):
+        return True
     if any(mark in text for mark in (">", "→", "⇒", "/ ")) and _CHANGE.search(text):
         return True
     remarks = _REMARK.findall(text) if "(" in text else []

@@ -25,6 +25,8 @@ class ListedRate(NamedTuple):
     """Which table of the text it stands in: one row that is not understood spoils them all."""
     remark: str = ""
     """Words in brackets or behind a # on its line that may say of which configuration it is."""
+    row_number: int | None = None
+    """A number left of the name that no title explains."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,15 @@ class ListedName:
     attempt: bool
     bare: bool
     remark: str = ""
+    amount: int | None = None
+    """Bytes that its line states."""
+
+
+@dataclass(frozen=True)
+class TableTitles:
+    """The titles of a table, or a caption with the unit of what follows."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -45,4 +56,4 @@ class ListedTitle:
     text: str
 
 
-Listed = ListedRate | ListedName | ListedTitle
+Listed = ListedRate | ListedName | ListedTitle | TableTitles

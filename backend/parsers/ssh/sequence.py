@@ -5,24 +5,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from documents.types import Acceleration
 from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands import Command
-from parsers.ssh.dd_lines import DdSummary
-from parsers.ssh.environment import facts_of_title, merged, names_machine
+from parsers.ssh.dd_lines import DdSummary, amount_alone
+from parsers.ssh.environment import contradicts, facts_of_title, merged, names_machine
 from parsers.ssh.headings import (
     NOTHING,
     Headed,
+    changes_nothing,
     counts_tries,
     is_direction,
-    is_same_machine,
+    is_of_other_matter,
+    is_sentence,
     names_other_tool,
     names_setting,
     said_in,
+    same_form,
 )
 from parsers.ssh.hints import NAME, RATE
 from parsers.ssh.lines import (
     Agreed,
+    Aside,
     CutSummary,
     Event,
     Facts,
@@ -32,20 +35,28 @@ from parsers.ssh.lines import (
     events_of,
 )
 from parsers.ssh.list_tokens import tokens_of
-from parsers.ssh.listed import ListedName, ListedRate, ListedTitle
+from parsers.ssh.listed import ListedName, ListedRate, ListedTitle, TableTitles
 from parsers.ssh.names import CipherName
 from parsers.ssh.time_blocks import TimeSpan
-from parsers.ssh.transfer_reports import Kind, Report, Transferred
+from parsers.ssh.transfer_reports import Copying, Kind, Report, SentPart, Transferred
 from parsers.ssh.try_blocks import LISTING, Block, Clock
 from parsers.ssh.units import UNIT
+from parsers.ssh.untitled_columns import Above
 
 NOTHING_SAID = Command(ssh=True, by_variable=True, names="before")
+_RESULTS = (
+    *(ListedName, DdSummary, TimeSpan, Records, Report, CutSummary),
+    *(Transferred, SentPart, Copying, Agreed, Aside),
+)
+"""What a list or a transfer prints: it leaves machine, settings and versions as they were."""
+_UNCLEAR: dict[str, Any] = {"ssh": False, "apart": True, "problem": "columns_unclear"}
 TITLE_LIMIT = 120
 MOST_FOUND = 50_000
 MOST_PLACES = 1_000
 """Machines, of which run documents hold 200."""
 
 _STATES_RATE = re.compile(r"\d ?" + UNIT, re.I)
+_BARE_WORD = re.compile(r"\s*\w[\w.-]{0,80}\w\s*")
 _ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
 
 
@@ -58,11 +69,23 @@ class Place:
     label: str | None = None
     heading: "_Title | None" = None
     """The heading above it, which is its label if another machine's figures follow."""
+    title: str = ""
+    """The words of the heading above it, whatever it is for."""
     after: "Place | None" = None
     """The place before it, where nothing but repeated ciphers tells the two apart."""
     measured: bool = False
+    expected: bool = False
+    """Whether its figures were no results, by the heading above them."""
     environment: dict[str, Any] = field(default_factory=dict)
     seen: set[tuple[Any, ...]] = field(default_factory=set)
+    said: set[str] = field(default_factory=set)
+    """Lines of facts."""
+
+    def learn(self, facts: Facts) -> None:
+        """What a line says of it; what was said first stays."""
+        self.said.add(facts.text)
+        self.host = facts.node or self.host
+        self.environment = merged(self.environment, facts.environment)
 
 
 class Found(NamedTuple):
@@ -72,8 +95,13 @@ class Found(NamedTuple):
     what: ListedRate | Block
     command: Command
     place: Place
-    context: tuple[int, int] = (0, 0)
+    context: tuple[Any, ...] = ()
     """As of a block: results of a cipher in another context are no further tries of it."""
+
+    @property
+    def circumstances(self) -> tuple[Any, ...]:
+        """What is the same for all tries of one series, as far as the text says."""
+        return (*self.context, self.command.wording, self.command.amount)
 
 
 @dataclass
@@ -82,6 +110,11 @@ class _Title:
 
     line: int
     text: str
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is a word alone, which may be anything."""
+        return _BARE_WORD.fullmatch(self.text) is not None
 
     @property
     def label(self) -> str:
@@ -96,6 +129,8 @@ class SshSequence:
     lists: ListReader
     depths: Mapping[int, int] = field(default_factory=dict)
     """How deep a line is quoted, for those that are."""
+    gaps: frozenset[int] = frozenset()
+    """Lines before which another parser understood some."""
     found: list[Found] = field(default_factory=list)
     places: list[Place] = field(default_factory=lambda: [Place(1)])
     understood: set[int] = field(default_factory=set)
@@ -103,6 +138,10 @@ class SshSequence:
     """Lines that were not understood, or of which a piece was not."""
     cut: list[int] = field(default_factory=list)
     commands: list[tuple[int, Command]] = field(default_factory=list)
+    mixed_from: float = float("inf")
+    """The line from which on no result can be told from those of other jobs or settings."""
+    _job: int | None = None
+    """The line of a transfer left to run in the background."""
     _line: int = 1
     _base: Command = NOTHING_SAID
     _block: Block = field(default_factory=lambda: Block(1, NOTHING_SAID))
@@ -114,10 +153,29 @@ class SshSequence:
     """How many were found before that command."""
     _prints_name: bool = False
     """Whether a script printed a variable since the ssh command before."""
-    _breaks: list[int] = field(default_factory=lambda: [0])
-    """Lines that are not understood, the one in force last."""
+    _changed: int = 0
+    """How many lines may have changed the machine, a setting or a version."""
+    _ran: tuple[str, int] = ("", 0)
+    """The last command that did more than look, and how many results were found before it."""
+    _prompt: str = ""
+    _titles: str = ""
+    """Of the last table, as they stand."""
+    _facts_after: list[tuple[int, Facts]] = field(default_factory=list)
+    """Facts below the results of a place, which may be those of the next."""
+    _amount: int | None = None
+    """Bytes of the transfers below, by a heading that says no more."""
+    _loops: frozenset[str] = frozenset()
+    """Variables of the script's loops."""
+    _varies: bool = False
+    """Whether a loop changes more than the cipher."""
+    _sent: tuple[Command, int] = (NOTHING_SAID, 0)
+    """The last command that sends, and how many lines had changed something before it."""
+    _above: Above = field(default_factory=Above)
     _heads: Headed = NOTHING
-    _masked: Acceleration = "default"
+    _mask: Command = NOTHING_SAID
+    """The command that set the mask in force."""
+    _several: set[str] | None = None
+    """Ciphers listed below a command that may list several machines; None below another."""
     _bare_names: int = 0
     _listing: bool = False
     _rows: set[str] = field(default_factory=set)
@@ -127,7 +185,11 @@ class SshSequence:
         """One line (or a command of several)."""
         self._line = numbers[0]
         events = events_of(text, self.lists, hints)
+        self._above.doubt(events, self.lists)
+        if not self.gaps.isdisjoint(numbers):
+            self._end_series()
         meant = [self._take(event) for event in events]
+        self._above.see(text, events if any(meant) else None, self.lists)
         if any(meant):
             self.understood.update(numbers)
             return
@@ -145,16 +207,58 @@ class SshSequence:
         if not _ONE_WORD.fullmatch(text):
             self._listing = False
         block = self._block
-        is_output = block.command.typed and not block.command.ssh
-        if not is_output and not is_same_machine(text):
-            self._breaks.append(self._line)
-        in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
-        if not in_force or counts_tries(text):
+        if changes_nothing(text) or block.names_file(text.strip()):
             return
-        is_other = names_other_tool(text) or _names_other_cipher(text, block.cipher)
-        if is_other or not block.is_empty or block.listed > 1:
+        block.foreign |= block.is_empty and block.cipher is None and names_other_tool(text)
+        in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
+        if in_force and (
+            not block.is_empty
+            or block.listed > 1
+            or names_other_tool(text)
+            or _names_other_cipher(text, block.cipher)
+        ):
             self._close()
             self._block.foreign = True
+        self._end_series()
+
+    def _end_series(self) -> None:
+        """What is measured from here on is no further try of anything above."""
+        self._changed += 1
+        if not self._block.is_empty:
+            self._close()
+        self._block.context = self._here
+
+    def _keeps(self, event: Event) -> bool:
+        """Whether machine, settings and versions are known to be the same below as above."""
+        if isinstance(event, Command):
+            return self._keeps_on(event)
+        if isinstance(event, Facts):
+            target = self._block.command.target_name
+            return event.text in self._place.said or bool(target and target in event.text)
+        if isinstance(event, Setting):
+            return self._block.cipher is not None and self._block.is_empty
+        if isinstance(event, TableTitles):
+            return event.text == self._titles
+        if isinstance(event, ListedTitle):
+            return changes_nothing(event.text)
+        if isinstance(event, Failure):  # else a session may have ended: of whichever machine
+            block = self._block
+            return block.cipher is not None or (block.command.ssh and block.command.typed)
+        return isinstance(event, _RESULTS)
+
+    def _keeps_on(self, command: Command) -> bool:
+        """A transfer, the same command once more, or one that only looks, at the same prompt."""
+        if command.typed and not command.traced:
+            unnamed = "$" if self._is_measured else command.prompt
+            if command.prompt != (self._prompt or unnamed):
+                return False
+        if command.ssh:
+            return not command.login
+        if command.keeps or command.sets_mask:
+            return True
+        wording, found = self._ran
+        is_output = len(self.found) > found or not self._block.is_empty
+        return command.typed and command.wording == wording and is_output
 
     @property
     def is_full(self) -> bool:
@@ -164,36 +268,51 @@ class SshSequence:
     def end(self) -> None:
         """The last block is over."""
         self._end_results()
+        for _, facts in self._facts_after:
+            self._place.learn(facts)
 
     def _take(self, event: Event) -> bool:
         """One event; False if it means nothing where it stands."""
         if isinstance(event, ListedRate):
             return self._rate(event)
+        if not self._keeps(event):
+            self._end_series()
         if isinstance(event, Command):
             self._command(event)
         elif isinstance(event, ListedName):
             self._name(event)
         elif isinstance(event, ListedTitle):
             self._maybe_title(event.text)
+        elif isinstance(event, TableTitles):
+            self._titles = event.text
         elif isinstance(event, Facts):
             self._facts(event)
+        elif isinstance(event, Setting):
+            self._setting(event)
         elif isinstance(event, (DdSummary, TimeSpan, Records, Report)):
-            self._result(event)
+            return self._result(event)
         else:
             self._remark(event)
         return True
 
-    def _result(self, event: DdSummary | TimeSpan | Records | Report) -> None:
+    def _result(self, event: DdSummary | TimeSpan | Records | Report) -> bool:
         block = self._block
+        if block.cipher is None and self._heading and names_other_tool(self._heading.text):
+            self._last = self._heading = None  # it was about this result
         if isinstance(event, Records):
             block.records = block.records or event.counts
         elif isinstance(event, DdSummary):
             block.add_summary(self._line, event)
         elif isinstance(event, Report):
+            if not block.is_of(event):
+                return False
+            if event.received and block.agreed and block.downward:
+                block.cipher = block.downward
             block.add_rate(self._line, event)
         elif event.kind == "real":
             block.clocks.append(Clock(self._line, event.seconds))
         self._bare_names = 0
+        return True
 
     def _remark(self, event: Event) -> None:
         """What changes the meaning of the block it stands in."""
@@ -204,96 +323,176 @@ class SshSequence:
             self.cut.append(self._line)
         elif isinstance(event, Transferred):
             block.moved = event.moved
+        elif isinstance(event, SentPart):
+            block.sent_part = True
+        elif isinstance(event, Copying):
+            self._copying(event)
         elif isinstance(event, Agreed):
             self._agreed(event)
-        elif isinstance(event, Setting):
-            block.mac = event.mac or block.mac
-            if event.compression is not None:
-                block.compression = event.compression
+
+    def _setting(self, setting: Setting) -> None:
+        """Of the block below whose name it stands; else it is a heading of what follows."""
+        block = self._block
+        if block.cipher is None or not block.is_empty:
+            self._maybe_title(setting.text)
+            return
+        block.mac = setting.mac or block.mac
+        if setting.compression is not None:
+            block.compression = setting.compression
+
+    def _copying(self, event: Copying) -> None:
+        """A file of sftp: those sent and those fetched are no tries of one another."""
+        base = self._base
+        if event.direction == "resumed":
+            base = replace(base, ssh=False, apart=True, problem="command_unclear")
+        block = Block(self._line, base, self._block.cipher, self._block.mac)
+        block.compression = self._block.compression
+        block.command = replace(base, wording=f"{base.wording} {event.direction}")
+        self._open(block)
 
     def _agreed(self, event: Agreed) -> None:
         """A new connection in a client's log; it is the command's unless that has its results."""
         if not self._block.is_empty:
             self._close()
         block = self._block
-        if block.cipher is None or block.agreed:
-            block.cipher, block.agreed = event.cipher, True
         block.compression |= event.compression
+        block.mac = block.mac or event.mac
+        if event.downward:
+            block.downward = event.cipher
+        elif block.cipher is None or block.agreed:
+            block.cipher, block.agreed = event.cipher, True
 
     def _facts(self, event: Facts) -> None:
         if event.node and self._place.host not in (None, event.node):
-            self._new_place(self._place.label)
-        if event.node:
-            self._place.host = event.node
-        place = self._place
-        place.environment = merged(place.environment, event.environment)
+            self._new_place(self._place.label, self._line)
+        elif self._is_measured and contradicts(self._place.environment, event.environment):
+            first = self._facts_after[0][0] if self._facts_after else self._line
+            host = self._place.host
+            self._new_place(None, first)
+            self._place.host = None if "cpu" in event.environment else host
+        if self._place.measured:
+            self._facts_after.append((self._line, event))
+        else:
+            self._place.learn(event)
 
     @property
     def _place(self) -> Place:
         return self.places[-1]
 
-    def _new_place(self, label: str | None) -> None:
-        """Another machine or configuration; one of which nothing is known yet takes its label."""
+    @property
+    def _is_measured(self) -> bool:
+        return self._place.measured or not self._block.is_empty
+
+    def _new_place(self, label: str | None, line: int) -> None:
+        """Another machine or configuration, whose facts stand from a line on.
+
+        One of which nothing is known yet takes its label.
+        """
         self._close()
-        if self._place.measured:
+        before = self._place
+        if before.measured:
             heading = self._place.heading
             if heading and not self._place.label:
                 self._place.label = heading.label
                 self.understood.add(heading.line)
             self.places.append(Place(self._line, label=label))
+            for number, facts in self._facts_after:
+                (before if number < line else self._place).learn(facts)
+            self._facts_after.clear()
         else:
             self._place.label = label
 
     def _command(self, command: Command) -> None:
         self.commands.append((self._line, command))
         if command.host and command.host != self._place.host:
-            if self._place.host is not None:
-                self._new_place(None)
+            if self._place.host is not None or self._is_measured:
+                self._new_place(None, self._line)
             self._place.host = command.host
+        if command.typed and not command.traced:
+            self._prompt, self._loops, self._varies = command.prompt, frozenset(), False
+        self._loops |= command.loops
+        if command.varies & self._loops:
+            self._varies = True
+        if command.ssh and self._varies:
+            command = replace(command, **_UNCLEAR, far_end=True)
+        if command.typed:
+            self._several = set() if command.several else None
         if command.typed or command.lists_ciphers:
             self._listing = command.lists_ciphers
-        if command.masks is not None and not command.ssh and command.amount is None:
-            self._masked = command.masks
+        if command.sets_mask:
+            self._close()
+        if command.sets_mask or not (command.ssh or command.keeps or self._mask.sets_mask):
+            self._mask = NOTHING_SAID if command.wording.startswith("unset") else command
+        if command.changes_ssh:
+            self.mixed_from = min(self.mixed_from, self._line)
         if command.ssh:
             self._transfer(command)
         else:
             self._elsewhere(command)
+        if not command.keeps:
+            self._ran = command.wording, len(self.found)
 
     def _elsewhere(self, command: Command) -> None:
         """A command that sends nothing through ssh; in a script it may prepare what is sent."""
+        if command.waits:
+            self._job = None
+            return
         if command.names and self._base.names:
             self._prints_name = True
         elif command.names and self._block.is_empty and len(self.found) == self._found_before:
             self._base = replace(self._base, names="after")
-        if command.far_end and command.by_variable:
+        is_typed = command.typed and not command.traced
+        if command.far_end and (command.by_variable or command.problem):
             self._base = command
+        elif is_typed and names_other_tool(command.wording) and not command.keeps:
+            self._base = replace(NOTHING_SAID, problem="command_unclear")
+        elif is_typed and self._base.problem:
+            self._base = NOTHING_SAID
         elif command.amount is not None and not command.typed:
             self._base = replace(self._base, amount=command.amount)
-        if (command.typed and not command.traced) or command.apart or command.lists_ciphers:
+        if is_typed or command.apart or command.lists_ciphers:
             self._open(Block(self._line, command))
         elif command.amount is not None and self._block.is_empty:
             self._block.command = replace(self._block.command, amount=command.amount)
 
     def _transfer(self, command: Command) -> None:
         """A command that sends through ssh; a heading right before it may name the cipher."""
+        if self._job is not None and not command.traced:
+            self.mixed_from = min(self.mixed_from, self._job)
+        self._job = self._line if command.job else None
         self._listing = False
         earlier = self._block
+        sent, changed = self._sent
+        self._sent = command, self._changed
+        # Of a script: the results of several commands that it lists stand below the last.
+        is_listed = sent.wording != "" and not (sent.typed or command.typed)
+        is_same = (sent.wording, sent.cipher, changed) == (
+            command.wording,
+            command.cipher,
+            self._changed,
+        )
+        is_unanswered = earlier.is_empty and len(self.found) == self._found_before
         self._end_results()
         if self._prints_name and not command.names:
             command = replace(command, names="before")
         self._prints_name = False
         pending = earlier.is_empty and earlier.cipher is not None
-        same = command.cipher is None or command.cipher == earlier.cipher
+        # A cipher that is not known took the place of the one that the command before named.
+        unknown = command.unclear and command.cipher is None and earlier.command.cipher is not None
+        same = not unknown and command.cipher in (None, earlier.cipher)
         if command.amount is None and (pending or not command.typed or command.traced):
             command = replace(command, amount=self._base.amount)
         self._base = command
         command = self._context(command)
         block = Block(self._line, command, command.cipher, command.mac)
+        block.foreign = unknown
         block.compression = command.compression
         if pending and same and earlier.command is not command:
             block.cipher, block.attempt = earlier.cipher, earlier.attempt
             block.mac = block.mac or earlier.mac
             block.compression |= earlier.compression
+        if is_listed and is_unanswered and not is_same:
+            block.command = replace(command, **_UNCLEAR)
         self._open(block)
 
     def _end_results(self) -> None:
@@ -304,25 +503,31 @@ class SshSequence:
         last = self._block
         self._close()
         first, base = self._first, self._base
-        result_first = first is not None and first.cipher is None and not first.is_elsewhere
+        is_apart = first is None or first.is_elsewhere or first.foreign
+        result_first = first is not None and first.cipher is None and not is_apart
         name_last = first is not None and last.cipher is not None and last.lacks(first)
-        if base.names == "after" or (base.by_variable and result_first and name_last):
+        blocks = [
+            one.what for one in self.found[self._found_before :] if isinstance(one.what, Block)
+        ]
+        # A name last may be that of the result above; without it the end may be cut off.
+        is_named = name_last or (not base.wording and any(one.cipher for one in blocks))
+        if base.names == "after" or (base.by_variable and result_first and is_named):
             last.cipher = None
-            for one in self.found[self._found_before :]:
-                if isinstance(one.what, Block):
-                    one.what.unordered = True
+            for block in blocks:
+                block.unordered = True
         self._first, self._found_before = None, len(self.found)
 
     def _name(self, name: ListedName) -> None:
-        if self._listing and name.bare:
+        if (self._listing and name.bare) or self._block.goes_on_with(name.cipher):
             return
         self._bare_names = self._bare_names + 1 if name.bare else 0
         self._use_title((name.cipher.name, name.mac))
-        base = self._context(self._base)
+        base = self._context(replace(self._base, says_amount=name.amount))
         block = Block(self._line, base, name.cipher, name.mac or base.mac)
         block.attempt = name.attempt
         block.compression = base.compression
         block.listed = self._bare_names
+        block.titled = name.bare and self._above.titles_lines(self.lists)
         block.remark = name.remark
         self._open(block)
 
@@ -346,6 +551,10 @@ class SshSequence:
         if self._block.cipher is not None:
             self._close()
         self._use_title((rate.cipher.name, rate.mac))
+        if self._several is not None:
+            if rate.cipher.name in self._several:
+                self._end_series()
+            self._several.add(rate.cipher.name)
         self._first = self._first or Block(self._line, self._base, rate.cipher)
         command = self._context(self._base)
         self._found(Found(self._line, rate, command, self._place, self._here))
@@ -356,6 +565,7 @@ class SshSequence:
             self._rows.add(one.what.column)
         self.found.append(one)
         one.place.measured = True
+        self._facts_after.clear()
 
     def _open(self, block: Block) -> None:
         self._close()
@@ -367,21 +577,26 @@ class SshSequence:
         is_listing = block.listed >= LISTING and not self.found
         if is_listing or 2 <= block.listed <= block.results:
             block.cipher, block.foreign = None, True
+        if block.titled and block.bare_rates > 1:
+            block.command = replace(block.command, **_UNCLEAR)
         if not block.is_empty:
             self._first = self._first or block
             self._found(Found(block.line, block, block.command, self._place, block.context))
         self._block = Block(self._line, self._context(self._base), context=self._here)
 
     @property
-    def _here(self) -> tuple[int, int]:
-        return self._breaks[-1], self.depths.get(self._line, 0)
+    def _here(self) -> tuple[int, int, str]:
+        mask = self._mask.wording if self._mask.masks else ""
+        return self._changed, self.depths.get(self._line, 0), mask
 
     def _context(self, command: Command) -> Command:
         """The command, under the heading above and the mask that the shell was told to export."""
         command = self._headed(command)
-        if command.masks or self._masked == "default":
+        if self._amount and not command.says_amount:
+            command = replace(command, says_amount=self._amount)
+        if command.masks or self._mask.masks in (None, "default"):
             return command
-        return replace(command, masks=self._masked)
+        return replace(command, masks=self._mask.masks)
 
     def _maybe_title(self, text: str) -> None:
         """Kept for the figures that may follow; what it says is looked at only then."""
@@ -390,12 +605,15 @@ class SshSequence:
         if text.rstrip().endswith(":") or text.lstrip()[:1] in ("#", "=", "-", "*"):
             self._heading = _Title(self._line, text)
         self._last = _Title(self._line, text)
+        self._amount = amount_alone(text) or self._amount
 
     def _title(self) -> _Title | None:
         """The heading before the present line: the last line if it names a machine or a mask."""
         last, heading = self._last, self._heading
         self._last = self._heading = None
         if last and (names_machine(last.text) or names_setting(last.text)):
+            return last
+        if last and (names_other_tool(last.text) or last.is_bare) and heading is None:
             return last
         return heading
 
@@ -407,23 +625,28 @@ class SshSequence:
             return
         self._settings_of(title, first)
         repeats = self._key(first) in self._place.seen
-        is_try = is_same_machine(title.text)
+        is_try = counts_tries(title.text)
         is_used = is_try or names_setting(title.text)
-        is_new = names_machine(title.text) or (repeats and not is_direction(title.text))
+        expected = is_of_other_matter(title.text)
+        is_new = names_machine(title.text) or self._place.expected or expected
+        is_like = same_form(self._place.title, title.text) and not is_used
+        is_named = not is_direction(title.text) and not is_sentence(title.text)
+        is_new |= is_named and (is_like or (repeats and not title.is_bare))
         if not is_try and is_new:
             is_used = True
             before = self._place
-            self._new_place(title.label)
+            self._new_place(title.label, title.line)
+            self._place.expected = expected
             if self._place is not before and not names_machine(title.text):
                 self._place.after = before
             facts = facts_of_title(title.text)
             self._place.environment = merged(self._place.environment, facts)
         elif not (is_used or self._place.measured):
             self._place.heading = title
+        if is_new or not self._place.title:
+            self._place.title = title.text
         if is_used and not _STATES_RATE.search(title.text):
             self.understood.add(title.line)
-            if title.line == self._breaks[-1] and (is_try or not repeats):
-                self._breaks.pop()
         self._place.seen.add(self._key(first))
 
     def _key(self, first: tuple[str, str | None]) -> tuple[Any, ...]:

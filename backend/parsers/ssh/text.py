@@ -1,5 +1,6 @@
 """Text around ssh transfers: lists of ciphers, dd summaries, times, loops of tries."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from parsers.ssh.sequence import SshSequence
 from parsers.ssh.units import Megabyte
 from parsers.types import Part, Remark
 
+_MARK = re.compile(r"\[/?quote|</?blockquote", re.I)
 MOST_READ = 1_400_000
 """Characters of lines with a word of ssh, dd or time that are read: 50,000 lines of a list."""
 _TOO_MANY = "more lines, figures or machines than one text has: those from here are not read"
@@ -41,7 +43,7 @@ def read_ssh_text(
     about_ssh = cipher is not None or any(is_about_ssh(line.text) for line in candidates)
     quoted = ((line.number, QUOTE.match(line.given)) for line in lines if ">" in line.given[:40])
     depths = {number: found[0].count(">") for number, found in quoted if found}
-    sequence = SshSequence(ListReader(about_ssh), depths)
+    sequence = SshSequence(ListReader(about_ssh), depths, _gaps(lines))
     left, cut = MOST_READ, []
     for numbers, text, hint in joined((line.number, line.text, hint) for line, hint in hinted):
         left -= len(text) if hint & ~FAILURE else 0
@@ -54,3 +56,16 @@ def read_ssh_text(
     part = Figures(sequence, unit, transferred, given).part()
     in_part = {line.number for line in lines if line.pieces} & sequence.missed
     return replace(part, understood=part.understood - in_part, remarks=(*part.remarks, *cut))
+
+
+def _gaps(lines: Sequence[Line]) -> frozenset[int]:
+    """The first lines behind such as another parser has understood, or a mark of quotation."""
+    gaps, last, is_gap = set(), 0, False
+    for line in lines:
+        is_mark = "quote" in line.given.lower() and _MARK.search(line.given) is not None
+        is_gap |= is_mark or line.number != last + 1
+        last = line.number
+        if is_gap and line.text.strip():
+            gaps.add(line.number)
+            is_gap = is_mark
+    return frozenset(gaps)

@@ -28,7 +28,8 @@ _ITEMS = re.compile(
         (?:(?P<vh>\d{{1,4}}):)?(?P<vm>\d{{1,5}}):(?P<vs>{_N})
     |(?<![\w.,])(?P<zu>{_N})s[ ]user[ ]{{1,4}}{_N}s[ ]system[ ]{{1,4}}\d{{1,5}}%[ ]cpu[ ]
         (?:(?:(?P<zh>\d{{1,4}}):)?(?P<zm>\d{{1,5}}):)?(?P<zs>{_N})[ ]total\b
-    |(?<![\w.,])(?P<d>{_N})[ ]real[ ]{{1,20}}{_N}[ ]user[ ]{{1,20}}{_N}[ ]sys\b
+    |(?<![\w.,])(?:(?P<dm>\d{{1,6}})m)?(?P<ds>{_N})s?[ ]real[ ]{{1,20}}
+        (?:\d{{1,6}}m)?{_N}s?[ ]user[ ]{{1,20}}(?:\d{{1,6}}m)?{_N}s?[ ]sys(?:tem)?\b
     |(?<![\w.,])(?P<cu>{_N})u[ ]{_N}s[ ](?:(?P<ch>\d{{1,4}}):)?(?P<cm>\d{{1,5}}):(?P<cs>{_N})[ ]\d
     |Executed\ in[ ]{{1,4}}(?P<f>{_N})[ ](?P<fu>mins|secs|millis)\b
     """,
@@ -82,7 +83,9 @@ def _seconds(found: re.Match[str]) -> float:
             return _clock(found[f"{family}h"], found[f"{family}m"], found[f"{family}s"])
     if found["f"]:
         return _number(found["f"]) * _FISH[found["fu"].lower()]
-    return _number(found["ps"] or found["gu"] or found["d"])
+    if found["ds"]:
+        return _clock(None, found["dm"], found["ds"])
+    return _number(found["ps"] or found["gu"])
 
 
 def _clock(hours: str | None, minutes: str | None, seconds: str) -> float:

@@ -30,6 +30,13 @@ _RSYNC = re.compile(
 )
 _SENT = re.compile(r"\s*Transferred: sent (\d{1,18}), received (\d{1,18}) bytes")
 _SPEED = re.compile(r"\s*Bytes per second: sent (\d{1,12}\.\d), received (\d{1,12}\.\d)")
+_BAR = re.compile(r"\s*\[[-=>#.]")
+"""A bar that shows a share: where that is missing the line was cut off."""
+WHOLE = 100
+"""Per cent."""
+_SPEED_UP = re.compile(r"\btotal size is [\d.,]{1,30}[KMGT]? {1,3}speedup is (\d[\d.,]{0,24})")
+MOST_SPEED_UP = 2.0
+"""How many times what rsync sent the files may have: with more they were there, or compressed."""
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 
 
@@ -42,6 +49,7 @@ class Report:
 
     `display`: of pv, which prints it again and again. `total`: of a whole connection; it counts
     where no file of it has a rate of its own. `session`: how many bytes that was stands elsewhere.
+    `file`: its name, where the line begins with it.
     """
 
     number: str
@@ -50,6 +58,11 @@ class Report:
     moved: float | None = None
     seconds: float | None = None
     session: bool = False
+    received: bool = False
+    """Whether most bytes of the session came from the server."""
+    unfinished: bool = False
+    """Whether it says that more is to come: no rate of a whole transfer."""
+    file: str = ""
 
     def follows(self, earlier: "Report") -> bool:
         """Whether it shows the same transfer as an earlier display, further on."""
@@ -67,6 +80,18 @@ class Transferred:
     """Bytes of a whole connection, the larger direction."""
 
     moved: int
+
+
+@dataclass(frozen=True)
+class SentPart:
+    """rsync says that it sent a part of the files, or sent them compressed."""
+
+
+@dataclass(frozen=True)
+class Copying:
+    """sftp says which way the next file goes, or that it had a part of it already."""
+
+    direction: Literal["put", "get", "resumed"]
 
 
 def reports(text: str) -> list[tuple[int, int, Report | None]]:
@@ -94,7 +119,15 @@ def _pv(found: re.Match[str]) -> Report | None:
     unit = unit_of(unit_text)
     if unit is None:
         return None
-    return Report(number, unit, "display", _amount(found["moved"]), _seconds(found["clock"]))
+    share = found["share"]
+    if share:
+        unfinished = int(share.strip(" %")) < WHOLE
+    else:
+        after = found["bar"] or found.string[found.end() :].lstrip()
+        is_cut = "<" not in after and _BAR.match(after) is not None
+        unfinished = is_cut or found["left"] is not None
+    moved, seconds = _amount(found["moved"]), _seconds(found["clock"])
+    return Report(number, unit, "display", moved, seconds, unfinished=unfinished)
 
 
 def _copied(found: re.Match[str]) -> Report | None:
@@ -118,8 +151,29 @@ def session(text: str) -> Report | Transferred | None:
     if found := _SENT.match(text):
         return Transferred(max(int(found[1]), int(found[2])))
     if found := _SPEED.match(text):
-        return Report(max(found.groups(), key=float), Unit(1.0, 1.0), "total", session=True)
+        sent, received = float(found[1]), float(found[2])
+        number = found[1] if sent >= received else found[2]
+        unit = Unit(1.0, 1.0)
+        return Report(number, unit, "total", session=True, received=received > sent)
     return None
+
+
+_SFTP = re.compile(r"\s*(?:(?P<put>Uploading )|(?P<get>Fetching )|(?P<resumed>Resuming ))\S")
+
+
+def copying(text: str) -> Copying | None:
+    """What sftp says before it copies a file."""
+    found = _SFTP.match(text)
+    if found is None:
+        return None
+    return Copying("resumed" if found["resumed"] else "put" if found["put"] else "get")
+
+
+def sent_little(text: str) -> bool:
+    """Whether rsync says that it sent but a part of the files, or sent them compressed."""
+    found = _SPEED_UP.search(text)
+    speed_up = number_of(found[1].rstrip(".,"), "dot") if found else None
+    return speed_up is not None and speed_up > MOST_SPEED_UP
 
 
 def _amount(text: str | None) -> float | None:

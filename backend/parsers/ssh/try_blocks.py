@@ -1,13 +1,16 @@
 """Tries under a heading or a command: which cipher a dd summary or a time belongs to."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from parsers.ssh.commands import Command
 from parsers.ssh.dd_lines import DdSummary
+from parsers.ssh.headings import names_other_tool
 from parsers.ssh.names import CipherName
 from parsers.ssh.transfer_reports import Kind, Report
 
+_ANY_FILE = re.compile(r"[*?$]|\s-\w*r|\bsftp\b")
 SAME_TRANSFER = 0.03
 """Share by which the two ends of one transfer may differ in their seconds."""
 WHOLE = ("+0", "+1")
@@ -42,6 +45,8 @@ class Block:
     cipher: CipherName | None = None
     mac: str | None = None
     attempt: bool = False
+    titled: bool = False
+    """Whether words above its name may be the titles of the lines below it."""
     listed: int = 0
     """How many bare names came right before, this one included."""
     compression: bool = False
@@ -50,8 +55,10 @@ class Block:
     """Whether its name may belong to the result above it instead."""
     foreign: bool = False
     """Whether something that is not understood stands between it and the last cipher."""
-    context: tuple[int, int] = (0, 0)
-    """The last line above it that is not understood, and how deep its own line is quoted."""
+    context: tuple[int, int, str] = (0, 0, "")
+    """How many lines above it may have changed something, how deep its own line is quoted, and the
+    command that set the mask in force.
+    """
     remark: str = ""
     summaries: list[Summary] = field(default_factory=list)
     clocks: list[Clock] = field(default_factory=list)
@@ -63,11 +70,26 @@ class Block:
     """Whether the cipher is from that log."""
     records: str = ""
     """dd's first counts of records since the last summary."""
+    sent_part: bool = False
+    """Whether most of the file was on the other side already, or was sent compressed."""
+    downward: CipherName | None = None
+    """What the server sends with, by the log of a client that sends with another cipher."""
+
+    def goes_on_with(self, cipher: CipherName) -> bool:
+        """Whether a display of the same cipher is of the transfer that it shows (`pv -N`)."""
+        last = self.rates[-1][1] if self.rates else None
+        return self.cipher == cipher and last is not None and last.unfinished
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was measured."""
         return not (self.summaries or self.clocks or self.rates)
+
+    @property
+    def result_lines(self) -> list[int]:
+        """Where its results stand."""
+        timed = [one.line for one in self.summaries] + [one.line for one in self.clocks]
+        return timed + [line for line, _ in self.rates]
 
     @property
     def is_elsewhere(self) -> bool:
@@ -78,6 +100,12 @@ class Block:
     def results(self) -> int:
         """How many there are of the kind that has most."""
         return max(len(self.summaries), len(self.clocks), len(self.rates))
+
+    @property
+    def bare_rates(self) -> int:
+        """How many rates stand alone on their lines."""
+        tries = (one for _, one in self.rates if one.kind == "try")
+        return sum(one.moved is None and one.seconds is None for one in tries)
 
     def lacks(self, other: "Block") -> bool:
         """Whether it has no result of the kind by which the other is measured.
@@ -93,6 +121,30 @@ class Block:
             self.summaries.pop()
         self.summaries.append(new)
         self.records = ""
+
+    def is_of(self, report: Report) -> bool:
+        """Whether the file of a report may be this transfer's: named by the command, or again."""
+        if not report.file:
+            return True
+        words = self._files
+        if not any(word.startswith(report.file) for word in words) and not self.sends_any_file:
+            first = next((one.file for _, one in self.rates if one.file), report.file)
+            is_other_thing = "." not in report.file and names_other_tool(report.file)
+            return first == report.file and not is_other_thing
+        return True
+
+    @property
+    def _files(self) -> list[str]:
+        return [word.rsplit("/", 1)[-1] for word in self.command.wording.split()]
+
+    def names_file(self, text: str) -> bool:
+        """Whether a line is the name of a file that the command sends, as rsync prints it."""
+        return self.command.ssh and text in self._files
+
+    @property
+    def sends_any_file(self) -> bool:
+        """Whether the command does not name its files: of a folder, a pattern, a variable."""
+        return _ANY_FILE.search(self.command.wording) is not None
 
     def add_rate(self, line: int, report: Report) -> None:
         """One more printed rate; it takes the place of what was shown of the same transfer."""

@@ -9,20 +9,9 @@ Megabyte = Literal["MB", "MiB"]
 """What "MB" means: 10^6 or 2^20 bytes."""
 
 _PREFIXES = {
-    "": 0,
-    "k": 1,
-    "m": 2,
-    "g": 3,
-    "t": 4,
-    "kilo": 1,
-    "mega": 2,
-    "giga": 3,
-    "tera": 4,
-    "к": 1,
-    "м": 2,
-    "г": 3,
-    "т": 4,
-}
+    "": 0, "k": 1, "m": 2, "g": 3, "t": 4, "kilo": 1, "mega": 2, "giga": 3, "tera": 4,
+    "к": 1, "м": 2, "г": 3, "т": 4,
+}  # fmt: skip
 
 PER_SECOND = (
     r"(?:\s?/\s?(?:seconds?|secs?|sek|s|с|сек|秒)(?![^\W\d_]|/\w)|ps(?![^\W\d_])|\sper\ssecond)"

@@ -1,0 +1,198 @@
+"""A table belongs to a command of `openssl speed` only if all of its line is understood."""
+
+import pytest
+
+from parsers.read_text import read_text
+from parsers.types import Figure
+from tests.parsers.openssl_texts import codes, figures, header, read, rising, row
+
+NAS = "me@nas:~$ "
+CBC = (header(), row("aes-128-cbc", rising(4e8)))
+OTHER = (header(), row("aes-128-cbc", rising(2e8)))
+NEXT = (header(), row("aes-256-cbc", rising(3e8)))
+
+
+def series(figure: Figure) -> tuple[str, str, int, str]:
+    """What was measured."""
+    return (figure.cipher, figure.operation, figure.threads, figure.acceleration)
+
+
+def all_series(*lines: str) -> list[tuple[str, str, int, str]]:
+    """What was measured, in the order of the text."""
+    return list(dict.fromkeys(map(series, figures(read(*lines)))))
+
+
+@pytest.mark.parametrize(
+    "command",
+    (
+        "openssl speed -evp aes-128-cbc; openssl speed -decrypt -evp aes-128-cbc",
+        "openssl speed -evp aes-128-cbc && openssl speed -evp aes-128-cbc -multi 4",
+        "openssl speed -evp aes-128-cbc; OPENSSL_ia32cap=0 openssl speed -evp aes-128-cbc",
+        "openssl speed -evp aes-128-cbc; taskset -c 4 openssl speed -evp aes-128-cbc",
+        "openssl speed -evp aes-128-cbc; /opt/ssl3/bin/openssl speed -evp aes-128-cbc",
+        "openssl speed -evp aes-128-cbc; ssh pi openssl speed -evp aes-128-cbc",
+        "ssh a 'openssl speed -evp aes-128-cbc'; ssh b 'openssl speed -evp aes-128-cbc'",
+        "openssl speed -evp aes-128-cbc & openssl speed -evp aes-128-cbc; wait",
+        "seq 2 | xargs -P2 -I{} openssl speed -evp aes-128-cbc",
+        "for i in 1 2; do openssl speed -evp aes-128-cbc & done; wait",
+        "for h in nas pi; do ssh $h openssl speed -evp aes-128-cbc; done",
+        "for c in 0 4; do taskset -c $c openssl speed -evp aes-128-cbc; done",
+        'for d in "" -decrypt; do openssl speed $d -evp aes-128-cbc; done',
+        "for g in powersave performance; do cpupower frequency-set -g $g; openssl speed; done",
+        "for o in /opt/*/bin/openssl; do $o speed -evp aes-128-cbc; done",
+        "for c in aes-128-cbc; do openssl speed -evp $c; openssl speed -evp $c -decrypt; done",
+        "qemu-aarch64 -L /sysroot ./openssl speed -evp aes-128-cbc",
+        "cpulimit -l 50 -- openssl speed -evp aes-128-cbc",
+        "systemd-run --scope -p CPUQuota=20% openssl speed -evp aes-128-cbc",
+        "valgrind openssl speed -evp aes-128-cbc",
+        "arch -x86_64 openssl speed -evp aes-128-cbc",
+        "wine openssl.exe speed -evp aes-128-cbc",
+        "openssl speed -async_jobs 8 -evp aes-128-cbc",
+        "ssh pi 'valgrind openssl speed -evp aes-128-cbc; taskset -c 4 openssl speed'",
+    ),
+)
+def test_tables_of_a_command_that_is_not_understood_are_listed(command: str) -> None:
+    reading = read_text("\n".join((NAS + command, *CBC, *OTHER)))
+    assert reading.sections == ()
+    assert {3, 5} <= {one.line for one in reading.unrecognised}
+    assert {one.code for one in reading.remarks} == {"command_unclear"}
+
+
+def test_commands_of_a_script_that_is_shown_are_not_told_apart_by_their_order() -> None:
+    script = ("openssl speed -evp aes-128-cbc", "openssl speed -evp aes-128-cbc -decrypt")
+    part = read("$ cat bench.sh", *script, "$ ./bench.sh", *CBC, *OTHER)
+    assert figures(part) == []
+    assert codes(part) == ["command_unclear"] * 2
+
+
+@pytest.mark.parametrize(
+    ("command", "first", "second"),
+    (
+        ("openssl speed -evp {}; openssl speed -decrypt -evp {}",
+         ("encrypt", 1, "default"), ("decrypt", 1, "default")),
+        ("openssl speed -evp {} && openssl speed -multi 4 -evp {}",
+         ("encrypt", 1, "default"), ("encrypt", 4, "default")),
+        ("OPENSSL_ia32cap=~0x200000200000000 openssl speed -evp {}; openssl speed -evp {}",
+         ("encrypt", 1, "masked"), ("encrypt", 1, "default")),
+        ("openssl speed -elapsed -evp {} ; openssl speed -elapsed -evp {}",
+         ("encrypt", 1, "default"), ("encrypt", 1, "default")),
+    ),
+)  # fmt: skip
+def test_a_table_is_of_the_only_command_that_names_its_cipher(
+    command: str, first: tuple[object, ...], second: tuple[object, ...]
+) -> None:
+    typed = NAS + command.format("aes-128-cbc", "aes-256-cbc")
+    assert all_series(typed, *CBC, *NEXT) == [("aes-128-cbc", *first), ("aes-256-cbc", *second)]
+
+
+def test_the_mask_that_cpuinfo_repeats_tells_commands_apart() -> None:
+    plain = "CPUINFO: OPENSSL_ia32cap=0xfffa3203078bffff:0x405fc6f1bf07ab"
+    masked = "CPUINFO: OPENSSL_ia32cap=0xfdfa3201078bffff:0x0 env:~0x200000200000000"
+    command = "openssl speed -evp aes-128-cbc"
+    line = f"{NAS}{command}; OPENSSL_ia32cap=~0x200000200000000 {command}"
+    found = all_series(line, "version: 3.0.19", plain, *CBC, "version: 3.0.19", masked, *OTHER)
+    assert [acceleration for *_, acceleration in found] == ["default", "masked"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    (
+        NAS + "openssl speed -evp aes-128-cbc 2>/dev/null | tail -2 | tee speed.txt",
+        NAS + "sudo nice -n -20 taskset -c 0,2-3 openssl speed -seconds 1 -evp aes-128-cbc",
+        NAS + "time -p ./apps/openssl speed -mr -elapsed -evp aes-128-cbc 2>&1",
+        NAS + "for i in 1 2 3; do openssl speed -evp aes-128-cbc; sleep 5; done",
+        NAS + "for c in aes-128-cbc aes-256-cbc; do openssl speed -evp $c; done",
+        NAS + "for c in aes-128-cbc aes-256-cbc; do openssl speed $c 2>/dev/null; done",
+        NAS + "cd openssl && make -j4 && ./apps/openssl speed -evp aes-128-cbc",
+        NAS + "export LD_LIBRARY_PATH=/opt/ssl/lib; /opt/ssl/bin/openssl speed -evp aes-128-cbc",
+        NAS + "bash -c 'openssl speed -evp aes-128-cbc'",
+        NAS + "openssl speed -evp aes-128-cbc # with \"AES-NI\"",
+        'C:\\> "C:\\Program Files\\OpenSSL-Win64\\bin\\openssl.exe" speed -evp aes-128-cbc',
+        'PS C:\\> & "C:\\Program Files\\OpenSSL\\bin\\openssl.exe" speed -evp aes-128-cbc',
+        NAS + "openssl speed -bytes 16384 -evp aes-128-cbc -aead -provider default",
+        "Results of openssl speed -evp aes-128-cbc (the one of Debian):",
+        "Don't forget: openssl speed -evp aes-128-cbc",
+    ),
+)  # fmt: skip
+def test_everyday_commands_are_understood(command: str) -> None:
+    assert all_series(command, *CBC) == [("aes-128-cbc", "encrypt", 1, "default")]
+
+
+@pytest.mark.parametrize(
+    "between",
+    (
+        "sudo cpupower frequency-set -g powersave",
+        "apt -y install openssl libssl3",
+        "cat speed-pi.txt",
+        "./bench.sh",
+        "ssh pi",
+    ),
+)
+@pytest.mark.parametrize("prompt", ("$ ", NAS))
+def test_a_command_that_may_change_something_keeps_tables_apart(prompt: str, between: str) -> None:
+    part = read(f"{NAS}openssl speed -evp aes-128-cbc", *CBC, prompt + between, *OTHER)
+    assert [(one.host, len(one.figures)) for one in part.sections] == [("nas", 6), (None, 6)]
+
+
+@pytest.mark.parametrize("between", ("sleep 60", "lscpu", "cat /proc/cpuinfo", "uptime"))
+def test_a_command_that_only_looks_does_not(between: str) -> None:
+    part = read(f"{NAS}openssl speed -evp aes-128-cbc", *CBC, NAS + between, *OTHER)
+    assert [(one.host, len(one.figures)) for one in part.sections] == [("nas", 12)]
+
+
+def test_a_table_that_a_file_repeats_counts_once() -> None:
+    part = read(f"{NAS}openssl speed -evp aes-128-cbc | tee s.txt", *CBC, NAS + "cat s.txt", *CBC)
+    assert len(figures(part)) == 6
+    assert codes(part) == ["repeated"]
+
+
+def test_tables_of_files_are_no_tries_of_one_another() -> None:
+    part = read(f"{NAS}cat speed-nas.txt speed-pi.txt", *CBC, *OTHER)
+    assert [(one.host, len(one.figures)) for one in part.sections] == [(None, 6), (None, 6)]
+    assert len({one.label for one in part.sections}) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "parts"),
+    (
+        ("taskset -c 0 openssl", "taskset -c 5 openssl", ["taskset -c 0", "taskset -c 5"]),
+        ("openssl", "/opt/ssl/bin/openssl", [None, "/opt/ssl/bin/openssl"]),
+        ("openssl", "openssl", [None]),
+    ),
+)
+def test_runs_of_a_named_machine_in_one_environment_are_parts_of_it(
+    first: str, second: str, parts: list[str | None]
+) -> None:
+    calls = [f"{NAS}{program} speed -evp aes-128-cbc" for program in (first, second)]
+    part = read(calls[0], *CBC, calls[1], *OTHER)
+    assert [(one.host, one.part) for one in part.sections] == [("nas", told) for told in parts]
+
+
+def test_headings_and_upgrades_make_parts_of_a_named_machine() -> None:
+    call = NAS + "openssl speed -evp aes-128-cbc"
+    vm = read("On the host:", call, *CBC, "and in the VM:", call, *OTHER)
+    assert [one.part for one in vm.sections] == ["On the host", "and in the VM"]
+    new = read(call, *CBC, NAS + "apt -y upgrade", "Setting up libssl3 ...", call, *OTHER)
+    assert [one.part for one in new.sections] == [None, "apt -y upgrade"]
+
+
+@pytest.mark.parametrize("prompt", ("$ ", NAS))
+def test_what_an_engine_measures_is_not_the_machine_itself(prompt: str) -> None:
+    part = read(prompt + "openssl speed -engine padlock -evp aes-128-cbc", *CBC)
+    assert [one.part for one in part.sections] == ["engine padlock"]
+
+
+def test_containers_of_a_named_machine_are_places_of_their_own() -> None:
+    first = read(
+        *("root@pve:~# pct exec 101 -- openssl speed -evp aes-128-cbc", *CBC),
+        *("root@pve:~# lxc-attach -n web openssl speed -evp aes-128-cbc", *OTHER),
+    )
+    assert [(one.host, one.label) for one in first.sections] == [
+        (None, "pct exec 101 --"),
+        (None, "lxc-attach -n web"),
+    ]
+
+
+def test_files_shown_together_may_be_of_several_machines() -> None:
+    part = read(f"{NAS}cat nas.txt pi.txt", *CBC, *NEXT)
+    assert [len(one.figures) for one in part.sections] == [6, 6]
