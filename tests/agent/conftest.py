@@ -63,7 +63,7 @@ def serve() -> Iterator[Serve]:
 SIZED = """
 import collections
 pipeline, steady = agent.pipeline_try, agent.steady_try
-MIB, calls = {"3des-cbc": 32, "aes128-ctr": 512}, collections.Counter()
+MIB, calls = {"3des-cbc": 48, "aes128-ctr": 512}, collections.Counter()
 def sized(server, channel, seconds, cpus):
     agent.STEADY_MIN_BYTES = MIB[channel.cipher] * agent.MIB
     return steady(server, channel, seconds, cpus)

@@ -2,11 +2,19 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-AGENT = Path(__file__).resolve().parents[2] / "agent" / "ciphermark_agent.py"
+from ingest.agent_archive import build_agent
+
+PROJECT = Path(__file__).resolve().parents[2]
+PACKAGE = PROJECT / "agent" / "ciphermark_agent"
+_folder = tempfile.TemporaryDirectory(prefix="agent-under-test-")
+AGENT = Path(_folder.name) / "agent.py"
+"""The one file, as `/agent.py` serves it."""
+AGENT.write_bytes(build_agent(PACKAGE))
 # One fast and one slow cipher, one try of a fraction of a second.
 TINY = ("--ciphers", "aes128-ctr,3des-cbc", "--tries", "1", "--seconds", "0.2")
 
@@ -39,7 +47,8 @@ def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
     if not before:
         return [sys.executable, "-W", "error", str(AGENT), *arguments]
     code = (
-        f"import sys; sys.path.insert(0, {str(AGENT.parent)!r}); import ciphermark_agent as agent\n"
+        f"import sys; sys.path[:0] = {[str(PACKAGE.parent), str(PROJECT)]!r}\n"
+        "from tests.agent import whole as agent\n"
         f"{before}\nsys.exit(agent.main(sys.argv[1:]))"
     )
     return [sys.executable, "-W", "error", "-c", code, *arguments]

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "agent"))
-import ciphermark_agent as agent
+from tests.agent import whole as agent
 
 CIPHERS = ("aes128-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes256-ctr")
 
@@ -127,11 +127,11 @@ def standing_sshd(sshd: str, folder: Path, pinned: bool) -> Iterator[int]:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
     passwd = folder / "passwd"
+    prefix = agent.with_passwd(str(passwd)) if passwd.exists() else []
     daemon = agent.start(
-        [sshd, "-D", "-f", str(folder / "sshd_config"), "-p", str(port), *LOOPBACK],
+        [*prefix, sshd, "-D", "-f", str(folder / "sshd_config"), "-p", str(port), *LOOPBACK],
         cpus={SERVER_CPU} if pinned else None,
         env=agent.sshd_library_path(sshd),
-        passwd=str(passwd) if passwd.exists() else None,
         stderr=subprocess.DEVNULL,
     )
     try:

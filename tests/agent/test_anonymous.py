@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import ciphermark_agent as agent
 from documents.validation import validate_run_document
+from tests.agent import whole as agent
 from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
 from tests.agent.test_run import SSH
 

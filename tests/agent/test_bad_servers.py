@@ -71,7 +71,9 @@ def test_a_wrong_token_is_told_before_the_measurement_and_the_run_is_kept(
     assert done.code == 1
     before, after = done.err.split("the run is measured all the same")
     assert "does not know this token" in before
-    assert f"start again with a token of http://{server.address}/tokens/" in before
+    assert (
+        f"Press Ctrl-C and start again with a token from http://{server.address}/tokens/" in before
+    )
     assert "does not know this token" in after
     assert server.asked == [b"GET", b"POST"]
     assert len(kept_runs(tmp_path)) == 1
@@ -114,6 +116,6 @@ def test_earlier_runs_in_the_spool_are_mentioned_after_an_upload(
     (spool / "run-1.json").write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
     done = run_agent(*ONE, "--server", f"http://{server.address}", "--token", TOKEN)
     assert done.code == 0, done.err
-    words = f"ciphermark_agent.py upload --server http://{server.address} --token TOKEN\n"
+    words = f"agent.py upload --server http://{server.address} --token TOKEN\n"
     assert "1 earlier run(s) wait in the spool: " in done.out
     assert words in done.out

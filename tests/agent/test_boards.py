@@ -1,14 +1,15 @@
 """Machines that are not here: what the agent reads of them, from trees and outputs like theirs."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-import ciphermark_agent as agent
 from documents.cpu import cpu_name, microarchitecture, model_has_aes
 from documents.validation import validate_run_document
-from pages.environment_facts import environment_facts
+from pages.hosts.environment_facts import environment_facts
+from tests.agent import whole as agent
 from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
 
 SLOW, FAST = "0xd05", "0xd0b"  # Cortex-A55, Cortex-A76
@@ -32,54 +33,35 @@ def rk3588_speed(cpu: int) -> int:
     return 530 if cpu < 4 else 1024
 
 
-def test_the_cores_of_an_rk3588_are_named_the_fast_ones_first() -> None:
-    facts = agent.parse_cpuinfo(RK3588, set(range(8)), rk3588_speed)
-    assert facts["model"] == "Cortex-A76 + Cortex-A55"
+@pytest.fixture
+def rk3588_speeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent, "cpu_speed", rk3588_speed)
+
+
+@pytest.mark.usefixtures("rk3588_speeds")
+def test_the_numbers_are_those_of_the_fast_cores() -> None:
+    facts = agent.parse_cpuinfo(RK3588)
     assert (facts["model_id"], facts["stepping"]) == (0xD0B, 3)
     assert "aes" in facts["flags"]
 
 
-@pytest.mark.parametrize(
-    ("cpus", "model"),
-    (
-        ({0, 1}, "Cortex-A55"),
-        ({5, 6}, "Cortex-A76"),
-        ({3, 4}, "Cortex-A76 + Cortex-A55"),
-        ({99}, "Cortex-A76 + Cortex-A55"),
-        (None, "Cortex-A76 + Cortex-A55"),
-    ),
-)
-def test_only_cores_that_the_run_may_use_are_named(cpus: set[int] | None, model: str) -> None:
-    assert agent.parse_cpuinfo(RK3588, cpus, rk3588_speed)["model"] == model
-
-
-def test_three_kinds_of_cores_are_three_names() -> None:
-    """A Tensor G3 in small: numbered from the slow ones up."""
-    speeds = (250, 250, 800, 1024)
-    text = cpuinfo("0xd46", "0xd46", "0xd4d", "0xd4e")
-    facts = agent.parse_cpuinfo(text, None, lambda cpu: speeds[cpu])
-    assert facts["model"] == "Cortex-X3 + Cortex-A715 + Cortex-A510"
-
-
-def test_cores_of_which_one_is_unknown_have_no_guessed_name() -> None:
-    assert agent.parse_cpuinfo(cpuinfo(SLOW, "0xfff"), None, rk3588_speed)["model"] is None
-
-
 def test_a_32_bit_kernels_placeholder_is_no_name() -> None:
     text = cpuinfo("0xd08").replace("BogoMIPS", "model name\t: ARMv7 Processor rev 3\nBogoMIPS")
-    assert agent.parse_cpuinfo(text, None, rk3588_speed)["model"] == "Cortex-A72"
+    assert agent.parse_cpuinfo(text)["model"] is None
 
 
 def test_a_kernel_that_describes_all_cores_at_once_is_understood() -> None:
     cores = "processor : 0\n\nprocessor : 1\n\n"
     text = f"{cores}Features : neon\nCPU implementer : 0x41\nCPU part : 0xc07\n"
-    facts = agent.parse_cpuinfo(text, {0, 1}, rk3588_speed)
-    assert (facts["model"], facts["flags"]) == ("Cortex-A7", ["neon"])
+    facts = agent.parse_cpuinfo(text)
+    assert (facts["model_id"], facts["flags"]) == (0xC07, ["neon"])
 
 
+@pytest.mark.usefixtures("rk3588_speeds")
 def test_the_server_knows_such_a_cpu_by_its_fast_cores() -> None:
-    facts = agent.parse_cpuinfo(RK3588, None, rk3588_speed)
-    cpu = {**facts, "architecture": "aarch64"}
+    model, vendor = agent.lscpu_names(LSCPU)
+    cpu = {**agent.parse_cpuinfo(RK3588), "model": model, "vendor": vendor}
+    cpu["architecture"] = "aarch64"
     assert cpu_name(cpu) == "ARM Cortex-A76 + Cortex-A55"
     alone = {**cpu, "model": "Cortex-A76"}
     assert microarchitecture(cpu) == microarchitecture(alone) is not None
@@ -99,18 +81,23 @@ CPU max MHz:                        2400.0000
 """
 
 
+TENSOR_G3 = "Model name: Cortex-A510\nModel name: Cortex-A715\nModel name: Cortex-X3\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "model"),
+    ("text", "model", "vendor"),
     (
-        (LSCPU, "Cortex-A76 + Cortex-A55"),
-        ("Vendor ID:  Apple\n  Model name:  Icestorm-M1\n", "Icestorm-M1"),
-        ("BIOS Model name:  x\nModel name:  y\n", "y"),
-        ("Model name:  -\n", None),
-        ("", None),
+        (LSCPU, "Cortex-A76 + Cortex-A55", "ARM"),
+        ("Vendor ID:  Apple\n  Model name:  Icestorm-M1\n", "Icestorm-M1", "Apple"),
+        (TENSOR_G3, "Cortex-A510 + Cortex-A715 + Cortex-X3", None),
+        ("BIOS Model name:  x\nModel name:  y\n", "y", None),
+        ("Model name:  -\n", None, None),
+        ("Model name:  Cortex-A55\nModel name:  \n", None, None),
+        ("", None, None),
     ),
 )
-def test_lscpu_names_every_kind_of_core(text: str, model: str | None) -> None:
-    assert agent.lscpu_model(text) == model
+def test_lscpu_names_every_kind_of_core(text: str, model: str | None, vendor: str | None) -> None:
+    assert agent.lscpu_names(text) == (model, vendor)
 
 
 RPI = "Raspberry Pi 4 Model B Rev 1.4\0"
@@ -142,9 +129,10 @@ def test_a_run_on_such_a_board_names_cores_and_board(run_agent: RunAgent, tmp_pa
         files[f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"] = f"{rk3588_speed(cpu)}\n"
     root = write_tree(tmp_path / "tree", files)
     fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+    write_program(tmp_path / "lscpu", f"print({LSCPU!r})")
     done = run_agent(
         "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        before=in_tree(root) + "os.sched_getaffinity = lambda _: set(range(8))",
+        before=in_tree(root), env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )  # fmt: skip
     assert done.code == 0, done.err
     document = json.loads(done.out)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import ciphermark_agent as agent
 from documents.validation import validate_run_document
+from tests.agent import whole as agent
 from tests.agent.running import RunAgent
 
 GCM = "aes128-gcm@openssh.com"
@@ -71,5 +71,5 @@ def test_an_unknown_mac_is_a_mistake(run_agent: RunAgent) -> None:
 
 def test_a_dry_run_names_the_options_of_every_channel(run_agent: RunAgent) -> None:
     done = run_agent("run", "--dry-run", "--macs", "hmac-sha1", "--compression")
-    assert "# ... each with: -o Compression=no -m hmac-sha1" in done.out
-    assert "# ... each with: -o Compression=yes -m hmac-sha1" in done.out
+    assert "-o Compression=no -c CIPHER -m hmac-sha1" in done.out
+    assert "-o Compression=yes -c CIPHER -m hmac-sha1" in done.out

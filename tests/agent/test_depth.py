@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import ciphermark_agent as agent
 from documents.validation import validate_run_document
+from tests.agent import whole as agent
 from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
 
 SSH_CIPHERS = [f"cipher{number}" for number in range(10)]
@@ -17,10 +17,10 @@ def planned_seconds(depth: str) -> float:
     options = agent.run_options(agent.command_line().parse_args(["run", depth]))
     run = agent.Run(options, agent.Progress("none"))
     run.able = agent.SpeedAbilities(seconds=True, providers=True)
-    run.openssl = run.openssl or "openssl"
+    run.ssh, run.sshd, run.openssl = "ssh", "sshd", "openssl"
+    run.mask = ("X", "y")
     ciphers = agent.OPENSSL_KNOWN if depth == "--thorough" else agent.OPENSSL_QUICK
-    work = agent.openssl_work(options.depth, run.able, ciphers, agent.MASKED_CIPHERS)
-    run.announce(SSH_CIPHERS, ciphers, work)
+    run.announce(run.plans(SSH_CIPHERS, ciphers), len(SSH_CIPHERS), len(ciphers))
     return run.progress.planned
 
 
@@ -90,15 +90,16 @@ def test_a_thorough_run_stops_early_where_tries_agree(run_agent: RunAgent, tmp_p
 
 
 def test_thorough_ssh_series_stop_early_too(sshd: str) -> None:
-    """The plan asks each series before a try, and takes what is left out off the estimate."""
-    progress = agent.Progress("none")
+    progress, channel = agent.Progress("none"), agent.Channel("a")
     server = agent.PrivateServer("ssh", sshd, ["a"])
-    depth = agent.THOROUGH._replace(tries=3)
-    plan = agent.SshPlan(server, [agent.Channel("a")], depth, None, agent.Skipped(), progress)
-    for method in ("steady", "pipeline"):
-        plan.series[agent.Channel("a"), method] = series_of([100e6] * 5)
-    assert plan.complete(agent.Channel("a"), "steady")
-    assert not plan.complete(agent.Channel("b"), "steady")
+    plan = agent.SshPlan(server, [channel], agent.THOROUGH, agent.Skipped(), progress)
+    plan.rates[channel] = 100e6
+    made: list[agent.Channel] = []
+    plan.series[channel, "steady"] = series_of([100e6] * 5)
+    plan.turn(channel, "steady", made.append, 6)
+    assert made == []
+    plan.turn(channel, "pipeline", made.append, 1)
+    assert made == [channel]
 
 
 def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:

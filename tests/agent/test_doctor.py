@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.agent.running import AGENT, RunAgent, write_program
 
 
@@ -25,12 +27,11 @@ def test_a_complete_machine_is_all_able(
 
 
 def test_a_bare_machine_is_told_what_would_help(run_agent: RunAgent, tmp_path: Path) -> None:
-    (tmp_path / "apk").symlink_to(shutil.which("true") or "true")
     done = run_agent("doctor", before="agent.SSHD_PLACES = ()", env={"PATH": str(tmp_path)})
     assert done.code == 3
     assert "no   ssh: not found in PATH" in done.out
-    assert "to do: apk add openssh-server" in done.out
-    assert "to do: apk add openssl" in done.out
+    assert "to do: install openssh-server" in done.out
+    assert "to do: install openssl" in done.out
     assert "Traceback" not in done.err
 
 
@@ -89,3 +90,45 @@ def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
             env={**os.environ, "SYSTEMD_LOG_LEVEL": "warning"},
         )  # fmt: skip
         assert str(tmp_path) not in done.stderr
+
+
+SYSTEMCTL = """\
+import sys
+open({log!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))
+sys.exit({status})
+"""
+
+
+@pytest.mark.parametrize("root", (True, False))
+def test_schedule_installs_the_units_that_it_prints(
+    run_agent: RunAgent, tmp_path: Path, root: bool
+) -> None:
+    """For the machine as root, for the account as anybody else."""
+    programs, log = tmp_path / "programs", tmp_path / "log"
+    programs.mkdir()
+    write_program(programs / "systemctl", SYSTEMCTL.format(log=str(log), status=0))
+    system = tmp_path / "system"
+    before = f"agent.SYSTEM_UNITS = {str(system)!r}; import os; os.getuid = lambda: {int(not root)}"
+    env = {"PATH": str(programs)}
+    done = run_agent("schedule", "--install", before=before, env=env)
+    assert done.code == 0, done.err
+    folder = system if root else tmp_path / ".config/systemd/user"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "ciphermark-agent.service",
+        "ciphermark-agent.timer",
+    ]
+    printed = run_agent("schedule", before=before).out
+    assert all(path.read_text() in printed for path in folder.iterdir())
+    user = "" if root else "--user "
+    enable = f"{user}enable --now ciphermark-agent.timer"
+    assert log.read_text().splitlines() == [f"{user}daemon-reload", enable]
+    assert str(folder) in done.out
+
+
+def test_schedule_says_what_systemd_did_not_do(run_agent: RunAgent, tmp_path: Path) -> None:
+    log = str(tmp_path / "log")
+    write_program(tmp_path / "systemctl", SYSTEMCTL.format(log=log, status="'no bus'"))
+    before = f"agent.SYSTEM_UNITS = {str(tmp_path / 'system')!r}; import os; os.getuid = lambda: 0"
+    done = run_agent("schedule", "--install", before=before, env={"PATH": str(tmp_path)})
+    assert done.code == 2
+    assert "systemctl daemon-reload failed: no bus" in done.err

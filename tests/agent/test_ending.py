@@ -11,8 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-import ciphermark_agent as agent
 from documents.validation import validate_run_document
+from tests.agent import whole as agent
 from tests.agent.running import RunAgent, agent_command, agent_environment
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

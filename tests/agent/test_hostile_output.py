@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import ciphermark_agent as agent
 from documents.validation import validate_run_document
+from tests.agent import whole as agent
 from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
 
 DIGITS = "9" * 400
@@ -151,14 +151,14 @@ def but_for(real, name):
 """
 
 
-@pytest.mark.parametrize("name", ("parse_speed", "samples_of_results", "run_tool"))
+@pytest.mark.parametrize("name", ("parse_speed", "samples_of", "run_tool"))
 def test_an_unforeseen_failure_of_a_try_costs_its_cipher_alone(
     name: str, run_agent: RunAgent, tmp_path: Path
 ) -> None:
     # 77 blocks of rc4, by which its results are known.
     odd = "size in sizes:\n    if name == 'RC4': count = 77"
     fake = write_program(tmp_path / "openssl", FAST_OPENSSL.replace("size in sizes:", odd))
-    only = "rc4" if name != "samples_of_results" else "blocks=77"
+    only = "rc4" if name != "samples_of" else "'77'"
     done = run_agent(
         "run", "--tools", "openssl", "--ciphers", "rc4,aes-128-cbc", "--tries", "2", "--no-mask",
         "--openssl", fake,
@@ -262,10 +262,8 @@ LINES = st.one_of(
 TEXTS = st.lists(LINES, max_size=8).map("\n".join)
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "parse_speed": lambda text: agent.samples_of_results(agent.parse_speed(text, "rc4")),
-    "parse_speed_human": lambda text: agent.samples_of_results(
-        agent.parse_speed_human(text, "rc4")
-    ),
+    "parse_speed": lambda text: agent.parse_speed(text, "rc4"),
+    "parse_speed_human": lambda text: agent.parse_speed_human(text, "rc4"),
     "multi_samples": lambda text: agent.multi_samples(text, agent.Asked("rc4", threads=2), 3),
     "zero_rate": agent.zero_rate,
     "explain_openssl": agent.explain_openssl,
@@ -282,7 +280,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "explain_failure": lambda text: agent.explain_failure(text, text, text),
     "cpu_quota": agent.cpu_quota,
     "cgroup_folders": agent.cgroup_folders,
-    "lscpu_model": agent.lscpu_model,
+    "lscpu_names": agent.lscpu_names,
     "mask_variable": lambda text: agent.mask_variable("aarch64", text, text.split()),
     "whole": agent.whole,
     "real": agent.real,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.agent.running import AGENT
+from tests.agent.running import PROJECT
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202e\u2066"
@@ -40,8 +40,8 @@ def document() -> dict[str, Any]:
 
 
 IMPATIENT = """
-import sys
-import ciphermark_agent as agent
+import sys; sys.path[:0] = [".", "agent"]
+from tests.agent import whole as agent
 agent.RETRY_DELAYS = (0.05,)
 sys.exit(agent.main(sys.argv[1:]))
 """
@@ -50,7 +50,7 @@ sys.exit(agent.main(sys.argv[1:]))
 def agent(*words: str | Path, home: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-c", IMPATIENT, *words],
-        cwd=AGENT.parent,
+        cwd=PROJECT,
         env={"HOME": str(home), "CIPHERMARK_TOKEN": "cmk_x", "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         check=False,

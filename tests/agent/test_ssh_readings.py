@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import ciphermark_agent as agent
+from tests.agent import whole as agent
 
 LOG_92_CTR = """\
 debug1: kex: algorithm: sntrup761x25519-sha512@openssh.com
@@ -116,6 +116,45 @@ def test_cpu_seconds_that_cannot_be_told_are_null(tried: agent.Tried) -> None:
     assert cpu_seconds(tried, *PILOTS) == (None, None)
 
 
+def mib_transfer(mib: int, client: float, server: float | None) -> agent.Tried:
+    usage = agent.Usage(setup_seconds=0.3, ended_at=0.0, client_cpu=client, server_cpu=server)
+    moved = mib * agent.MIB
+    return agent.Tried(moved=moved, seconds=1.0, total=moved, usage=usage, foreign=0.01)
+
+
+SHORT_PILOT = mib_transfer(8, 0.38, 0.46)
+"""Of 3des-cbc, 0.036 s a MiB and end; sshd's buffer grows on for 0.08 s."""
+
+
+@pytest.mark.parametrize("mib", (16, 24))
+def test_after_a_short_pilot_a_short_try_states_no_figure(mib: int) -> None:
+    """16 MiB would cost 12 % more than they do in a long stream."""
+    beyond = (mib - 8) * 0.036
+    tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond + 0.08)
+    assert agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT])) == (None, None)
+
+
+@pytest.mark.parametrize("mib", (36, 100))
+def test_after_a_short_pilot_a_figure_is_within_5_percent(mib: int) -> None:
+    beyond = (mib - 8) * 0.036
+    tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond + 0.08)
+    known = [one for one in agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT])) if one]
+    assert sum(known) == pytest.approx(2 * 0.036 * mib, rel=0.05)
+
+
+def test_tries_of_a_slow_cipher_last_until_their_cost_can_be_told() -> None:
+    server, channel = agent.SshEnd("ssh"), agent.Channel("3des-cbc")
+    server.connection_cpu = 0.07
+    progress = agent.Progress("none")
+    plan = agent.SshPlan(server, [channel], agent.QUICK, agent.Skipped(), progress)
+    plan.pilots[channel] = [SHORT_PILOT]
+    plan.rates[channel] = 28 * agent.MIB
+    mib = round(plan.try_seconds(channel, 0.8) * 28)
+    beyond = (mib - 8) * 0.036
+    tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond)
+    assert None not in agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT]))
+
+
 def test_a_server_whose_cpu_is_unknown_leaves_that_of_the_client() -> None:
     remote = transfer(100, 0.08, None)
     assert cpu_seconds(transfer(1000, 1.88, None), remote) == (0.5, None)
@@ -211,9 +250,7 @@ def test_on_a_busy_machine_tries_last_until_their_cost_can_be_told(
 ) -> None:
     server, channel = agent.SshEnd("ssh"), agent.Channel("aes128-ctr")
     server.connection_cpu = 0.07
-    plan = agent.SshPlan(
-        server, [channel], agent.QUICK, None, agent.Skipped(), agent.Progress("none")
-    )
+    plan = agent.SshPlan(server, [channel], agent.QUICK, agent.Skipped(), agent.Progress("none"))
     usage = agent.Usage(0.3, 0.0, client, 0.2)
     plan.pilots[channel] = [agent.Tried(40_000_000, 0.2, 40_000_000, usage, 0.0)]
     plan.rates[channel] = rate

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import ciphermark_agent as agent
 from documents.validation import validate_run_document
+from tests.agent import whole as agent
 from tests.agent.running import RunAgent, write_program
 
 SSH = shutil.which("ssh") or "ssh"
@@ -37,11 +37,10 @@ class Remote:
 
     def answer(self, connection: socket.socket) -> None:
         child = agent.start(
-            agent.server_command(self.server.sshd, self.server.folder),
+            self.server.prefix + agent.server_command(self.server.sshd, self.server.folder),
             stdin=connection.fileno(),
             stdout=connection.fileno(),
             env=self.server.sshd_env,
-            passwd=self.server.passwd,
         )
         child.wait()
         agent._children.pop(child.pid)

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -11,11 +12,12 @@ from typing import Any
 
 import pytest
 
-import ciphermark_agent as agent
+from tests.agent import whole as agent
 from tests.agent.canned_server import Serve
 from tests.agent.running import (
     AGENT,
     FAST_OPENSSL,
+    PACKAGE,
     RunAgent,
     agent_command,
     agent_environment,
@@ -163,20 +165,25 @@ def old_pythons() -> list[str]:
     return [str(path) for path in root.glob("versions/2.*/bin/python")]
 
 
-def test_python_2_shows_the_sentence_that_says_what_is_needed() -> None:
-    """It stops at the first line that it cannot read, and prints that line."""
-    sentence = "This program needs Python 3.6 or later: start it with python3."
+@pytest.mark.parametrize("start", (AGENT, PACKAGE), ids=("one file", "folder"))
+def test_an_old_python_says_what_is_needed(start: Path) -> None:
+    sentence = r"Ciphermark's agent needs Python 3\.6 or newer; this is 2\.\d\.\n"
     for python in old_pythons():
-        done = subprocess.run((python, str(AGENT)), capture_output=True, text=True, check=False)
-        assert done.returncode == 1
-        assert sentence in done.stderr
-        assert len(done.stderr.splitlines()) == 4
-    source = AGENT.read_text()
-    first = next(at for at, line in enumerate(source.splitlines(), 1) if sentence in line)
-    for node in ast.walk(ast.parse(source)):
-        newer = isinstance(node, ast.AnnAssign | ast.FunctionDef | ast.Starred | ast.JoinedStr)
-        if newer and isinstance(node, ast.stmt | ast.expr):
-            assert node.lineno >= first, ast.dump(node)
+        done = subprocess.run((python, str(start)), capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert re.fullmatch(sentence, done.stderr)
+
+
+def test_what_starts_first_has_the_syntax_of_every_python() -> None:
+    """There may be no Python 2 here to try it."""
+    for name in ("__init__", "__main__"):
+        for node in ast.walk(ast.parse((PACKAGE / f"{name}.py").read_text())):
+            newer = ast.AnnAssign | ast.JoinedStr | ast.Starred | ast.Nonlocal | ast.YieldFrom
+            assert not isinstance(node, newer), ast.dump(node)
+            if isinstance(node, ast.FunctionDef):
+                assert node.returns is None
+                assert not node.args.kwonlyargs
+                assert not any(one.annotation for one in node.args.args)
 
 
 def test_windows_is_told_in_one_sentence(tmp_path: Path) -> None:

@@ -1,0 +1,3 @@
+"""Ciphermark agent: measures the SSH and OpenSSL cipher speed of this machine."""
+
+__version__ = "1.0.0"

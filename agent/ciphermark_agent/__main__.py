@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""Where the agent starts: as one file, as this folder, as a module or as an installed command.
+
+Also Python 2 and 3.5 must read this module, so that they can say what is needed.
+"""
+
+import os
+import sys
+
+
+def main():  # type: () -> int
+    if sys.version_info < (3, 6):
+        words = "Ciphermark's agent needs Python 3.6 or newer; this is %d.%d.\n"
+        sys.stderr.write(words % sys.version_info[:2])
+        return 2
+    try:
+        import fcntl  # noqa: F401 - only whether it is there
+    except ImportError:
+        sys.exit("ciphermark_agent runs on Linux, macOS and FreeBSD; on Windows, start it in WSL.")
+    here = os.path.dirname(os.path.abspath(__file__))
+    if not __package__ and os.path.isdir(here):  # started as a folder: the package is this one
+        sys.path[0] = os.path.dirname(here)
+    from ciphermark_agent import command_line
+
+    return command_line.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,252 @@
+"""The command line."""
+
+import argparse
+import os
+import re
+import sys
+from typing import Any, Callable, List, Optional, Tuple
+
+from ciphermark_agent import __version__
+from ciphermark_agent.common import (
+    EXIT_USAGE,
+    Interrupted,
+    UsageError,
+    be_verbose,
+    complain,
+    own_file,
+)
+from ciphermark_agent.delivery import command_run, command_show, command_upload
+from ciphermark_agent.doctor import command_doctor
+from ciphermark_agent.settings import command_schedule, command_source, host_label, typed
+from ciphermark_agent.tries import QUICK, STANDARD, THOROUGH
+
+
+def tag_pair(text: str) -> Tuple[str, str]:
+    key, separator, value = typed(text).partition("=")
+    if not separator or not re.match(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}$", key) or len(value) > 200:
+        raise argparse.ArgumentTypeError(
+            "give KEY=VALUE, the key of letters, digits, dot, dash and underscore (at most 50)"
+        )
+    return key, value
+
+
+def tool_list(text: str) -> Tuple[str, ...]:
+    tools = tuple(name for name in text.split(",") if name)
+    if not tools or any(name not in ("ssh", "openssl") for name in tools):
+        raise argparse.ArgumentTypeError("give ssh, openssl or ssh,openssl")
+    return tools
+
+
+def name_list(what: str) -> Callable[[str], Tuple[str, ...]]:
+    def names_of(text: str) -> Tuple[str, ...]:
+        names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
+        if not names:
+            raise argparse.ArgumentTypeError("give at least one " + what)
+        return names
+
+    return names_of
+
+
+def remote_address(text: str) -> str:
+    if not re.match(r"[^\s-][^\s]*$", text) or len(text) > 200:
+        raise argparse.ArgumentTypeError("give USER@HOST, or a Host of your ssh configuration")
+    return text
+
+
+def between(least: float, most: float, kind: Callable[[str], float]) -> Callable[[str], float]:
+    """A number in this range: of int, or seconds of float."""
+    words, form = "a number", r"[0-9]{1,9}$"
+    if kind is float:
+        words, form = "seconds", r"[0-9]{0,9}\.?[0-9]{1,9}$"
+
+    def number_of(text: str) -> float:
+        if not re.match(form, text) or not least <= kind(text) <= most:
+            raise argparse.ArgumentTypeError("give %s from %g to %g" % (words, least, most))
+        return kind(text)
+
+    return number_of
+
+
+def add_server_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("upload")
+    group.add_argument("--server", metavar="URL", help="Ciphermark server (also CIPHERMARK_SERVER)")
+    tokens = group.add_mutually_exclusive_group()
+    tokens.add_argument("--token", help="upload token (also CIPHERMARK_TOKEN)")
+    tokens.add_argument("--token-file", metavar="FILE", help="file that holds the upload token")
+    group.add_argument(
+        "--ca-file", metavar="FILE", help="certificates (PEM) to trust instead of the system's"
+    )
+
+
+def add_depth_options(parser: Any) -> None:
+    depth = parser.add_mutually_exclusive_group()
+    for chosen, text in (
+        (QUICK, "3 tries of each series: 1 to 2 minutes (the default)"),
+        (STANDARD, "5 tries, all block sizes, decryption: about 5 minutes"),
+        (THOROUGH, "more ciphers, up to 15 tries until stable: about 20 minutes"),
+    ):
+        depth.add_argument(
+            "--" + chosen.name, dest="depth", action="store_const", const=chosen, help=text
+        )
+    parser.set_defaults(depth=QUICK)
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", metavar="FILE", help="write the run document; - is standard output"
+    )
+    host = parser.add_mutually_exclusive_group()
+    host.add_argument(
+        "--name",
+        type=host_label,
+        help="name of this host (default: its host name); a server lists the machine by its newest "
+        "name, unless an editor gave it one",
+    )
+    host.add_argument("--anonymous", action="store_true", help="no name of host or account, no id")
+    parser.add_argument(
+        "--tag",
+        dest="tags",
+        metavar="KEY=VALUE",
+        type=tag_pair,
+        action="append",
+        default=[],
+        help="may be repeated",
+    )
+    group = parser.add_argument_group("what is measured")
+    add_depth_options(group)
+    group.add_argument(
+        "--tools", metavar="LIST", type=tool_list, default=("ssh", "openssl"), help="ssh,openssl"
+    )
+    group.add_argument(
+        "--ciphers",
+        metavar="LIST",
+        type=name_list("cipher"),
+        help="names of ssh and of openssl, by commas",
+    )
+    group.add_argument(
+        "--macs",
+        metavar="LIST",
+        type=name_list("MAC"),
+        default=(),
+        help="measure ssh ciphers with each of these MACs (default: the client's choice)",
+    )
+    group.add_argument(
+        "--compression", action="store_true", help="measure ssh also with compression"
+    )
+    group.add_argument("--tries", metavar="N", type=between(1, 50, int), help="tries a series")
+    group.add_argument(
+        "--seconds", metavar="S", type=between(0.1, 20, float), help="length of a try"
+    )
+    group.add_argument(
+        "--threads",
+        metavar="N",
+        type=between(1, 1024, int),
+        default=1,
+        help="measure openssl also in N processes at once",
+    )
+    group.add_argument(
+        "--wait",
+        metavar="S",
+        type=between(0, 99999, float),
+        help="wait at most so long for other processes to become quiet (default: 5, 30 or 120)",
+    )
+    group.add_argument(
+        "--no-mask",
+        dest="mask",
+        action="store_false",
+        help="leave out the tries without AES hardware",
+    )
+    group.add_argument(
+        "--target",
+        dest="targets",
+        metavar="USER@HOST",
+        type=remote_address,
+        action="append",
+        default=[],
+        help="measure ssh to this host with your own ssh configuration, not to a private sshd; "
+        "may be repeated",
+    )
+    group.add_argument("--ssh", metavar="PATH", help="the ssh to measure")
+    group.add_argument("--sshd", metavar="PATH", help="the sshd to start on the loopback address")
+    group.add_argument(
+        "--openssl",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="the openssl to measure; repeated: a run for each, ssh in the first",
+    )
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print every command and the document's shape; run nothing",
+    )
+    group.add_argument("--progress", choices=("auto", "plain", "json", "none"), default="auto")
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="print every command as it runs"
+    )
+
+
+def command_line() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=os.path.basename(own_file()),
+        allow_abbrev=False,
+        description="Measures the SSH and OpenSSL cipher speed of this machine.",
+        epilog="Exit codes: 0 measured (and uploaded, where asked); 1 measured but not uploaded: "
+        "the run is kept and its path printed; 2 usage; 3 nothing could be measured.",
+    )
+    parser.add_argument("--version", action="version", version="ciphermark_agent " + __version__)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    def add(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, allow_abbrev=False, help=text)
+
+    run = add("run", "measure; upload if a server is given, else write JSON")
+    add_run_options(run)
+    add_server_options(run)
+    send = add("upload", "send saved or spooled runs")
+    send.add_argument(
+        "files", metavar="FILE", nargs="*", help="run documents (default: all of the spool)"
+    )
+    add_server_options(send)
+    send.add_argument("-v", "--verbose", action="store_true", help="say what is retried")
+    doctor = add("doctor", "what can be measured here, what cannot, and how to change that")
+    for name in ("ssh", "sshd", "openssl"):
+        doctor.add_argument("--" + name, metavar="PATH", help="the %s to look at" % name)
+    doctor.add_argument("-v", "--verbose", action="store_true", help="print every command")
+    schedule = add("schedule", "print a systemd timer, and a cron line")
+    add_depth_options(schedule)
+    schedule.add_argument(
+        "--install", action="store_true", help="write the two systemd units and start the timer"
+    )
+    add("show", "a run as tables in the terminal").add_argument("file", metavar="FILE")
+    source = add("source", "print the source that runs, or unpack it")
+    source.add_argument("folder", metavar="DIRECTORY", nargs="?", help="a new one, to unpack into")
+    return parser
+
+
+COMMANDS = {
+    "run": command_run,
+    "doctor": command_doctor,
+    "upload": command_upload,
+    "show": command_show,
+    "schedule": command_schedule,
+    "source": command_source,
+}
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    parser = command_line()
+    arguments = parser.parse_args(argv)
+    if arguments.command is None:
+        parser.print_help(sys.stderr)
+        return EXIT_USAGE
+    be_verbose(getattr(arguments, "verbose", False))
+    try:
+        return COMMANDS[arguments.command](arguments)
+    except UsageError as error:
+        complain(str(error))
+        return EXIT_USAGE
+    except Interrupted as signalled:
+        complain("interrupted; everything that was started is ended")
+        return 128 + signalled.signum

@@ -1,0 +1,278 @@
+"""Shared by all: limits, conversions, messages, kinds of failure."""
+
+import datetime
+import errno
+import json
+import math
+import os
+import re
+import shlex
+import sys
+import time
+from typing import Any, Callable, Dict, Optional, Sequence, TextIO
+
+SCHEMA = "ciphermark/run/1"
+Json = Dict[str, Any]
+MIB = 1024 * 1024
+# CPU cores that other processes may use before a try counts as disturbed.
+FOREIGN_LIMIT = 0.10
+MAX_REPEATS = 2
+TOOL_SECONDS = 20.0
+NOT_REACHED = "not tried: interrupted"  # reason of what a signal left out
+HOST_ALIAS = "ciphermark"
+DEFAULT_MAC = "default"  # in --macs: what the client chooses
+WORK_PREFIX = "ciphermark-agent-"
+TEXT_LIMIT = 2000  # longest text of the run document
+COUNT_LIMIT = 1000000  # largest number of a CPU there
+BYTES_LIMIT = 2**60  # of a try
+SECONDS_LIMIT = 10000000.0
+EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
+
+
+def decode(raw: bytes) -> str:
+    """Text of a tool; bytes that are no UTF-8 become replacement characters."""
+    return raw.decode("utf-8", "replace")
+
+
+def cut(text: Optional[str]) -> Optional[str]:
+    """A text that fits the run document; empty is None."""
+    stripped = (text or "").strip()
+    return stripped[:TEXT_LIMIT] or None
+
+
+def whole(text: Optional[str], most: int = COUNT_LIMIT) -> Optional[int]:
+    """A decimal or 0x number from 0 to `most`, or None."""
+    word = (text or "").strip()
+    if not re.match(r"(?:[0-9]{1,20}|0x[0-9a-fA-F]{1,16})$", word):
+        return None
+    number = int(word, 16 if word.startswith("0x") else 10)
+    return number if number <= most else None
+
+
+def real(text: str) -> Optional[float]:
+    """A decimal number from 0 on, or None: also for what a float takes beside them (inf, 1e9)."""
+    return float(text) if re.match(r"[0-9]{1,20}(?:\.[0-9]{0,20})?$", text.strip()) else None
+
+
+def one_line(text: str) -> str:
+    """The last line that is not a debug message."""
+    lines = [line.strip() for line in text.splitlines() if not line.startswith("debug")]
+    return next((line[:500] for line in reversed(lines) if line), "no message")
+
+
+def rate(sample: Json) -> float:
+    """Bytes per second of a sample."""
+    return float(sample["bytes"] / sample["seconds"])
+
+
+def utc_now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def finite(value: Any) -> Any:
+    """The value with null for every number that JSON does not have."""
+    if isinstance(value, dict):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def dumps(document: Json) -> str:
+    return json.dumps(finite(document), indent=1, allow_nan=False) + "\n"
+
+
+def parse_object(text: str) -> Json:
+    """A JSON object, or an empty one for anything else."""
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return parsed if isinstance(parsed, dict) else {}
+
+
+PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
+_verbose = False
+
+
+def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
+    """Write a text to a standard stream, now; the error if it did not arrive.
+
+    No run may be lost for what is said: a terminal can hang up, a pipe break, a disk be full, and a
+    stream that was closed at the start is None. The text goes straight to the descriptor, so
+    that nothing is left in a buffer to fail once more at the end.
+    """
+    try:
+        if stream is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        left = text.encode(stream.encoding or "ascii", "replace")
+        while left:
+            left = left[os.write(stream.fileno(), left) :]
+    except OSError as error:
+        return error
+    return None
+
+
+def show(text: str) -> int:
+    """Print what a command was asked for; a reader that leaves early has had enough."""
+    error = say(text + "\n", sys.stdout)
+    if error is None or isinstance(error, BrokenPipeError):
+        return EXIT_OK
+    complain("standard output cannot be written: %s" % error.strerror)
+    return EXIT_NOT_UPLOADED
+
+
+def at_terminal(stream: Optional[TextIO]) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def be_verbose(wanted: bool) -> None:
+    """Let `verbose` print."""
+    global _verbose
+    _verbose = wanted
+
+
+def verbose(text: str) -> None:
+    """A line for -v, on standard error."""
+    if _verbose:
+        say(printable(text) + "\n", sys.stderr)
+
+
+def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) -> str:
+    """A command as one would type it."""
+    words = ["%s=%s" % (name, shlex.quote(text)) for name, text in sorted((env or {}).items())]
+    return " ".join(words + [shlex.quote(word) for word in command])
+
+
+def in_words(seconds: float) -> str:
+    minutes, rest = divmod(int(round(seconds / 5.0)) * 5, 60)
+    if not minutes:
+        return "%d s" % max(rest, 5)
+    return "%d min %d s" % (minutes, rest) if rest else "%d min" % minutes
+
+
+class Progress:
+    """Says on standard error what is being done and how long the rest will take.
+
+    Modes: live (one line that is overwritten), plain (lines), json (an object a line), none.
+    """
+
+    PLAIN_EVERY_SECONDS = 10.0
+
+    def __init__(self, mode: str) -> None:
+        if mode == "auto":
+            mode = "live" if at_terminal(sys.stderr) else "plain"
+        self.mode = mode
+        self.total = 0
+        self.done = 0
+        self.planned = 0.0
+        self.planned_done = 0.0
+        self.label = ""
+        self.current = 0.0
+        self.started = time.monotonic()
+        self.last_line = 0.0
+
+    def plan(self, steps: int, seconds: float) -> None:
+        """Announce steps and the seconds that they are expected to take."""
+        self.total += steps
+        self.planned += seconds
+
+    def step(self, label: str, seconds: float) -> None:
+        """A step begins; the one before it is done."""
+        if self.label:
+            self.done += 1
+        else:
+            self.started = time.monotonic()
+        self.planned_done += self.current
+        self.label, self.current = printable(label), seconds
+        self.show()
+
+    def finish(self) -> None:
+        if self.label:
+            self.done, self.planned_done = self.total, self.planned
+            self.label = "done"
+            self.show(last=True)
+
+    def remaining(self) -> float:
+        """Seconds left: planned ones, corrected by how the plan has held so far."""
+        pace = 1.0
+        if self.planned_done > 5.0:
+            pace = (time.monotonic() - self.started) / self.planned_done
+        return max(0.0, (self.planned - self.planned_done) * pace)
+
+    def show(self, last: bool = False) -> None:
+        if self.mode == "json":
+            self.write_json({})
+        elif self.mode == "live":
+            text = "[%d/%d] %s, about %d s left" % (
+                self.done,
+                self.total,
+                self.label,
+                self.remaining(),
+            )
+            say("\r\x1b[K" + ("" if last else text[:100]), sys.stderr)
+        elif self.mode == "plain" and not last:
+            now = time.monotonic()
+            if self.last_line == 0.0 or now - self.last_line >= self.PLAIN_EVERY_SECONDS:
+                self.last_line = now
+                text = "%d of %d: %s, about %d s left\n"
+                say(text % (self.done, self.total, self.label, self.remaining()), sys.stderr)
+
+    def write_json(self, extra: Json) -> None:
+        line: Json = {"done": self.done, "total": self.total, "label": self.label}
+        line.update(extra)
+        say(json.dumps(line) + "\n", sys.stderr)
+
+    def note(self, text: str) -> None:
+        """A sentence for the user."""
+        if self.mode == "json":
+            self.write_json({"note": text})
+        elif self.mode != "none":
+            prefix = "\r\x1b[K" if self.mode == "live" else ""
+            say(prefix + printable(text) + "\n", sys.stderr)
+
+
+def printable(text: str) -> str:
+    """Text from outside, without control characters that a terminal would obey."""
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+
+
+def complain(text: str) -> None:
+    say("ciphermark_agent: %s\n" % printable(text), sys.stderr)
+
+
+def own_file() -> str:
+    """What the user started: the one file, the folder of a checkout or an installed command."""
+    folder, name = os.path.split(sys.argv[0])
+    path = folder if name == "__main__.py" else sys.argv[0]
+    return path if os.path.exists(path) else "agent.py"
+
+
+class UsageError(Exception):
+    """The command line or the machine's set-up asks for something impossible: exit code 2."""
+
+
+class TryFailed(Exception):
+    """One try, or all of one tool, gave no figure; the text says why."""
+
+
+def unforeseen(error: Exception) -> str:
+    """The reason of what failed in a way that nobody thought of."""
+    return ("unforeseen: %s: %s" % (type(error).__name__, error))[:300]
+
+
+def reading(read: Callable[[], Any], default: Any) -> Any:
+    """What a reading of the machine gives; the default where it fails: no figure is lost for it."""
+    try:
+        return read()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the measurements count
+        verbose(unforeseen(error))
+        return default
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGINT, SIGTERM or SIGHUP arrived; everything that was started is ended on the way out."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum

@@ -1,0 +1,149 @@
+"""`doctor`: what can be measured here, and what would enable the rest."""
+
+import argparse
+import os
+import platform
+from typing import List, NamedTuple, Optional
+
+from ciphermark_agent.children import (
+    LIBC,
+    PACKAGES,
+    SSHD_PLACES,
+    catch_signals,
+    end_children,
+    find_program,
+    ignore_signals,
+    run_tool,
+)
+from ciphermark_agent.common import EXIT_NOTHING, Json, TryFailed, own_file, printable, show
+from ciphermark_agent.conditions import cpus_for_pinning, read_cpu_times
+from ciphermark_agent.machine import cpu_environment, parse_openssl_version, parse_ssh_version
+from ciphermark_agent.openssl import Asked, mask_variable, openssl_try, speed_abilities
+from ciphermark_agent.ssh_protocol import SSH_BASELINES, offered_ciphers
+from ciphermark_agent.ssh_server import PrivateServer, sweep_stale_folders
+from ciphermark_agent.upload import spool_folders, spooled_runs, write_atomically
+
+
+class Finding(NamedTuple):
+    """One capability: whether it is there, what was found, what would enable it."""
+
+    name: str
+    able: bool
+    detail: str
+    remedy: str = ""
+
+
+def doctor_findings(arguments: argparse.Namespace) -> List[Finding]:
+    """Every capability, tried rather than guessed."""
+    ssh = find_program("ssh", arguments.ssh)
+    sshd = find_program("sshd", arguments.sshd, SSHD_PLACES)
+    openssl = find_program("openssl", arguments.openssl)
+    found = [
+        Finding("Python", True, platform.python_version()),
+        program_finding("ssh", ssh, parse_ssh_version(run_tool([ssh, "-V"]).err) if ssh else None),
+        program_finding("sshd", sshd, None),
+    ]
+    if ssh and sshd:
+        found += private_server_findings(ssh, sshd)
+    version = parse_openssl_version(run_tool([openssl, "version", "-a"]).out) if openssl else {}
+    found.append(program_finding("openssl", openssl, version.get("version_text")))
+    if openssl:
+        found += openssl_findings(openssl, version)
+    return found + machine_findings() + [spool_finding()]
+
+
+def program_finding(name: str, path: Optional[str], version: Optional[str]) -> Finding:
+    if path is None:
+        return Finding(name, False, "not found in PATH", "install " + PACKAGES[name])
+    return Finding(name, True, "%s (%s)" % (path, version) if version else path)
+
+
+def private_server_findings(ssh: str, sshd: str) -> List[Finding]:
+    """A connection to a private sshd, and which ciphers it lets through."""
+    offered = offered_ciphers(ssh)
+    try:
+        with PrivateServer(ssh, sshd, offered) as server:
+            server.prepare()
+            server.zero_connect()
+            missing = ", ".join(server.refused)
+            allowed = len(server.ciphers)
+    except TryFailed as error:
+        remedy = "see the reason; as an ordinary user fewer things are needed than as root"
+        return [Finding("ssh to a private sshd", False, str(error), remedy)]
+    absent = [name for name in SSH_BASELINES if name not in offered]
+    detail = "%d of %d ciphers" % (allowed, len(offered)) + (", not " + missing if missing else "")
+    remedy = "give an older build with --ssh and --sshd (OpenSSH 7.5 or earlier has them)"
+    words = "this OpenSSH has no " + ", ".join(absent) if absent else ", ".join(SSH_BASELINES)
+    return [
+        Finding("ssh to a private sshd", True, detail),
+        Finding("baseline ciphers of ssh", not absent, words, remedy),
+    ]
+
+
+def openssl_findings(openssl: str, version: Json) -> List[Finding]:
+    able = speed_abilities(openssl)
+    words = "speed -seconds" if able.seconds else "this version takes 15 s a cipher"
+    found = [Finding("openssl tries of one second", able.seconds, words, "OpenSSL 1.1.1 or later")]
+    try:
+        openssl_try(openssl, Asked("rc4"), 1, able)
+        found.append(Finding("baseline ciphers of openssl", True, "rc4 answers"))
+    except TryFailed as error:
+        remedy = "install its legacy provider" if able.providers else "install another openssl"
+        found.append(Finding("baseline ciphers of openssl", False, "rc4: %s" % error, remedy))
+    flags = cpu_environment()["flags"]
+    mask = mask_variable(platform.machine(), version.get("cpu_settings"), flags)
+    x86_or_arm = platform.machine().startswith(("x86", "amd64", "i", "aarch64", "arm"))
+    if mask and x86_or_arm and flags and "aes" not in flags:
+        mask, detail = None, "this CPU has no AES instructions"
+    else:
+        detail = "=".join(mask) if mask else "no mask is known"
+    return found + [Finding("AES hardware turned off", mask is not None, detail)]
+
+
+def machine_findings() -> List[Finding]:
+    watched = read_cpu_times() is not None
+    cpus = cpus_for_pinning()
+    stat = "/proc/stat" if watched else "/proc/stat cannot be read"
+    prctl = "prctl" if LIBC else "needs prctl of Linux, by Python's ctypes"
+    cores = "CPU %d and %d" % cpus if cpus else "there are not two cores for this process"
+    return [
+        Finding("other processes watched", watched, stat, "run it on Linux with /proc mounted"),
+        Finding("CPU seconds of the server", bool(LIBC), prctl, "a Python with ctypes, on Linux"),
+        Finding("ssh and sshd on a core each", cpus is not None, cores),
+    ]
+
+
+def spool_finding() -> Finding:
+    """Whether a run that cannot be uploaded can be kept."""
+    folder = existing = spool_folders()[0]
+    while not os.path.lexists(existing) and os.path.dirname(existing) != existing:
+        existing = os.path.dirname(existing)  # doctor makes no folders: those above would be asked
+    try:
+        probe = os.path.join(existing, ".ciphermark-probe-%d" % os.getpid())
+        write_atomically(probe, "")
+        os.unlink(probe)
+    except OSError as error:
+        remedy = "give XDG_STATE_HOME a folder that can be written"
+        return Finding("spool", False, "%s: %s" % (folder, error.strerror), remedy)
+    waiting = len(spooled_runs())
+    words = " (send them: %s upload)" % own_file() if waiting else ""
+    return Finding("spool", True, "%s, %d run(s) waiting%s" % (folder, waiting, words))
+
+
+def command_doctor(arguments: argparse.Namespace) -> int:
+    """Exit code 3 when nothing at all could be measured, as `run` would end."""
+    catch_signals()
+    sweep_stale_folders()
+    try:
+        found = doctor_findings(arguments)
+    finally:
+        ignore_signals()
+        end_children()
+    lines = []
+    for finding in found:
+        lines.append("%-4s %s: %s" % ("yes" if finding.able else "no", *finding[::2]))
+        if finding.remedy and not finding.able:
+            lines.append("     to do: " + finding.remedy)
+    code = show(printable("\n".join(lines)))
+    able = {finding.name for finding in found if finding.able}
+    return code if able & {"ssh to a private sshd", "openssl"} else EXIT_NOTHING

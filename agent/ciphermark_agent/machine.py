@@ -1,0 +1,320 @@
+"""environment of the run document. Unknown is None, never a guess."""
+
+import glob
+import hashlib
+import os
+import platform
+import re
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from ciphermark_agent.children import read_number, read_text, run_tool, sysctl, system_tool
+from ciphermark_agent.common import COUNT_LIMIT, TEXT_LIMIT, Json, cut, reading, real, whole
+from ciphermark_agent.conditions import cpu_speed
+
+
+def parse_cpuinfo(text: str) -> Json:
+    """CPU facts of /proc/cpuinfo, in the words of the run document."""
+    blocks = [
+        dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
+        for block in text.strip().split("\n\n")
+    ]
+    first = blocks[0] if blocks else {}
+    arm = [block for block in blocks if "CPU implementer" in block]
+    if arm:
+        return arm_facts(arm)
+    flags = first.get("flags") or first.get("isa") or ""
+    return {
+        "model": cut(first.get("model name") or first.get("cpu model") or first.get("cpu")),
+        "vendor": cut(first.get("vendor_id")),
+        "family": whole(first.get("cpu family")),
+        "model_id": whole(first.get("model")),
+        "stepping": whole(first.get("stepping")),
+        "flags": flags.split() or None,
+    }
+
+
+def arm_facts(blocks: Sequence[Dict[str, str]]) -> Json:
+    """The numbers of the fastest core; lscpu knows what they are called."""
+    fastest = max(blocks, key=lambda block: cpu_speed(whole(block.get("processor")) or 0))
+    return {
+        "model": None,
+        "vendor": None,
+        "family": whole(fastest.get("CPU architecture")),
+        "model_id": whole(fastest.get("CPU part")),
+        "stepping": whole(fastest.get("CPU revision")),
+        "flags": fastest.get("Features", "").split() or None,
+    }
+
+
+def topology_cores() -> Optional[int]:
+    """Physical cores as the kernel's topology files tell."""
+    pairs = set()
+    for folder in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/topology"):
+        pairs.add((read_number(folder + "/physical_package_id"), read_number(folder + "/core_id")))
+    pairs = {pair for pair in pairs if pair[1] is not None}
+    return len(pairs) or None
+
+
+def bsd_cpu() -> Json:
+    """CPU facts on macOS and FreeBSD."""
+    features = "%s %s" % (
+        sysctl("machdep.cpu.features") or "",
+        sysctl("machdep.cpu.leaf7_features") or "",
+    )
+    model = sysctl("machdep.cpu.brand_string") or sysctl("hw.model")
+    return {
+        "model": model,
+        "vendor": sysctl("machdep.cpu.vendor")
+        or ("Apple" if (model or "").startswith("Apple") else None),
+        "family": whole(sysctl("machdep.cpu.family")),
+        "model_id": whole(sysctl("machdep.cpu.model")),
+        "stepping": whole(sysctl("machdep.cpu.stepping")),
+        "cores": whole(sysctl("hw.physicalcpu") or sysctl("kern.smp.cores")),
+        "flags": features.lower().split()
+        or apple_flags(run_tool([system_tool("sysctl"), "hw.optional"]).out),
+    }
+
+
+# hw.optional of Apple silicon, and what Linux calls the same on other ARM cores.
+APPLE_FLAGS = (
+    ("floatingpoint", "fp"),
+    ("AdvSIMD", "asimd"),
+    ("FEAT_AES", "aes"),
+    ("FEAT_PMULL", "pmull"),
+    ("FEAT_SHA1", "sha1"),
+    ("FEAT_SHA256", "sha2"),
+    ("armv8_crc32", "crc32"),
+    ("FEAT_LSE", "atomics"),
+    ("FEAT_FP16", "fphp"),
+    ("FEAT_RDM", "asimdrdm"),
+    ("FEAT_SHA3", "sha3"),
+    ("FEAT_DotProd", "asimddp"),
+    ("FEAT_SHA512", "sha512"),
+    ("FEAT_SME", "sme"),
+)
+
+
+def apple_flags(text: str) -> Optional[List[str]]:
+    """CPU flags from `sysctl hw.optional`; None where it says nothing of AES (macOS 11)."""
+    values = dict(re.findall(r"^hw\.optional\.(?:arm\.)?(\w+): (\d+)$", text, re.M))
+    if "FEAT_AES" not in values:
+        return None
+    return [flag for name, flag in APPLE_FLAGS if values.get(name) == "1"]
+
+
+def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
+    """Model and vendor by lscpu; where cores differ, all their models, the fastest first."""
+    found = []
+    for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
+        fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
+        speed = real(fastest.group(1)) if fastest else None
+        found.append((-(speed or 0.0), part.split("\n")[0].strip()))
+    names = [name for _, name in sorted(found, key=lambda pair: pair[0])]
+    vendor = re.search(r"^\s*Vendor ID: *(\S.*)", text, re.M)
+    known = names and not {"", "-", "unknown"} & set(names)
+    return cut(" + ".join(names)) if known else None, cut(vendor.group(1)) if vendor else None
+
+
+def board() -> Optional[str]:
+    """The machine by the device tree that its firmware handed over: no PC has one."""
+    return cut((read_text("/proc/device-tree/model") or "").rstrip("\0"))
+
+
+def max_mhz() -> Optional[float]:
+    """The highest frequency that any core may reach, in MHz."""
+    paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/cpuinfo_max_freq")
+    known = [khz for khz in map(read_number, paths) if khz and 0 < khz < 1000 * COUNT_LIMIT]
+    return max(known) / 1000.0 if known else None
+
+
+def governor() -> Optional[str]:
+    return cut(read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
+
+
+def cpu_environment() -> Json:
+    """environment.cpu of the run document."""
+    text = read_text("/proc/cpuinfo") if platform.system() == "Linux" else None
+    facts = parse_cpuinfo(text) if text else bsd_cpu()
+    if facts["model"] is None:
+        model, vendor = lscpu_names(run_tool(["lscpu"]).out)
+        facts.update(model=model, vendor=facts["vendor"] or vendor)
+    facts["flags"] = [flag[:100] for flag in (facts["flags"] or [])[:1000]] or None
+    facts["board"] = board()
+    facts["cores"] = facts.get("cores") or topology_cores()
+    facts["architecture"] = cut(platform.machine())
+    facts["threads"] = os.cpu_count()
+    facts["max_mhz"] = max_mhz()
+    facts["governor"] = governor()
+    return facts
+
+
+EMPTY_CPU: Json = dict.fromkeys(
+    list(parse_cpuinfo("")) + ["board", "cores", "architecture", "threads", "max_mhz", "governor"]
+)
+
+
+MACHINE_ID_SALT = "ciphermark machine id 1:"
+VM_SIGNS = (
+    ("kvm", "kvm"),
+    ("qemu", "qemu"),
+    ("vmware", "vmware"),
+    ("virtualbox", "oracle"),
+    ("innotek", "oracle"),
+    ("xen", "xen"),
+    ("microsoft corporation", "microsoft"),
+    ("amazon ec2", "amazon"),
+    ("google compute", "google"),
+    ("bhyve", "bhyve"),
+    ("parallels", "parallels"),
+)
+
+
+def virtualization(flags: Optional[List[str]]) -> Optional[str]:
+    """The kind of virtual machine, else of container, "none" on bare metal, None if unknown.
+
+    The words are those of systemd-detect-virt, which is asked first.
+    """
+    found = (detect_virt("--vm") if platform.system() == "Linux" else None) or sign_of_vm(flags)
+    if found in (None, "none"):
+        return detect_virt("--container") if container() else found
+    return found
+
+
+def detect_virt(kind: str) -> Optional[str]:
+    answer = run_tool(["systemd-detect-virt", kind])
+    return cut(answer.out) if answer.status in (0, 1) else None
+
+
+def container() -> Optional[str]:
+    """The kind of container we are in, or None."""
+    found = detect_virt("--container")
+    if found is None and os.path.exists("/.dockerenv"):
+        return "docker"
+    return None if found == "none" else found
+
+
+def sign_of_vm(flags: Optional[List[str]]) -> Optional[str]:
+    """The hypervisor by DMI, where systemd is absent; "none" only when x86 shows no sign of one."""
+    dmi = " ".join(
+        read_text("/sys/class/dmi/id/" + name) or "" for name in ("sys_vendor", "product_name")
+    ).lower()
+    for sign, name in VM_SIGNS:
+        if sign in dmi:
+            return name
+    if flags is None or platform.machine() not in ("x86_64", "i686", "i386"):
+        return None
+    return "vm-other" if "hypervisor" in flags else "none"
+
+
+def memory_bytes() -> Optional[int]:
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+    except (ValueError, OSError):
+        return None
+
+
+def parse_os_release(text: str) -> Dict[str, str]:
+    """Name and value pairs of os-release; quotes removed."""
+    pairs = re.findall(r"^([A-Z_0-9]+)=(.*)$", text, re.M)
+    return {name: value.strip().strip("\"'") for name, value in pairs}
+
+
+def os_environment() -> Json:
+    """environment.os of the run document."""
+    if platform.system() == "Darwin":
+        release = {"ID": "macos", "NAME": "macOS", "VERSION_ID": platform.mac_ver()[0]}
+    else:
+        text = read_text("/etc/os-release") or read_text("/usr/lib/os-release") or ""
+        release = parse_os_release(text)
+    return {
+        "id": cut(release.get("ID") or platform.system().lower()),
+        "name": cut(release.get("NAME") or platform.system()),
+        "version": cut(release.get("VERSION_ID") or (None if release else platform.release())),
+        "kernel": cut("%s %s" % (platform.system(), platform.release())),
+    }
+
+
+def parse_openssl_version(text: str) -> Json:
+    """environment.openssl from `openssl version -a`."""
+    lines = text.strip().splitlines()
+    first = lines[0][:TEXT_LIMIT] if lines else ""
+    same = re.match(r"(.+?) +\(Library: (.+)\)$", first)
+    if same and same.group(1) == same.group(2):
+        first = same.group(1)
+    named = dict(re.findall(r"^([A-Za-z ]+): *(.*)$", text, re.M))
+    return {
+        "version_text": cut(first),
+        "built_on": cut(named.get("built on")),
+        "platform": cut(named.get("platform")),
+        "options": cut(named.get("options")),
+        "compiler": cut(named.get("compiler")),
+        "cpu_settings": cut(named.get("CPUINFO")),
+    }
+
+
+def machine_id() -> Optional[str]:
+    """SHA-256 of the machine's own id with our salt, so that the id cannot be recovered."""
+    raw = read_text("/etc/machine-id") or read_text("/var/lib/dbus/machine-id")
+    if raw is None and platform.system() == "FreeBSD":
+        raw = sysctl("kern.hostuuid")
+    if raw is None and platform.system() == "Darwin":
+        answer = run_tool([system_tool("ioreg"), "-rd1", "-c", "IOPlatformExpertDevice"])
+        raw = platform_uuid(answer.out)
+    if raw is None or not raw.strip():
+        return None
+    return hashlib.sha256((MACHINE_ID_SALT + raw.strip()).encode("utf-8")).hexdigest()
+
+
+def platform_uuid(text: str) -> Optional[str]:
+    """The id of a Mac, from what ioreg prints of IOPlatformExpertDevice."""
+    match = re.search(r'"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"', text)
+    return match.group(1) if match else None
+
+
+def load_average() -> Optional[List[float]]:
+    try:
+        return [round(load, 2) for load in os.getloadavg()]
+    except OSError:
+        return None
+
+
+def parse_ssh_version(text: str) -> Optional[str]:
+    """`OpenSSH_9.2p1 Debian-2+deb12u6` out of what ssh -V or sshd prints."""
+    match = re.search(r"OpenSSH_[^,\r\n]+", text)
+    return cut(match.group(0)) if match else None
+
+
+def parse_ssh_library(text: str) -> Optional[str]:
+    """`OpenSSL 3.0.19 27 Jan 2026`, `LibreSSL 3.3.6` or `without OpenSSL` out of the same."""
+    match = re.search(r"OpenSSH_[^,\r\n]+, *([^\r\n]*\S)", text)
+    return cut(match.group(1)) if match else None
+
+
+OPENSSH_FACTS = ("client", "server", "library", "server_library", "default_cipher")
+
+
+def default_cipher(ssh: str) -> Optional[str]:
+    """The cipher that the client asks for first, with the machine's own configuration."""
+    match = re.search(r"^ciphers ([^,\s]{1,100})", run_tool([ssh, "-G", "127.0.0.1"]).out, re.M)
+    return match.group(1).lower() if match else None
+
+
+def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
+    """environment of the run document; a reading that fails is unknown."""
+    cpu = reading(cpu_environment, EMPTY_CPU)
+    said = run_tool([openssl, "version", "-a"]).out if openssl else ""
+    openssh: Json = dict.fromkeys(OPENSSH_FACTS)
+    if ssh:
+        client = run_tool([ssh, "-V"]).err
+        openssh["client"], openssh["library"] = parse_ssh_version(client), parse_ssh_library(client)
+        openssh["default_cipher"] = default_cipher(ssh)
+    return {
+        "cpu": cpu,
+        "virtualization": reading(lambda: virtualization(cpu["flags"]), None),
+        "container": reading(container, None),
+        "memory_bytes": reading(memory_bytes, None),
+        "os": reading(os_environment, dict.fromkeys(("id", "name", "version", "kernel"))),
+        "openssl": parse_openssl_version(said),
+        "openssh": openssh,
+        "load_average": reading(load_average, None),
+    }

@@ -1,0 +1,383 @@
+"""Rounds of tries of ssh and of openssl."""
+
+import collections
+import random
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ciphermark_agent.common import NOT_REACHED, Json, Progress, rate, verbose
+from ciphermark_agent.openssl import (
+    OPENSSL_BLOCK,
+    OPENSSL_OLD_BLOCK,
+    OPENSSL_OLD_SECONDS,
+    OPENSSL_SIZES,
+    Asked,
+    NoMachineOutput,
+    SpeedAbilities,
+    openssl_try,
+)
+from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, PipeSource
+from ciphermark_agent.ssh_protocol import Channel
+from ciphermark_agent.ssh_server import SshEnd
+from ciphermark_agent.tries import (
+    Budget,
+    Depth,
+    Series,
+    Skipped,
+    Tried,
+    failure_of,
+    pilot_mib,
+    pipeline_try,
+    reference_of,
+    sized_mib,
+    ssh_sample,
+    steady_try_or_pipe,
+    tries_until_quiet,
+)
+
+# Tries last longer where their CPU seconds could not be told otherwise: so many times the least.
+# Where a pilot tells too little, a byte costs at least so much (the fastest AES-GCM).
+WANTED_TIMES = 1.5
+LEAST_CPU_SECONDS_A_BYTE = 0.5e-9
+LONGEST_TIMES = 2.0  # ... or twice as many after a short pilot, for 3DES on slow boards
+METHODS = ("steady", "pipeline")
+MOST_FAILURES = 2  # one after the other, then a channel is given up
+# Typical wall seconds of a connection, the first one (with the making of the keys) and a warm-up;
+# only for the printed estimate.
+CONNECT_SECONDS, FIRST_SECONDS, PILOT_SECONDS = 0.25, 0.55, 0.4
+
+
+class SshPlan:
+    """All tries of one far end: rounds over its channels in a new random order each."""
+
+    def __init__(
+        self,
+        server: SshEnd,
+        channels: Sequence[Channel],
+        depth: Depth,
+        skipped: Skipped,
+        progress: "Progress",
+    ) -> None:
+        self.server = server
+        self.channels = channels
+        self.depth = depth
+        self.skipped = skipped
+        self.progress = progress
+        self.cpus: Optional[Tuple[int, int]] = None  # of the steady tries: client's and server's
+        self.default_cipher: Optional[str] = None
+        self.budget = Budget(depth.repeat_seconds)
+        self.series = collections.OrderedDict(
+            ((channel, method), ssh_series(channel, method, server.target))
+            for channel in channels
+            for method in METHODS
+        )
+        self.pilots: Dict[Channel, List[Tried]] = collections.defaultdict(list)
+        self.rates: Dict[Channel, float] = {}
+        self.failures: Dict[Channel, int] = collections.Counter()
+        self.reasons: Dict[Tuple[Channel, str], str] = {}
+
+    def cost(self) -> Tuple[int, float]:
+        """Steps and seconds that it is expected to take."""
+        channels, pilots, tries = len(self.channels), self.server.pilots, self.depth.tries
+        both = sum(self.try_cost(method) for method in METHODS)
+        seconds = FIRST_SECONDS + channels * (pilots * PILOT_SECONDS + tries * both)
+        return 1 + channels * (pilots + 2 * tries), seconds
+
+    def try_cost(self, method: str) -> float:
+        if method == "pipeline":
+            return CONNECT_SECONDS + self.depth.pipeline_seconds
+        return CONNECT_SECONDS + WARM_UP_SECONDS + self.depth.steady_seconds
+
+    def run(self) -> None:
+        where = "ssh to " + self.server.label if self.server.label else "ssh"
+        self.progress.step(where + ", first connection", FIRST_SECONDS)
+        reason = failure_of(self.measure)
+        if reason:
+            self.progress.note("%s is not measured: %s" % (where, reason))
+            steps, seconds = self.cost()
+            self.progress.plan(1 - steps, FIRST_SECONDS - seconds)
+            self.reasons.update(((channel, "warm-up"), reason) for channel in self.channels)
+
+    def measure(self) -> None:
+        with self.server as server:
+            server.prepare()
+            self.default_cipher = server.first_connection().cipher
+            for channel in self.channels:
+                if channel.cipher in server.refused:
+                    self.reasons[channel, "warm-up"] = "this sshd does not know it"
+                    self.failures[channel] = MOST_FAILURES
+            for _ in range(server.pilots):
+                for channel in self.channels:
+                    self.progress.step("ssh %s: warm-up" % channel.in_words(), PILOT_SECONDS)
+                    self.attempt(channel, "warm-up", self.pilot)
+            for number in range(self.depth.tries):
+                for channel in random.sample(self.channels, len(self.channels)):
+                    self.turn(channel, "steady", self.steady, number + 1)
+                    self.turn(channel, "pipeline", self.pipeline, number + 1)
+
+    def turn(
+        self, channel: Channel, method: str, attempt: Callable[[Channel], None], number: int
+    ) -> None:
+        """One try, unless its series needs no more of them."""
+        words = (channel.in_words(), method, number, self.depth.tries)
+        self.progress.step("ssh %s: %s, round %d of %d" % words, self.try_cost(method))
+        if channel in self.rates and not self.series[channel, method].complete(self.depth.stable):
+            self.attempt(channel, method, attempt)
+
+    def attempt(self, channel: Channel, step: str, attempt: Callable[[Channel], None]) -> None:
+        if self.failures[channel] >= MOST_FAILURES:
+            return
+        reason = failure_of(attempt, channel)
+        self.failures[channel] = self.failures[channel] + 1 if reason else 0
+        if reason:
+            self.reasons[channel, step] = reason
+            verbose("ssh %s, %s: %s" % (channel.in_words(), step, reason))
+
+    def results(self, interrupted: bool = False) -> List[Series]:
+        """What has been measured, also when the run ends early; why the rest has not."""
+        for channel in self.channels:
+            missing = [name for name in METHODS if not self.series[channel, name].samples]
+            reasons = [self.reasons.get((channel, step)) for step in missing + ["warm-up"]]
+            reasons += [NOT_REACHED if interrupted else "not tried"]
+            reason = next(text for text in reasons if text)
+            if len(missing) == 1:
+                reason = "%s: %s" % (missing[0], reason)
+            if missing:
+                words = (self.server.label, channel.beyond_cipher())
+                part = " ".join(word for word in words if word)
+                self.skipped.add("ssh", channel.cipher or "", reason, part)
+        return [series for series in self.series.values() if series.samples]
+
+    def pilot(self, channel: Channel) -> None:
+        """A warm-up connection: the first one's rate sizes the first try."""
+        mib = pilot_mib(channel, bool(self.server.label))
+        pilot = pipeline_try(self.server, channel, mib)
+        self.pilots[channel].append(pilot)
+        if channel in self.rates:
+            return
+        self.rates[channel] = pilot.moved / pilot.seconds
+        for method in METHODS:
+            facts = self.series[channel, method].facts
+            facts["negotiated"] = dict(self.server.negotiated._asdict())
+            facts["pinned"] = method == "steady" and self.cpus is not None
+            facts["reference_bytes"] = pilot.total  # CPU seconds of so much are off each sample's
+            if self.server.label:
+                facts["server"] = self.server.version
+
+    def try_seconds(self, channel: Channel, seconds: float) -> float:
+        """These seconds; more where too little CPU time would be in them to tell its cost."""
+        if self.server.label:  # a line is slow whatever the CPU does
+            return seconds
+        pilot = reference_of(self.pilots[channel])
+        cost = (pilot.client_cpu - self.server.connection_cpu) / pilot.total
+        beyond = WANTED_TIMES * pilot.least_cpu() / max(cost, LEAST_CPU_SECONDS_A_BYTE)
+        longest = LONGEST_TIMES * seconds * (2 if pilot.is_short() else 1)
+        return max(seconds, min(longest, (pilot.total + beyond) / self.rates[channel]))
+
+    def sample(self, channel: Channel, tried: Tried) -> Json:
+        return ssh_sample(tried, reference_of(self.pilots[channel]))
+
+    def steady(self, channel: Channel) -> None:
+        series = self.series[channel, "steady"]
+
+        def attempt() -> Json:
+            seconds = self.try_seconds(channel, self.depth.steady_seconds)
+            tried = steady_try_or_pipe(self.server, channel, seconds, self.cpus)
+            series.facts["source"] = "pipe" if self.server.source is PipeSource else "file"
+            return self.sample(channel, tried)
+
+        tries_until_quiet(attempt, self.budget, series.samples)
+        if not self.series[channel, "pipeline"].samples:
+            # The pilot is too short to tell a fast cipher's rate: a pipeline reaches about 3/4
+            # of the steady rate, so that the first try lasts about as long as the others.
+            self.rates[channel] = max(self.rates[channel], 0.75 * rate(series.samples[-1]))
+
+    def pipeline(self, channel: Channel) -> None:
+        def attempt() -> Json:
+            seconds = self.try_seconds(channel, self.depth.pipeline_seconds)
+            mib = sized_mib(self.rates[channel], seconds)
+            return self.sample(channel, pipeline_try(self.server, channel, mib))
+
+        series = self.series[channel, "pipeline"]
+        tries_until_quiet(attempt, self.budget, series.samples)
+        self.rates[channel] = series.median()
+
+
+def ssh_series(channel: Channel, method: str, target: Json) -> Series:
+    return Series(
+        "ssh",
+        channel.cipher or "",
+        mac=channel.mac,
+        compression=channel.compression,
+        negotiated=None,
+        method=method,
+        pinned=False,
+        target=target,
+        reference_bytes=None,
+    )
+
+
+MASK_MIN_EFFECT = 1.1
+
+
+class SpeedWork(NamedTuple):
+    """What `openssl speed` is asked: often (once each round), and once in the run."""
+
+    often: List[Asked]
+    once: List[Asked]
+    rounds: int
+
+
+def openssl_work(
+    depth: Depth,
+    able: SpeedAbilities,
+    ciphers: Sequence[str],
+    masked: Sequence[str] = (),
+    threads: int = 1,
+) -> SpeedWork:
+    """The tries of a depth: one block size often, the others and decryption once.
+
+    A version without -seconds measures all block sizes at every call, for 15 s: once each.
+    """
+    block = OPENSSL_BLOCK if able.seconds else None
+    often = [Asked(cipher, block_size=block) for cipher in ciphers]
+    often += [Asked(cipher, "masked", block_size=block) for cipher in masked]
+    if threads > 1:
+        often += [Asked(cipher, block_size=block, threads=threads) for cipher in ciphers]
+    once: List[Asked] = []
+    if able.seconds:
+        size = OPENSSL_OLD_BLOCK if depth.name == "quick" else None
+        once += [Asked(cipher, block_size=size) for cipher in ciphers]
+    if depth.name != "quick":
+        size = None if depth.name == "thorough" else block
+        once += [Asked(cipher, operation="decrypt", block_size=size) for cipher in ciphers]
+    return SpeedWork(often, once, depth.tries if able.seconds else 1)
+
+
+class OpensslPlan:
+    """Rounds over all that is asked, in a new random order each."""
+
+    def __init__(
+        self,
+        openssl: str,
+        able: SpeedAbilities,
+        work: SpeedWork,
+        mask: Optional[Tuple[str, str]],
+        depth: Depth,
+        skipped: Skipped,
+        progress: "Progress",
+    ) -> None:
+        self.openssl = openssl
+        self.mask = mask
+        self.able = able
+        self.work = work
+        self.depth = depth
+        self.skipped = skipped
+        self.progress = progress
+        self.failed: Dict[Asked, str] = {}  # of any block size: why it was given up
+        self.done: Dict[Asked, int] = collections.Counter()
+        self.series: Dict[Asked, Series] = {}
+
+    def cost(self) -> Tuple[int, float]:
+        """Steps and seconds that it is expected to take."""
+        steps = self.work.once + self.work.often * self.work.rounds
+        return len(steps), sum(self.try_cost(asked) for asked in steps)
+
+    def try_cost(self, asked: Asked) -> float:
+        if not self.able.seconds:
+            return 5.0 * OPENSSL_OLD_SECONDS
+        return 0.05 + self.depth.openssl_seconds * (1 if asked.block_size else len(OPENSSL_SIZES))
+
+    def run(self) -> None:
+        for number in range(self.work.rounds):
+            order = self.work.often + (self.work.once if number == 0 else [])
+            random.shuffle(order)
+            for asked in order:
+                words = (asked.in_words(), number + 1, self.work.rounds)
+                self.progress.step("openssl %s, round %d of %d" % words, self.try_cost(asked))
+                if any_size(asked) not in self.failed and not self.complete(asked):
+                    reason = failure_of(self.attempt, asked)
+                    if reason:
+                        self.failed[any_size(asked)] = reason
+
+    def complete(self, asked: Asked) -> bool:
+        return asked in self.series and self.series[asked].complete(self.depth.stable)
+
+    def attempt(self, asked: Asked) -> None:
+        for block_size, sample in self.samples(asked).items():
+            key = asked._replace(block_size=block_size)
+            if key not in self.series:
+                self.series[key] = openssl_series(key)
+                if self.mask and asked.acceleration == "masked":
+                    self.series[key].facts["mask"] = "=".join(self.mask)
+            self.series[key].samples.append(sample)
+        self.done[asked] += 1
+
+    def explain_gap(self, asked: Asked, wanted: int, interrupted: bool) -> None:
+        """Which of the wanted tries there are not, and why."""
+        kind, done = any_size(asked), self.done[asked]
+        reason = self.failed.get(kind)
+        if reason and kind not in map(any_size, self.series):
+            self.skipped.add("openssl", asked.cipher, reason, asked.beyond_cipher())
+        elif reason and done < wanted:
+            words = "%d of %d tries, then it was given up: %s" % (done, wanted, reason)
+            self.skipped.add("openssl", asked.cipher, words, asked.part_in_words())
+        elif interrupted and not done:
+            begun = asked.cipher in [one.cipher for one in list(self.series) + list(self.failed)]
+            part = asked.part_in_words() if begun else ""
+            self.skipped.add("openssl", asked.cipher, NOT_REACHED, part)
+
+    def samples(self, asked: Asked) -> Dict[int, Json]:
+        """One call; a version that does not know -mr is asked again for what people read."""
+        seconds = self.depth.openssl_seconds
+        try:
+            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+        except NoMachineOutput as error:
+            verbose("openssl speed without -mr: %s" % error)
+            self.able = self.able._replace(machine=False)
+            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+
+    def results(self, interrupted: bool = False) -> List[Series]:
+        """All series, less masked ones that tell nothing, also when the run ends early."""
+        for asked in self.work.often + self.work.once:
+            wanted = self.work.rounds if asked in self.work.often else 1
+            self.explain_gap(asked, wanted, interrupted)
+        kept = []
+        for asked in sorted(self.series, key=str):
+            plain = self.series.get(asked._replace(acceleration="default"))
+            fault = ""
+            if asked.acceleration == "masked":
+                fault = mask_fault(plain, self.series[asked], interrupted)
+            if fault:
+                self.skipped.add("openssl", asked.cipher, fault)
+            else:
+                kept.append(self.series[asked])
+        return kept
+
+
+def any_size(asked: Asked) -> Asked:
+    return asked._replace(block_size=None)
+
+
+def mask_fault(plain: Optional[Series], masked: Series, interrupted: bool = False) -> str:
+    """Why a masked series is no measurement of software AES; empty when it is one.
+
+    The effect of a mask is a ratio: without a plain series nothing can be said of it.
+    """
+    if plain is None:
+        words = "not tried without the mask: interrupted"
+        return words if interrupted else "without the mask there is no figure to compare with"
+    if plain.median() < MASK_MIN_EFFECT * masked.median():
+        return "mask had no effect"
+    return ""
+
+
+def openssl_series(asked: Asked) -> Series:
+    return Series(
+        "openssl",
+        asked.cipher,
+        asked.acceleration,
+        operation=asked.operation,
+        block_size=asked.block_size,
+        threads=asked.threads,
+        timing="cpu" if asked.threads == 1 else "elapsed",
+    )

@@ -1,0 +1,288 @@
+"""Options and configuration files together; `schedule` and `source`."""
+
+import argparse
+import configparser
+import os
+import pkgutil
+import random
+import re
+import sys
+import urllib.parse
+from importlib.util import find_spec
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+import ciphermark_agent
+from ciphermark_agent.children import run_tool
+from ciphermark_agent.common import (
+    EXIT_OK,
+    PLACEHOLDER,
+    Progress,
+    UsageError,
+    one_line,
+    own_file,
+    say,
+    shell_words,
+    show,
+)
+from ciphermark_agent.upload import Site, trust_of, write_atomically
+
+
+def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
+    """What the command line asked the run command for, with the depth and name that follow."""
+    seconds = arguments.seconds
+    given = {
+        "tries": arguments.tries,
+        "wait_seconds": arguments.wait,
+        "pipeline_seconds": seconds,
+        "steady_seconds": seconds,
+        "openssl_seconds": seconds and max(1, int(round(seconds))),
+    }
+    depth = arguments.depth._replace(**{key: one for key, one in given.items() if one is not None})
+    return changed(arguments, depth=depth, openssl=None, name=arguments.name or configured_name())
+
+
+def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
+    """A copy of these options with other values."""
+    return argparse.Namespace(**dict(vars(options), **values))
+
+
+def configured_name() -> Optional[str]:
+    name = configuration(configuration_files()).get("name")
+    try:
+        return host_label(name) if name else None
+    except argparse.ArgumentTypeError as error:
+        raise UsageError("name in the configuration file: %s" % error)
+
+
+CONFIG_KEYS = ("server", "token", "token_file", "ca_file", "name")
+
+
+def configuration_files() -> List[str]:
+    """The files that may hold settings; what an earlier one says counts."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return [os.path.join(home, "ciphermark", "agent.ini"), "/etc/ciphermark/agent.ini"]
+
+
+def configuration(paths: Sequence[str]) -> Dict[str, str]:
+    """Settings of the section [agent]; UsageError for a file that says something else."""
+    settings: Dict[str, str] = {}
+    for path in paths:
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            with open(path, encoding="utf-8-sig") as file:  # editors of Windows write a mark
+                parser.read_file(file)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            if isinstance(error, PermissionError) and path.startswith("/etc/"):
+                continue  # root's own, with a token in it
+            raise UsageError("%s cannot be read: %s" % (path, error.strerror))
+        except configparser.MissingSectionHeaderError as error:
+            raise UsageError("%s, line %d: no [agent] section" % (path, error.lineno))
+        except (configparser.Error, ValueError) as error:
+            raise UsageError("%s is malformed: %s" % (path, one_line(str(error))))
+        if parser.sections() != ["agent"]:
+            raise UsageError("%s must have one section, [agent]" % path)
+        for key, text in parser["agent"].items():
+            if key not in CONFIG_KEYS:
+                words = "%s: unknown setting %s; there are %s"
+                raise UsageError(words % (path, key, ", ".join(CONFIG_KEYS)))
+            settings.setdefault(key, text)
+    return settings
+
+
+def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
+    """Where to upload and with which token; a server without a token is a mistake.
+
+    An option counts before the environment, the environment before a configuration file.
+    """
+    given = configuration(configuration_files())
+    server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or given.get("server")
+    if not server:
+        return None
+    parts = site_parts(server)
+    token = (
+        arguments.token
+        or token_from_file(arguments.token_file)
+        or os.environ.get("CIPHERMARK_TOKEN")
+        or given.get("token")
+        or token_from_file(given.get("token_file"))
+    )
+    if not token and not getattr(arguments, "dry_run", False):
+        raise UsageError("--server needs a token: --token, --token-file or CIPHERMARK_TOKEN")
+    if token == PLACEHOLDER and not getattr(arguments, "dry_run", False):
+        words = "TOKEN stands for a token: make one at %s/tokens/, and give it instead"
+        raise UsageError(words % server.rstrip("/"))
+    if token and not re.match(r"[\x21-\x7e]+$", token):
+        raise UsageError("the token holds characters that no token has")
+    if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname or ""):
+        say("warning: the token is sent unencrypted; use https\n", sys.stderr)
+    trust = trust_of(arguments.ca_file or given.get("ca_file"))
+    note = Progress(getattr(arguments, "progress", "plain")).note
+    return Site(server, token or "", trust, upload_again(arguments), note)
+
+
+def site_parts(server: str) -> urllib.parse.SplitResult:
+    """The parts of an address that can be asked; UsageError for any other."""
+    try:
+        parts = urllib.parse.urlsplit(server)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        if usable:
+            return parts
+    except ValueError:  # brackets, a port that is no number
+        pass
+    raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
+
+
+def upload_again(arguments: argparse.Namespace) -> str:
+    """The command that sends what is kept to the same server.
+
+    What a configuration file or the environment says is not repeated, and a token is not shown.
+    """
+    words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
+    if arguments.server:
+        words += ["--server", arguments.server]
+    if arguments.token_file:
+        words += ["--token-file", os.path.abspath(arguments.token_file)]
+    elif arguments.token:
+        words += ["--token", PLACEHOLDER]
+    if arguments.ca_file:
+        words += ["--ca-file", os.path.abspath(arguments.ca_file)]
+    return shell_words(words)
+
+
+def token_from_file(path: Optional[str]) -> Optional[str]:
+    if path is None:
+        return None
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return file.read().strip()
+    except (OSError, ValueError) as error:
+        raise UsageError("--token-file %s cannot be read: %s" % (path, error))
+
+
+def typed(text: str) -> str:
+    """A word of the command line; bytes that the locale could not read are taken for UTF-8."""
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return os.fsencode(text).decode("utf-8", "replace")
+    return text
+
+
+def host_label(text: str) -> str:
+    text = typed(text)
+    if not text.strip() or len(text) > 200:
+        raise argparse.ArgumentTypeError("give a name of 1 to 200 characters")
+    return text.strip()
+
+
+SERVICE = """\
+[Unit]
+Description=Ciphermark: measure the cipher speed of this machine
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=oneshot
+ExecStart={run}
+# 1: measured, but the server was not reached; the run waits in the spool
+SuccessExitStatus=1
+# what waits there from earlier weeks
+ExecStartPost=-{upload}
+"""
+TIMER = """\
+[Unit]
+Description=Ciphermark once a week
+
+[Timer]
+OnCalendar=Sun 04:00
+RandomizedDelaySec=1h
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+"""
+TIMER_NAME = "ciphermark-agent.timer"
+SYSTEM_UNITS = "/etc/systemd/system"
+
+
+def command_schedule(arguments: argparse.Namespace) -> int:
+    """Server and token come from a configuration file, never from a command line."""
+    start = [sys.executable or "/usr/bin/python3", os.path.abspath(own_file())]
+    run = start + ["run", "--" + arguments.depth.name, "--progress", "none"]
+    upload = start + ["upload"]
+    service = SERVICE.format(run=unit_words(run), upload=unit_words(upload))
+    units = {"ciphermark-agent.service": service, TIMER_NAME: TIMER}
+    lines = []
+    if "server" not in configuration(configuration_files()):
+        folder = os.path.dirname(configuration_files()[1])
+        lines.append(
+            "# First write %s/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
+            "#   token_file = %s/token\n" % (folder, folder)
+        )
+    if arguments.install:
+        return install(units, lines)
+    lines += ["# %s/%s\n%s" % (SYSTEM_UNITS, name, text) for name, text in units.items()]
+    lines.append("# then: systemctl daemon-reload && systemctl enable --now %s\n" % TIMER_NAME)
+    lines.append("# or one line of a crontab (crontab -e):")
+    # A percent sign begins standard input in a crontab; the minute differs from host to host.
+    both = "%s >/dev/null; %s >/dev/null" % (shell_words(run), shell_words(upload))
+    lines.append("%d 4 * * 0 %s" % (random.randrange(60), both.replace("%", "\\%")))
+    return show("\n".join(lines))
+
+
+def install(units: Dict[str, str], lines: List[str]) -> int:
+    """Write the units and start the timer: as root for the machine, else for this account."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    root = os.getuid() == 0
+    folder = SYSTEM_UNITS if root else os.path.join(home, "systemd/user")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for name, text in units.items():
+            write_atomically(os.path.join(folder, name), text)
+    except OSError as error:
+        raise UsageError("%s cannot be written: %s" % (folder, error.strerror))
+    systemctl = ["systemctl"] + ([] if root else ["--user"])
+    for command in (["daemon-reload"], ["enable", "--now", TIMER_NAME]):
+        answer = run_tool(systemctl + command)
+        if answer.status != 0:
+            typed = shell_words(systemctl + command)
+            words = "the units are in %s, but %s failed: %s"
+            raise UsageError(words % (folder, typed, one_line(answer.err)))
+    lines.append("installed in %s; next runs: systemctl list-timers %s" % (folder, TIMER_NAME))
+    return show("\n".join(lines))
+
+
+def unit_words(command: Sequence[str]) -> str:
+    """A command line as systemd reads it."""
+    return " ".join(
+        '"%s"'
+        % word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+        if re.search(r"[^A-Za-z0-9_./-]", word)
+        else word
+        for word in command
+    )
+
+
+def modules() -> Iterator[Tuple[str, str]]:
+    """Path and text of every module, from a folder and from the one file alike."""
+    package = ciphermark_agent.__name__
+    found = sorted(one.name for one in pkgutil.iter_modules(ciphermark_agent.__path__))
+    for name in [package] + ["%s.%s" % (package, one) for one in found]:
+        loader = getattr(find_spec(name), "loader", None)
+        path = name.replace(".", "/") + ("/__init__" if name == package else "") + ".py"
+        yield path, loader.get_source(name) if loader else ""
+
+
+def command_source(arguments: argparse.Namespace) -> int:
+    if arguments.folder is None:
+        return show("\n".join("# %s\n\n%s" % module for module in modules()).rstrip("\n"))
+    try:
+        os.makedirs(os.path.join(arguments.folder, ciphermark_agent.__name__))
+        for path, text in modules():
+            with open(os.path.join(arguments.folder, path), "w") as file:
+                file.write(text)
+    except OSError as error:
+        raise UsageError("%s cannot be written: %s" % (error.filename, error.strerror))
+    folder = os.path.join(arguments.folder, ciphermark_agent.__name__)
+    show("unpacked; it runs as: python3 %s" % folder)
+    return EXIT_OK

@@ -1,0 +1,312 @@
+"""One ssh connection and what it carries."""
+
+import contextlib
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import time
+from typing import Any, NamedTuple, Optional, Set, Tuple
+
+from ciphermark_agent.children import (
+    LOG_BYTES,
+    ORPHAN_SECONDS,
+    REAP_SECONDS,
+    _children,
+    end_children,
+    reap,
+    start,
+)
+from ciphermark_agent.common import MIB, TOOL_SECONDS, WORK_PREFIX, TryFailed, decode
+from ciphermark_agent.ssh_protocol import Channel, parse_negotiated, server_command
+
+# Steady method: the first 60 to 185 ms of a channel run slowly (the TCP window opens), so the
+# slope starts later; at least 16 MiB make the bursts of ssh's window updates (0.1 MiB) vanish.
+WARM_UP_SECONDS = 0.3
+STEADY_MIN_BYTES = 16 * MIB
+STEADY_MAX_SECONDS = 5.0
+STEADY_POLL_SECONDS = 0.01
+STEADY_STALL_SECONDS = 2.0  # no progress of the file position for so long: use a pipe instead
+SPARSE_BYTES = 64 * 1024 * MIB  # bounded, so that an orphaned ssh ends by itself
+
+
+class NoSharedFile(TryFailed):
+    """A sparse file does not work as ssh's input here, or its position tells nothing."""
+
+
+class FileSource:
+    """A sparse file as ssh's standard input.
+
+    Agent and ssh share one open file description, so its position is ssh's progress, read at no
+    cost to the transfer; truncating the file to nothing ends the stream. The file has no name
+    left once it is open: nothing remains whatever happens.
+    """
+
+    def __init__(self) -> None:
+        shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache  # nosec B108
+        folder = shared if os.access(shared, os.W_OK) else None
+        try:
+            self.read_end, path = tempfile.mkstemp(prefix=WORK_PREFIX, dir=folder)
+        except OSError as error:
+            raise NoSharedFile("no temporary file can be made: %s" % error)
+        os.unlink(path)
+        try:
+            os.ftruncate(self.read_end, SPARSE_BYTES)
+        except OSError as error:
+            os.close(self.read_end)
+            raise NoSharedFile("no sparse file can be made: %s" % error)
+        self.limit = float(SPARSE_BYTES)
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def position(self) -> int:
+        return os.lseek(self.read_end, 0, os.SEEK_CUR)
+
+    def end(self) -> None:
+        os.ftruncate(self.read_end, 0)
+
+    def close(self) -> None:
+        os.close(self.read_end)
+
+
+class PipeSource:
+    """Zeros written by the agent into a pipe, where the position of a shared file tells nothing.
+
+    Slower than a file for the fastest ciphers, since writing costs CPU: the series says so.
+    """
+
+    zeros = bytes(65536)
+    limit = float("inf")
+
+    def __init__(self) -> None:
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.write_end, False)
+        self.written = 0
+
+    def wait(self, seconds: float) -> None:
+        """Write for so long."""
+        until = time.perf_counter() + seconds
+        while True:
+            left = until - time.perf_counter()
+            if left <= 0:
+                return
+            if select.select([], [self.write_end], [], left)[1]:
+                with contextlib.suppress(BlockingIOError):
+                    self.written += os.write(self.write_end, self.zeros)
+
+    def position(self) -> int:
+        return self.written
+
+    def end(self) -> None:
+        os.close(self.write_end)
+        self.write_end = -1
+
+    def close(self) -> None:
+        if self.write_end >= 0:
+            os.close(self.write_end)
+        os.close(self.read_end)
+
+
+def wait_for_first_byte(source: Any) -> None:
+    """Return when ssh has begun to read its input."""
+    deadline = time.perf_counter() + STEADY_STALL_SECONDS
+    while source.position() == 0:
+        if time.perf_counter() > deadline:
+            raise NoSharedFile("ssh did not read its input within %g s" % STEADY_STALL_SECONDS)
+        source.wait(STEADY_POLL_SECONDS)
+
+
+def warm_up(source: Any, limit: float) -> None:
+    """Let the stream get up to speed: until two tenths of a second are within 5 % of each other."""
+    source.wait(WARM_UP_SECONDS)
+    until = time.perf_counter() + limit - WARM_UP_SECONDS
+    before = 0.0
+    while time.perf_counter() < until:
+        began, first = time.perf_counter(), source.position()
+        source.wait(0.1)
+        now = (source.position() - first) / (time.perf_counter() - began)
+        if before and abs(now - before) < 0.05 * before:
+            return
+        before = now
+
+
+def steady_window(
+    source: Any, seconds: float, warm_up_limit: float = WARM_UP_SECONDS
+) -> Tuple[int, float]:
+    """(bytes, seconds) of a window in the middle of the stream, after the warm-up."""
+    warm_up(source, warm_up_limit)
+    began, first = time.perf_counter(), source.position()
+    while True:
+        source.wait(STEADY_POLL_SECONDS)
+        now, position = time.perf_counter(), source.position()
+        elapsed, moved = now - began, position - first
+        if elapsed >= seconds and (moved >= STEADY_MIN_BYTES or elapsed >= STEADY_MAX_SECONDS):
+            return moved, elapsed
+
+
+TRY_SECONDS = 60.0
+
+
+class Usage(NamedTuple):
+    """Times of one finished connection."""
+
+    setup_seconds: float  # from starting ssh to the remote command's first word
+    ended_at: float  # perf_counter when the remote command had read everything
+    client_cpu: float
+    server_cpu: Optional[float]  # None where it cannot be told
+
+
+class Transfer:
+    """One ssh connection with its own sshd, from start to the last reaped process.
+
+    Use as a context manager: leaving it ends every process of the connection.
+    """
+
+    def __init__(
+        self,
+        server: Any,
+        channel: Channel,
+        source: int,
+        cpus: Optional[Tuple[int, int]],
+    ) -> None:
+        self.server = server
+        self.channel = channel
+        self.source = source
+        self.cpus = cpus
+        self.received = b""
+        self.feeders: Set[int] = set()
+        self.servers: Set[int] = set()
+        self.setup_seconds = 0.0
+
+    def __enter__(self) -> "Transfer":
+        try:
+            self.started = time.perf_counter()
+            self.connect()
+        except (OSError, subprocess.SubprocessError) as error:
+            end_children()
+            raise TryFailed("no connection could be started: %s" % error)
+        except BaseException:
+            end_children()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.output)
+        if _children:
+            end_children()
+
+    def connect(self) -> None:
+        """Be inetd for a private sshd: accept the one connection of our ssh and hand it over."""
+        server = self.server
+        if server.target["kind"] == "remote":
+            self.start_client(0)
+            return
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        with contextlib.closing(listener):
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(1)
+            self.start_client(listener.getsockname()[1])
+            connection = self.accept(listener)
+        with contextlib.closing(connection), open(server.path("sshd.log"), "wb") as log:
+            sshd = start(
+                server.prefix + server_command(server.sshd, server.folder),
+                stdin=connection.fileno(),
+                stdout=connection.fileno(),
+                stderr=log,
+                env=server.sshd_env,
+                cpus={self.cpus[1]} if self.cpus else None,
+            )
+        self.servers.add(sshd.pid)
+
+    def start_client(self, port: int) -> None:
+        server = self.server
+        command = server.command(self.channel, port)
+        self.output, write_end = os.pipe()
+        try:
+            with open(server.path("ssh.log"), "wb") as log:
+                self.ssh = start(
+                    command,
+                    stdin=self.source,
+                    stdout=write_end,
+                    stderr=log,
+                    env=server.client_environment(),
+                    cpus={self.cpus[0]} if self.cpus else None,
+                    file_bytes=LOG_BYTES,
+                )
+        except BaseException:
+            os.close(self.output)
+            raise
+        finally:
+            os.close(write_end)
+
+    def accept(self, listener: socket.socket) -> socket.socket:
+        """The connection of our ssh; TryFailed when it gives up before."""
+        deadline = time.monotonic() + TOOL_SECONDS
+        while time.monotonic() < deadline:
+            if select.select([listener], [], [], 0.1)[0]:
+                return listener.accept()[0]
+            if reap(self.ssh.pid, os.WNOHANG)[0]:
+                raise self.failure()
+        raise self.failure()
+
+    def failure(self) -> TryFailed:
+        """Ends the connection, so that its logs are complete, and says why it failed."""
+        end_children()
+        return TryFailed(self.server.explain(decode(self.received)))
+
+    def wait_for(self, marker: str, timeout: float = TOOL_SECONDS) -> float:
+        """perf_counter at the arrival of a marker of the remote command."""
+        wanted = (marker + self.server.marker).encode("ascii")
+        deadline = time.monotonic() + timeout
+        while wanted not in self.received:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.output], [], [], left)[0]:
+                end_children()
+                raise TryFailed("the transfer did not end within %g s" % timeout)
+            chunk = os.read(self.output, 65536)
+            if not chunk:
+                raise self.failure()
+            self.received = (self.received + chunk)[-65536:]
+        now = time.perf_counter()
+        if marker == "R":
+            self.setup_seconds = now - self.started
+            self.negotiated = parse_negotiated(self.server.read("ssh.log"))
+            self.server.negotiated = self.negotiated
+        return now
+
+    def finish(self, timeout: float = TRY_SECONDS) -> Usage:
+        """Wait for the end of the stream, reap every process, account for its CPU seconds."""
+        ended_at = self.wait_for("D", timeout)
+        client, server, complete = 0.0, 0.0, False
+        wanted = {self.ssh.pid} | self.servers | self.feeders
+        status = None
+        deadline = time.monotonic() + REAP_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                pid, code, seconds = reap(-1, os.WNOHANG)
+            except ChildProcessError:
+                complete = True
+                break
+            if pid == 0:
+                time.sleep(0.002)
+            elif pid == self.ssh.pid:
+                client, status = seconds, code
+            elif pid not in self.feeders:
+                server += seconds
+            if pid in wanted:
+                wanted.discard(pid)
+                if not wanted:
+                    deadline = time.monotonic() + ORPHAN_SECONDS
+        if wanted or status != 0:
+            raise self.failure()
+        self.check_negotiated()
+        trusted = complete and self.server.inherits_orphans
+        return Usage(self.setup_seconds, ended_at, client, server if trusted else None)
+
+    def check_negotiated(self) -> None:
+        """A measurement of another cipher than the one asked for is an error, not a result."""
+        different = self.channel.difference(self.negotiated)
+        if different:
+            raise TryFailed("ssh negotiated " + different)

@@ -1,0 +1,378 @@
+"""The far ends of ssh: a private sshd on loopback, or a real host."""
+
+import contextlib
+import fcntl
+import glob
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+import uuid
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from ciphermark_agent.children import (
+    LOG_BYTES,
+    ToolResult,
+    become_subreaper,
+    own_user_name,
+    read_text,
+    run_tool,
+)
+from ciphermark_agent.common import HOST_ALIAS, MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
+from ciphermark_agent.machine import parse_ssh_library, parse_ssh_version
+from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, FileSource, Transfer, Usage
+from ciphermark_agent.ssh_protocol import (
+    Channel,
+    Negotiated,
+    client_command,
+    explain_failure,
+    remote_client_command,
+    split_sshd_lines,
+    sshd_configuration,
+    version_number,
+)
+
+
+def sweep_stale_folders() -> None:
+    """Remove what an agent of ours left that was killed with SIGKILL."""
+    for folder in glob.glob(os.path.join(tempfile.gettempdir(), WORK_PREFIX + "*")):
+        with contextlib.suppress(OSError):
+            status = os.lstat(folder)
+            ours = status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
+            if ours and os.path.exists(os.path.join(folder, "owner")):
+                with open_directory(folder) as descriptor:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # its agent is gone
+                    remove_work_folder(folder)
+
+
+def remove_work_folder(folder: str) -> None:
+    """Remove our folder, and the privilege separation directory if we made that."""
+    made = (read_text(folder + "/made_directory") or "").strip()
+    if made:
+        with contextlib.suppress(OSError):
+            remove_unused_directory(made)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_unused_directory(path: str) -> None:
+    """Remove it, unless another agent has come to use it; OSError then."""
+    with open_directory(path) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.rmdir(path)
+
+
+@contextlib.contextmanager
+def open_directory(path: str) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+# Where sshd wants its privilege separation directory when that is created at each boot.
+SEPARATION_DIRECTORY = "/run/sshd"
+
+
+def library_folders(sshd: str) -> List[str]:
+    """Library folders of an unpacked package: <root>/usr/sbin/sshd -> <root>/usr/lib/..."""
+    folder = pathlib.Path(sshd).resolve().parent
+    root = folder.parent.parent if folder.parent.name == "usr" else folder.parent
+    if str(root) == "/":
+        return []
+    found = []
+    for base in ("usr/lib", "lib", "usr/lib64", "lib64"):
+        for place in [root / base] + sorted((root / base).glob("*-*")):
+            if any(place.glob("*.so*")):
+                found.append(str(place))
+    return found
+
+
+def sshd_library_path(sshd: str) -> Dict[str, str]:
+    """The extra environment without which this sshd does not start; empty for an installed one."""
+    answer = run_tool([sshd, "-?"])
+    if "shared librar" not in answer.err and "ibrary not loaded" not in answer.err:
+        return {}
+    folders = library_folders(sshd)
+    extra = {"LD_LIBRARY_PATH": os.pathsep.join(folders)}
+    if not folders or parse_ssh_version(run_tool([sshd, "-?"], env=extra).err) is None:
+        raise TryFailed("%s does not start: %s" % (sshd, one_line(answer.err)))
+    return extra
+
+
+def with_passwd(path: str) -> List[str]:
+    """What lets the command after it, and it alone, see another file as /etc/passwd."""
+    return ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', path]
+
+
+class SshEnd:
+    """The far end of ssh connections, and the folder with their logs."""
+
+    target: Json = {"kind": "loopback", "name": None}
+    label = ""  # what the user calls it, where there may be several
+    warm_up_limit = WARM_UP_SECONDS
+    pilots = 2  # of each channel
+    source: Any = FileSource  # of the steady method's input, until one does not work
+
+    def __init__(self, ssh: str) -> None:
+        self.ssh = ssh
+        self.folder = ""
+        self.holding = contextlib.ExitStack()
+        self.marker = uuid.uuid4().hex[:12]
+        self.inherits_orphans = become_subreaper()
+        self.version: Optional[str] = None
+        self.library: Optional[str] = None
+        self.refused: List[str] = []  # ciphers that it does not know
+        self.negotiated = Negotiated(None, None, None, None)  # of the latest connection
+        self.connection_cpu = 0.0  # seconds of the client for one that carries nothing
+
+    def __enter__(self) -> Any:
+        try:
+            self.folder = tempfile.mkdtemp(prefix=WORK_PREFIX)
+        except OSError as error:
+            raise TryFailed("no temporary directory can be made: %s" % error)
+        # Locked, then marked: the kernel frees it however we end, for `sweep_stale_folders`.
+        fcntl.flock(self.holding.enter_context(open_directory(self.folder)), fcntl.LOCK_EX)
+        self.write("owner", "")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.holding.close()
+        remove_work_folder(self.folder)
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def write(self, name: str, text: str) -> None:
+        with open(self.path(name), "w") as file:
+            file.write(text)
+
+    def read(self, name: str) -> str:
+        return read_text(self.path(name)) or ""
+
+    def command(self, channel: Channel, port: int) -> List[str]:
+        """The ssh command of a connection."""
+        raise NotImplementedError  # each kind of server has its own
+
+    def client_environment(self) -> Dict[str, str]:
+        """What ssh gets beside the environment of every child."""
+        return {}
+
+    def transfer(self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]) -> Transfer:
+        """A connection whose input is this descriptor."""
+        return Transfer(self, channel, source, cpus)
+
+    def explain(self, received: str) -> str:
+        """Why a connection gave no figure; `received` is what the far side printed."""
+        raise NotImplementedError  # each kind of server has its own
+
+    def prepare(self) -> None:
+        """What is needed before the first connection; TryFailed says why it is not there."""
+
+    def first_connection(self) -> Negotiated:
+        """A connection that carries nothing; returns the default algorithms."""
+        self.connection_cpu = self.zero_connect().client_cpu
+        if self.version is None:  # the banner leaves the patch level out
+            banners = re.findall(r"remote software version (\S.*)", self.read("ssh.log"))
+            self.version = cut(banners[-1]) if banners else None
+        return self.negotiated
+
+    def zero_connect(self) -> "Usage":
+        with self.transfer(Channel(None), subprocess.DEVNULL, None) as transfer:
+            transfer.wait_for("R")
+            return transfer.finish()
+
+
+class PrivateServer(SshEnd):
+    """Keys, configuration and programs for connections to a private sshd."""
+
+    def __init__(
+        self, ssh: str, sshd: str, ciphers: Sequence[str], macs: Sequence[str] = ()
+    ) -> None:
+        super().__init__(ssh)
+        self.sshd = sshd
+        self.macs = list(macs)  # empty: those of sshd's own default
+        self.ciphers = list(ciphers)  # all that the client offers: its default among them
+        self.sshd_env: Dict[str, str] = {}
+        self.prefix: List[str] = []  # words that start sshd in other surroundings
+        self.use_pam = False
+        self.user = "USER"
+
+    def command(self, channel: Channel, port: int) -> List[str]:
+        return client_command(self.ssh, self.folder, self.user, port, channel, self.marker)
+
+    def explain(self, received: str) -> str:
+        return explain_failure(self.read("ssh.log"), self.read("sshd.log"), received)
+
+    def prepare(self) -> None:
+        """Make keys and a configuration that this sshd accepts; TryFailed says why not."""
+        self.user = own_user_name()
+        self.sshd_env = sshd_library_path(self.sshd)
+        said = run_tool([self.sshd, "-?"], env=self.sshd_env).err
+        self.version, self.library = parse_ssh_version(said), parse_ssh_library(said)
+        self.make_key("host_key")
+        self.make_key("user_key")
+        host = self.read("host_key.pub").split()
+        self.write("known_hosts", "%s %s %s\n" % (HOST_ALIAS, host[0], host[1]))
+        limits = 'from="127.0.0.1",no-pty,no-port-forwarding,no-agent-forwarding,no-X11-forwarding '
+        self.write("authorized_keys", limits + self.read("user_key.pub"))
+        self.configure()
+
+    def key_command(self, name: str) -> List[str]:
+        beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
+        keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
+        return [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t", "ed25519"]
+
+    def make_key(self, name: str) -> None:
+        """ed25519, or RSA where that is not allowed (FIPS)."""
+        command = self.key_command(name)
+        for kind in (["ed25519"], ["rsa", "-b", "3072"]):
+            answer = run_tool(command[:-1] + kind)
+            if answer.status == 0:
+                return
+        raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
+
+    def configure(self) -> None:
+        """Write sshd_config and amend it until `sshd -t` accepts it."""
+        self.hold_separation_directory(SEPARATION_DIRECTORY)
+        for _ in range(5):
+            answer = self.check(self.ciphers, self.macs)
+            if answer.status == 0:
+                return
+            missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
+            if missing:
+                self.make_separation_directory(missing.group(1))
+            elif "Privilege separation user" in answer.err and not self.prefix:
+                self.add_separation_user()
+            elif re.search("(cipher|mac) spec", answer.err.lower()):
+                self.drop_unknown_names()
+            else:
+                break
+        raise TryFailed("%s: %s" % (self.sshd, one_line(answer.err)))
+
+    def configuration(self, ciphers: Sequence[str], macs: Sequence[str]) -> str:
+        version = version_number(self.version)
+        extra = split_sshd_lines(self.sshd, version)
+        return sshd_configuration(self.folder, ciphers, version, self.use_pam, extra, macs)
+
+    def check_command(self) -> List[str]:
+        return self.prefix + [self.sshd, "-t", "-f", self.path("sshd_config")]
+
+    def check(self, ciphers: Sequence[str], macs: Sequence[str]) -> ToolResult:
+        """`sshd -t` with a configuration that enables these ciphers and MACs."""
+        self.write("sshd_config", self.configuration(ciphers, macs))
+        return run_tool(self.check_command(), env=self.sshd_env)
+
+    def add_separation_user(self) -> None:
+        """As root sshd wants an account `sshd`, which comes with its package.
+
+        An sshd that is only unpacked gets a copy of /etc/passwd with that account in it, which
+        only this sshd sees. It needs the right to mount, which containers mostly lack.
+        """
+        nobody = "sshd:x:65534:65534::/nonexistent:/bin/false\n"
+        self.write("passwd", (read_text("/etc/passwd") or "") + nobody)
+        os.chmod(self.path("passwd"), 0o644)  # noqa: S103 - as /etc/passwd itself
+        self.prefix = with_passwd(self.path("passwd"))
+        if run_tool(self.prefix + ["true"]).status != 0:
+            raise TryFailed(
+                "as root this sshd needs an account named sshd; install "
+                "openssh-server, or run the agent as an ordinary user"
+            )
+
+    def make_separation_directory(self, path: str) -> None:
+        """As root sshd wants this (normally made at boot); the note is for whoever cleans up."""
+        self.write("made_directory", path)
+        try:
+            os.mkdir(path, 0o755)
+        except FileExistsError:
+            pass  # another agent was quicker
+        except OSError as error:
+            text = "sshd needs the directory %s: %s"
+            raise TryFailed(text % (path, error.strerror))
+        self.hold_separation_directory(path)
+
+    def hold_separation_directory(self, path: str) -> None:
+        """Keep another agent, which may have made it, from removing it while we run."""
+        with contextlib.suppress(OSError):
+            descriptor = self.holding.enter_context(open_directory(path))
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+    def drop_unknown_names(self) -> None:
+        """One unknown name makes sshd reject a whole list: ask for each alone.
+
+        A connection that asks for a MAC that was dropped is refused in words.
+        """
+        known = [name for name in self.ciphers if "cipher spec" not in self.check([name], []).err]
+        self.refused += [cipher for cipher in self.ciphers if cipher not in known]
+        self.ciphers = known
+        if not known:
+            raise TryFailed("sshd knows none of the client's ciphers")
+        self.macs = [
+            name for name in self.macs if "mac spec" not in self.check(known, [name]).err.lower()
+        ]
+
+    def zero_connect(self) -> "Usage":
+        try:
+            return super().zero_connect()
+        except TryFailed:
+            if self.use_pam or "account is locked" not in self.read("sshd.log"):
+                raise
+        self.use_pam = True
+        self.configure()
+        return self.zero_connect()
+
+
+class RemoteHost(SshEnd):
+    """A real remote end, reached as the user reaches it: with the user's own configuration."""
+
+    warm_up_limit = 3.0  # the window of a long line opens slowly
+    pilots = 1  # the client's CPU seconds hardly scatter
+
+    def __init__(self, ssh: str, address: str, shown: str) -> None:
+        super().__init__(ssh)
+        self.address = address
+        self.client_version = version_number(None)
+        self.inherits_orphans = False  # its CPU time cannot be told from here
+        self.label = shown
+        self.target = {"kind": "remote", "name": shown}
+
+    def prepare(self) -> None:
+        said = run_tool([self.ssh, "-V"]).err
+        self.client_version = version_number(parse_ssh_version(said))
+
+    def command(self, channel: Channel, port: int) -> List[str]:
+        return remote_client_command(
+            self.ssh, self.address, channel, self.marker, self.client_version
+        )
+
+    def client_environment(self) -> Dict[str, str]:
+        """The user's ssh agent, which the private sshd has no use for."""
+        names = ("SSH_AUTH_SOCK",)
+        return {name: os.environ[name] for name in names if name in os.environ}
+
+    def explain(self, received: str) -> str:
+        """Why it refused, in words; what would name the host only if the run may."""
+        log = self.read("ssh.log")
+        if os.path.getsize(self.path("ssh.log")) >= LOG_BYTES:
+            return "the far end made ssh write a log of %d MiB" % (LOG_BYTES // MIB)
+        offer = re.search(r"no matching (\S+) found\. Their offer: (\S+)", log)
+        if offer:
+            kind = {"cipher": "this cipher"}.get(offer.group(1), "this " + offer.group(1))
+            return "the remote sshd refuses %s (it offers %s)" % (kind, offer.group(2)[:500])
+        for sign, words in (
+            (
+                "Permission denied",
+                "the login was refused, and BatchMode asks for no password: set up a key",
+            ),
+            (
+                "Host key verification failed",
+                "its host key is not known: connect once by hand and accept it",
+            ),
+            ("Unknown cipher type", "this ssh does not know it"),
+        ):
+            if sign in log:
+                return words
+        return one_line(log) if self.label == self.address else "the connection failed"
