@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from launch.telling import say
+from launch.console import say
 
 PROJECT = Path(__file__).parent.parent
 

@@ -14,14 +14,16 @@ from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 from redis import Redis
 
-import ciphermark_agent as agent
-from analysis.reference_profiles import initial_profile
-from runs import quick_redis, rollups, throttling
-from runs.acceptance import accept_run
-from runs.models import ReferenceProfile, Run
-from runs.processing import process_run
-from runs.published import load_published
-from runs.tokens import create_token
+from access import request_counts
+from access.tokens import create_token
+from analysis.profiles.reference_profiles import initial_profile
+from ciphermark_agent import ssh_server
+from ciphermark_agent.ssh_server import PrivateServer
+from ingest.arrival.acceptance import accept_run
+from ingest.bulk.published import load_published
+from ingest.processing.run_processing import process_run
+from store import redis_client
+from store.models import ReferenceProfile, Run
 
 StoreRun = Callable[..., Run]
 
@@ -52,9 +54,7 @@ LONG = 9.0
 def a_busy_machine_is_not_waited_for_less() -> Iterator[None]:
     """What the program does otherwise after a moment of waiting, it does here after a long one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quick_redis, "PATIENCE", LONG)
-        patch.setattr(rollups, "IN_PASSING_SECONDS", LONG)
-        patch.setattr(rollups, "AT_ONCE_SECONDS", LONG)
+        patch.setattr(redis_client, "PATIENCE", LONG)
         yield
 
 
@@ -77,7 +77,7 @@ def nobody_counted(settings: Settings) -> None:
     with Redis.from_url(settings.REDIS_URL) as redis:
         for key in redis.scan_iter("ciphermark:throttle:*"):
             redis.delete(key)
-    throttling._outage.until = 0.0
+    request_counts._outage.until = 0.0
 
 
 @pytest.fixture
@@ -145,9 +145,9 @@ def ssh() -> str:
 
 
 @pytest.fixture
-def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[agent.PrivateServer]:
+def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateServer]:
     """What lets this sshd read a configuration: host key, account, directory."""
-    monkeypatch.setattr(agent, "become_subreaper", lambda: False)
-    with agent.PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
+    monkeypatch.setattr(ssh_server, "become_subreaper", lambda: False)
+    with PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
         private.prepare()
         yield private

@@ -23,14 +23,14 @@ import psycopg
 from django.conf import settings
 from psycopg import sql
 
-from runs.tokens import PREFIX, digest_of
+from access.tokens import PREFIX, digest_of
+from tests.sign_in import SIGN_IN
 
 PROJECT = Path(__file__).parent.parent
 REDIS_DATABASES = {
     "browser": 1,
     "profiles": 2,
     "upload": 3,
-    "soak": 4,
     "slow": 5,
     "bench": 6,
     "imports": 7,
@@ -41,23 +41,9 @@ REDIS_DATABASES = {
 READY_WITHIN = 120
 """Seconds; the machines that run the tests are shared and slow at times."""
 
-
-SIGN_IN = """
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
-user = User.objects.filter(username="root").first() or User.objects.create_superuser("root")
-session = SessionStore()
-session[SESSION_KEY] = str(user.pk)
-session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-session.create()
-print(session.session_key)
-"""
-
 SHARE = """
-from runs.audit import COMMAND
-from runs.shares import make_share
+from access.audit import COMMAND
+from reports.shares import make_share
 query = "group_by=os&source=published"
 print(make_share("report", query, 30, made_by=None, by=COMMAND)[1])
 """

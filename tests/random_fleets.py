@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from analysis.comparison import UNITS
-from runs.queries.selection import GROUPINGS, ComparisonQuery
+from results.selection import GROUPINGS, ComparisonQuery
 from tests.sample_documents import (
     environment,
     openssl_measurement,

@@ -9,7 +9,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from analysis.comparison import UNITS, Comparison
 from exports.columns import HOSTS, MEASUREMENTS, SAMPLES, Column
 from exports.comparison_columns import comparison_columns
-from runs.queries.selection import FILTERS, GROUPINGS, METRICS
+from results.selection import FILTERS, GROUPINGS, METRICS
 
 PROJECT = Path(__file__).parent.parent
 API = (PROJECT / "docs" / "api.md").read_text("utf-8")
@@ -85,3 +85,14 @@ def test_links_of_the_readme_lead_somewhere() -> None:
     for name in ("README.md", "CONTRIBUTING.md"):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", (PROJECT / name).read_text("utf-8")):
             assert (PROJECT / target).exists(), target
+
+
+def test_every_file_that_the_architecture_names_is_there() -> None:
+    """A bare name lies beside the file named before it."""
+    beside = PROJECT / "backend"
+    for line in (PROJECT / "docs" / "architecture.md").read_text("utf-8").splitlines():
+        for name in re.findall(r"`([\w./-]+\.(?:py|json|md|ts))`", line):
+            found = [folder / name for folder in (PROJECT / "backend", PROJECT, beside)]
+            there = [path for path in found if path.exists()]
+            assert there, f"{name} in: {line}"
+            beside = there[0].parent

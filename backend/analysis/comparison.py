@@ -90,9 +90,9 @@ def natural_key(text: str) -> Any:
     return _natural_key(text)
 
 
-def _group_order(group: Group) -> tuple[bool, object]:
-    """Natural order of labels, what is unknown last."""
-    return (group.key == UNKNOWN_KEY, natural_key(group.label))
+def group_order(key: str, label: str) -> tuple[bool, object, str]:
+    """What sorts groups: by natural order of labels, what is unknown last."""
+    return (key == UNKNOWN_KEY, natural_key(label), key)
 
 
 def _group(key: str, votes: list[Vote], hosts: int) -> Group:
@@ -158,7 +158,7 @@ def comparison_of(
     no_baseline: int,
 ) -> Comparison:
     """The comparison that groups make, in natural order, with the machines left out of it."""
-    ordered = tuple(sorted(groups, key=_group_order))
+    ordered = tuple(sorted(groups, key=lambda group: group_order(group.key, group.label)))
     ciphers = {cipher for group in ordered for cipher in group.values}
     return Comparison(
         tool=tool,

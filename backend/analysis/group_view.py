@@ -1,16 +1,19 @@
 """Which groups of a comparison are in view, and in which order: the page's choice, and a file's."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from analysis.comparison import Comparison, Group
-from analysis.groups import GroupSummary
 
 SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
 SCALES = ("linear", "log")
 CIPHER_SORT = "cipher:"
 """Before a cipher's name: by that cipher, best first."""
+
+OneGroup = TypeVar("OneGroup")
+"""A group, or what stands for it."""
 
 LOWER_IS_BETTER = frozenset({"cpu_seconds_per_gb"})
 MOST_GROUPS = 200
@@ -29,40 +32,68 @@ class GroupView:
     page: int = 1
     logarithmic: bool = False
 
+    def finds(self, label: str) -> bool:
+        """Whether a group of this label is searched for."""
+        return self.search.casefold() in label.casefold()
+
     def found(self, comparison: Comparison) -> Comparison:
         """The comparison with the groups that are searched for, in order."""
-        text = self.search.casefold()
-        groups = tuple(group for group in comparison.groups if text in group.label.casefold())
+        groups = tuple(group for group in comparison.groups if self.finds(group.label))
         return replace(
             comparison, groups=ordered_groups(replace(comparison, groups=groups), self.sort)
         )
 
-    def on_page(self, groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    def sorts_by(self, cipher: str) -> bool:
+        """Whether values of this cipher put the groups in order."""
+        return self.sort in (SORT_BEST, f"{CIPHER_SORT}{cipher}")
+
+    def place(self, best: float | None, metric: str) -> float:
+        """What sorts a group whose best value by which it is sorted is this; None comes last."""
+        if best is None:
+            return math.inf
+        return best if metric in LOWER_IS_BETTER else -best
+
+    def on_page(self, groups: Sequence[OneGroup]) -> tuple[OneGroup, ...]:
         """Those of the page; one beyond the last is the last."""
         size = self.top or MOST_GROUPS
-        start = (min(self.page, max(1, -(-len(groups) // size))) - 1) * size
-        return groups[start : start + size]
+        start = (min(self.page, page_count(len(groups), size)) - 1) * size
+        return tuple(groups[start : start + size])
+
+
+def page_count(found: int, size: int) -> int:
+    """How many pages so many groups fill, at least one."""
+    return max(1, -(-found // size))
+
+
+@dataclass(frozen=True)
+class InView:
+    """The groups of a comparison that are on the page, `groups`.
+
+    `comparison` has all groups, or these alone where groups are hosts, of which there may be ten
+    thousand. `total` counts all groups, `found` those that are searched for.
+    """
+
+    comparison: Comparison
+    groups: tuple[Group, ...]
+    total: int
+    found: int
+
+
+def in_view(comparison: Comparison, view: GroupView) -> InView:
+    """What a view shows of a comparison that is whole."""
+    found = view.found(comparison).groups
+    return InView(comparison, view.on_page(found), len(comparison.groups), len(found))
 
 
 def ordered_groups(comparison: Comparison, sort: str) -> tuple[Group, ...]:
     """The groups by one of `SORTS`, or by a cipher; groups without a value come last."""
-    sign = 1 if comparison.metric in LOWER_IS_BETTER else -1
+    view, metric = GroupView(sort), comparison.metric
+    best = min if metric in LOWER_IS_BETTER else max
 
-    def best(values: Mapping[str, GroupSummary]) -> float:
-        medians = [sign * summary.median for summary in values.values()]
-        return min(medians, default=math.inf)
+    def place(group: Group) -> float:
+        if sort == SORT_MACHINES:
+            return -group.hosts
+        medians = [one.median for cipher, one in group.values.items() if view.sorts_by(cipher)]
+        return view.place(best(medians, default=None), metric)
 
-    keys: dict[str, Callable[[Group], float]] = {
-        SORT_BEST: lambda group: best(group.values),
-        SORT_MACHINES: lambda group: -group.hosts,
-    }
-    if sort.startswith(CIPHER_SORT):
-        cipher = sort.removeprefix(CIPHER_SORT)
-        return tuple(
-            sorted(
-                comparison.groups,
-                key=lambda group: best({c: s for c, s in group.values.items() if c == cipher}),
-            )
-        )
-    key = keys.get(sort)
-    return tuple(sorted(comparison.groups, key=key)) if key else comparison.groups
+    return tuple(sorted(comparison.groups, key=place))

@@ -7,7 +7,7 @@ between processes and the loopback network. The first bounds the second and neve
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from analysis.baselines import MeasuredSeries
+from analysis.profiles.baselines import MeasuredSeries
 from documents.types import Series
 
 BYTES_PER_GB = 1e9

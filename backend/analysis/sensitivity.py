@@ -13,10 +13,10 @@ from functools import cached_property
 from itertools import groupby
 from statistics import geometric_mean, median
 
-from analysis.baselines import FAMILIES
 from analysis.comparison import natural_key
 from analysis.groups import GroupSummary, summarise_group
-from analysis.normalisation import SpeedIndex, normalised, speed_index
+from analysis.profiles.baselines import FAMILIES
+from analysis.profiles.speed_index import SpeedIndex, normalised, speed_index
 
 MOST_LISTED = 200
 """Of more pairs only so many are listed; thousands of hosts have millions of pairs."""

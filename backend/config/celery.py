@@ -14,7 +14,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("ciphermark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["runs"])
+app.autodiscover_tasks(["ingest", "results", "reports"])
 
 
 @setup_logging.connect
@@ -59,7 +59,7 @@ class Sweeping(bootsteps.StartStopStep):
 def _ask_for_a_sweep() -> None:
     """Through the queue, for this process has no part in the work; several workers do no harm."""
     with contextlib.suppress(BrokerError):
-        app.send_task("runs.tasks.sweep", expires=SWEEP_SECONDS, retry=False)
+        app.send_task("ingest.tasks.sweep", expires=SWEEP_SECONDS, retry=False)
 
 
 app.steps["worker"].add(Sweeping)

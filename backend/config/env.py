@@ -1,6 +1,7 @@
 """Settings from the environment: read once, typed, and refused loudly when they make no sense."""
 
 import os
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -8,6 +9,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"", "0", "false", "no", "off"})
+
+LEAST_MEGABYTES = 50
+"""Of memory: less is a mistake of the unit."""
 
 MOST_DAYS = 100_000
 """Three centuries: dates end somewhere."""
@@ -48,6 +52,17 @@ class Env:
         if value.strip().lower() in FALSE:
             return False
         raise ImproperlyConfigured(f"{name} is {value!r}; it must be 1 or 0.")
+
+    def memory(self, name: str, default: str) -> str:
+        """An amount of memory with its unit, such as 500MB or 2GB."""
+        value = self.text(name) or default
+        found = re.fullmatch(r"([0-9]{1,6})(MB|GB)", value)
+        if not found or int(found[1]) * (1000 if found[2] == "GB" else 1) < LEAST_MEGABYTES:
+            raise ImproperlyConfigured(
+                f"{name} is {value!r}; it must be an amount such as 500MB or 2GB,"
+                f" {LEAST_MEGABYTES}MB at least."
+            )
+        return value
 
     def days(self, name: str) -> int | None:
         """A number of days of at least 1; None where the variable is unset or empty."""

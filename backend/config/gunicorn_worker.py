@@ -19,8 +19,8 @@ from typing import Any
 
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from access.addresses import network_of
 from config.request_arrival import MOST_BUFFERED, arrival
-from runs.addresses import network_of
 
 MOST_ARRIVING = 50
 """Unfinished requests of one address in one process; the oldest ends when one more comes."""

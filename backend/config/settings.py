@@ -9,7 +9,7 @@ from csp.constants import NONE, SELF
 
 from config.embedded import celery_url, start_services
 from config.env import Env
-from config.measuring import MEASURING
+from config.measurement_marker import MEASURING
 from config.production import refuse_weak_configuration
 from config.secret_key import development_secret_key
 
@@ -30,7 +30,7 @@ CIPHERMARK_TOKEN_RATE = env.number("CIPHERMARK_TOKEN_RATE", default=6000)
 CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
 CIPHERMARK_SIGN_IN_RATE = env.number("CIPHERMARK_SIGN_IN_RATE", default=20)
 # Of each process that answers questions over many rows; beyond it they are slower.
-CIPHERMARK_ANALYTICS_MEMORY = env.text("CIPHERMARK_ANALYTICS_MEMORY") or "1GB"
+CIPHERMARK_ANALYTICS_MEMORY = env.memory("CIPHERMARK_ANALYTICS_MEMORY", "1GB")
 ALLOWED_HOSTS = env.names("CIPHERMARK_ALLOWED_HOSTS")
 SECRET_KEY = env.text("CIPHERMARK_SECRET_KEY")
 DATABASE_URL = env.url("DATABASE_URL")
@@ -53,7 +53,7 @@ else:
         REDIS_URL = REDIS_URL or services.redis_url
 
 INSTALLED_APPS = [
-    "runs.admin_config.SiteAdminConfig",
+    "access.admin_config.SiteAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -65,26 +65,29 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "csp",
     "axes",
-    "runs",
+    "store",
+    "access",
+    "ingest",
+    "results",
     "pages",
 ]
 
 MIDDLEWARE = [
-    "runs.api.operations.ProbesMiddleware",
+    "api.http.operations.ProbesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.compression.TextGZipMiddleware",
     "config.csp.OncePolicyMiddleware",
-    "runs.private_answers.PrivateAnswersMiddleware",
-    "pages.slow_down.ThrottleMiddleware",
+    "access.private_answers.PrivateAnswersMiddleware",
+    "pages.rate_limit.ThrottleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "runs.unavailable.DatabaseUnavailableMiddleware",
-    "runs.api.conditional.ConditionalApiMiddleware",
+    "pages.outage.UnavailableMiddleware",
+    "api.http.conditional.ConditionalApiMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -101,8 +104,8 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_CALLABLE = "pages.slow_down.locked_out"
-AXES_CLIENT_IP_CALLABLE = "runs.addresses.client_network"
+AXES_LOCKOUT_CALLABLE = "pages.rate_limit.locked_out"
+AXES_CLIENT_IP_CALLABLE = "access.addresses.client_network"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 AXES_ENABLE_ADMIN = False
@@ -163,10 +166,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout"
 # KiB: a process that has grown beyond this is replaced after its task.
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_BEAT_SCHEDULE = {
-    "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
-    "sweep-exports": {"task": "runs.tasks.sweep_exports", "schedule": 60.0},
-    "write-analytics-snapshot": {"task": "runs.tasks.write_analytics_snapshot", "schedule": 600.0},
-    "forget-rollups": {"task": "runs.tasks.forget_rollups", "schedule": 86_400.0},
+    "prune-old-runs": {"task": "ingest.tasks.prune_old_runs", "schedule": 3600.0},
+    "sweep-exports": {"task": "reports.tasks.sweep_exports", "schedule": 60.0},
+    "write-analytics-snapshot": {
+        "task": "results.tasks.write_analytics_snapshot",
+        "schedule": 600.0,
+    },
 }
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -206,18 +211,18 @@ EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").a
 # Snapshots of the analytics copy, from which processes start; web and worker should both see it.
 ANALYTICS_DIR = Path(env.text("CIPHERMARK_ANALYTICS_DIR") or DATA_DIR / "analytics").absolute()
 MEASURING_FILE = DATA_DIR / MEASURING
-AGENT_SCRIPT = PROJECT_DIR / "agent" / "ciphermark_agent.py"
+AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "runs.api.authentication.BearerTokenAuthentication",
+        "api.http.authentication.BearerTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["runs.api.permissions.MayRead"],
-    "DEFAULT_THROTTLE_CLASSES": ["runs.api.throttles.PerCaller"],
+    "DEFAULT_PERMISSION_CLASSES": ["api.http.permissions.MayRead"],
+    "DEFAULT_THROTTLE_CLASSES": ["api.http.throttles.PerCaller"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "runs.api.negotiation.Negotiation",
-    "DEFAULT_PARSER_CLASSES": ["runs.api.json_parser.StrictJsonParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.http.negotiation.Negotiation",
+    "DEFAULT_PARSER_CLASSES": ["api.http.json_parser.StrictJsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_standardized_errors.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",
     # `format` is a parameter of our own (imports, comparison), not DRF's choice of a renderer.
@@ -226,9 +231,9 @@ REST_FRAMEWORK = {
 }
 
 DRF_STANDARDIZED_ERRORS = {
-    "EXCEPTION_FORMATTER_CLASS": "runs.api.errors.Formatter",
-    "EXCEPTION_HANDLER_CLASS": "runs.api.errors.Handler",
-    # runs.api.openapi describes the errors of every operation alike.
+    "EXCEPTION_FORMATTER_CLASS": "api.http.errors.Formatter",
+    "EXCEPTION_HANDLER_CLASS": "api.http.errors.Handler",
+    # api.http.openapi describes the errors of every operation alike.
     "ALLOWED_ERROR_STATUS_CODES": [],
 }
 
@@ -238,18 +243,18 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": ["runs.api.permissions.MayRead"],
+    "SERVE_PERMISSIONS": ["api.http.permissions.MayRead"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "runs.api.openapi.complete",
+        "api.http.openapi.complete",
     ],
     # Runs and ciphers both have a status.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": ["accepted", "ready", "rejected"],
-        "CipherStatusEnum": "analysis.cipher_catalogue.STATUSES",
+        "CipherStatusEnum": "analysis.ciphers.cipher_catalogue.STATUSES",
         "ToolEnum": ["ssh", "openssl"],
         "ExportFormatEnum": ["csv", "xlsx"],
         "TextFormatEnum": ["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"],
@@ -304,7 +309,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"redact": {"()": "runs.redaction.RedactSecrets"}},
+    "filters": {"redact": {"()": "access.redaction.RedactSecrets"}},
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",

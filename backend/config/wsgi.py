@@ -10,8 +10,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
 
 # gunicorn's access log has addresses in it, and the address of a share is its secret.
-from config.garbage import look_seldom  # noqa: E402 - Django's settings come first
-from runs.redaction import RedactSecrets  # noqa: E402 - Django's settings come first
+from access.redaction import RedactSecrets  # noqa: E402 - Django's settings come first
+from config.gc_tuning import tune_gc  # noqa: E402 - Django's settings come first
 
 logging.getLogger("gunicorn.access").addFilter(RedactSecrets())
-look_seldom()
+tune_gc()

@@ -1,7 +1,7 @@
 """Every column of every export: one list for CSV, XLSX, docs/exports.md and the Method sheet.
 
 A stored column says by which SQL expression it is read. Its names are those of the statement in
-`runs.queries.export_rows`: `r` run, `h` host, `e` environment, one letterless join a dimension,
+`reports.rows.export_rows`: `r` run, `h` host, `e` environment, one letterless join a dimension,
 `s` series, `m` measurement, `n` what was negotiated, `t` one try of the document, `v` values of
 the whole export.
 """

@@ -6,9 +6,9 @@ from typing import Any
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import FEW_VOTES, GroupSummary
-from exports.asked import Asked
 from exports.columns import Column, Kind
 from exports.csv_dialect import CsvDialect, Value
+from exports.export_request import ExportRequest
 
 UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
 """How a unit reads at the end of a column name; `cpu_seconds_per_gb` says its own."""
@@ -18,7 +18,7 @@ UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
 class ComparisonRow:
     """One cipher of one group."""
 
-    asked: Asked
+    asked: ExportRequest
     comparison: Comparison
     group: Group
     cipher: str
@@ -153,7 +153,7 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
     )
 
 
-def comparison_rows(asked: Asked, comparison: Comparison) -> Iterator[ComparisonRow]:
+def comparison_rows(asked: ExportRequest, comparison: Comparison) -> Iterator[ComparisonRow]:
     """The rows, groups in the comparison's order."""
     for group in comparison.groups:
         for cipher in group.values:
@@ -166,7 +166,9 @@ def values_of(row: ComparisonRow, columns: tuple[ComparisonColumn, ...]) -> list
     return [None if value == "" else value for value in values]
 
 
-def comparison_csv(asked: Asked, comparison: Comparison, dialect: CsvDialect) -> Iterator[str]:
+def comparison_csv(
+    asked: ExportRequest, comparison: Comparison, dialect: CsvDialect
+) -> Iterator[str]:
     """Lines of CSV, the header first; numbers in full precision."""
     columns = comparison_columns(comparison)
     yield dialect.header(column.name for column in columns)

@@ -11,8 +11,8 @@ from xlsxwriter.workbook import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from analysis.comparison import Comparison, Group
-from exports.asked import Asked
 from exports.comparison_columns import comparison_columns
+from exports.export_request import ExportRequest
 from exports.palette import cipher_order, colour, short_names
 from exports.text import for_chart, for_writer
 
@@ -38,7 +38,7 @@ CIPHERS_ON_A_PAGE = 4
 class Charted:
     """A comparison with the groups that its chart shows, in their order."""
 
-    asked: Asked
+    asked: ExportRequest
     comparison: Comparison
     groups: tuple[Group, ...]
     logarithmic: bool

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Protocol
 
 from analysis.comparison import Comparison
-from exports.asked import Asked
 from exports.columns import Column
 from exports.comparison_columns import comparison_columns
+from exports.export_request import ExportRequest
 
 Line = tuple[str, str | float | datetime]
 
@@ -31,7 +31,7 @@ class FileContents(Protocol):
     """What the lines speak of."""
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> ExportRequest:
         """The question."""
 
     @property
@@ -43,13 +43,13 @@ class FileContents(Protocol):
         """Columns of the measurements."""
 
 
-def question_lines(asked: Asked) -> Iterator[Line]:
+def question_lines(asked: ExportRequest) -> Iterator[Line]:
     """The question of a comparison with everything that decided the numbers."""
     yield from _settings(asked)
     yield from _filters(asked)
 
 
-def _settings(asked: Asked) -> Iterator[Line]:
+def _settings(asked: ExportRequest) -> Iterator[Line]:
     yield "Tool", asked.tool
     for name, value in (
         ("Metric", asked.metric),
@@ -68,7 +68,7 @@ def _settings(asked: Asked) -> Iterator[Line]:
             yield name, value
 
 
-def _filters(asked: Asked) -> Iterator[Line]:
+def _filters(asked: ExportRequest) -> Iterator[Line]:
     for name, values in asked.filters.items():
         yield f"Filter: {name}", ", ".join(values)
 

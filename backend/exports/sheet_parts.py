@@ -1,7 +1,7 @@
 """A workbook put together with rows that are XML already.
 
 XlsxWriter makes every part of the workbook but the rows of its tables, which would take it
-twenty times as long: the database writes those of measurements (`runs.queries.export_formats`),
+twenty times as long: the database writes those of measurements (`reports.rows.export_formats`),
 `exports.sheet_rows` the others, and here they are only compressed.
 """
 

@@ -12,10 +12,10 @@ from xlsxwriter.workbook import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from analysis.comparison import Comparison
-from exports.asked import Asked
 from exports.columns import Column, StoredColumn
 from exports.comparison_columns import comparison_columns, comparison_rows, values_of
 from exports.excel_chart import PAGE_ROWS, Charted, add_charts
+from exports.export_request import ExportRequest
 from exports.method_sheet import method_lines
 from exports.palette import cipher_order
 from exports.text import for_cell, for_writer
@@ -72,7 +72,7 @@ class Contents:
     is as of `Table`.
     """
 
-    asked: Asked
+    asked: ExportRequest
     comparison: Comparison | None
     charted: Charted | None
     pivot: Pivot | None
@@ -120,7 +120,7 @@ def tables(contents: Contents) -> list[Table]:
     return [replace(table, most=contents.most) for table in found]
 
 
-def _comparison(asked: Asked, comparison: Comparison) -> Table:
+def _comparison(asked: ExportRequest, comparison: Comparison) -> Table:
     columns = comparison_columns(comparison)
     lines = (values_of(row, columns) for row in comparison_rows(asked, comparison))
     count = sum(len(group.values) for group in comparison.groups)

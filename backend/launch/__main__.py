@@ -11,14 +11,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NoReturn
 
-from launch import environment, places, preconditions, processes, system_programs
-from launch.telling import Problem, say, tell_problem
+from launch import environment, paths, preconditions, processes, system_programs
+from launch.console import Problem, say, tell_problem
 
 INTERRUPTED = 130
 
-PROOFS = ("chaos", "load", "fuzz", "audit")
+PROOFS = ("chaos", "load", "soak", "fuzz", "audit")
 BENCHES = ("bench", "lighthouse")
 """They share a data folder, for the data set in it takes minutes to make."""
+
+OWN_FOLDERS = ("test", "check", "compat", *BENCHES, *PROOFS)
+"""Targets that leave the data of `make run` alone."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -38,17 +41,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def _outside(target: str) -> int:
     """In whatever Python: check, make the environment, go on in it."""
-    if target in ("test", "compat", *BENCHES, *PROOFS):
-        os.environ["CIPHERMARK_DATA_DIR"] = str(places.PROJECT / ".data" / _folder(target))
+    if target in OWN_FOLDERS:
+        os.environ["CIPHERMARK_DATA_DIR"] = str(paths.PROJECT / ".data" / _folder(target))
     if target == "compat":
-        os.environ["CIPHERMARK_VENV"] = str(places.data_dir() / "venv")
+        os.environ["CIPHERMARK_VENV"] = str(paths.data_dir() / "venv")
     preconditions.check_files()
     preconditions.check_folders()
     inherited: dict[str, str] = {}
     if target == "clean":
         return _clean()
-    if target in ("run", "test", "compat", *BENCHES, *PROOFS):
-        lock = preconditions.FolderLock.take(places.data_dir(), target)
+    if target in ("run", *OWN_FOLDERS):
+        lock = preconditions.FolderLock.take(paths.data_dir(), target)
         inherited = lock.hand_over()
     if target == "test":
         system_programs.provide_all()
@@ -70,11 +73,11 @@ def _go_inside(target: str, inherited: dict[str, str]) -> NoReturn:
     variables = {
         **os.environ,
         **inherited,
-        "PYTHONPATH": str(places.BACKEND),
+        "PYTHONPATH": str(paths.BACKEND),
         "PYTHONUNBUFFERED": "1",
-        "CIPHERMARK_DATA_DIR": str(places.data_dir()),
+        "CIPHERMARK_DATA_DIR": str(paths.data_dir()),
     }
-    python = str(places.venv_python())
+    python = str(paths.venv_python())
     os.execve(python, [python, "-m", "launch", "--inside", target], variables)  # noqa: S606 - no shell meant
 
 
@@ -82,7 +85,12 @@ def _targets() -> dict[str, Callable[[], int]]:
     """Imported only when needed: most need packages of the virtual environment."""
     proofs = {name: partial(_prove, name) for name in PROOFS}
     benches = {"bench": _bench, "lighthouse": _lighthouse}
-    others = {"lint": _lint, "types": _types, "requirements": _requirements}
+    others = {
+        "lint": _lint,
+        "check": _check,
+        "types": _types,
+        "requirements": _requirements,
+    }
     return {"run": _run, "test": _test, "compat": _compat, **benches, **others, **proofs}
 
 
@@ -96,6 +104,12 @@ def _test() -> int:
     from launch.checks import run_all
 
     return run_all()
+
+
+def _check() -> int:
+    from launch.checks import run_check
+
+    return run_check()
 
 
 def _compat() -> int:
@@ -129,7 +143,7 @@ def _types() -> int:
 
 
 def _prove(name: str) -> int:
-    from launch.proofs import run_proof
+    from launch.long_tests import run_proof
 
     return run_proof(name)
 

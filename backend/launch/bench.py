@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from config.embedded import stop_unused
-from launch import frontend, leftovers, node, places, preconditions, processes, system_programs
+from launch import (
+    frontend,
+    node,
+    orphan_processes,
+    paths,
+    preconditions,
+    processes,
+    system_programs,
+)
 from launch.checks import clean_environment
-from launch.telling import Problem
+from launch.console import Problem
 
 LIGHTHOUSE = "lighthouse@12.8.2"
-LIGHTHOUSE_FOLDER = places.TOOLS / "lighthouse"
+LIGHTHOUSE_FOLDER = paths.TOOLS / "lighthouse"
 
 
 def run_bench() -> int:
@@ -37,7 +45,7 @@ def find_lighthouse() -> Path:
     named = os.environ.get("LIGHTHOUSE") or "lighthouse"
     found = shutil.which(named) or shutil.which(own)
     if found is None:
-        folder = places.shown(LIGHTHOUSE_FOLDER)
+        folder = paths.shown(LIGHTHOUSE_FOLDER)
         raise Problem(
             f"Lighthouse is not installed: npm install --prefix {folder} {LIGHTHOUSE}, or set "
             "LIGHTHOUSE to its program."
@@ -46,14 +54,14 @@ def find_lighthouse() -> Path:
 
 
 def _measure(name: str, module: str, variables: Mapping[str, str]) -> int:
-    lock = preconditions.FolderLock.take(places.data_dir(), name)
+    lock = preconditions.FolderLock.take(paths.data_dir(), name)
     lock.describe(f"process {os.getpid()}")
-    results = places.PROJECT / ".data" / f"{name}.json"
-    command: list[str | Path] = [places.venv_python(), "-m", module, "--json", results]
-    python_path = os.pathsep.join((str(places.BACKEND), str(places.PROJECT)))
+    results = paths.PROJECT / ".data" / f"{name}.json"
+    command: list[str | Path] = [paths.venv_python(), "-m", module, "--json", results]
+    python_path = os.pathsep.join((str(paths.BACKEND), str(paths.PROJECT)))
     try:
         environment = {**clean_environment(), **variables, "PYTHONPATH": python_path}
         return processes.run(name, command, environment=environment)
     finally:
-        leftovers.end_marked_processes(places.data_dir())
-        stop_unused(places.data_dir())
+        orphan_processes.end_marked_processes(paths.data_dir())
+        stop_unused(paths.data_dir())

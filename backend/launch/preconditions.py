@@ -7,8 +7,8 @@ import shutil
 import socket
 from pathlib import Path
 
-from launch import places
-from launch.telling import Problem
+from launch import paths
+from launch.console import Problem
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
@@ -22,7 +22,7 @@ NEEDED_FILES = (
     "manage.py",
     "requirements.txt",
     "requirements-dev.txt",
-    "agent/ciphermark_agent.py",
+    "agent/ciphermark_agent/__main__.py",
     "frontend/package.json",
     "frontend/package-lock.json",
 )
@@ -31,16 +31,16 @@ NEEDED_FILES = (
 def check_files() -> None:
     """Every part that the targets work on is in this copy of the project."""
     for name in NEEDED_FILES:
-        if not (places.PROJECT / name).is_file():
+        if not (paths.PROJECT / name).is_file():
             raise Problem(
-                f"{name} is missing in {places.PROJECT}: this copy of Ciphermark is incomplete, "
+                f"{name} is missing in {paths.PROJECT}: this copy of Ciphermark is incomplete, "
                 "clone it again."
             )
 
 
 def check_folders() -> None:
     """The project and the data folder can be written to and have room."""
-    folder = places.data_dir()
+    folder = paths.data_dir()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -48,13 +48,13 @@ def check_folders() -> None:
             f"The data folder {folder} cannot be made ({error.strerror}): clone Ciphermark where "
             "you may write, or set CIPHERMARK_DATA_DIR."
         ) from error
-    for path in (places.PROJECT, folder):
+    for path in (paths.PROJECT, folder):
         if not os.access(path, os.W_OK | os.X_OK):
             raise Problem(
                 f"{path} is not writable for this user: become its owner, or clone Ciphermark "
                 "where you may write."
             )
-    _check_room(places.PROJECT, LATER_START_BYTES if places.venv().exists() else FIRST_START_BYTES)
+    _check_room(paths.PROJECT, LATER_START_BYTES if paths.venv().exists() else FIRST_START_BYTES)
     _check_room(folder, LATER_START_BYTES)
 
 

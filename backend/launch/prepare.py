@@ -15,13 +15,13 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
-from launch import administrator, places
+from launch import administrator, paths
 
 
 def main() -> None:
     """Bring database, published runs, administrator and static files up to date."""
     django.setup()
-    folder = places.data_dir()
+    folder = paths.data_dir()
     call_command("migrate", interactive=False, verbosity=1)
     call_command("renew_runs")
     call_command("load_published")
@@ -60,15 +60,15 @@ def collect_static(folder: Path) -> None:
 
 
 def _static_digest() -> str:
-    digest = hashlib.sha256((places.PROJECT / "requirements.txt").read_bytes())
+    digest = hashlib.sha256((paths.PROJECT / "requirements.txt").read_bytes())
     for path in sorted(_static_sources()):
-        digest.update(str(path.relative_to(places.PROJECT)).encode())
+        digest.update(str(path.relative_to(paths.PROJECT)).encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
 def _static_sources() -> Iterator[Path]:
-    for folder in (places.FRONTEND / "dist", *places.BACKEND.glob("*/static")):
+    for folder in (paths.FRONTEND / "dist", *paths.BACKEND.glob("*/static")):
         yield from (path for path in folder.rglob("*") if path.is_file())
 
 

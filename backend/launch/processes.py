@@ -2,7 +2,7 @@
 
 Each program leads its own session, so a Ctrl-C in the terminal reaches only us and we end the
 others in order. On Linux the kernel ends them when we are killed; and all carry a mark in their
-environment, by which `launch.leftovers` recognises what is left in any other case.
+environment, by which `launch.orphan_processes` recognises what is left in any other case.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from launch import places
-from launch.telling import Problem, say
+from launch import paths
+from launch.console import Problem, say
 
 MARK = "CIPHERMARK_LAUNCHED_FOR"
 """Environment variable of everything we start; its value is the data folder."""
@@ -76,13 +76,13 @@ def start(
     log: Path | None = None,
     output: IO[Any] | None = None,
     environment: Mapping[str, str] | None = None,
-    folder: Path = places.PROJECT,
+    folder: Path = paths.PROJECT,
 ) -> Part:
     """Start a program. All it writes goes to `log` (the previous one is kept) or the terminal;
     with `output`, what it prints goes there and only its errors to the log.
     """
     settings = {**(os.environ if environment is None else environment)}
-    settings[MARK] = str(places.data_dir())
+    settings[MARK] = str(paths.data_dir())
     with contextlib.ExitStack() as stack:
         stream = stack.enter_context(_fresh(log).open("wb")) if log else None
         process = subprocess.Popen(
@@ -126,7 +126,7 @@ def run(
     log: Path | None = None,
     output: IO[Any] | None = None,
     environment: Mapping[str, str] | None = None,
-    folder: Path = places.PROJECT,
+    folder: Path = paths.PROJECT,
     watch: Callable[[], None] | None = None,
     asked_by: signal.Signals = signal.SIGTERM,
 ) -> int:
@@ -175,7 +175,7 @@ def require(what: str, status: int, log: Path, hint: str = "") -> None:
     if status != 0:
         say(last_lines(log))
         raise Problem(
-            f"{what} failed (exit code {status}){hint}; its whole log: {places.shown(log)}"
+            f"{what} failed (exit code {status}){hint}; its whole log: {paths.shown(log)}"
         )
 
 

@@ -5,7 +5,7 @@ for every Python from 3.11 and every platform, with the hashes of all files of e
 that an installation takes exactly what was looked at here.
 """
 
-from launch import places, processes
+from launch import paths, processes
 
 FILES = ("requirements", "requirements-dev")
 
@@ -19,7 +19,7 @@ def make_requirements() -> int:
         same = ("-c", f"{FILES[number - 1]}.txt") if number else ()
         words = ("pip", "compile", *OPTIONS, f"{name}.in", *same, "-o", f"{name}.txt")
         header = ("--custom-compile-command", "make requirements")
-        status = processes.run("uv", [places.venv() / "bin" / "uv", *words, *header])
+        status = processes.run("uv", [paths.venv() / "bin" / "uv", *words, *header])
         if status != 0:
             return status
     return 0

@@ -22,14 +22,14 @@ from launch import (
     administrator,
     benchmark,
     frontend,
-    leftovers,
     node,
-    places,
+    orphan_processes,
+    paths,
     preconditions,
     processes,
 )
+from launch.console import Problem, say, tell_problem
 from launch.processes import Interrupted, Part
-from launch.telling import Problem, say, tell_problem
 
 READY_SECONDS = 90.0
 """Long enough for a small machine under load; normally two or three."""
@@ -59,8 +59,8 @@ class Site:
 
     def start_part(self, name: str, *arguments: str | Path) -> None:
         """Start a part that is to run until we end."""
-        command = [places.venv_python(), *arguments]
-        part = processes.start(name, command, log=self.log(name), folder=places.BACKEND)
+        command = [paths.venv_python(), *arguments]
+        part = processes.start(name, command, log=self.log(name), folder=paths.BACKEND)
         self.parts.append(part)
 
     def watch(self) -> None:
@@ -77,7 +77,7 @@ class Site:
 
     def _report(self, name: str, ending: str, log: Path | None) -> None:
         if log is not None:
-            say(f"The last lines of {places.shown(log)}:\n{processes.last_lines(log)}")
+            say(f"The last lines of {paths.shown(log)}:\n{processes.last_lines(log)}")
         raise Problem(f"{name} {ending}; stopping the rest.")
 
     def stop(self) -> None:
@@ -85,13 +85,13 @@ class Site:
         processes.ignore_signals()
         for part in reversed(self.parts):
             processes.end(part)
-        leftovers.end_marked_processes(self.data_dir)
+        orphan_processes.end_marked_processes(self.data_dir)
         release_services(self.data_dir)
 
 
 def run_site() -> int:
     """Everything from the frontend's build to the last part's end; returns the exit code."""
-    folder = places.data_dir()
+    folder = paths.data_dir()
     _choose_settings()
     lock = preconditions.FolderLock.take(folder, "run")
     site = Site(preconditions.chosen_port(), folder)
@@ -132,7 +132,7 @@ def _choose_settings() -> None:
 
 
 def _clear_the_way(site: Site) -> None:
-    found = leftovers.end_marked_processes(site.data_dir)
+    found = orphan_processes.end_marked_processes(site.data_dir)
     if found:
         say(f"Ended {found} process(es) that an earlier start had left behind.")
     preconditions.check_port(site.port)
@@ -177,7 +177,7 @@ def _start_servers(site: Site) -> None:
             "Running as root: PostgreSQL runs as the user `pgserver` (made when absent), for whom "
             "the folders above the data are opened for passing through."
         )
-    say(f"Starting {' and '.join(sorted(site.embedded))} in {places.shown(site.data_dir)} ...")
+    say(f"Starting {' and '.join(sorted(site.embedded))} in {paths.shown(site.data_dir)} ...")
     try:
         start_services(site.data_dir, postgres=postgres, redis=redis)
     except EmbeddedServiceError as error:
@@ -186,7 +186,7 @@ def _start_servers(site: Site) -> None:
 
 def _prepare(site: Site) -> None:
     log = site.log("prepare")
-    command: list[str | Path] = [places.venv_python(), "-m", "launch.prepare"]
+    command: list[str | Path] = [paths.venv_python(), "-m", "launch.prepare"]
     status = processes.run("prepare", command, log=log, watch=site.watch)
     processes.require("Preparing the database", status, log)
 
@@ -229,5 +229,5 @@ def _greet(site: Site) -> None:
     if password.exists():
         say(
             f"Sign in at {site.url}accounts/login/ as {administrator.NAME}; the password is in "
-            f"{places.shown(password)}\n"
+            f"{paths.shown(password)}\n"
         )

@@ -6,8 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from launch import places, processes
-from launch.telling import Problem, say
+from launch import paths, processes
+from launch.console import Problem, say
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -67,7 +67,7 @@ def provide_sshd() -> Path:
     """An sshd for the agent's tests: the machine's, or a private copy."""
     from launch import openssh  # needs the virtual environment
 
-    found = openssh.provide_sshd(places.data_dir(), lambda: None)
+    found = openssh.provide_sshd(paths.data_dir(), lambda: None)
     if found is None:
         raise Problem(
             "The tests need sshd and this machine has none that can be brought without root: "
@@ -104,7 +104,7 @@ def _install(need: Need) -> None:
     if prefix is None or from_snap or shutil.which("apt-get") is None:
         raise Problem(f"{_missing(need)}, and none is installed: `{_remedy(need)}`.")
     say(f"Installing {need.package} with apt-get ...")
-    log = places.data_dir() / "log" / "apt.log"
+    log = paths.data_dir() / "log" / "apt.log"
     install = [*prefix, "apt-get", "install", "-y", "--no-install-recommends", need.package]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     status = processes.run("apt-get", install, log=log, environment=environment)

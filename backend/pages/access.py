@@ -8,9 +8,9 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
-from runs.access import reading_allowed
-from runs.api.parameters import MAX_LENGTH
-from runs.queries.former_hosts import what_they_became
+from access.reading import reading_allowed
+from questions.parameters import MAX_LENGTH
+from results.host_aliases import what_they_became
 
 HOSTS = ("host", "client", "server")
 """Parameters of addresses that name hosts by their keys."""

@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from analysis.group_view import SCALES, GroupView
 from pages.page_query import api_params, display
-from runs.api.export_parameters import OWN_MAC
-from runs.queries.selection import ComparisonQuery
+from reports.export_parameters import OWN_MAC
+from results.selection import ComparisonQuery
 
 SERIES_OF_TOOL = {
     "openssl": ("operation", "threads", "block_size"),

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 
-from runs.models import Run
+from store.models import Run
 
 MEASURING_SECONDS = 15 * 60
 """What says for longer that a machine is being measured was left behind: it takes two to four."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from pages.page_query import COMPARISON_NAMES, PAGE_ONLY, PageAddress
-from pages.recommend_form import KNOWN as RECOMMENDATION_NAMES
-from runs.api.known_parameters import misspelt
+from pages.recommend.recommend_form import KNOWN as RECOMMENDATION_NAMES
+from questions.known_parameters import misspelt
 
 KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | {*PAGE_ONLY, "status"}
 

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
-from runs.api.known_parameters import names_of
-from runs.api.parameters import MAX_LENGTH
-from runs.api.schema import COMPARISON_PARAMETERS
+from questions.known_parameters import names_of
+from questions.parameters import MAX_LENGTH
+from questions.schema import COMPARISON_PARAMETERS
 
 TOPS = ("20", "50", "100", "all")
 
@@ -24,8 +24,8 @@ class Display:
     `sort` is one of `SORTS`, or "cipher:NAME": by that cipher, best first. `top` is the number of
     groups on one page, None as many as a page may have; `page` counts from 1. `search`: only
     groups whose label has this text. `chart` is the kind of chart asked for
-    (`pages.charts.kinds`), which a comparison need not have; `links` whether it has lines for
-    network links.
+    (`charts.kinds`), which a comparison need not have; `links` whether it has lines for network
+    links.
     """
 
     scale: str = SCALES[0]

@@ -1,6 +1,6 @@
 """Hosts with measured ciphers, for the tests of the recommendations."""
 
-from analysis.host_ciphers import CipherRate, HostCiphers
+from analysis.ciphers.host_ciphers import CipherRate, HostCiphers
 
 GCM128, GCM256 = "aes128-gcm@openssh.com", "aes256-gcm@openssh.com"
 CHACHA = "chacha20-poly1305@openssh.com"

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.acceleration import acceleration_verdict, first_openssl_with_aes, software_aes
-from analysis.baselines import MeasuredSeries
+from analysis.profiles.baselines import MeasuredSeries
 from documents.types import Acceleration, Series
 
 PUBLISHED = json.loads(
-    (Path(__file__).parents[2] / "backend" / "runs" / "data" / "published.json").read_text("utf-8")
+    (Path(__file__).parents[2] / "backend/ingest/bulk/data/published.json").read_text("utf-8")
 )["runs"]
 
 NO_AES = ["fpu", "sse2", "ssse3"]

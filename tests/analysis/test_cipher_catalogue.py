@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
-import ciphermark_agent as agent
-from analysis.baselines import MEMBERS
-from analysis.cipher_catalogue import (
+from analysis.ciphers.cipher_catalogue import (
     STATUSES,
     CatalogueError,
     Cipher,
     cipher_catalogue,
     read_catalogue,
 )
-from analysis.cipher_policies import DEFAULT_POLICY, policies, read_policy
-from analysis.openssh_versions import VersionRange, openssh_version
+from analysis.ciphers.cipher_policies import DEFAULT_POLICY, policies, read_policy
+from analysis.ciphers.openssh_versions import VersionRange, openssh_version
+from analysis.profiles.baselines import MEMBERS
+from ciphermark_agent.openssl import OPENSSL_KNOWN
+from ciphermark_agent.ssh_protocol import SSH_BASELINES, SSH_OLD_CIPHERS, offered_ciphers
 from documents.types import Tool
 from tests.analysis.cipher_rates import CHACHA, GCM128, MODERN, PATCHED, UNPATCHED
 
@@ -32,23 +33,23 @@ def find(name: str, tool: Tool = "ssh") -> Cipher:
 
 @pytest.fixture
 def raw() -> dict[str, Any]:
-    text = resources.files("analysis").joinpath("data/ciphers.json").read_text("utf-8")
+    text = resources.files("analysis.ciphers").joinpath("data/ciphers.json").read_text("utf-8")
     catalogue: dict[str, Any] = copy.deepcopy(json.loads(text))
     return catalogue
 
 
-@pytest.mark.parametrize("name", agent.SSH_OLD_CIPHERS + agent.SSH_BASELINES)
+@pytest.mark.parametrize("name", SSH_OLD_CIPHERS + SSH_BASELINES)
 def test_every_ssh_cipher_that_the_agent_names_is_known(name: str) -> None:
     assert find(name).openssh is not None
 
 
-@pytest.mark.parametrize("name", agent.OPENSSL_KNOWN)
+@pytest.mark.parametrize("name", OPENSSL_KNOWN)
 def test_every_openssl_cipher_that_the_agent_names_is_known(name: str) -> None:
     assert find(name, "openssl").openssh is None
 
 
 def test_the_ciphers_of_a_real_ssh_are_known() -> None:
-    for name in agent.offered_ciphers("ssh"):
+    for name in offered_ciphers("ssh"):
         assert find(name)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.history import changes_between_breaks, find_breaks
+from analysis.over_time.history import changes_between_breaks, find_breaks
 
 OLD, NEW = "OpenSSL 3.0.15", "OpenSSL 3.0.19"
 

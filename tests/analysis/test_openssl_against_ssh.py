@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.baselines import MeasuredSeries
 from analysis.openssl_against_ssh import delivered, own_cipher
+from analysis.profiles.baselines import MeasuredSeries
 from documents.types import Series
 
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.cipher_catalogue import cipher_catalogue
-from analysis.cipher_policies import policies
-from analysis.group_recommendation import GroupRecommendation, recommend_group
-from analysis.host_ciphers import CipherRate, HostCiphers
-from analysis.link_saturation import link_payload, saturated_links
-from analysis.pair_recommendation import PairRecommendation, recommend_pair
+from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from analysis.ciphers.cipher_policies import policies
+from analysis.ciphers.group_recommendation import GroupRecommendation, recommend_group
+from analysis.ciphers.host_ciphers import CipherRate, HostCiphers
+from analysis.ciphers.link_saturation import link_payload, saturated_links
+from analysis.ciphers.pair_recommendation import PairRecommendation, recommend_pair
 from tests.analysis.cipher_rates import CHACHA, GCM128, GCM256, OLD, UNPATCHED, host, rate
 
 CATALOGUE = cipher_catalogue()

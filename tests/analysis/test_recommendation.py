@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from analysis.cipher_catalogue import STATUSES, cipher_catalogue
-from analysis.cipher_policies import policies
-from analysis.host_ciphers import CipherRate, HostCiphers, common_method
-from analysis.recommendation import Recommendation, recommend
+from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue
+from analysis.ciphers.cipher_policies import policies
+from analysis.ciphers.host_ciphers import CipherRate, HostCiphers, common_method
+from analysis.ciphers.recommendation import Recommendation, recommend
 from tests.analysis.cipher_rates import (
     CHACHA,
     GCM128,

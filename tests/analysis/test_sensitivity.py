@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.reference_profiles import initial_profile
+from analysis.profiles.reference_profiles import initial_profile
 from analysis.sensitivity import MOST_LISTED, RankedRun, sensitivity
 
 REFERENCE = {"arcfour": 200.0, "blowfish": 50.0, "3des": 20.0}

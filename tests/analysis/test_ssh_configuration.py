@@ -8,17 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ciphermark_agent as agent
-from analysis.cipher_catalogue import cipher_catalogue
-from analysis.cipher_policies import policies
-from analysis.host_ciphers import HostCiphers
-from analysis.recommendation import recommend
-from analysis.ssh_configuration import (
+from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from analysis.ciphers.cipher_policies import policies
+from analysis.ciphers.host_ciphers import HostCiphers
+from analysis.ciphers.recommendation import recommend
+from analysis.ciphers.ssh_configuration import (
     Evidence,
     client_configuration,
     printable,
     server_configuration,
 )
+from ciphermark_agent.children import run_tool
+from ciphermark_agent.ssh_server import PrivateServer
 from tests.analysis.cipher_rates import CHACHA, GCM128, GCM256, MODERN, OLD, host, rate
 
 CATALOGUE = cipher_catalogue()
@@ -77,16 +78,15 @@ def test_real_ssh_takes_the_lines(policy: str, ssh: str, tmp_path: Path) -> None
     assert f"ciphers {','.join(listed(text))}" in done.stdout.splitlines()
 
 
-def test_real_sshd_takes_the_lines(policy: str, server: agent.PrivateServer) -> None:
+def test_real_sshd_takes_the_lines(policy: str, server: PrivateServer) -> None:
     version = f"OpenSSH_{server.version}"
     _, text = both(host(*ALL, client=version, server=version), policy)
     # Of two lines of one keyword the first counts: ours stands before those of the agent.
     server.write("ours", text + server.read("sshd_config"))
     for option in ("-t", "-T"):
-        done = agent.run_tool(
-            [server.sshd, option, "-f", server.path("ours")],
+        done = run_tool(
+            [*server.prefix, server.sshd, option, "-f", server.path("ours")],
             env=server.sshd_env,
-            passwd=server.passwd,
         )
         assert done.status == 0, done.err
     assert f"ciphers {','.join(listed(text))}" in done.out.splitlines()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.tool_changes import breaks_between, tool_changes
+from analysis.over_time.tool_changes import breaks_between, tool_changes
 
 GCM = "aes-128-gcm"
 

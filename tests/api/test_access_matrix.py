@@ -20,11 +20,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from runs.api import operations
-from runs.audit import COMMAND
-from runs.models import ApiToken, AuditEntry, ExportJob, HostAlias, ReferenceProfile, Run
-from runs.shares import make_share
-from runs.tokens import create_token
+from access.audit import COMMAND
+from access.tokens import create_token
+from api.http import operations
+from reports.shares import make_share
+from store.models import ApiToken, AuditEntry, ExportJob, HostAlias, ReferenceProfile, Run
 from tests.conftest import StoreRun
 from tests.sample_documents import run_document
 

@@ -10,14 +10,14 @@ from django.db.models import TextField
 from django.db.models.functions import Cast, JSONObject
 from django.test import Client
 
-from runs.api.comparison_json import comparison_json
-from runs.api.parameters import MAX_VALUES
-from runs.api.serializers import ComparisonSerializer
-from runs.models import Run
-from runs.queries import sensitivity
-from runs.queries.comparison import compare
-from runs.queries.facets import MOST_OPTIONS, MOST_TAG_KEYS, facets
-from runs.queries.selection import FILTERS, ComparisonQuery
+from api.comparison_json import comparison_json
+from api.serializers import ComparisonSerializer
+from profiles import sensitivity
+from questions.parameters import MAX_VALUES
+from results.comparison.comparison import compare
+from results.comparison.facets import MOST_OPTIONS, MOST_TAG_KEYS, facets
+from results.selection import FILTERS, ComparisonQuery
+from store.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.pages.test_many_runs import repeat
 from tests.sample_documents import run_document, ssh_measurement

@@ -3,8 +3,14 @@
 from typing import Any
 
 import pytest
+from pytest_django.fixtures import Settings
 
-from runs.derived import set_hidden
+from access.audit import COMMAND
+from ingest.changes.merging import merge_hosts
+from ingest.changes.recompute import set_hidden
+from results.comparison import votes
+from store import statements
+from store.models import Host
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import (
     environment,
@@ -344,11 +350,47 @@ def test_of_one_run_the_unpinned_series_counts(reader: ApiClient, store_run: Sto
     assert medians(compare(reader, group_by="host"), "aes128-ctr") == {"a": 3e8}
 
 
+@pytest.mark.parametrize("path", ("/api/v1/comparison/", "/"))
+def test_a_host_that_is_merged_while_it_is_compared_breaks_nothing(
+    reader: ApiClient,
+    store_run: StoreRun,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    for name in "ab":
+        store_run(host(name, ssh_measurement("aes128-ctr", 1e8)))
+    kept, other = Host.objects.order_by("name")
+    names = statements.fetch_prepared
+
+    def merged_before(*asked: Any) -> Any:
+        if Host.objects.filter(pk=other.pk).exists():
+            merge_hosts(kept.pk, other.pk, COMMAND)
+        return names(*asked)
+
+    monkeypatch.setattr(votes, "fetch_prepared", merged_before)
+    assert reader.get(path, {"group_by": "host"}).status_code == 200
+    assert medians(compare(reader, group_by="host"), "aes128-ctr") == {"a": 1e8}
+
+
 def test_hostile_text_in_filters_finds_nothing_and_breaks_nothing(reader: ApiClient) -> None:
     for text in ("' OR 1=1 --", "%s", "{}", "\u202e", "'; DROP TABLE runs_run; --"):
         assert compare(reader, cpu=text, host=text)["groups"] == []
         refused = reader.get("/api/v1/comparison/", {"cipher": text})
         assert refused.json()["errors"][0]["detail"] == f"No result has the cipher {text!r}."
+
+
+@pytest.mark.django_db
+def test_the_block_size_is_one_at_which_the_ciphers_asked_for_were_measured(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    for name in "ab":
+        small = openssl_measurement("aes-128-gcm", 1e9, block_size=8192)
+        large = openssl_measurement("rc4", 5e8, block_size=16384)
+        store_run(host(name, small, large))
+    answer = compare(reader, tool="openssl", group_by="host", cipher="aes-128-gcm")
+    assert [group["values"]["aes-128-gcm"]["median"] for group in answer["groups"]] == [1e9, 1e9]
 
 
 def test_an_empty_site_compares_nothing(reader: ApiClient) -> None:
@@ -360,7 +402,7 @@ def test_an_empty_site_compares_nothing(reader: ApiClient) -> None:
 @pytest.mark.parametrize(
     "filtered",
     ({}, {"source": "agent"}, {"until": "2030-01-01"}),
-    ids=["rollup", "statement", "until"],
+    ids=["all", "source", "until"],
 )
 def test_a_figure_of_few_hosts_says_how_many_are_doubtful(
     reader: ApiClient, store_run: StoreRun, filtered: dict[str, str]

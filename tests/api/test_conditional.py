@@ -11,10 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from runs.api import conditional
-from runs.derived import set_hidden
-from runs.models import DataVersion, ReferenceProfile
-from runs.profiles import activate
+from api.http import conditional
+from ingest.changes.recompute import set_hidden
+from profiles.making import activate
+from store.models import DataVersion, ReferenceProfile
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 

@@ -8,8 +8,8 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from runs.models import AuditEntry, Host, HostAlias, ImportedText, Run, RunDocument
-from runs.processing import process_run
+from ingest.processing.run_processing import process_run
+from store.models import AuditEntry, Host, HostAlias, ImportedText, Run, RunDocument
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 

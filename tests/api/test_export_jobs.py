@@ -17,14 +17,15 @@ from django.utils import timezone
 from openpyxl import load_workbook
 from pytest_django.fixtures import Settings
 
-from runs import export_jobs, export_room
-from runs.export_jobs import MOST_ATTEMPTS, make, open_job
-from runs.export_room import MOST_UNFINISHED, TooManyExports
-from runs.models import ApiToken, ExportJob, Measurement, ReferenceProfile, Run
-from runs.queries import copying
-from runs.roles import ADMINISTRATOR
-from runs.tasks import sweep_exports
-from runs.tokens import create_token
+from access import export_quota
+from access.export_quota import MOST_UNFINISHED, TooManyExports
+from access.tokens import create_token
+from reports import export_jobs
+from reports.export_jobs import MOST_ATTEMPTS, make, open_job
+from reports.rows import copying
+from reports.tasks import sweep_exports
+from store.models import ApiToken, ExportJob, Measurement, ReferenceProfile, Run
+from store.roles import ADMINISTRATOR
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -301,7 +302,7 @@ def test_visitors_without_an_account_do_not_take_each_others_room(
         assert refused.status_code == 429
         assert "exports of yours" in refused.json()["errors"][0]["detail"]
     asked(there, "kind=measurements&host=t")
-    monkeypatch.setattr(export_room, "MOST_UNFINISHED_OF_STRANGERS", 2 * MOST_UNFINISHED + 1)
+    monkeypatch.setattr(export_quota, "MOST_UNFINISHED_OF_STRANGERS", 2 * MOST_UNFINISHED + 1)
     refused = there.post(f"{URL}?kind=measurements&host=more")
     assert refused.status_code == 429
     assert "or sign in" in refused.json()["errors"][0]["detail"]
@@ -312,14 +313,14 @@ def test_a_visitors_files_do_not_go_for_another_visitors(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CIPHERMARK_PUBLIC = True
-    monkeypatch.setattr(export_room, "MOST_KEPT", 1)
-    monkeypatch.setattr(export_room, "MOST_KEPT_OF_STRANGERS", 3)
+    monkeypatch.setattr(export_quota, "MOST_KEPT", 1)
+    monkeypatch.setattr(export_quota, "MOST_KEPT_OF_STRANGERS", 3)
     here, there = (Client(REMOTE_ADDR=address) for address in ("192.0.2.1", "192.0.2.2"))
     first = made(here)["url"]
     theirs = [made(there)["url"] for _ in range(2)]
     asked(there)
     assert [here.get(url).status_code for url in (first, *theirs)] == [200, 404, 200]
-    monkeypatch.setattr(export_room, "MOST_KEPT_OF_STRANGERS", 1)
+    monkeypatch.setattr(export_quota, "MOST_KEPT_OF_STRANGERS", 1)
     asked(there, "kind=samples")
     assert here.get(first).status_code == 404, "a disk has an end"
 
@@ -350,7 +351,7 @@ def test_what_is_not_said_of_a_job_is_its_kinds_default(reader: ApiClient) -> No
 def test_old_files_go_when_new_ones_come(
     reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_room, "MOST_KEPT", 2)
+    monkeypatch.setattr(export_quota, "MOST_KEPT", 2)
     ids = [made(reader)["job_id"] for _ in range(3)]
     newest = asked(reader)["job_id"]
     kept = [one["job_id"] for one in reader.get(URL).json()["results"]]
@@ -414,7 +415,7 @@ def test_others_see_no_list_of_mine_and_delete_nothing(
 def test_a_workbook_too_large_to_wait_for_leads_here(
     reader: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runs.api.exports.AT_ONCE_ROWS", 2)
+    monkeypatch.setattr("reports.exporting.AT_ONCE_ROWS", 2)
     address = "/api/v1/exports/measurements.xlsx?host=a&columns=cipher"
     response = reader.get(address)
     assert response.status_code == 400
@@ -446,7 +447,7 @@ def test_a_workbook_of_long_texts_leads_there_too(
     assert reader.get(f"{address},tags").getvalue().startswith(b"PK")
     rows = Measurement.objects.count()
     Run.objects.update(tags={"long": "€" * 100})
-    monkeypatch.setattr("runs.api.exports.AT_ONCE_BYTES", 300 * rows)
+    monkeypatch.setattr("reports.exporting.AT_ONCE_BYTES", 300 * rows)
     refused = reader.get(f"{address},tags")
     assert [one["code"] for one in refused.json()["errors"]] == ["too_many_rows"]
     page = admin_client.get("/exports/download/?kind=measurements&format=xlsx&columns=cipher,tags")

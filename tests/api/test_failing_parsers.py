@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from access.tokens import create_token
 from pages.upload.packing import pack
-from runs.models import AuditEntry, ImportedText, Run
-from runs.tokens import create_token
+from store.models import AuditEntry, ImportedText, Run
 from tests.api.test_imports import LOOP, TABLE, send
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
@@ -25,7 +25,7 @@ EVERYTHING = "parsers.read_text.numbered_lines"
 OPENSSL = "parsers.read_text.read_openssl_speed"
 SSH = "parsers.read_text.read_ssh_text"
 SBC_BENCH = "parsers.read_text.read_sbc_bench"
-DOCUMENTS = "runs.importing.run_documents"
+DOCUMENTS = "ingest.arrival.importing.run_documents"
 UNIT_TITLE = "The 'numbers' are in 1000s of bytes per second processed."
 
 
@@ -84,7 +84,7 @@ def test_whatever_a_parser_raises_the_text_is_stored_and_what_was_not_read_is_sa
         for number, line in enumerate(text.split("\n"), 1):
             # What a title says of units is understood without the parser that failed.
             assert number in listed or not line.strip() or line == UNIT_TITLE
-    logged = [one.getMessage() for one in caplog.records if one.name == "runs.importing"]
+    logged = [one.getMessage() for one in caplog.records if one.name == "ingest.arrival.importing"]
     assert len(logged) == 3, "the preview, the import, and the import sent again"
     for message in logged:
         assert str(stored.import_id) in message

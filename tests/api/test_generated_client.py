@@ -19,11 +19,11 @@ from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, transaction
 from django.test import Client
 
+from access.tokens import create_token
+from ingest.arrival.importing import ImportRequest, store_import
 from parsers.read_text import HowToRead
-from runs.export_jobs import make
-from runs.importing import ImportRequest, store_import
-from runs.models import ExportJob, ReferenceProfile
-from runs.tokens import create_token
+from reports.export_jobs import make
+from store.models import ExportJob, ReferenceProfile
 from tests.conftest import StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 

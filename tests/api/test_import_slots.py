@@ -9,13 +9,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from access.import_slots import AT_ONCE, ImportsBusy, import_slot
+from access.request_counts import _outage, only_one
+from access.tokens import create_token
+from ingest.arrival.importing import SMALL
 from pages.upload.packing import pack
 from parsers import reader_process
-from runs.import_slots import AT_ONCE, ImportsBusy, import_slot
-from runs.importing import SMALL
-from runs.models import ApiToken, ImportedText
-from runs.throttling import _outage, only_one
-from runs.tokens import create_token
+from store.models import ApiToken, ImportedText
 from tests.api.test_imports import LOOP, send
 from tests.conftest import ApiClient
 from tests.pages.conftest import text_of
@@ -94,7 +94,7 @@ def test_a_long_text_is_read_in_a_process_of_its_own(
     uploader: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents = send(uploader, LONG, expect=200, preview=1)["documents"]
-    monkeypatch.setattr("runs.importing.SMALL", len(LONG))
+    monkeypatch.setattr("ingest.arrival.importing.SMALL", len(LONG))
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("a process"))
     here = send(uploader, LONG, expect=200, preview=1)["documents"]
     assert here[0]["measurements"] == documents[0]["measurements"]

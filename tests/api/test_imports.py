@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from documents.validation import validate_run_document
+from ingest.processing.run_processing import process_run
 from parsers.received_text import MAX_BYTES, MAX_LINES
-from runs.models import ImportedText, Measurement, Run
-from runs.processing import process_run
+from store.models import ImportedText, Measurement, Run
 from tests.conftest import ApiClient
 
 GCM = "aes128-gcm@openssh.com"

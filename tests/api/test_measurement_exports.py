@@ -11,13 +11,13 @@ from django.db import connection
 from django.http import QueryDict
 
 from exports.columns import MEASUREMENTS, SAMPLES
-from runs.api.export_parameters import export_of
-from runs.api.parameters import MAX_LENGTH
-from runs.derived import set_hidden
-from runs.exporting import csv_chunks
-from runs.models import ExportJob, Measurement, Run
-from runs.processing import process_run
-from runs.queries import copying
+from ingest.changes.recompute import set_hidden
+from ingest.processing.run_processing import process_run
+from questions.parameters import MAX_LENGTH
+from reports.export_parameters import export_of
+from reports.exporting import csv_chunks
+from reports.rows import copying
+from store.models import ExportJob, Measurement, Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 

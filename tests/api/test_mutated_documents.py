@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from documents.validation import run_schema, validate_run_document
-from runs.models import Run
-from runs.processing import process_run
+from ingest.processing.run_processing import process_run
+from store.models import Run
 from tests.conftest import ApiClient
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 

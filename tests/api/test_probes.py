@@ -9,7 +9,7 @@ from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
-from runs.api import operations
+from api.http import operations
 
 
 class Parts:

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from runs.models import ReferenceProfile
-from runs.tasks import index_profile
+from ingest.tasks import index_profile
+from store.models import ReferenceProfile
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, run_document, ssh_measurement
 

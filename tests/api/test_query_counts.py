@@ -14,8 +14,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from runs.data_version import data_changed
-from runs.models import Run
+from store.data_version import data_changed
+from store.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import (
     environment,
@@ -65,15 +65,15 @@ PAGES = {
 """Address -> its statements, besides those for the session."""
 
 COLD = {
-    "/api/v1/comparison/?cpu=cpu-1": 6,
-    "/api/v1/comparison/?cpu=cpu-1&metric=normalised": 7,
+    "/api/v1/comparison/?cpu=cpu-1": 5,
+    "/api/v1/comparison/?cpu=cpu-1&metric=normalised": 6,
     "/api/v1/comparison/?group_by=host": 4,
-    "/api/v1/comparison/?tool=openssl&cpu=cpu-1": 7,
+    "/api/v1/comparison/?tool=openssl&cpu=cpu-1": 5,
     "/api/v1/comparison/?until=2026-01-01": 4,
 }
 """Comparisons that nobody has asked for before."""
 
-COLD_PAGES = {"/?cpu=cpu-1": 18, "/?tool=openssl&cpu=cpu-1": 23, "/?tool=openssl&host=m0": 25}
+COLD_PAGES = {"/?cpu=cpu-1": 13, "/?tool=openssl&cpu=cpu-1": 13, "/?tool=openssl&host=m0": 16}
 """The same as pages."""
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from runs.derived import set_hidden
-from runs.models import HostAlias
+from ingest.changes.recompute import set_hidden
+from store.models import HostAlias
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
@@ -174,7 +174,7 @@ def test_the_permalink_leads_to_the_same_figures_after_the_next_run(
 ) -> None:
     store_run(usual())
     clock = SimpleNamespace(now=lambda: datetime(2025, 11, 22, tzinfo=UTC))
-    monkeypatch.setattr("runs.api.recommendation.timezone", clock)
+    monkeypatch.setattr("api.recommendation.timezone", clock)
     first = reader.get(URL, {"host": "nas", "policy": "compatible"}).json()
     assert first["permalink"].startswith("http://testserver/recommend/?host=nas&policy=compatible")
     store_run(usual(gcm=900) | LATE)

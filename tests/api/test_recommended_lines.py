@@ -10,9 +10,10 @@ import pytest
 from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
-import ciphermark_agent as agent
-from analysis.cipher_catalogue import cipher_catalogue
-from runs.models import Host, Measurement, Run, RunDocument
+from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from ciphermark_agent.children import run_tool
+from ciphermark_agent.ssh_server import PrivateServer
+from store.models import Host, Measurement, Run, RunDocument
 from tests.api.test_recommendation import URL, facts, machine, series, usual
 from tests.conftest import ApiClient, StoreRun
 
@@ -53,7 +54,7 @@ def test_real_ssh_takes_the_lines_of_the_answer(
 
 @pytest.mark.parametrize("policy", ("modern", "compatible", "everything"))
 def test_real_sshd_takes_the_lines_of_the_answer(
-    reader: ApiClient, store_run: StoreRun, policy: str, server: agent.PrivateServer
+    reader: ApiClient, store_run: StoreRun, policy: str, server: PrivateServer
 ) -> None:
     run = store_run(everything(f"OpenSSH_{server.version}", HOSTILE))
     assert run.host is not None
@@ -61,10 +62,9 @@ def test_real_sshd_takes_the_lines_of_the_answer(
     # Of two lines of one keyword the first counts: ours stands before those of the agent.
     server.write("ours", answer["sshd_config"] + server.read("sshd_config"))
     for option in ("-t", "-T"):
-        done = agent.run_tool(
-            [server.sshd, option, "-f", server.path("ours")],
+        done = run_tool(
+            [*server.prefix, server.sshd, option, "-f", server.path("ours")],
             env=server.sshd_env,
-            passwd=server.passwd,
         )
         assert done.status == 0, done.err
     assert f"ciphers {listed(answer['sshd_config'])}" in done.out.splitlines()

@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from runs.models import Environment, Run
-from runs.processing import process_run
-from runs.queries.facets import facets
-from runs.queries.host_facets import host_facets
-from runs.queries.selection import ComparisonQuery
+from ingest.processing.run_processing import process_run
+from results.comparison.facets import facets
+from results.hosts.host_facets import host_facets
+from results.selection import ComparisonQuery
+from store.models import Environment, Run
 from tests.api.test_comparison import compare
 from tests.api.test_workbooks import body, opened, table
 from tests.conftest import ApiClient, StoreRun

@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from runs.queries.facets import facets
-from runs.queries.selection import ComparisonQuery
+from results.comparison.facets import facets
+from results.selection import ComparisonQuery
 from tests.api.test_comparison import compare
 from tests.conftest import ApiClient, StoreRun
 from tests.pages.test_lists import options

@@ -13,7 +13,7 @@ from django.utils import timezone
 from pages.upload.packing import pack
 from parsers.read_text import HowToRead, read_text
 from parsers.types import Reading
-from runs.models import ImportedText, Run
+from store.models import ImportedText, Run
 from tests.api.test_imports import LOOP, TABLE, send
 from tests.conftest import ApiClient
 from tests.pages.conftest import text_of
@@ -30,7 +30,7 @@ $ dd if=/dev/zero bs=1M count=100 | ssh -c aes128-ctr localhost 'cat > /dev/null
 def _one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents of texts without a date state when they were made."""
     now = timezone.now()
-    monkeypatch.setattr("runs.importing.timezone.now", lambda: now)
+    monkeypatch.setattr("ingest.arrival.importing.timezone.now", lambda: now)
 
 
 def previewed(client: Client, text: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def test_reparsing_names_the_run_and_goes_on_with_the_next_text(uploader: ApiCli
         reading = read_text(text, how)
         return Reading(reading.format, reading.sections[:1], (), ())
 
-    with patch("runs.importing.read_text", read_first):
+    with patch("ingest.arrival.importing.read_text", read_first):
         first = send(uploader, TABLE + LOOP)
         send(uploader, "\n" + TABLE + LOOP)
     ImportedText.objects.update(parser_version=1)

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from runs import throttling
-from runs.addresses import client_address, network_of
-from runs.tokens import create_token
+from access import request_counts
+from access.addresses import client_address, network_of
+from access.tokens import create_token
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("nobody_counted")
 @pytest.fixture
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock stands in the middle of a minute."""
-    monkeypatch.setattr("runs.throttling.time.time", lambda: 1_800_000_030.0)
+    monkeypatch.setattr("access.request_counts.time.time", lambda: 1_800_000_030.0)
 
 
 @pytest.mark.usefixtures("still")
@@ -63,11 +63,11 @@ def test_without_redis_everybody_is_let_in_with_one_line_in_the_log(
     reader: ApiClient, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.REDIS_URL, settings.CIPHERMARK_TOKEN_RATE = "redis://127.0.0.1:1/0", 1
-    with caplog.at_level(logging.WARNING, "runs.throttling"):
+    with caplog.at_level(logging.WARNING, "access.request_counts"):
         answers = [reader.get("/api/v1/runs/").status_code for _ in range(5)]
     assert answers == [200] * 5
     assert [one.message for one in caplog.records if "not counted" in one.message].__len__() == 1
-    throttling._outage.until = 0.0
+    request_counts._outage.until = 0.0
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from runs.models import Run
+from store.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.sample_documents import environment, openssl_measurement, ssh_measurement
@@ -208,7 +208,7 @@ def test_dates_and_filters_narrow_a_history(reader: ApiClient, store_run: StoreR
 def test_a_history_is_cut_to_its_latest_runs_and_says_so(
     reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runs.queries.history.LATEST_POINTS", 2)
+    monkeypatch.setattr("results.hosts.history.LATEST_POINTS", 2)
     store_days(store_run, 1e8, 2e8, 3e8)
     found = ask(reader, SSH)
     assert [one["median"] for one in found["points"]] == [2e8, 3e8]
@@ -218,7 +218,7 @@ def test_a_history_is_cut_to_its_latest_runs_and_says_so(
 def test_old_changes_are_listed_without_their_environments(
     reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runs.queries.history.EXPLAINED_CHANGES", 1)
+    monkeypatch.setattr("results.hosts.history.EXPLAINED_CHANGES", 1)
     store_days(store_run, 1e8, 1e8, 1e8, 2e8, 2e8, 2e8, 4e8, 4e8)
     first, second = ask(reader, SSH)["changes"]
     assert (first["environment_changes"], second["environment_changes"]) == (None, [])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from runs.api.known_parameters import ApiView, parameters_of
-from runs.api.urls import urlpatterns
+from api.http.api_view import ApiView, parameters_of
+from api.urls import urlpatterns
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 

@@ -11,11 +11,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from runs import editing
-from runs.audit import COMMAND
-from runs.models import ApiToken, Run
-from runs.processing import process_run
-from runs.tokens import create_token
+from access.audit import COMMAND
+from access.tokens import create_token
+from ingest.changes import editing, merging
+from ingest.processing.run_processing import process_run
+from store.models import ApiToken, Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document
 
@@ -208,7 +208,7 @@ def test_a_token_of_one_host_takes_no_other_hosts_machine_id(store_run: StoreRun
     assert nas is not None
     editing.rename_host(nas.pk, "storage", COMMAND)
     assert bound.upload(run_document(host=own)).status_code == 202
-    editing.merge_hosts(router.pk, nas.pk, COMMAND)
+    merging.merge_hosts(router.pk, nas.pk, COMMAND)
     assert bound.upload(run_document(host=own)).status_code == 202
 
 

@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from runs.models import Host, Run
-from runs.processing import process_run
-from runs.queries.hidden import waiting_hosts
+from ingest.processing.run_processing import process_run
+from results.hosts.hidden import waiting_hosts
+from store.models import Host, Run
 from tests.api.test_access_matrix import ROUTES, Site, site
 from tests.conftest import ApiClient
 from tests.pages.test_hostile_strings import document

@@ -4,11 +4,13 @@ import csv
 import io
 import re
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
@@ -17,8 +19,11 @@ from openpyxl.chart import BarChart
 from exports import workbook
 from exports.sheet_rows import xml_text
 from exports.text import CELL_UNITS, for_cell
-from runs.queries.export_formats import xml_text as database_text
-from runs.queries.statements import fetch_rows
+from reports import exporting
+from reports.rows.export_formats import xml_text as database_text
+from results.comparison.comparison import compare
+from results.selection import ComparisonQuery
+from store.statements import fetch_rows
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, run_document, ssh_measurement
 
@@ -128,6 +133,31 @@ def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run:
     (group,) = table(book, "Comparison")
     assert group["throughput_bytes_per_second"] == 3e8
     assert [(row["host"], row["runs"]) for row in table(book, "Hosts")] == [("a", 1), ("b", 1)]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("late", ("decided", "_figures", "_contents"))
+def test_a_run_that_comes_meanwhile_is_in_all_sheets_or_in_none(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    store_run(run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": "nas"}))
+    step = getattr(exporting, late)
+
+    def another_run(*arguments: Any) -> Any:
+        def store() -> None:
+            store_run(run_document(ssh_measurement("aes128-ctr", 3e8), host={"name": "nas"}))
+            compare(ComparisonQuery())  # whoever asks meanwhile brings the copy up to date
+            connection.close()
+
+        with ThreadPoolExecutor(1) as elsewhere:
+            elsewhere.submit(store).result()
+        return step(*arguments)
+
+    monkeypatch.setattr(exporting, late, another_run)
+    book = opened(body(reader, "comparison.xlsx", group_by="host", tool="ssh"))
+    (compared,), (row,) = table(book, "Comparison"), table(book, "Measurements")
+    name = "throughput_bytes_per_second"
+    assert compared[name] == row[name]
 
 
 @pytest.mark.usefixtures("published")

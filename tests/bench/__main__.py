@@ -12,7 +12,7 @@ def main() -> int:
     import django
 
     django.setup()
-    from config.garbage import look_seldom
+    from config.gc_tuning import tune_gc
     from tests.bench import figures, run
     from tests.bench.telling import say
 
@@ -24,7 +24,7 @@ def main() -> int:
     except run.WrongSetting as fault:
         say(str(fault))
         return 2
-    look_seldom()  # as the web server does, which a part of what is measured goes through
+    tune_gc()  # as the web server does, which a part of what is measured goes through
     begun = time.monotonic()
     found = run.measure(asked)
     figures.write_json(found, path)

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import psycopg
 
-from config.garbage import look_seldom
+from config.gc_tuning import tune_gc
 from documents.json_text import canonical_json, parse_json
 from documents.validation import validate_run_document
 from tests.bench.clients import INSERT
@@ -48,4 +48,4 @@ def application(
     return [b"{}"]
 
 
-look_seldom()
+tune_gc()

@@ -1,8 +1,9 @@
 """What a bar yields: figures, each beside its floor and what is asked."""
 
 import json
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -48,16 +49,30 @@ def at_least(name: str, unit: str, pair: Pair, share: float) -> Figure:
     return Figure(name, unit, pair.value, pair.floor, f">= {share:g} x", ok)
 
 
-def at_most(name: str, unit: str, pair: Pair, times: float, more: float = 0.0) -> Figure:
-    """A time of which at most `times` the floor's and `more` is allowed."""
-    ok = pair.value <= times * pair.floor + more
+def at_most(
+    name: str, unit: str, pair: Pair, times: float, more: float = 0.0, most: float = math.inf
+) -> Figure:
+    """A time of which at most `times` the floor's and `more` is allowed, and never above `most`."""
+    ok = pair.value <= min(times * pair.floor + more, most)
     words = f"<= {times:.3g} x" + (f" + {more:g} {unit}" if more else "")
+    words += f", <= {most:g} {unit}" if most < math.inf else ""
     return Figure(name, unit, pair.value, pair.floor, words, ok)
 
 
 def below(name: str, unit: str, value: float, limit: float) -> Figure:
     """A figure with an absolute limit."""
     return Figure(name, unit, value, None, f"< {limit:g} {unit}", value < limit)
+
+
+def above(name: str, unit: str, value: float, limit: float) -> Figure:
+    """A figure that is to be at least so much."""
+    return Figure(name, unit, value, None, f">= {limit:g} {unit}", value >= limit)
+
+
+def worst(name: str, figures: Sequence[Figure]) -> Figure:
+    """Of lines with the same bar the slowest that misses it, or the slowest; its name as a note."""
+    found = max(figures, key=lambda one: (one.ok is False, one.value or 0.0))
+    return replace(found, name=f"{name}, slowest of {len(figures)}", note=found.name)
 
 
 def missing(name: str, bar: str, why: str) -> Figure:

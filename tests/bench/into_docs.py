@@ -4,10 +4,10 @@ import json
 import sys
 from pathlib import Path
 
-from launch import places
+from launch import paths
 from tests.bench.figures import shown
 
-DOCS = places.PROJECT / "docs"
+DOCS = paths.PROJECT / "docs"
 
 
 def replace_part(page: Path, name: str, text: str) -> None:

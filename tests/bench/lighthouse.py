@@ -96,9 +96,9 @@ def measure(pages: Mapping[str, str]) -> list["Figure"]:
 
 def _collect_static(variables: Mapping[str, str]) -> None:
     """Pages are served as `make run` serves them: hashed and compressed."""
-    from launch import places
+    from launch import paths
 
-    command = [sys.executable, str(places.PROJECT / "manage.py"), "collectstatic", "--noinput"]
+    command = [sys.executable, str(paths.PROJECT / "manage.py"), "collectstatic", "--noinput"]
     subprocess.run(command, env={**os.environ, **variables}, check=True, capture_output=True)
 
 
@@ -106,7 +106,7 @@ def _pages() -> dict[str, str]:
     """The pages by their names; the host is the busiest one."""
     from django.db.models import Count
 
-    from runs.models import Host
+    from store.models import Host
 
     host = Host.objects.annotate(of_it=Count("runs")).order_by("-of_it")[0]
     return {

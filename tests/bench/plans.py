@@ -17,11 +17,11 @@ from django.db.models import Count
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from runs.models import Host, Measurement, ReferenceProfile, Run
-from runs.queries.selection import GROUPINGS
-from tests.bench.bare import is_select, recorded
+from results.selection import GROUPINGS
+from store.models import Host, Measurement, ReferenceProfile, Run
 from tests.bench.figures import Figure
 from tests.bench.fleet.size import Size
+from tests.bench.statements import is_select, recorded
 from tests.bench.telling import say
 
 BIG = Measurement._meta.db_table

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from results.analytics import engine, keeping
 from tests.bench import serving, timing
 from tests.bench.bars.all import BARS
 from tests.bench.figures import Figure, table
@@ -11,6 +12,9 @@ from tests.bench.fleet.size import SIZES, Size
 from tests.bench.telling import Steps, say
 
 DEFAULT_SIZE = "4.8m"
+COPY_SECONDS = 600.0
+"""The longest that this process waits for its analytics copy."""
+
 CHECKED_RUNS = 20
 """Random runs of the data set that the program processes again, to see that it agrees."""
 
@@ -48,8 +52,10 @@ def asked(variables: Mapping[str, str]) -> Asked:
 def measure(asked: Asked) -> list[Figure]:
     """All that was asked for, one after the other."""
     timing.chosen.effort = timing.FULL if asked.enforced else timing.QUICK
+    engine.PATIENCE_SECONDS = COPY_SECONDS
     build.provide(asked.size)
     found = _agreement()
+    keeping.snapshot()  # as the worker leaves it: processes start from it
     steps = Steps(f"\nMeasuring at {asked.size.measurements:,} measurements")
     with serving.running:
         for bar in (one for one in BARS if one in asked.bars):

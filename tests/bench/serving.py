@@ -14,7 +14,7 @@ import psutil
 from django.conf import settings
 from django.db import connection
 
-from launch import places, preconditions, processes
+from launch import paths, preconditions, processes
 from launch.site import web_server
 from tests.bench.fleet.copying import dsn
 from tests.bench.telling import say
@@ -96,23 +96,41 @@ def server(
 ) -> Iterator[Server]:
     """Start the web server as `make run` does, with these variables; it ends with the context."""
     port = free_port()
-    log = settings.DATA_DIR / "log" / "bench-web.log"
+    options = (application if one == APPLICATION else one for one in web_server(port, workers))
+    with _running("web", *options, variables=variables or {}) as part:
+        started = Server(port, psutil.Process(part.process.pid))
+        _wait_for(started, part)
+        yield started
+
+
+@contextmanager
+def worker() -> Iterator[None]:
+    """Start a worker as `make run` does."""
+    celery = ("-m", "celery", "-A", "config.celery", "worker", "--concurrency", "1")
+    with _running("worker", *celery, "--without-mingle", "--without-gossip", variables={}):
+        yield
+
+
+@contextmanager
+def _running(name: str, *arguments: str, variables: Mapping[str, str]) -> Iterator[processes.Part]:
     environment = {
         **os.environ,
         "DATABASE_URL": database_url(),
         "BENCH_DSN": dsn(),
         "REDIS_URL": settings.REDIS_URL,
         "CIPHERMARK_TOKEN_RATE": str(TOKEN_RATE),
-        "PYTHONPATH": os.pathsep.join((str(places.BACKEND), str(places.PROJECT))),
-        **(variables or {}),
+        "PYTHONPATH": os.pathsep.join((str(paths.BACKEND), str(paths.PROJECT))),
+        **variables,
     }
-    options = (application if one == APPLICATION else one for one in web_server(port, workers))
-    command = [sys.executable, *options]
-    part = processes.start("web", command, log=log, environment=environment, folder=places.BACKEND)
+    part = processes.start(
+        name,
+        [sys.executable, *arguments],
+        log=settings.DATA_DIR / "log" / f"bench-{name}.log",
+        environment=environment,
+        folder=paths.BACKEND,
+    )
     try:
-        started = Server(port, psutil.Process(part.process.pid))
-        _wait_for(started, part)
-        yield started
+        yield part
     finally:
         processes.end(part)
 

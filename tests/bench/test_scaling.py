@@ -2,7 +2,6 @@
 
 import pytest
 
-from runs.rollups import PAUSE_SECONDS, PAUSE_TIMES
 from tests.bench.fleet.size import SIZES
 from tests.bench.scaling.costs import Chart, Costs
 from tests.bench.scaling.needs import Assumptions, growth_exponent, needs
@@ -12,8 +11,8 @@ COSTS = Costs(
     upload=(0.004, 0.002),
     processing=(0.010, 0.005),
     charts=[
-        Chart(SIZES["0.5m"], (0.005, 0.002), 10.0, 0.03),
-        Chart(SIZES["4.8m"], (0.005, 0.020), 20.0, 0.3),
+        Chart(SIZES["0.5m"], (0.010, 0.002), 10.0, 40e6),
+        Chart(SIZES["4.8m"], (0.022, 0.002), 20.0, 400e6),
     ],
     cached_chart=0.002,
     bytes_per_run={"runs_measurement": 16_000, "runs_rundocument": 8_000},
@@ -34,20 +33,16 @@ def test_runs_and_bytes_grow_with_the_hosts() -> None:
 def test_a_chart_grows_by_the_measured_law() -> None:
     exponent = growth_exponent(tuple(COSTS.charts))
     assert exponent == pytest.approx(0.306, abs=0.001)
-    assert needs(10_000, COSTS, Assumptions()).chart_milliseconds == pytest.approx(20.0)
-    assert needs(100_000, COSTS, Assumptions()).chart_milliseconds == pytest.approx(
-        20.0 * 10**exponent
-    )
-
-
-def test_figures_get_old_with_the_hosts_and_a_rollup_has_its_pause() -> None:
-    few, many = (needs(hosts, COSTS, Assumptions()) for hosts in (1_000, 1_000_000))
-    assert few.chart_age_seconds == PAUSE_SECONDS
-    assert many.chart_age_seconds == pytest.approx(PAUSE_TIMES * 0.3 * 100)
+    month = needs(10_000, COSTS, Assumptions(days_between_runs=7.6, months_kept=1))
+    assert month.chart_cpu_seconds == pytest.approx(0.024)
+    assert month.copy_bytes == pytest.approx(400e6)
+    ten = needs(100_000, COSTS, Assumptions(days_between_runs=7.6, months_kept=1))
+    assert ten.chart_cpu_seconds == pytest.approx(0.024 * 10**exponent)
+    assert ten.copy_bytes == pytest.approx(4e9)
 
 
 def test_every_table_of_the_page_is_told() -> None:
     told = parts(COSTS)
     assert told.keys() == {"measured", "charts", "needs"}
-    assert "| hosts | 100,000 | 1,000,000 | 10,000,000 |" in told["needs"]
+    assert "| hosts | 10,000 | 100,000 | 100,000 | 1,000,000 |" in told["needs"]
     assert "4.0, 2.0" in told["measured"]

@@ -63,6 +63,13 @@ def p50_ms(
     return Pair.of(values, floors)
 
 
+def milliseconds(call: Callable[[], object]) -> float:
+    """How long one call takes."""
+    begun = time.perf_counter()
+    call()
+    return (time.perf_counter() - begun) * 1000
+
+
 def round_ms(
     side: Callable[[], object],
     before: Callable[[], object] = lambda: None,

@@ -125,7 +125,7 @@ def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFac
     token_file.write_text(site.token("upload"))
     done = subprocess.run(
         [
-            sys.executable, PROJECT / "agent/ciphermark_agent.py", "run", "--quick",
+            sys.executable, PROJECT / "agent/ciphermark_agent", "run", "--quick",
             "--name", "bench-under-test", "--server", site.url, "--token-file", token_file,
             "--ciphers", ",".join(MEASURED), "--tries", "1", "--seconds", "0.3", "--sshd", sshd,
             "--progress", "none",

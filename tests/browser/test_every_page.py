@@ -84,9 +84,9 @@ SIGNED_IN = (
     *EDITED,
 )
 AWAY = """
-from runs.audit import COMMAND
-from runs.editing import remove_run
-from runs.models import Run
+from access.audit import COMMAND
+from ingest.changes.editing import remove_run
+from store.models import Run
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)
 """

@@ -46,10 +46,10 @@ MADE = """
 import json
 from django.contrib.auth.models import User
 from django.http import QueryDict
-from runs.audit import COMMAND
-from runs.models import ExportJob, SavedView
-from runs.shares import make_share
-from runs.tokens import create_token
+from access.audit import COMMAND
+from store.models import ExportJob, SavedView
+from reports.shares import make_share
+from access.tokens import create_token
 names = json.loads(NAMES)
 root = User.objects.filter(username="root").first() or User.objects.create_superuser("root")
 secrets = []
@@ -68,9 +68,9 @@ print(json.dumps(secrets))
 """
 
 AWAY = """
-from runs.audit import COMMAND
-from runs.editing import remove_run
-from runs.models import ApiToken, ExportJob, Run, SavedView, Share
+from access.audit import COMMAND
+from ingest.changes.editing import remove_run
+from store.models import ApiToken, ExportJob, Run, SavedView, Share
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)
 for model in (ApiToken, SavedView, Share):

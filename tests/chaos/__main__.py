@@ -3,15 +3,18 @@
 import os
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 from config.embedded.postgres import Postgres
 from config.embedded.redis_server import RedisServer
-from launch.telling import say
+from launch.console import say
 from tests.chaos.faults import all_faults
 from tests.chaos.rehearsal import Plan, Report, rehearse
 
 PAUSE_SECONDS = 10.0
+SAMPLED = 12
+"""Answers compared after each fault."""
 
 
 def number(name: str, default: int) -> int:
@@ -22,27 +25,33 @@ def number(name: str, default: int) -> int:
 def table(report: Report) -> str:
     """The report in columns."""
     head = f"{'fault':<34} {'seconds':>7} {'acked':>6} {'503':>5} {'broken':>6} {'slowest':>8} "
-    lines = [f"{head}{'lost':>5} {'doubled':>7}"]
+    lines = [f"{head}{'edits':>5} {'answers':>7} {'lost':>5} {'doubled':>7} {'wrong':>5}"]
     for row in report.rows:
-        share = row.share
+        one, share = row.during, row.during.share
         lines.append(
-            f"{row.fault:<34} {row.seconds:>7.1f} {len(share.acknowledged):>6}"
+            f"{one.fault:<34} {one.seconds:>7.1f} {len(share.acknowledged):>6}"
             f" {share.answers[503]:>5} {share.broken:>6} {share.slowest:>6.1f} s"
-            f" {row.lost:>5} {row.doubled:>7}"
+            f" {len(one.edits):>5} {one.answers:>7} {row.lost:>5} {row.doubled:>7}"
+            f" {len(one.wrong):>5}"
         )
     return "\n".join(lines)
 
 
 def summary(report: Report, seed: int) -> str:
     """One line: the sums."""
-    acknowledged = sum(len(row.share.acknowledged) for row in report.rows)
-    again = sum(row.share.sent_twice for row in report.rows)
+    every = [row.during for row in report.rows]
+    acknowledged = sum(len(one.share.acknowledged) for one in every)
+    again = sum(one.share.sent_twice for one in every)
     lost, doubled = sum(row.lost for row in report.rows), sum(row.doubled for row in report.rows)
+    wrong = sum(len(one.wrong) for one in every)
+    kinds = Counter(edit.kind for one in every for edit in one.edits)
+    edits = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     return (
         f"seed {seed}: {len(report.rows)} faults, {acknowledged} uploads acknowledged ({again} sent"
-        f" twice), {lost} lost, {doubled} doubled; all ready {report.settled_seconds:.1f} s after"
-        f" the last; {report.compared - len(report.differences)} of {report.compared} answers as"
-        " those of an undisturbed site"
+        f" twice), {lost} lost, {doubled} doubled; edits: {edits or 'none'}; all ready"
+        f" {report.settled_seconds:.1f} s after the last; {report.sampled - wrong} of"
+        f" {report.sampled} answers in between and {report.compared - len(report.differences)} of"
+        f" {report.compared} at the end are right"
     )
 
 
@@ -59,9 +68,8 @@ def main() -> int:
     folder = Path(os.environ["CIPHERMARK_DATA_DIR"])
     remove_leftovers(folder / "site")
     seed = number("SEED", 1)
-    plan = Plan(
-        number("UPLOADS", 2000), number("CLIENTS", 8), seed, PAUSE_SECONDS, all_faults(seed)
-    )
+    uploads, clients = number("UPLOADS", 2000), number("CLIENTS", 8)
+    plan = Plan(uploads, clients, seed, PAUSE_SECONDS, all_faults(seed), SAMPLED)
     report = rehearse(folder / "site", plan, say)
     say(f"\n{table(report)}\n\n{summary(report, seed)}")
     for fault in report.faults:

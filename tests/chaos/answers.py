@@ -1,7 +1,8 @@
 """What a site answers, as JSON: `python -m tests.chaos.answers [DOCUMENTS]`.
 
-With a file of documents they are first stored and processed one after the other, in a site where
-nothing goes wrong. Two sites that have the same runs print the same.
+With a file of documents and edits these are first stored, processed and made one after the other,
+in a site where nothing goes wrong. Two sites that have the same runs print the same; only a host's
+key in addresses may be another one, which follows from the first of its names.
 """
 
 import hashlib
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import django
+
+from tests.chaos.edits import replay
 
 COLUMNS = (
     "median, minimum, maximum, n, spread, noisy, implausible, cpu_seconds_per_gb,"
@@ -35,25 +38,27 @@ SELECT run_id, status, hidden, acceleration, acceleration_factor FROM runs_run O
 
 
 def store(path: Path) -> None:
-    """Store and process every document of a file, in order."""
-    from runs.acceptance import accept_run
-    from runs.processing import process_run
+    """Store and process every document of a file, in order; then make its edits."""
+    from ingest.arrival.acceptance import accept_run
+    from ingest.processing.run_processing import process_run
 
-    for document in json.loads(path.read_text()):
+    known = json.loads(path.read_text())
+    for document in known["documents"]:
         body = json.dumps(document).encode()
         process_run(accept_run(body, document, source="agent").run.pk)
+    replay(known["edits"])
 
 
 def comparisons(groupings: Iterable[str] | None = None) -> dict[str, Any]:
-    """The comparison by these groupings (every one when not given) in every metric."""
+    """The comparison by these groupings (all but host when not given) in every metric."""
     from django.test import Client
 
-    from runs.queries.selection import GROUPINGS, METRICS
+    from results.selection import GROUPINGS, METRICS
 
     client, found = Client(), {}
     for tool in ("ssh", "openssl"):
         for metric in METRICS:
-            for grouping in groupings or GROUPINGS:
+            for grouping in groupings or (one for one in GROUPINGS if one != "host"):
                 path = f"/api/v1/comparison/?tool={tool}&metric={metric}&group_by={grouping}"
                 found[path] = client.get(path).json()
     return found

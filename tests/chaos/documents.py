@@ -12,6 +12,9 @@ from tests.sample_documents import (
 )
 
 MACHINES = 40
+CLONES = 4
+"""Of the machines, the last ones: two each, under one machine id and two names."""
+
 MODELS = ("AMD EPYC 9R14", "Intel(R) Xeon(R) Platinum 8488C", "Intel(R) Core(TM) i7-2635QM")
 SSH = (
     "aes128-gcm@openssh.com",
@@ -29,8 +32,20 @@ def documents(count: int, seed: int) -> list[dict[str, Any]]:
     return [_document(number, dice) for number in range(count)]
 
 
+def machine_id(number: int) -> str:
+    """Of a machine."""
+    return f"{number:064x}"
+
+
+def second_name(number: int) -> str:
+    """Of the second of two clones."""
+    return f"machine-{number}-b"
+
+
 def _document(number: int, dice: random.Random) -> dict[str, Any]:
     machine = dice.randrange(MACHINES)
+    is_second = machine >= MACHINES - CLONES and dice.random() < 0.5
+    name = second_name(machine) if is_second else f"machine-{machine}"
     minute, hour, day = number % 60, number // 60 % 24, 1 + number // 1440
     return run_document(
         *_measurements(dice),
@@ -38,7 +53,7 @@ def _document(number: int, dice: random.Random) -> dict[str, Any]:
         # No two runs at one time: which is the latest then does not depend on who came first.
         started_at=f"2025-10-{day:02}T{hour:02}:{minute:02}:10Z",
         finished_at=f"2025-10-{day:02}T{hour:02}:{minute:02}:52Z",
-        host={"name": f"machine-{machine}", "machine_id": f"{machine:064x}"},
+        host={"name": name, "machine_id": machine_id(machine)},
         tags={"rack": f"r{machine % 4}"},
         environment=environment(model=MODELS[machine % len(MODELS)]),
     )

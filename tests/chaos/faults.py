@@ -1,17 +1,33 @@
 """What goes wrong: each part killed, paused and restarted, connections cut, data lost."""
 
+import contextlib
+import http.client
 import random
+import threading
 import time
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import psutil
 
-from tests.chaos.parts import kill_one_child, paused
+from tests.chaos.parts import kill_one_child, paused, wait_until
 from tests.chaos.proxy import CuttingProxy
 from tests.chaos.site import Site
+from tests.chaos.truth import QUESTION
 
 PARTS = ("web", "worker", "beat", "redis", "postgres")
+
+KILLS = 3
+PART = "part-*"
+"""Folders of snapshots that are being written."""
+
+SEND_TASK = """
+import django
+django.setup()
+from config.celery import app
+app.send_task("results.tasks.write_analytics_snapshot")
+"""
 
 BACK_AFTER = 1.0
 """Seconds until what watches over the parts (compose, systemd) starts a dead one again."""
@@ -104,12 +120,64 @@ def _redis_flushed(at: Rehearsal) -> None:
             client.flushall()
 
 
+def _killed_while_following(at: Rehearsal) -> None:
+    """Each question has a process bring its copy up to date, beside uploads always."""
+    dice = random.Random(KILLS)
+    for _ in range(KILLS):
+        asking = threading.Thread(target=_ask, args=(at.site.url + QUESTION,))
+        asking.start()
+        time.sleep(dice.uniform(0, 0.06))
+        kill_one_child(at.site.parts["web"])
+        asking.join()
+
+
+def _ask(address: str) -> None:
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        urllib.request.urlopen(address, timeout=30).close()
+
+
+def _killed_while_writing(at: Rehearsal) -> None:
+    """A snapshot is killed when its folder appears; the next one is written whole."""
+    folder = at.site.folder / "analytics"
+    for _ in range(KILLS):
+        writing = at.site.start("manage.py", "analytics", "--snapshot")
+        before = set(folder.glob(PART))
+        while writing.poll() is None and set(folder.glob(PART)) <= before:
+            time.sleep(0.001)
+        writing.kill()
+        writing.wait()
+    at.site.manage("analytics", "--snapshot")
+    at.site.manage("analytics", "--check")
+
+
+def _snapshot_task_killed(at: Rehearsal) -> None:
+    """The worker's snapshot, at some moment of its start or work."""
+    at.site.program("-c", SEND_TASK)
+    wait_until(lambda: bool(_snapshots(at)), at.pause_seconds + 30, "no snapshot is written")
+    time.sleep(random.Random(KILLS).uniform(0.5, 2))
+    for process in _snapshots(at):
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+
+
+def _snapshots(at: Rehearsal) -> list[psutil.Process]:
+    found = []
+    for process in at.site.parts["worker"].processes():
+        with contextlib.suppress(psutil.Error):
+            if "analytics" in process.cmdline():
+                found.append(process)
+    return found
+
+
 OTHERS = (
     Fault("postgres: one process kill -9", _backend_killed),
     Fault("connections of the clients cut", _clients_cut),
     Fault("connections to PostgreSQL cut", _database_connections_cut),
     Fault("connections to Redis cut", _redis_connections_cut),
     Fault("Redis's data lost", _redis_flushed),
+    Fault("web: kill -9 while its copy follows", _killed_while_following),
+    Fault("snapshot: kill -9 while written", _killed_while_writing),
+    Fault("snapshot of the worker: kill -9", _snapshot_task_killed),
 )
 
 
@@ -125,6 +193,6 @@ def all_faults(seed: int) -> list[Fault]:
 def few_faults(seed: int) -> list[Fault]:
     """For a rehearsal of seconds: every part killed, one paused, connections and data lost."""
     faults = [_killed(name) for name in PARTS]
-    faults += [_paused("postgres"), OTHERS[1], OTHERS[4]]
+    faults += [_paused("postgres"), OTHERS[1], *OTHERS[4:7]]
     random.Random(seed).shuffle(faults)
     return faults

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from launch.telling import say
+from launch.console import say
 from tests.chaos.__main__ import number, remove_leftovers
 from tests.chaos.documents import documents
 from tests.chaos.parts import wait_until

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from config.embedded.leftovers import ends_within
+from config.embedded.orphan_processes import ends_within
 from config.embedded.postgres import Postgres
 from config.embedded.redis_server import RedisServer
 from tests.production_shape import PROJECT
@@ -40,6 +40,11 @@ class Program:
                 stderr=log,
                 start_new_session=True,
             )
+
+    def start_if_ended(self) -> None:
+        """What watches over the parts (compose, systemd) starts one again that ended by itself."""
+        if self._process is not None and self._process.poll() is not None:
+            self.start()
 
     def processes(self) -> list[psutil.Process]:
         """The first process and all that descend from it."""

@@ -58,6 +58,16 @@ class Site:
         assert done.returncode == 0, f"{arguments}: {done.stderr}"
         return done.stdout
 
+    def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+        """A Python program of the site that somebody else waits for; what it prints is lost."""
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=PROJECT,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
     def new_database(self, name: str) -> str:
         """Another, empty database on the same server; its URL."""
         with self.database(autocommit=True) as connection:

@@ -16,11 +16,11 @@ SPOOL_FAULT = "agent: disk of the spool full"
 
 KEEP_OR_UPLOAD = """
 import json, resource, sys
-import ciphermark_agent as agent
+from ciphermark_agent import delivery, upload
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-agent.RETRY_DELAYS = (0.1,)
+upload.RETRY_DELAYS = (0.1,)
 document = json.load(open(sys.argv[1]))
-sys.exit(agent.upload_or_keep(agent.Site(sys.argv[2], sys.argv[3]), document, sys.stderr))
+sys.exit(delivery.upload_or_keep(upload.Site(sys.argv[2], sys.argv[3]), document, sys.stderr))
 """
 """What `run` does with its document; no file may grow beyond 1,000 bytes, as on a full disk."""
 
@@ -56,7 +56,7 @@ def _keep_or_upload(site: Site, token: str, document: dict[str, Any]) -> Any:
 
 def _upload(site: Site, token: str, document: dict[str, Any], share: Share) -> None:
     path = _saved(site, document)
-    command = [sys.executable, "ciphermark_agent.py", "upload", str(path), "--server", site.url]
+    command = [sys.executable, "ciphermark_agent", "upload", str(path), "--server", site.url]
     environment = {**_home(site), "CIPHERMARK_TOKEN": token}
     sent = subprocess.run(
         command, env=environment, cwd=PROJECT / "agent", capture_output=True, text=True, check=False

@@ -2,7 +2,7 @@
 
 import shutil
 
-from launch.telling import say
+from launch.console import say
 from tests.chaos.__main__ import summary, table
 from tests.chaos.faults import all_faults, few_faults
 from tests.chaos.rehearsal import Plan, rehearse
@@ -13,13 +13,13 @@ UPLOADS = 135
 
 def test_nothing_acknowledged_is_lost_or_counted_twice_whatever_dies() -> None:
     seed = 7
-    plan = Plan(UPLOADS, 8, seed, pause_seconds=1.5, faults=few_faults(seed))
+    plan = Plan(UPLOADS, 8, seed, pause_seconds=1.5, faults=few_faults(seed), sampled=4)
     with private_folder() as folder:
         report = rehearse(folder / "site", plan, say)
         shutil.rmtree(folder / "site")
     say(f"{table(report)}\n{summary(report, seed)}")
     assert report.faults == []
-    assert sum(len(row.share.acknowledged) for row in report.rows) == UPLOADS
+    assert sum(len(row.during.share.acknowledged) for row in report.rows) == UPLOADS
 
 
 def test_the_same_seed_makes_the_same_faults() -> None:

@@ -108,3 +108,11 @@ def test_the_development_key_is_made_once_and_private(tmp_path: Path) -> None:
     path = tmp_path / "new" / "secret-key"
     assert path.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in path.parent.iterdir()] == ["secret-key"]
+
+
+def test_an_amount_of_memory_has_a_unit_and_is_not_tiny() -> None:
+    assert Env({"MEMORY": " 500MB "}).memory("MEMORY", "1GB") == "500MB"
+    assert Env({}).memory("MEMORY", "1GB") == "1GB"
+    for value in ("lots", "1", "1MB", "-2GB", "1e9GB", "0GB"):
+        with pytest.raises(ImproperlyConfigured, match=r"MEMORY is .*500MB or 2GB"):
+            Env({"MEMORY": value}).memory("MEMORY", "1GB")

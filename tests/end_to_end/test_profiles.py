@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from runs.speed_indices import CHUNK_RUNS
+from ingest.processing.speed_indices import CHUNK_RUNS
 from tests.live_site import PROJECT, READY_WITHIN, LiveSite, live_site
 
 RUNS = 4 * CHUNK_RUNS
@@ -22,7 +22,7 @@ PUBLISHED = 23
 
 MANY_RUNS = """
 from django.db import connection
-from runs.models import Run
+from store.models import Run
 template = Run.objects.filter(baseline_levels__isnull=False).order_by("pk")[0]
 columns = ", ".join(
     field.column for field in Run._meta.concrete_fields if field.name not in ("id", "run_id")
@@ -39,14 +39,14 @@ with connection.cursor() as cursor:
 """
 
 MAKE = """
-from runs.profiles import ProfileRequest, make_profile
-from runs.tasks import enqueue_profile
+from profiles.making import ProfileRequest, make_profile
+from ingest.tasks import enqueue_profile
 profile = make_profile(ProfileRequest("killed", "fleet"))
 enqueue_profile(profile.pk)
 """
 
 COUNT = """
-from runs.models import RunSpeedIndex
+from store.models import RunSpeedIndex
 indices = RunSpeedIndex.objects.filter(profile__name="killed")
 print(indices.count(), indices.values("run").distinct().count())
 """

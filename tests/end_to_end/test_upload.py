@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
+from api.http.operations import KEPT_SECONDS
 from config.celery import NICENESS
-from runs.api.operations import KEPT_SECONDS
 from tests.live_site import READY_WITHIN, LiveSite, live_site, wait_for_answer, web_server
 from tests.sample_documents import run_document, ssh_measurement
 

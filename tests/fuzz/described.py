@@ -10,13 +10,15 @@ that holds `false` is one with the text "false", which is right.
 
 import json
 import re
-import subprocess
 import sys
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from launch import processes
+from launch.console import say
 from tests.chaos.site import Site
 
 NOT_APPLICABLE = "positive_data_acceptance"
@@ -25,6 +27,9 @@ NOT_OF_CHANCE = "negative_data_rejection"
 
 MOST_ROUNDS = 40
 """Of chance; each makes as many cases as there are to go, but seldom that many are different."""
+
+MOST_EXAMPLES = 100
+"""Of an operation in a round: a minute or two, after which it is said how far the role is."""
 
 SESSIONS = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -74,46 +79,54 @@ def roles(site: Site) -> dict[str, Headers]:
     return found
 
 
+def cases_of(role: str, cases: int) -> int:
+    """All as those who can change something; the others read what an editor reads, or nothing."""
+    return cases if role in ("editor", "upload token") else cases // 2
+
+
 @dataclass(frozen=True)
-class Asking:
-    """What is asked of the site, the same for every role: at least `cases` requests."""
+class API:
+    """What is asked, the same for every role; `watch` raises when it shall end."""
 
     site: Site
     operations: int
-    cases: int
     seed: int
+    watch: Callable[[], None]
 
 
-def ask(asking: Asking, role: str, headers: Headers) -> Outcome:
+def ask(api: API, role: str, headers: Headers, wanted: int) -> Outcome:
     """At least so many requests as this role: first what the description calls for, then chance."""
-    folder = asking.site.folder / "fuzz"
+    folder = api.site.folder / "fuzz"
     folder.mkdir(exist_ok=True)
     log = folder / f"{role.replace(' ', '-')}.log"
     log.unlink(missing_ok=True)
     excluded = [NOT_APPLICABLE, *([NOT_OF_SESSIONS] if "Cookie" in headers else [])]
-    options = _options(headers, excluded, "examples,coverage", 1, asking.seed)
-    cases, failures = _run(asking.site, options, log)
+    say(f"API as {role}: {wanted:,} requests")
+    # Roles that may ask the same shall not be asked the same by chance.
+    seed = zlib.crc32(f"{api.seed} {role}".encode())
+    cases, failures = _run(api, _options(headers, excluded, "examples,coverage", 1, seed), log)
     for number in range(MOST_ROUNDS):
-        if cases >= asking.cases:
+        say(f"API as {role}: {cases:,} of {wanted:,} requests, {failures} failures")
+        if cases >= wanted:
             break
-        examples = max(1, (asking.cases - cases) // asking.operations)
-        seed = asking.seed + number
-        chance = _options(headers, [*excluded, NOT_OF_CHANCE], "fuzzing,stateful", examples, seed)
-        more, failed = _run(asking.site, chance, log)
+        examples = min(MOST_EXAMPLES, max(1, (wanted - cases) // api.operations))
+        chance = [*excluded, NOT_OF_CHANCE]
+        options = _options(headers, chance, "fuzzing,stateful", examples, seed + number)
+        more, failed = _run(api, options, log)
         cases, failures = cases + more, failures + failed
     return Outcome(role, cases, failures, log)
 
 
-def _run(site: Site, options: list[str], log: Path) -> tuple[int, int]:
+def _run(api: API, options: list[str], log: Path) -> tuple[int, int]:
     """Cases and failures of one call, which adds to the log."""
     program = str(Path(sys.executable).with_name("st"))
-    command = [program, "run", str(site.folder / "openapi.json"), "--url", site.url, *options]
-    done = subprocess.run(
-        command, cwd=log.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-    )
-    with log.open("ab") as output:
-        output.write(done.stdout)
-    return _counted(done.stdout.decode(errors="replace"))
+    described = str(api.site.folder / "openapi.json")
+    command = [program, "run", described, "--url", api.site.url, *options]
+    with log.open("a+b") as output:
+        begun = output.tell()
+        processes.run("st", command, output=output, folder=log.parent, watch=api.watch)
+        output.seek(begun)
+        return _counted(output.read().decode(errors="replace"))
 
 
 def describe(site: Site) -> int:

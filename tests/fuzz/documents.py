@@ -16,13 +16,16 @@ from unittest import mock
 import django
 import psutil
 
-from launch.telling import say
+from launch.console import say
 
 if TYPE_CHECKING:
     from tests.fuzz.mutations import Case
 
 WARM_UP = 500
 """Cases until caches are filled: memory is measured from there."""
+
+TOLD_EVERY = 5_000
+"""Cases after which it is said how far it is."""
 
 MOST_GROWTH = 100_000_000
 """Bytes that the process may grow by, however many cases come."""
@@ -53,6 +56,8 @@ def fuzz(wanted: "Iterable[Callable[[], Case]]", token: str) -> Report:
     for number, make in enumerate(wanted):
         if number == WARM_UP:
             before = process.memory_info().rss
+        if number and number % TOLD_EVERY == 0:
+            say(f"documents: {number:,} sent, {len(report.findings)} findings")
         fault = _send(client, make(), report)
         if fault:
             report.findings.append(f"case {number}: {fault}")
@@ -84,7 +89,7 @@ def _unclear(content: bytes) -> str | None:
 
 def _unfinished(content: dict[str, Any], report: Report) -> str | None:
     """A run that was taken and neither became ready nor was rejected with a reason."""
-    from runs.models import Run
+    from store.models import Run
 
     ids = [content["run_id"]] if "run_id" in content else []
     ids += [one["run_id"] for one in content.get("runs", [])]
@@ -99,16 +104,16 @@ def _unfinished(content: dict[str, Any], report: Report) -> str | None:
 @contextmanager
 def processed_at_once() -> Iterator[None]:
     """Uploads are processed within their request, where a failure is one of the request."""
-    from runs import tasks
+    from ingest import tasks
 
     def send(task: Any, *arguments: int) -> bool:
         task.apply(arguments, throw=True)
         return True
 
-    def send_word(task: Any) -> bool:
+    def enqueue_once(task: Any) -> bool:
         return send(task)
 
-    with mock.patch.multiple(tasks, send=send, send_word=send_word):
+    with mock.patch.multiple(tasks, send=send, enqueue_once=enqueue_once):
         yield
 
 
@@ -118,7 +123,7 @@ def main() -> int:
     logging.disable(logging.WARNING)  # each refusal is one
     from django.core.management import call_command
 
-    from runs.tokens import create_token
+    from access.tokens import create_token
     from tests.fuzz.mutations import cases
 
     call_command("migrate", verbosity=0)

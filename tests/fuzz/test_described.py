@@ -11,8 +11,8 @@ from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS
 
+from access.tokens import create_token
 from config.wsgi import application
-from runs.tokens import create_token
 from tests.fuzz.described import NOT_APPLICABLE
 from tests.fuzz.documents import processed_at_once
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runs.tokens import create_token
+from access.tokens import create_token
 from tests.fuzz.documents import fuzz, processed_at_once
 from tests.fuzz.mutations import cases
 

@@ -32,6 +32,7 @@ NOW = "2025-11-21T06:48:10Z"
 SECONDS_A_CHARACTER = 10e-6
 """Several times what any text takes: what is not linear takes more soon enough."""
 SECONDS_SLACK = 0.25
+TOLD_EVERY_SECONDS = 60
 LEAST_READ = 0.8
 """Share of the composed figures that is read: of fewer, the others could be false."""
 
@@ -87,12 +88,16 @@ class Tally:
 
 def fuzz(seconds: float, seed: int, most: int = 20) -> Tally:
     """Read random texts for so long, at least one; stops after so many findings."""
-    tally, end = Tally(), monotonic() + seconds
+    tally, begun = Tally(), monotonic()
+    end, tell_at = begun + seconds, begun + TOLD_EVERY_SECONDS
     while True:
         number = seed + tally.texts
         for finding in findings_of(number, tally):
             tally.findings.append(f"seed {number}: {finding}")
         tally.texts += 1
+        if monotonic() >= tell_at:
+            print(f"texts: {tally.said} in {tell_at - begun:.0f} of {seconds:g} s", flush=True)  # noqa: T201
+            tell_at += TOLD_EVERY_SECONDS
         if monotonic() >= end or len(tally.findings) >= most:
             return tally
 
@@ -255,7 +260,7 @@ def _wrong(whole: Composer, reading: Reading, tally: Tally) -> Iterator[str]:
 
 def main(seconds: float, seed: int) -> int:
     """Print the seed first, then what was found; 0 for nothing."""
-    print(f"fuzzing the parsers for {seconds:g} s, seed {seed}", flush=True)  # noqa: T201
+    print(f"texts: random ones for {seconds:g} s, seed {seed}", flush=True)  # noqa: T201
     tally = fuzz(seconds, seed)
     print(tally.said)  # noqa: T201
     for finding in tally.findings:

@@ -10,8 +10,8 @@ import pytest
 
 from launch import bench, checks
 from launch.checks import Check
+from launch.console import Problem
 from launch.interpreters import Interpreter
-from launch.telling import Problem
 from tests.launch.tools import PROJECT
 
 
@@ -163,3 +163,31 @@ def test_an_absent_lighthouse_is_said_with_what_brings_it(monkeypatch: pytest.Mo
     monkeypatch.setattr(bench, "LIGHTHOUSE_FOLDER", Path("/nowhere"))
     with pytest.raises(Problem, match="not installed: npm install --prefix /nowhere lighthouse@"):
         bench.find_lighthouse()
+
+
+def test_a_quick_check_runs_the_tests_of_the_rooms_that_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In commits that main does not have, in the working tree, and in files new to git."""
+
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", "-C", tmp_path, *who, *words], check=True)
+
+    def write(*names: str) -> None:
+        for name in names:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(f"# {name}\n")
+
+    git("init", "-q", "-b", "main")
+    write(*(f"tests/{room}/test_it.py" for room in ("api", "pages", "store", "launch", "same")))
+    write("backend/pages/urls.py", "backend/same/it.py", "backend/untested/it.py")
+    git("add", ".")
+    git("commit", "-qm", "begin")
+    git("checkout", "-qb", "work")
+    (tmp_path / "tests/api/test_it.py").write_text("committed\n")
+    git("commit", "-qam", "work")
+    (tmp_path / "backend/pages/urls.py").write_text("edited\n")
+    write("backend/store/new.py", "backend/launch/new.py", "backend/untested/new.py")
+    monkeypatch.setattr("launch.paths.PROJECT", tmp_path)
+    assert checks.changed_rooms() == ["api", "pages", "store"]

@@ -20,8 +20,8 @@ import pytest
 from tests.launch.conftest import HOST
 from tests.launch.docker_stand_in import UNKNOWN
 from tests.launch.tools import PROJECT, free_port, within
-from tests.runs.test_backups import Rows, contents
 from tests.sample_documents import run_document
+from tests.store.test_backups import Rows, contents
 
 STAND_IN = f'#!/bin/sh\nexec {sys.executable} -m tests.launch.docker_stand_in "$@"\n'
 VISITOR = {"Host": HOST, "X-Forwarded-Proto": "https"}

@@ -18,11 +18,11 @@ from launch import (
     frontend,
     node,
     openssh,
-    places,
+    paths,
     preconditions,
     python_versions,
 )
-from launch.telling import Problem
+from launch.console import Problem
 from tests.launch.tools import PROJECT, MakeProgram
 
 BOOTSTRAP = PROJECT / "backend" / "launch" / "bootstrap.py"
@@ -112,7 +112,7 @@ def other_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     project = tmp_path / "project"
     (project / ".venv" / "bin").mkdir(parents=True)
     (project / ".venv" / "bin" / "python").symlink_to(sys.executable)
-    monkeypatch.setattr(places, "PROJECT", project)
+    monkeypatch.setattr(paths, "PROJECT", project)
     monkeypatch.delenv("CIPHERMARK_VENV", raising=False)
     monkeypatch.setenv("CIPHERMARK_DATA_DIR", str(project / ".data"))
     return project
@@ -243,7 +243,7 @@ def test_the_frontend_is_built_again_only_when_a_source_changes(
     source = tmp_path / "src" / "main.ts"
     source.parent.mkdir()
     source.write_text("1")
-    monkeypatch.setattr(places, "FRONTEND", tmp_path)
+    monkeypatch.setattr(paths, "FRONTEND", tmp_path)
     before = frontend.sources_digest()
     for ignored in ("node_modules", "dist"):
         (tmp_path / ignored).mkdir()
@@ -301,7 +301,7 @@ def test_an_interrupted_benchmark_does_not_replace_a_whole_one(
         "open(output, 'w').write(json.dumps({'run_id': 'new', 'told': told}))\n"
         f"sys.exit({status})\n"
     )
-    monkeypatch.setattr(places, "AGENT", program)
+    monkeypatch.setattr(benchmark, "_download_agent", lambda *_: program)
     monkeypatch.setattr(openssh, "provide_sshd", lambda *_: None)
     token = contextlib.nullcontext(tmp_path / "token")
     monkeypatch.setattr(benchmark, "_upload_token", lambda *_: token)
@@ -313,3 +313,13 @@ def test_an_interrupted_benchmark_does_not_replace_a_whole_one(
     if status == 0:
         assert json.loads(document.read_text())["told"]
     assert not (tmp_path / "measuring").exists()
+
+
+def test_an_agent_that_cannot_be_downloaded_does_not_end_the_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(openssh, "provide_sshd", lambda *_: None)
+    benchmark.measure_if_wanted(
+        "http://127.0.0.1:9/", tmp_path, benchmark.Mode.ALWAYS, lambda: None
+    )
+    assert "The agent cannot be downloaded" in capsys.readouterr().out

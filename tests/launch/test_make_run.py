@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from launch import leftovers
+from launch import orphan_processes
 from launch.processes import MARK
 from tests.launch.tools import PROJECT, free_port, private_folder, servers_of, within
 
@@ -27,9 +27,9 @@ START_SECONDS = 180
 
 
 class RunningSite:
-    """A `make run` of this test, with what it has printed so far."""
+    """A `make run`, or another target, of this test, with what it has printed so far."""
 
-    def __init__(self, data_dir: Path, **variables: str) -> None:
+    def __init__(self, data_dir: Path, target: str = "run", **variables: str) -> None:
         self.data_dir = data_dir
         self.port = free_port()
         kept = {
@@ -38,7 +38,7 @@ class RunningSite:
             if not name.startswith(("CIPHERMARK_", "DATABASE_URL", "REDIS_URL", "DJANGO_", MARK))
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "launch", "--inside", "run"],
+            [sys.executable, "-m", "launch", "--inside", target],
             cwd=PROJECT,
             env={
                 **kept,
@@ -81,12 +81,12 @@ class RunningSite:
         return next(child for child in children if set(words) <= set(child.cmdline()))
 
     def remains(self) -> list[psutil.Process]:
-        return leftovers.marked_processes(self.data_dir)
+        return orphan_processes.marked_processes(self.data_dir)
 
     def close(self) -> None:
         self.process.kill()
         self.ended()
-        leftovers.end_marked_processes(self.data_dir)
+        orphan_processes.end_marked_processes(self.data_dir)
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -187,7 +187,7 @@ def test_what_a_killed_start_left_is_ended_by_the_next(data_dir: Path) -> None:
     orphan = subprocess.Popen(["sleep", "600"], env=environment)
     stranger = subprocess.Popen(["sleep", "600"], env={**environment, MARK: "/elsewhere"})
     try:
-        assert leftovers.end_marked_processes(data_dir) == 1
+        assert orphan_processes.end_marked_processes(data_dir) == 1
         assert orphan.poll() is not None
         assert stranger.poll() is None
     finally:

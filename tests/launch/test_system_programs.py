@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from launch import system_programs
+from launch.console import Problem
 from launch.system_programs import CHROMIUM, SSH
-from launch.telling import Problem
 from tests.launch.tools import MakeProgram
 
 
@@ -61,11 +61,11 @@ def test_what_the_tests_need_is_looked_for_before_the_environment_is_filled(
     machine: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from launch import __main__ as launch_main
-    from launch import environment, places, preconditions
+    from launch import environment, paths, preconditions
 
     steps: list[str] = []
     monkeypatch.setattr(preconditions, "check_folders", lambda: None)
-    monkeypatch.setattr(places, "PROJECT", tmp_path)
+    monkeypatch.setattr(paths, "PROJECT", tmp_path)
     monkeypatch.setattr(preconditions, "check_files", lambda: None)
     monkeypatch.setattr(environment, "prepare", steps.append)
     (tmp_path / ".data" / "test").mkdir(parents=True)

@@ -190,6 +190,7 @@ def test_filters_that_leave_nothing_can_be_cleared(member: Client) -> None:
     ("query", "said"),
     (
         ({"tool": "gpg"}, "tool : 'gpg' is none of ssh, openssl."),
+        ({"tool": "ssl"}, "tool : 'ssl' is none of ssh, openssl."),
         ({"tool": "shh"}, "tool : 'shh' is none of ssh, openssl; did you mean ssh?"),
         ({"group_by": "opensssl"}, "and tag:KEY; did you mean openssl"),
         ({"cipher": "aes128-gmc"}, "did you mean aes128-gcm@openssh.com?"),

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from runs.models import Run
+from store.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of

@@ -14,8 +14,8 @@ from openpyxl import load_workbook
 from pytest_django.fixtures import Settings
 
 from pages.formatting import exact
-from runs.export_jobs import make
-from runs.models import ExportJob, Run
+from reports.export_jobs import make
+from store.models import ExportJob, Run
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
@@ -122,7 +122,7 @@ def test_lists_hosts_and_runs_have_their_measurements(member: Client, store_run:
 def large(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of two rows is a large one."""
     store_run(run_document(ssh_measurement("a", 1e8), ssh_measurement("b", 1e8)))
-    monkeypatch.setattr("runs.api.exports.AT_ONCE_ROWS", 1)
+    monkeypatch.setattr("reports.exporting.AT_ONCE_ROWS", 1)
 
 
 @pytest.mark.usefixtures("large")

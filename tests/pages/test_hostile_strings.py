@@ -16,11 +16,11 @@ from django.http.response import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from runs.importing import ImportRequest, store_import
-from runs.models import ApiToken, Host, ReferenceProfile, Run
-from runs.processing import process_run
-from runs.published import load_published
-from runs.tokens import create_token
+from access.tokens import create_token
+from ingest.arrival.importing import ImportRequest, store_import
+from ingest.bulk.published import load_published
+from ingest.processing.run_processing import process_run
+from store.models import ApiToken, Host, ReferenceProfile, Run
 from tests.conftest import StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 

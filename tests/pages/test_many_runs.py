@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from runs.derived import refresh_hosts
-from runs.models import Run
+from ingest.changes.recompute import refresh_hosts
+from store.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day
 from tests.pages.conftest import page, text_of

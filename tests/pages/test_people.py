@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from runs.models import ApiToken, AuditEntry
-from runs.tokens import create_token
+from access.tokens import create_token
+from store.models import ApiToken, AuditEntry
 from tests.conftest import ApiClient, StoreRun
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document

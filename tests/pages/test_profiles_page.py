@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from runs.models import ReferenceProfile
-from runs.tasks import index_profile
+from ingest.tasks import index_profile
+from store.models import ReferenceProfile
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document, ssh_measurement

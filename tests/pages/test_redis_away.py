@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver
 
-from runs import broker
-from runs.models import Run
+from store import broker
+from store.models import Run
 from tests.conftest import ApiClient
 from tests.pages.test_hostile_strings import addresses
 from tests.sample_documents import run_document

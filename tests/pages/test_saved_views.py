@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from runs.models import SavedView
+from store.models import SavedView
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from runs.models import Share
+from store.models import Share
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import run_document, ssh_measurement

@@ -12,9 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from runs.models import AuditEntry
-from runs.redaction import RedactSecrets, without_secrets
-from runs.tokens import create_token
+from access.redaction import RedactSecrets, without_secrets
+from access.tokens import create_token
+from store.models import AuditEntry
 from tests.conftest import ApiClient
 from tests.pages.conftest import text_of
 from tests.sample_documents import run_document
@@ -89,7 +89,7 @@ def test_no_name_breaks_the_form(name: str) -> None:
 def test_an_address_signs_in_only_so_often(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runs.throttling.time.time", lambda: 1_900_000_030.0)
+    monkeypatch.setattr("access.request_counts.time.time", lambda: 1_900_000_030.0)
     settings.CIPHERMARK_SIGN_IN_RATE = 2
     answers = [sign_in("wrong", name=f"nobody {n}", address="192.0.2.44")[0] for n in range(3)]
     assert answers == [200, 200, 429]

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from runs.models import ApiToken
-from runs.tokens import create_token
+from access.tokens import create_token
+from store.models import ApiToken
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
 
@@ -138,7 +138,7 @@ def test_the_agent_is_served_with_its_version_and_checksum(
     digest = hashlib.sha256(response.content).hexdigest()
     assert response["Ciphermark-Agent-SHA256"] == digest
     version = response["Ciphermark-Agent-Version"]
-    assert f'\nVERSION = "{version}"\n'.encode() in response.content
+    assert f'\n__version__ = "{version}"\n'.encode() in response.content
     assert client.get("/agent.py.sha256").content.decode() == f"{digest}  agent.py\n"
     said = text_of(page(administrator, "/tokens/"))
     assert f"Version {version}" in said

@@ -13,10 +13,10 @@ from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from ingest.processing.run_processing import process_run
 from pages.upload.packing import pack
 from parsers.received_text import MAX_BYTES, MAX_LINES
-from runs.models import AuditEntry, ImportedText, Run
-from runs.processing import process_run
+from store.models import AuditEntry, ImportedText, Run
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document

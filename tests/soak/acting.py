@@ -1,8 +1,7 @@
-"""What goes on during a soak: agents that upload, and a person who looks at pages."""
+"""What goes on at a site: agents that upload, people who look at pages."""
 
 import gzip
 import itertools
-import json
 import re
 import threading
 import time
@@ -18,19 +17,6 @@ from tests.bench.fleet.plan import Plan
 from tests.bench.fleet.size import SIZES
 
 TIMEOUT_SECONDS = 30
-PAUSE_SECONDS = 0.5
-"""Between two pages."""
-
-PAGES = (
-    "/",
-    "/?group_by=openssl_series&tool=openssl",
-    "/hosts/",
-    "/runs/",
-    "/api/v1/comparison/?group_by=cpu&metric=normalised",
-    "/api/v1/comparison/?group_by=os&os=debian-gnu-linux",
-    "/recommend/",
-    "/method/",
-)
 HOST = re.compile(rb'href="(/hosts/[0-9]+/)"')
 
 
@@ -42,65 +28,77 @@ class Answers:
     failures: list[str] = field(default_factory=list)
 
     def between(self, begin: float, end: float) -> list[float]:
-        """Of one part of the soak."""
+        """Of one part of the time."""
         return [seconds for moment, seconds in self.times if begin <= moment < end]
 
 
 @dataclass
 class Acting:
-    """The threads that act until they are told to stop."""
+    """Threads that act until `stop` is set."""
 
     url: str
-    token: str
     stop: threading.Event = field(default_factory=threading.Event)
     uploads: Answers = field(default_factory=Answers)
     pages: Answers = field(default_factory=Answers)
+    uploaded: list[str] = field(default_factory=list)
+    """Ids of runs, the newest last."""
 
-    def threads(self, rate: float, agents: int) -> list[threading.Thread]:
-        """Agents that upload at this rate (runs a second) together, and one who looks."""
-        due = _Clock(rate)
-        documents = _documents()
-        lock = threading.Lock()
-
-        def next_document() -> bytes:
-            with lock:
-                return next(documents)
-
-        acts: list[Callable[[], None]] = [
-            *agents * [lambda: self._upload(due, next_document)],
-            self._look,
-        ]
-        return [threading.Thread(target=act, daemon=True) for act in acts]
-
-    def _upload(self, due: "_Clock", next_document: Callable[[], bytes]) -> None:
+    def agents(
+        self, token: str, runs: "Iterator[tuple[str, bytes]]", rate: float, count: int
+    ) -> list[threading.Thread]:
+        """So many agents that together upload these runs, so many a second."""
+        due, lock = _Clock(rate), threading.Lock()
         headers = {
-            "Authorization": f"Bearer {self.token}",
+            "Authorization": f"Bearer {token}",
             "Content-Type": "application/json",
             "Content-Encoding": "gzip",
         }
-        while not self.stop.wait(due.wait()):
-            body = gzip.compress(next_document())
-            request = urllib.request.Request(f"{self.url}/api/v1/runs/", body, headers)
-            self._ask(request, self.uploads)
 
-    def _look(self) -> None:
-        places = itertools.cycle(PAGES)
-        while not self.stop.wait(PAUSE_SECONDS):
-            page = self._ask(urllib.request.Request(self.url + next(places)), self.pages)
-            host = HOST.search(page)
-            if host:
-                self._ask(urllib.request.Request(self.url + host[1].decode()), self.pages)
+        def upload() -> None:
+            while not self.stop.wait(due.wait()):
+                with lock:
+                    run_id, body = next(runs)
+                if self._ask("/api/v1/runs/", self.uploads, gzip.compress(body), headers):
+                    self.uploaded.append(run_id)
 
-    def _ask(self, request: urllib.request.Request, answers: Answers) -> bytes:
+        return [_thread(upload) for _ in range(count)]
+
+    def readers(self, paths: Iterator[str], count: int, pause: float) -> list[threading.Thread]:
+        """So many people who look at these pages, each with a pause between two."""
+        lock = threading.Lock()
+
+        def look() -> None:
+            while not self.stop.wait(pause):
+                with lock:
+                    path = next(paths)
+                host = HOST.search(self._ask(path, self.pages))
+                if host:
+                    self._ask(host[1].decode(), self.pages)
+
+        return [_thread(look) for _ in range(count)]
+
+    def _ask(
+        self,
+        path: str,
+        answers: Answers,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> bytes:
+        """The answer's body, or nothing where it is no good one."""
+        request = urllib.request.Request(self.url + path, body, headers or {})
         begun = time.monotonic()
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
-                body: bytes = answer.read()
+                found: bytes = answer.read()
         except (urllib.error.URLError, OSError) as error:
-            answers.failures.append(f"{request.full_url}: {error}")
+            answers.failures.append(f"{path}: {error}")
             return b""
         answers.times.append((begun, time.monotonic() - begun))
-        return body
+        return found
+
+
+def _thread(act: Callable[[], None]) -> threading.Thread:
+    return threading.Thread(target=act, daemon=True)
 
 
 class _Clock:
@@ -116,12 +114,17 @@ class _Clock:
             return max(0.0, self._next - time.monotonic())
 
 
-def _documents() -> Iterator[bytes]:
-    """Run documents of a small fleet, each measured just now."""
+def runs_of(prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Ids and documents of runs of a small fleet whose hosts' names begin so, measured just now."""
     plan = Plan(SIZES["tiny"])
     for planned in itertools.cycle(plan.runs):
-        document = {**without_measurements(plan, planned), "run_id": str(uuid4())}
-        now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        document |= {"started_at": now, "finished_at": now}
+        run_id, now = str(uuid4()), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        document = {
+            **without_measurements(plan, planned),
+            "run_id": run_id,
+            "started_at": now,
+            "finished_at": now,
+            "host": {"name": f"{prefix}-{planned.host.number}", "machine_id": None},
+        }
         document.pop("times_of", None)
-        yield assembled(json.loads(json.dumps(document)), planned.host.kind).body
+        yield run_id, assembled(document, planned.host.kind).body

@@ -2,74 +2,57 @@
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import psutil
-import psycopg
 
-from config.embedded.postgres import Postgres
-from config.embedded.redis_server import RedisServer
+from tests.chaos.site import Site
 
 EVERY_SECONDS = 2.0
 MIB = 1024 * 1024
 
 QUEUE = """
-SELECT coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8, count(*)
+SELECT coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8
 FROM runs_run WHERE status = 'accepted'
 """
-
-PARTS = ("web", "worker", "postgres", "redis")
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One look: MiB of memory by part, the oldest waiting run's age in seconds, how many wait."""
+    """One look: MiB of memory by process, and the oldest waiting run's age in seconds."""
 
     moment: float
     memory: dict[str, float]
     queue_age: float
-    queue: int
 
 
 @dataclass
 class Sampling:
-    """Samples of a site whose processes are descendants of this one, until told to stop."""
+    """Samples of a site until told to stop."""
 
-    database_url: str
-    servers: tuple[Postgres, RedisServer]
+    site: Site
     stop: threading.Event
     samples: list[Sample] = field(default_factory=list)
 
     def run(self) -> None:
         """Look again and again."""
-        with psycopg.connect(self.database_url, autocommit=True) as connection:
+        with self.site.database(autocommit=True) as connection:
             while not self.stop.wait(EVERY_SECONDS):
                 row = connection.execute(QUEUE).fetchone()
-                age, queue = row if row else (0.0, 0)
-                self.samples.append(Sample(time.monotonic(), self._memory(), age, queue))
+                age = row[0] if row else 0.0
+                self.samples.append(Sample(time.monotonic(), self._memory(), age))
 
     def _memory(self) -> dict[str, float]:
-        """The largest process of each part. Shared memory that PostgreSQL has touched counts."""
-        postgres, redis = (server.process() for server in self.servers)
-        parts: dict[str, list[psutil.Process]] = {
-            "web": _own(lambda line: "gunicorn" in line),
-            "worker": _own(lambda line: "celery" in line),
-            "postgres": [] if postgres is None else [postgres, *postgres.children()],
-            "redis": [] if redis is None else [redis],
+        """Each web process; of the others the largest.
+
+        The first process of the web server answers nothing. Shared memory that PostgreSQL has
+        touched counts.
+        """
+        found = {
+            name: [_mib(one) for one in part.processes()] for name, part in self.site.parts.items()
         }
-        return {name: max(map(_mib, found), default=0.0) for name, found in parts.items()}
-
-
-def _own(is_wanted: Callable[[str], bool]) -> list[psutil.Process]:
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if is_wanted(" ".join(process.cmdline())):
-                found.append(process)
-        except psutil.Error:
-            continue  # it has just ended
-    return found
+        web = {f"web {place}": size for place, size in enumerate(found.pop("web")[1:], 1)}
+        return {**web, **{name: max(sizes, default=0.0) for name, sizes in found.items()}}
 
 
 def _mib(process: psutil.Process) -> float:

@@ -19,6 +19,7 @@ __all__ = [
     "celery_url",
     "release_services",
     "start_services",
+    "stop_services",
     "stop_unused",
     "stopped_services",
 ]
@@ -98,10 +99,11 @@ def _prepared(data_dir: Path) -> Path:
 def _take_share(data_dir: Path) -> None:
     share = _shares.get(data_dir)
     if share is None or share.process_id != os.getpid():
-        _shares[data_dir] = Share(data_dir, lambda: _stop_all(data_dir))
+        _shares[data_dir] = Share(data_dir, lambda: stop_services(data_dir))
 
 
-def _stop_all(data_dir: Path) -> None:
+def stop_services(data_dir: Path) -> None:
+    """Stop the servers of this data folder, used or not."""
     # A folder that was removed meanwhile has nothing left to stop in order.
     if data_dir.is_dir():
         Postgres(data_dir).stop()

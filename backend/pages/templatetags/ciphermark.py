@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 
 from analysis.percentile import Standing
 from exports import palette
-from pages import formatting, standing_view
+from pages import formatting
+from pages.hosts import standing_view
 
 register = template.Library()
 

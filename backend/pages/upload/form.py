@@ -7,13 +7,13 @@ from typing import cast
 from django import forms
 from django.http import HttpRequest, QueryDict
 
+from ingest.arrival.importing import CIPHER_CHARACTERS, FACTS, FORMATS, MOST_BYTES, UNITS
 from pages.upload.packing import DamagedPacking, unpack
 from pages.upload.receiving import FORM_BYTES, FormRefused
 from parsers.read_text import HowToRead, Unit
 from parsers.received_text import MAX_BYTES
 from parsers.run_documents import Corrections
 from parsers.types import Format
-from runs.api.imports import CIPHER_CHARACTERS, FACTS, FORMATS, MOST_BYTES, UNITS
 
 SECTIONS_SHOWN = 20
 """Runs of one text that are shown, and can be corrected one by one."""

@@ -12,7 +12,8 @@ from documents.json_text import JsonError, parse_json
 from documents.run_document import TIMES_OF_IMPORT, DocumentRejected, parse_run_document
 from documents.software import os_version
 from documents.validation import Fault, validate_run_document
-from pages.environment_facts import environment_facts
+from ingest.arrival.importing import FACTS, ImportRequest, Understood, understand
+from pages.hosts.environment_facts import environment_facts
 from pages.upload.excerpt import Excerpt, excerpt
 from pages.upload.figures import Table, figure_count, tables
 from pages.upload.form import (
@@ -28,8 +29,6 @@ from pages.upload.packing import FIELD_LIMIT, pack
 from parsers.read_text import HowToRead
 from parsers.received_text import NotAText
 from parsers.types import Remark
-from runs.api.imports import FACTS
-from runs.importing import ImportRequest, Understood, understand
 
 ROWS_SHOWN = 400
 """Rows of all tables of one card."""

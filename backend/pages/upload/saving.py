@@ -6,6 +6,9 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from ingest.arrival.acceptance import RunConflict, accept_run, record_upload
+from ingest.arrival.importing import ImportRequest, RunTaken, store_import
+from ingest.tasks import enqueue_accepted
 from pages.upload.form import Draft, corrections
 from pages.upload.preview import (
     Card,
@@ -16,10 +19,7 @@ from pages.upload.preview import (
     text_card,
 )
 from parsers.received_text import NotAText
-from runs.acceptance import RunConflict, accept_run, record_upload
-from runs.importing import ImportRequest, RunTaken, store_import
-from runs.models import ImportedText, Run
-from runs.tasks import enqueue_accepted
+from store.models import ImportedText, Run
 
 RUNS_LINKED = 20
 

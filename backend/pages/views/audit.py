@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from pages.paging import page_of
 from pages.views.editing import editors
-from runs.models import AuditEntry
+from store.models import AuditEntry
 
 
 @require_safe

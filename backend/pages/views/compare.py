@@ -7,20 +7,20 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
+from access.reading import sees_unvetted
 from analysis.group_view import MOST_GROUPS
 from pages.access import reader_required
-from pages.compare_page import form_context, query_faults
-from pages.compare_parts import compare_parts
+from pages.compare.compare_page import form_context, query_faults
+from pages.compare.compare_parts import compare_parts
+from pages.compare.saved_views import view_menu
 from pages.first_steps import agent_command, is_measuring, lending_command, nobody_measured_yet
 from pages.page_query import TOPS, api_params, display
-from pages.saved_views import view_menu
-from runs.access import sees_unvetted
-from runs.api.asked_ciphers import asked_comparison
-from runs.models import Run
-from runs.queries.hidden import shown_runs
-from runs.queries.profiles import UnknownProfile
-from runs.queries.runs import latest_received, select_runs
-from runs.queries.selection import ComparisonQuery
+from questions.requested_ciphers import asked_comparison
+from results.hosts.hidden import shown_runs
+from results.hosts.runs import latest_received, select_runs
+from results.selection import ComparisonQuery
+from store.models import Run
+from store.reference_profiles import UnknownProfile
 
 TEMPLATE = "pages/compare.html"
 

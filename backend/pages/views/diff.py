@@ -6,12 +6,19 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from access.reading import sees_unvetted
 from pages.access import reader_required
-from pages.diff_page import diff_context, older_first
-from runs.access import sees_unvetted
-from runs.queries.hosts import host_summaries, select_hosts
-from runs.queries.runs import select_runs, summaries
-from runs.queries.sides import CHOICES, Side, host_side, hosts_beside, run_side, runs_beside
+from pages.hosts.diff_page import diff_context, older_first
+from results.hosts.diff_subjects import (
+    CHOICES,
+    Side,
+    host_side,
+    hosts_beside,
+    run_side,
+    runs_beside,
+)
+from results.hosts.hosts import host_summaries, select_hosts
+from results.hosts.runs import select_runs, summaries
 
 LONGEST_SEARCH = 200
 

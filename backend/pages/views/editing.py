@@ -13,15 +13,15 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from access.audit import actor_of
+from ingest.changes import editing, merging, splitting
+from ingest.changes.editing import EditConflict, EditRefused
 from pages.paging import page_of
-from runs import editing, splitting
-from runs.audit import actor_of
-from runs.editing import EditConflict, EditRefused
-from runs.models import Host, Run
-from runs.queries.hidden import hidden_runs, waiting_hosts
-from runs.queries.host_names import HostNames, host_names, names_under_one_id
-from runs.queries.hosts import host_summaries, select_hosts
-from runs.queries.sides import CHOICES, hosts_beside
+from results.hosts.diff_subjects import CHOICES, hosts_beside
+from results.hosts.hidden import hidden_runs, waiting_hosts
+from results.hosts.host_names import HostNames, host_names, names_under_one_id
+from results.hosts.hosts import host_summaries, select_hosts
+from store.models import Host, Run
 
 P = ParamSpec("P")
 Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
@@ -209,7 +209,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
     return _confirm(
         request,
         asked,
-        lambda: editing.merge_hosts(host.pk, other.pk, actor_of(request)),
+        lambda: merging.merge_hosts(host.pk, other.pk, actor_of(request)),
         done,
     )
 

@@ -10,16 +10,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
+from access.export_quota import TooManyExports
 from pages.access import reader_required
-from pages.compare_page import query_faults
-from runs.api.export_jobs import may_delete, new_job, own_jobs
-from runs.api.export_parameters import export_of
-from runs.api.export_schema import NAMES_OF_FILES
-from runs.api.exports import AT_ONCE_BYTES, AT_ONCE_ROWS, made_at_once
-from runs.api.known_parameters import refuse_unknown
-from runs.export_jobs import KEPT, delete_job
-from runs.export_room import TooManyExports
-from runs.models import ExportJob
+from pages.compare.compare_page import query_faults
+from questions.known_parameters import refuse_unknown
+from reports.export_jobs import KEPT, delete_job
+from reports.export_parameters import export_of
+from reports.export_requests import may_delete, new_job, own_jobs
+from reports.export_schema import NAMES_OF_FILES
+from reports.exporting import AT_ONCE_BYTES, AT_ONCE_ROWS, made_at_once
+from store.models import ExportJob
 
 TEMPLATE = "pages/exports.html"
 MOST_SHOWN = 50

@@ -10,20 +10,20 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
-from pages.compare_page import query_faults
-from pages.environment_facts import environment_facts
+from pages.compare.compare_page import query_faults
 from pages.first_steps import agent_command
-from pages.history_section import history_context
-from pages.host_list import host_list_context
-from pages.recommend_page import headline
-from pages.series import series_page, tool_charts
-from pages.standing_view import standing_tables
-from runs.queries.delivery import latest_delivery
-from runs.queries.former_hosts import present_id, present_keys
-from runs.queries.hosts import HostDetail, host_detail, select_hosts
-from runs.queries.standing import standings
-from runs.recommendation_question import of_host
-from runs.recommendations import advise
+from pages.hosts.environment_facts import environment_facts
+from pages.hosts.history_section import history_context
+from pages.hosts.host_list import host_list_context
+from pages.hosts.series import series_page, tool_charts
+from pages.hosts.standing_view import standing_tables
+from pages.recommend.recommend_page import headline
+from results.host_aliases import present_id, present_keys
+from results.hosts.hosts import HostDetail, host_detail, select_hosts
+from results.hosts.ssh_efficiency import latest_delivery
+from results.hosts.standing import standings
+from results.recommendation.advice import advise
+from results.recommendation.question import of_host
 
 
 @require_safe

@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from pages.access import reader_required
 from pages.metrics import METRICS
-from runs.queries.profiles import active_profile
+from store.reference_profiles import active_profile
 
 
 @require_safe

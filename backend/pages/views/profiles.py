@@ -12,25 +12,25 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
+from access.audit import Actor, actor_of
+from ingest.tasks import enqueue_profile
 from pages.access import reader_required
-from pages.cipher_choice import with_ciphers
-from pages.compare_page import query_faults
+from pages.compare.cipher_choice import with_ciphers
+from pages.compare.compare_page import query_faults
 from pages.metrics import GROUP_BY, TOOLS
 from pages.page_query import PageAddress, api_params, display
 from pages.paging import page_of
-from pages.profile_forms import FORMS, TOOL_CHOICES, ProfileForm
-from pages.profile_views import paired_groups, ranked_ciphers
-from runs import profiles
-from runs.api.asked_ciphers import asked_comparison
-from runs.audit import Actor, actor_of
-from runs.models import ReferenceProfile
-from runs.profiles import ProfileConflict, ProfileRefused
-from runs.queries.fleet import hosts_with_baselines
-from runs.queries.profile_comparison import compare_profiles
-from runs.queries.profile_details import profile_detail
-from runs.queries.profiles import UnknownProfile, find_profile, offered_profiles, select_profiles
-from runs.queries.sensitivity import TooManyVotes, query_sensitivity
-from runs.tasks import enqueue_profile
+from pages.profiles.profile_forms import FORMS, TOOL_CHOICES, ProfileForm
+from pages.profiles.profile_views import paired_groups, ranked_ciphers
+from profiles import making as profiles
+from profiles.details import profile_detail
+from profiles.fleet import hosts_with_baselines
+from profiles.making import ProfileConflict, ProfileRefused
+from profiles.profile_comparison import compare_profiles
+from profiles.sensitivity import TooManyVotes, query_sensitivity
+from questions.requested_ciphers import asked_comparison
+from store.models import ReferenceProfile
+from store.reference_profiles import UnknownProfile, find_profile, offered_profiles, select_profiles
 
 MANAGE = "runs.add_referenceprofile"
 

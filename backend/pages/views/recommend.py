@@ -10,13 +10,13 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
-from pages.compare_page import query_faults
+from pages.compare.compare_page import query_faults
 from pages.first_steps import agent_command, nobody_measured_yet
-from pages.recommend_form import api_params, filled, form_context, with_keys
-from pages.recommend_page import result_context
-from runs.api.recommendation_parameters import recommendation_question
-from runs.queries.recommendation import TooManyHosts
-from runs.recommendations import advise
+from pages.recommend.recommend_form import api_params, filled, form_context, with_keys
+from pages.recommend.recommend_page import result_context
+from questions.recommendation_parameters import recommendation_question
+from results.recommendation.advice import advise
+from results.recommendation.measured_ssh import TooManyHosts
 
 TEMPLATE = "pages/recommend.html"
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 from csp.decorators import csp_replace
@@ -11,21 +12,22 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
+from analysis.group_view import in_view
 from exports.method_sheet import HOW_TO_READ, question_lines
 from exports.palette import DARK_COLOURS
 from pages.access import reader_required
-from pages.compare_page import heading, query_faults, shown_query
-from pages.comparison_view import counted_hosts, ordered_groups, shown_groups
+from pages.compare.compare_page import heading, query_faults, shown_query
+from pages.compare.comparison_view import counted_hosts, ordered_groups, shown_groups
+from pages.compare.report_chart import report_charts
 from pages.downloads import spelled_out
-from pages.group_list import group_page
 from pages.page_query import api_params, display
-from pages.report_chart import report_charts
-from runs.api.asked_ciphers import asked_comparison
-from runs.api.export_parameters import export_of
-from runs.exporting import COMPARISON, asked
-from runs.queries.comparison import compare
-from runs.queries.coverage import hosts_of_groups
-from runs.queries.profiles import UnknownProfile
+from questions.requested_ciphers import asked_comparison
+from reports.export_parameters import export_of
+from reports.exporting import COMPARISON, asked
+from results.analytics.engine import questions
+from results.comparison.comparison import compare
+from results.comparison.coverage import hosts_of_groups
+from store.reference_profiles import UnknownProfile
 
 _DARK_BARS = " ".join(f".c-{slot} {{ fill: {one}; }}" for slot, one in DARK_COLOURS.items())
 STYLE = f"""{render_to_string("pages/report.css").strip()}
@@ -62,12 +64,13 @@ def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpRespons
     return render(request, "pages/report.html", context, status=400)
 
 
+@questions()
 def _context(request: HttpRequest) -> dict[str, Any]:
     params = request.GET.copy()
     params.pop("download", None)
     query, shown = shown_query(asked_comparison(api_params(params))), display(params)
     comparison = compare(query)
-    part = group_page(comparison, shown, params).comparison
+    part = replace(comparison, groups=in_view(comparison, shown.view).groups)
     site = request.build_absolute_uri("/").rstrip("/")
     question = asked(export_of(COMPARISON, spelled_out(params, query), site), comparison)
     groups = shown_groups(part, shown)

@@ -8,21 +8,21 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
+from access.reading import sees_unvetted
 from analysis.acceleration import Verdict
 from pages.access import reader_required
-from pages.compare_page import query_faults
-from pages.environment_facts import environment_facts
+from pages.compare.compare_page import query_faults
 from pages.first_steps import agent_command
+from pages.hosts.environment_facts import environment_facts
+from pages.hosts.series import series_page
 from pages.page_query import PageAddress, api_params, first_page, search_text
 from pages.paging import AFTER, BEFORE, page_of
-from pages.series import series_page
-from runs.access import sees_unvetted
-from runs.api.near_names import none_of
-from runs.api.parameters import comparison_query
-from runs.models import Run
-from runs.queries.facets import FACETS, SOURCE_LABELS
-from runs.queries.runs import run_detail, select_runs, summaries
-from runs.queries.selection import ComparisonQuery
+from questions.near_names import none_of
+from questions.parameters import comparison_query
+from results.comparison.facets import FACETS, SOURCE_LABELS
+from results.hosts.runs import run_detail, select_runs, summaries
+from results.selection import ComparisonQuery
+from store.models import Run
 
 STATUSES = tuple(Run.Status.values)
 VERDICTS = get_args(Verdict)

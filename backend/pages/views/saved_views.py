@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pages.saved_views import MOST_VIEWS, view_query
-from runs.models import SavedView
+from pages.compare.saved_views import MOST_VIEWS, view_query
+from store.models import SavedView
 
 
 class ViewForm(forms.Form):

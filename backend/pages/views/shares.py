@@ -13,14 +13,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
+from access.audit import actor_of
+from pages.compare.share_page import share_context, share_csv
 from pages.paging import page_of
-from pages.share_page import share_context, share_csv
 from pages.views.editing import editors
-from runs.api.export_schema import CSV_TYPE
-from runs.api.shares import checked_view
-from runs.audit import actor_of
-from runs.models import Share
-from runs.shares import find_share, make_share, revoke_share
+from questions.shared_view import checked_view
+from reports.export_schema import CSV_TYPE
+from reports.shares import find_share, make_share, revoke_share
+from store.models import Share
 
 T = TypeVar("T")
 

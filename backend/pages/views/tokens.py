@@ -12,12 +12,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from access.audit import actor_of
+from access.tokens import NameTaken, create_token, revoke_token
+from ingest.agent_archive import agent_release
 from pages.first_steps import lending_command, schedule_commands, set_up_command
 from pages.views.editing import editors
-from runs.api.agent import agent_release
-from runs.audit import actor_of
-from runs.models import ApiToken
-from runs.tokens import NameTaken, create_token, revoke_token
+from store.models import ApiToken
 
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}
 UPLOAD, READ = ApiToken.Scope.UPLOAD.value, ApiToken.Scope.READ.value

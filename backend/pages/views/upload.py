@@ -14,12 +14,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
+from access.import_slots import ImportsBusy, import_slot
 from pages.upload.form import Draft, HowForm, draft_again, drafts
 from pages.upload.preview import Card, preview
 from pages.upload.receiving import FormRefused, receive_form
 from pages.upload.saving import NotSaved, Saved, save, saved_before
 from parsers.received_text import MAX_BYTES
-from runs.import_slots import ImportsBusy, import_slot
 
 FRAGMENT = "X-Ciphermark-Fragment"
 """A request with this header gets the card alone, to be put into the page."""

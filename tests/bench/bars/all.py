@@ -6,11 +6,14 @@ from tests.bench import plans
 from tests.bench.bars import (
     comparison,
     csv_export,
+    following,
     page,
     processing,
+    readers,
     start,
     upload,
     validation,
+    web_start,
     xlsx_export,
 )
 from tests.bench.figures import Figure
@@ -20,13 +23,16 @@ BARS: Mapping[str, Callable[[Size], list[Figure]]] = {
     "1": upload.figures,
     "2": processing.figures,
     "3": validation.figures,
-    "4": comparison.unfiltered,
-    "5": comparison.filtered,
     "6": comparison.repeated,
     "7": comparison.growth,
     "8": csv_export.figures,
     "9": xlsx_export.figures,
     "10": page.figures,
+    "16": comparison.comparisons,
+    "pages": comparison.pages,
+    "17": following.figures,
+    "18": web_start.figures,
+    "19": readers.figures,
     "plans": plans.figures,
     "11": start.figures,
 }

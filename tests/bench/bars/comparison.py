@@ -1,144 +1,175 @@
-"""4 to 7: the comparison, as the API answers it, against its own SQL run by a bare driver."""
+"""6, 7, 16: comparisons by the API and the compare page, beside the bare engine."""
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
 from statistics import median
 from urllib.parse import urlencode
 
 from django.core.cache import cache
-from django.db.models import Count
 from django.test import Client
 
-from runs.data_version import data_version
-from runs.models import Host, Rollup, Run
-from runs.models.environment import DIMENSIONS
-from runs.queries.selection import FILTERS
-from runs.rollups import make_rollup
-from tests.bench.bare import BareConnection, statements_of
-from tests.bench.figures import Figure, Pair, at_most
+from results.selection import FILTERS, METRICS, TOOLS
+from store.models import Run
+from store.models.dimension import DIMENSIONS
+from tests.bench.figures import Figure, Pair, at_most, below, shown, worst
 from tests.bench.fleet import build
-from tests.bench.fleet.size import SIZES, Size
+from tests.bench.fleet.size import SEED, SIZES, Size
 from tests.bench.serving import reader
-from tests.bench.timing import FULL, chosen, p50_ms, round_ms
+from tests.bench.statements import BareEngine, asked_of_copy
+from tests.bench.telling import say
+from tests.bench.timing import chosen, milliseconds, p50_ms
 
-ADDRESS = "/api/v1/comparison/"
-TOOLS = ("ssh", "openssl")
-MORE_MS = 3.0
-FILTER_ROUNDS = 3
-OPENSSL_FILTERS = ("cpu", "host", "tag", "since", "until")
-UNFILTERED_TIMES, FILTERED_TIMES, GROWTH_TIMES = 2.0, 1.5, 2.0
+API, PAGE = "/api/v1/comparison/", "/"
+API_CALLS, PAGE_CALLS = 7, 3
+TIMES, MORE_MS, MOST_MS = 1.5, 5.0, 100.0
+MOST_PAGE_MS, MOST_BY_HOST_MS, MOST_GROWN_MS = 250.0, 300.0, 400.0
+MORE_THAN_PING_MS = 3.0
+SAMPLED = 500
+"""Runs that values of filters are taken from: what many runs have is asked for more often."""
 
 Parameters = Mapping[str, str]
 
 
-def address(parameters: Parameters) -> str:
-    """The comparison that the parameters ask for."""
-    return f"{ADDRESS}?{urlencode(parameters)}"
+@dataclass(frozen=True)
+class Case:
+    """Questions of one kind; `ask` draws the next one."""
+
+    kind: str
+    name: str
+    ask: Callable[[Random], Parameters]
 
 
-def unfiltered(_size: Size) -> list[Figure]:
-    """4: nothing but the tool given; nothing is in the cache."""
-    catch_up()
-    return [
-        _beside_its_sql(f"4 comparison, {tool}", {"tool": tool}, UNFILTERED_TIMES, FULL.rounds)
-        for tool in TOOLS
-    ]
+def comparisons(_size: Size) -> list[Figure]:
+    """16: the API, cold, beside the bare engine running the statements of the same answer."""
+    found = []
+    for tool in TOOLS:
+        by_kind: dict[str, list[Figure]] = {}
+        for case, pair in measured(API, tool, API_CALLS):
+            figure = at_most(case.name, "ms", pair, TIMES, MORE_MS, most=MOST_MS)
+            by_kind.setdefault(case.kind, []).append(figure)
+        found += [worst(f"16 comparison, {tool}, {kind}", of) for kind, of in by_kind.items()]
+    return found
 
 
-def filtered(_size: Size) -> list[Figure]:
-    """5: every filter by itself, by the value that most hosts or runs have.
-
-    For openssl a few of them: each kind of condition once.
-    """
-    return [
-        _beside_its_sql(
-            f"5 comparison, {tool}, {name}",
-            {"tool": tool, name: value},
-            FILTERED_TIMES,
-            FILTER_ROUNDS,
-        )
-        for tool in TOOLS
-        for name, value in filters().items()
-        if tool == "ssh" or name in OPENSSL_FILTERS
-    ]
+def pages(_size: Size) -> list[Figure]:
+    """The compare page for the same, facets and all; then by host, of which it shows the first."""
+    found = []
+    for tool in TOOLS:
+        of_page = [
+            below(case.name, "ms", pair.value, MOST_PAGE_MS)
+            for case, pair in measured(PAGE, tool, PAGE_CALLS)
+        ]
+        found.append(worst(f"compare page, {tool}", of_page))
+    for tool in TOOLS:
+        case = Case("", "by host", lambda _: {"group_by": "host", "top": "20"})
+        pair = _in_turn(PAGE, tool, case, PAGE_CALLS)
+        found.append(below(f"compare page, {tool}, by host", "ms", pair.value, MOST_BY_HOST_MS))
+    return found
 
 
-def _beside_its_sql(name: str, parameters: Parameters, times: float, rounds: int) -> Figure:
-    ask = asking(parameters)
-    ask()  # what is made once and kept in the database is not measured
-    cache.clear()
-    statements = statements_of(ask)
-    with BareConnection() as bare:
-        pair = p50_ms(ask, lambda: bare.fetch(statements), before=cache.clear, rounds=rounds)
-    return at_most(name, "ms", pair, times, MORE_MS)
+def measured(path: str, tool: str, calls: int) -> Iterator[tuple[Case, Pair]]:
+    """Every case of a tool: milliseconds of answers, and of their statements by themselves."""
+    for case in cases():
+        yield case, _in_turn(path, tool, case, calls)
 
 
-def asking(parameters: Parameters) -> Callable[[], None]:
-    """A call that asks the API in this process, through all middleware."""
-    client, path = Client(), address(parameters)
+def _in_turn(path: str, tool: str, case: Case, calls: int) -> Pair:
+    values, floors, cpu = list[float](), list[float](), list[float]()
+    bare, random = BareEngine(), Random(SEED)
+    with asked_of_copy() as questions:
+        for _ in range(1 + min(calls, chosen.effort.calls)):
+            ask = asking(path, {"tool": tool, **case.ask(random)})
+            cache.clear()
+            questions.clear()
+            begun = time.process_time()
+            values.append(milliseconds(ask))
+            cpu.append((time.process_time() - begun) * 1000)
+            floors.append(milliseconds(lambda: bare.fetch(questions)))
+    pair = Pair.of(values[1:], floors[1:])  # what is made once is not measured
+    times = f"{shown(pair.value)} ms (CPU {shown(median(cpu[1:]))}), floor {shown(pair.floor)} ms"
+    say(f"    {path} {tool}, {case.name}: {times}")
+    return pair
+
+
+def asking(path: str, parameters: Parameters) -> Callable[[], None]:
+    """A call that asks in this process, through all middleware."""
+    client, address = Client(), f"{path}?{urlencode(parameters)}"
 
     def ask() -> None:
-        answer = client.get(path)
+        answer = client.get(address)
         if answer.status_code != 200:
-            raise AssertionError(f"{path} answers {answer.status_code}: {answer.content[:300]!r}")
+            raise AssertionError(f"{address} answers {answer.status_code}")
 
     return ask
 
 
-def filters() -> dict[str, str]:
-    """Each filter with a value that selects much; times cut the data in half."""
-    chosen = {name: _frequent(name) for name in FILTERS if name in DIMENSIONS}
-    busiest = Host.objects.annotate(of_it=Count("runs")).order_by("-of_it").values_list("slug")
-    return {
-        **chosen,
-        "host": busiest[0][0],
-        "tag": "site:s3",
-        "source": Run.Source.AGENT.value,
-        "since": "2025-06-01",
-        "until": "2025-06-01",
+def cases() -> list[Case]:
+    """Each metric, each dimension to group by, and each filter with values as they come."""
+    every = [Case("metric", name, _always(metric=name)) for name in METRICS]
+    every += [Case("grouping", name, _always(group_by=name)) for name in GROUPINGS]
+    return every + [Case("filter", name, _drawn(values)) for name, values in _filters().items()]
+
+
+GROUPINGS = (*DIMENSIONS, "acceleration", "tag:site")
+
+
+def _always(**parameters: str) -> Callable[[Random], Parameters]:
+    return lambda _: parameters
+
+
+def _drawn(values: Sequence[Parameters]) -> Callable[[Random], Parameters]:
+    return lambda random: random.choice(values)
+
+
+def _filters() -> dict[str, list[Parameters]]:
+    """Filter -> what it may ask for."""
+    runs = Run.objects.filter(status=Run.Status.READY, hidden=False, started_at__isnull=False)
+    keys = list(runs.order_by("pk").values_list("pk", flat=True))
+    keys = Random(SEED).sample(keys, min(SAMPLED, len(keys)))
+    columns = {
+        **{name: f"environment__{name}__key" for name in FILTERS if name in DIMENSIONS},
+        "host": "host__slug",
+        "source": "source",
+        "verdict": "acceleration",
+        "tag": "tags__site",
+        "since": "started_at__date",
+        "until": "started_at__date",
     }
-
-
-def _frequent(dimension: str) -> str:
-    counted = Run.objects.values(f"environment__{dimension}__key").annotate(of_it=Count("pk"))
-    return str(counted.order_by("-of_it")[0][f"environment__{dimension}__key"])
-
-
-def catch_up() -> None:
-    """Make rollups anew where other bars have changed the data: no worker runs that would."""
-    for stored in Rollup.objects.exclude(version=data_version()):
-        make_rollup(stored.key)
+    prefixes = {"tag": "site:"}
+    return {
+        name: [
+            {name: f"{prefixes.get(name, '')}{value}"}
+            for value in runs.filter(pk__in=keys).order_by("pk").values_list(column, flat=True)
+        ]
+        for name, column in columns.items()
+    }
 
 
 def repeated(_size: Size) -> list[Figure]:
     """6: asked again through a real web server, where a cache may answer."""
-    catch_up()
-    path = address({"tool": "ssh"})
+    path = f"{API}?tool=ssh"
     web = reader()
     pair = p50_ms(lambda: web.get(path), lambda: web.get("/bench/ping/"))
-    return [at_most("6 comparison, repeated, HTTP", "ms", pair, 1.0, MORE_MS)]
+    return [at_most("6 comparison, repeated, HTTP", "ms", pair, 1.0, MORE_THAN_PING_MS)]
 
 
 def growth(size: Size) -> list[Figure]:
-    """7: this size against the smallest full one, nothing in the cache."""
+    """7: this size against the smallest full one: no worse than linear."""
     smaller = SIZES["tiny" if size.name == "tiny" else "0.5m"]
     build.provide(smaller)
-    build.use(size)
     figures = []
     for tool in TOOLS:
-        pair = _at_both(asking({"tool": tool}), size, smaller)
+        ask, of = asking(API, {"tool": tool, "since": "2025-01-01"}), dict[str, list[float]]()
+        for _ in range(1 + chosen.effort.calls):
+            for one in (size, smaller):
+                build.use(one)
+                cache.clear()
+                of.setdefault(one.name, []).append(milliseconds(ask))
+        pair = Pair.of(of[size.name][1:], of[smaller.name][1:])
         name = f"7 comparison, {tool}, {size.name} rows / {smaller.name}"
-        figures.append(at_most(name, "ms", pair, GROWTH_TIMES))
-    return figures
-
-
-def _at_both(ask: Callable[[], None], size: Size, smaller: Size) -> Pair:
-    values: list[float] = []
-    floors: list[float] = []
-    for _ in range(chosen.effort.rounds):
-        for of_size, spent in ((size, values), (smaller, floors)):
-            build.use(of_size)
-            cache.clear()
-            ask()
-            spent.append(round_ms(ask, before=cache.clear))
+        times = size.runs / smaller.runs
+        figures.append(at_most(name, "ms", pair, times, most=MOST_GROWN_MS))
     build.use(size)
-    return Pair(median(values), median(floors))
+    return figures

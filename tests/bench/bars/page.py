@@ -9,10 +9,9 @@ from django.template import Context
 from django.test import Client
 from django.test.utils import setup_test_environment, teardown_test_environment
 
-from pages.compare_parts import TEMPLATES
+from pages.compare.compare_parts import TEMPLATES
 from pages.views.compare import TEMPLATE as PAGE_TEMPLATE
 from tests.bench import urls
-from tests.bench.bars.comparison import catch_up
 from tests.bench.figures import Figure, Pair, at_most
 from tests.bench.fleet.size import Size
 from tests.bench.timing import p50_ms
@@ -28,7 +27,6 @@ def figures(_size: Size) -> list[Figure]:
     by Django's templates anew can undercut. Asked again, the page has its parts ready too: then it
     stands beside the frame of a page without content.
     """
-    catch_up()
     cache.clear()
     _note_rendered(PAGE)
     page, template, empty = map(_getting, (PAGE, "/bench/template/", "/bench/empty/"))

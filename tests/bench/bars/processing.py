@@ -12,10 +12,10 @@ from django.db.models import Model
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from runs.acceptance import accept_run
-from runs.derived import delete_runs
-from runs.models import Environment, Host, Latest, Run
-from runs.tasks import process_run
+from ingest.arrival.acceptance import accept_run
+from ingest.changes.recompute import delete_runs
+from ingest.tasks import process_run
+from store.models import Environment, Host, Run
 from tests.bench.figures import Figure, Pair, at_least
 from tests.bench.fleet.copying import dsn
 from tests.bench.fleet.documents import assembled, without_measurements
@@ -34,7 +34,6 @@ HOST_NAME = "bench-processing"
 WRITTEN: tuple[tuple[type[Model], str], ...] = (
     (Run, "id"),
     *((model, "run_id") for model in DERIVED),
-    (Latest, "run_id"),
 )
 """Tables that processing writes to, and their column with the run's id."""
 

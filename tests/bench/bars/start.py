@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from launch import places, processes
+from launch import paths, processes
 from tests.bench.figures import Figure, below, missing
 from tests.bench.fleet.size import Size
 from tests.bench.serving import free_port
@@ -27,7 +27,7 @@ def figures(_size: Size) -> list[Figure]:
     """Seconds from the command to the line with the site's address; the agent measures nothing."""
     with tempfile.TemporaryDirectory(prefix="ciphermark-bench-") as folder:
         copy = Path(folder) / "ciphermark"
-        shutil.copytree(places.PROJECT, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
+        shutil.copytree(paths.PROJECT, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
         try:
             first, second = (_seconds_to_start(copy) for _ in range(2))
         except _NotStarted as failure:

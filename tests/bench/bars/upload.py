@@ -11,8 +11,8 @@ import psycopg
 from django.core.cache import cache
 from django.db import connection
 
-from runs.models import ApiToken, Run
-from runs.tokens import create_token
+from access.tokens import create_token
+from store.models import ApiToken, Run
 from tests.bench.clients import PLACE, Job, insert, upload
 from tests.bench.figures import Figure, Pair, at_least
 from tests.bench.fleet.copying import dsn, last_id
@@ -24,7 +24,7 @@ from tests.bench.timing import chosen
 
 CLIENTS = 4
 ROUNDS = 3
-SHARE = 0.4
+SHARE = 0.1
 TOKEN = "bench"
 BARE = "tests.bench.bare_upload:application"
 CLIENT_START_SECONDS = 0.5

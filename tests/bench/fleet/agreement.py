@@ -8,18 +8,17 @@ from typing import Any
 from django.db import transaction
 
 from documents.validation import validate_run_document
-from runs.acceptance import content_digest
-from runs.derived import refresh_hosts
-from runs.models import Latest, Machine, Run
-from runs.processing import process_run
-from runs.renewing import forget_derived
+from ingest.arrival.acceptance import content_digest
+from ingest.changes.rederive import forget_derived
+from ingest.processing.run_processing import process_run
+from store.models import Run
 from tests.bench.fleet.documents import AGENT_NAME
 from tests.bench.fleet.prototypes import DERIVED
 from tests.bench.fleet.size import SEED
 
 Rows = list[tuple[tuple[str, str], ...]]
 
-NEW_EACH_TIME = {"id", "machine_id", "attempts"}
+NEW_EACH_TIME = {"id", "attempts"}
 """Columns that may differ: serial numbers, and how often processing was begun."""
 
 
@@ -41,7 +40,7 @@ def _document_faults(pk: int) -> list[str]:
 
 
 def _row_faults(pk: int) -> list[str]:
-    """Process one run again, and its host's latest results; nothing of it stays."""
+    """Process one run again; nothing of it stays."""
     with transaction.atomic():
         before = _rows_of(pk)
         _process_again(pk)
@@ -60,26 +59,15 @@ def _process_again(pk: int) -> None:
     process_run(pk)
     run.refresh_from_db()
     Run.objects.filter(pk=pk).update(hidden=hidden)
-    refresh_hosts([run.host_id] if run.host_id else [])
 
 
 def _rows_of(pk: int) -> Mapping[str, Rows]:
-    """Table -> the rows that come from a run, and the latest results of its host."""
-    host = Run.objects.values_list("host_id", flat=True).get(pk=pk)
-    latest = [field.attname for field in Latest._meta.concrete_fields]
-    return {
-        **{
-            model._meta.db_table: _sorted(model._default_manager.filter(run_id=pk).values())
-            for model in DERIVED
-        },
-        "runs_run": _sorted(Run.objects.filter(pk=pk).values()),
-        "runs_machine": _sorted(Machine.objects.filter(host_id=host).values()),
-        "runs_latest": _sorted(
-            Latest.objects.filter(machine__host_id=host).values(
-                *latest, "machine__environment_id", "machine__source", "machine__tags_digest"
-            )
-        ),
+    """Table -> the rows that come from a run."""
+    derived = {
+        model._meta.db_table: _sorted(model._default_manager.filter(run_id=pk).values())
+        for model in DERIVED
     }
+    return {**derived, "runs_run": _sorted(Run.objects.filter(pk=pk).values())}
 
 
 def _sorted(rows: Iterable[Mapping[str, Any]]) -> Rows:

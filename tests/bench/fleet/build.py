@@ -10,27 +10,23 @@ from django.core.management import call_command
 from django.db import connection
 from psycopg import sql
 
-import runs
-from runs.derived import refresh_hosts
-from runs.models import Host
-from runs.processing import DERIVED_VERSION
+from ingest.processing.run_processing import DERIVED_VERSION
+from results.analytics import engine
+from results.analytics.engine import Engine
+from store import migrations
 from tests.bench.fleet.copying import dsn
 from tests.bench.fleet.plan import Plan
 from tests.bench.fleet.prototypes import (
-    Progress,
     process_prototypes,
     remove_prototypes,
+    rows_of,
     spread_rows,
-    verdicts,
 )
 from tests.bench.fleet.rows import write_documents, write_runs
 from tests.bench.fleet.size import SEED, Size
 from tests.bench.telling import Steps
 
-REFRESHED_AT_ONCE = 250
-"""Hosts whose latest results are made anew in one transaction."""
-
-MADE_BY = (Path(__file__).parent, Path(runs.__path__[0]) / "migrations")
+MADE_BY = (Path(__file__).parent, Path(migrations.__path__[0]))
 """The folders with the programs that decide what is in the database."""
 
 
@@ -49,10 +45,14 @@ def is_there(size: Size) -> bool:
     return _version_of(size) == _wanted_version(size)
 
 
+_engines: dict[str, Engine] = {}
+
+
 def use(size: Size) -> None:
-    """Have everything in this process read and write the database of this size."""
+    """Have everything in this process read and write the database of this size, and its copy."""
     connection.close()
     connection.settings_dict["NAME"] = size.database
+    engine._engine = _engines.setdefault(size.name, Engine())
 
 
 def _fill(size: Size) -> None:
@@ -65,26 +65,17 @@ def _fill(size: Size) -> None:
     with steps.step("one run of each kind, processed by the program") as progress:
         prototypes = process_prototypes(plan, progress)
     with steps.step("hosts, environments and runs"):
-        places = write_runs(plan, verdicts(prototypes))
+        places = write_runs(plan, rows_of(prototypes))
     with ThreadPoolExecutor() as pool:
         documents = pool.submit(write_documents, dsn(), plan, places, plan.runs)
         with steps.step("measurements, with documents beside them") as progress:
             spread_rows(dsn(), plan, places, prototypes, progress)
-        with steps.step("latest results, by the program") as progress:
-            remove_prototypes(prototypes)
-            _refresh(progress)
         with steps.step("the rest of the documents"):
+            remove_prototypes(prototypes)
             documents.result()
     with steps.step("VACUUM (ANALYZE)"):
         _vacuum()
     steps.end()
-
-
-def _refresh(progress: Progress) -> None:
-    hosts = list(Host.objects.order_by("pk").values_list("pk", flat=True))
-    for start in range(0, len(hosts), REFRESHED_AT_ONCE):
-        refresh_hosts(hosts[start : start + REFRESHED_AT_ONCE])
-        progress(start / len(hosts))
 
 
 def _vacuum() -> None:

@@ -12,15 +12,15 @@ import psycopg
 from django.db.models import Model
 from psycopg import sql
 
-from runs.acceptance import accept_run
-from runs.derived import delete_runs
-from runs.models import BaselineLevel, Environment, Host, Measurement, Run, RunSpeedIndex
-from runs.processing import process_run
+from ingest.arrival.acceptance import accept_run
+from ingest.changes.recompute import delete_runs
+from ingest.processing.run_processing import process_run
+from store.models import BaselineLevel, Environment, Host, Measurement, Run, RunSpeedIndex
 from tests.bench.fleet.bodies import Kind
 from tests.bench.fleet.copying import columns_of
 from tests.bench.fleet.documents import assembled, without_measurements
 from tests.bench.fleet.plan import Plan, PlannedRun
-from tests.bench.fleet.rows import Places, Verdicts
+from tests.bench.fleet.rows import Places, RunRows
 
 NAMESPACE = UUID("6f1f6d3a-3f0e-4d7c-9d0b-2c1f3c0f9a11")
 HOST_NAME = "prototype"
@@ -28,14 +28,6 @@ HOST_NAME = "prototype"
 DERIVED: tuple[type[Model], ...] = (Measurement, BaselineLevel, RunSpeedIndex)
 """Tables with rows of a run that follow from its figures alone."""
 
-FROM_FIGURES = (
-    "acceleration",
-    "acceleration_evidence",
-    "acceleration_advice",
-    "acceleration_factor",
-    "series_set",
-    "derived_version",
-)
 CHUNK_RUNS = 1_000
 
 Progress = Callable[[float], None]
@@ -68,10 +60,9 @@ def _process(plan: Plan, run: PlannedRun) -> int:
     return stored.pk
 
 
-def verdicts(prototypes: Prototypes) -> Verdicts:
-    """What the program says about the prototypes."""
-    rows = Run.objects.filter(pk__in=prototypes.values()).values("id", *FROM_FIGURES)
-    found = {row.pop("id"): row for row in rows}
+def rows_of(prototypes: Prototypes) -> RunRows:
+    """The prototypes' own rows."""
+    found = {row["id"]: row for row in Run.objects.filter(pk__in=prototypes.values()).values()}
     return {kind: found[pk] for kind, pk in prototypes.items()}
 
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from documents.environment import fingerprint, ssh_environment
 from documents.naming import slug
-from runs.environments import columns_of, dimension_values
-from runs.models import Environment, Host, Run, RunDocument
+from ingest.processing.environments import columns_of, dimension_values
+from store.models import Environment, Host, Run, RunDocument
 from tests.bench.fleet.bodies import Kind
 from tests.bench.fleet.copying import Row, copy_in, count_on, dsn, last_id
-from tests.bench.fleet.documents import AGENT_NAME, document_of
+from tests.bench.fleet.documents import document_of
 from tests.bench.fleet.plan import FIRST, Plan, PlannedHost, PlannedRun, Surroundings
 
-Verdicts = Mapping[Kind, Row]
-"""Of a run of each kind, the columns of `runs_run` that the program derives from its figures."""
+RunRows = Mapping[Kind, Row]
+"""The row of `runs_run` of a run of each kind, which the program has processed."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Places:
         return self.runs_after + run.number
 
 
-def write_runs(plan: Plan, verdicts: Verdicts) -> Places:
+def write_runs(plan: Plan, processed: RunRows) -> Places:
     """Hosts, environments and runs of a plan; returns their ids."""
     places = Places(last_id(Host), last_id(Run), _write_environments(plan))
     copy_in(dsn(), Host, plan.hosts, lambda host: _host_row(host, places))
-    copy_in(dsn(), Run, plan.runs, lambda run: _run_row(run, places, verdicts))
+    copy_in(dsn(), Run, plan.runs, lambda run: _run_row(run, places, processed))
     count_on(Host, Environment, Run)
     return places
 
@@ -57,36 +57,36 @@ def write_documents(dsn: str, plan: Plan, places: Places, runs: Iterable[Planned
 
 
 def _host_row(host: PlannedHost, places: Places) -> Row:
-    published = host.source == "published"
     return {
         "id": places.host(host),
         "name": host.name,
         "slug": slug(host.name),
-        # Published hosts are known by their names alone.
-        "machine_id": None if published else host.machine_id,
-        "published": published,
+        "machine_id": _machine_id(host),
+        "published": host.source == "published",
         "created_at": FIRST,
     }
 
 
-def _run_row(run: PlannedRun, places: Places, verdicts: Verdicts) -> Row:
+def _machine_id(host: PlannedHost) -> str | None:
+    """Published hosts are known by their names alone."""
+    return None if host.source == "published" else host.machine_id
+
+
+def _run_row(run: PlannedRun, places: Places, processed: RunRows) -> Row:
     return {
+        **processed[run.host.kind],
         "id": places.run(run),
         "run_id": run.run_id,
         "source": run.host.source,
-        "status": Run.Status.READY,
-        "attempts": 1,
         "hidden": run.hidden,
         "received_at": run.received_at,
         "host_name": run.host.name,
+        "machine_id": _machine_id(run.host),
         "host_id": places.host(run.host),
         "environment_id": places.environments[run.surroundings],
         "started_at": run.started_at if run.dated else None,
         "finished_at": run.finished_at if run.dated else None,
-        "agent_name": AGENT_NAME,
-        "agent_version": "1.0.0",
         "tags": run.host.tags,
-        **verdicts[run.host.kind],
     }
 
 

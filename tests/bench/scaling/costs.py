@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 from time import perf_counter
 
 import redis
@@ -10,9 +10,10 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 
-from runs.models import Host, Rollup, Run
-from runs.tasks import process_run
-from tests.bench.bars.comparison import asking, catch_up
+from ingest.tasks import process_run
+from results.analytics.engine import questions
+from store.models import Host, Run
+from tests.bench.bars.comparison import API, asking
 from tests.bench.bars.processing import HOSTS, scratch_runs
 from tests.bench.bars.upload import CLIENTS, uploading
 from tests.bench.clients import upload
@@ -40,14 +41,14 @@ MB = 1e6
 class Chart:
     """Comparisons at one size, nothing in the cache: their mean cost.
 
-    `cpu` in CPU seconds of program and database; `milliseconds` is the median of the answers, made
-    from rollups that are exact; `rollup_seconds` how long one rollup of a comparison takes to make.
+    `cpu` in CPU seconds of program (its copy too) and database; `milliseconds` is the median of the
+    answers; `copy_bytes` the memory of the copy.
     """
 
     size: Size
     cpu: Spent
     milliseconds: float
-    rollup_seconds: float
+    copy_bytes: float
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,9 @@ def _processing() -> Spent:
 
 def _chart(size: Size) -> Chart:
     build.use(size)
-    Rollup.objects.all().delete()
-    asked = [asking(chart) for chart in CHARTS]
+    asked = [asking(API, chart) for chart in CHARTS]
     for ask in asked:
-        cache.clear()
-        ask()
-    made = Rollup.objects.filter(key__startswith='["groups"').values_list("seconds", flat=True)
+        ask()  # what is made once is not measured
     times: list[float] = []
 
     def all_charts() -> None:
@@ -129,15 +127,17 @@ def _chart(size: Size) -> Chart:
             all_charts()
 
     spent = spent_by(work)
-    return Chart(size, _each(spent, CHART_CALLS * len(CHARTS)), median(times), fmean(made))
+    with questions() as ask_copy:
+        copy_bytes = ask_copy("SELECT sum(memory_usage_bytes) FROM duckdb_memory()", {})[0][0]
+    each = _each(spent, CHART_CALLS * len(CHARTS))
+    return Chart(size, each, median(times), float(copy_bytes))
 
 
 def _cached() -> tuple[float, float]:
     """CPU seconds of a chart that was asked for before, and Redis' bytes for it."""
-    catch_up()
     cache.clear()
     before = _redis_bytes()
-    asked = [asking(chart) for chart in CHARTS]
+    asked = [asking(API, chart) for chart in CHARTS]
     for ask in asked:
         ask()
     stored = (_redis_bytes() - before) / len(CHARTS)

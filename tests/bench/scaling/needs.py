@@ -3,11 +3,12 @@
 import math
 from dataclasses import dataclass
 
-from runs.rollups import PAUSE_SECONDS, PAUSE_TIMES
 from tests.bench.fleet.size import MEASUREMENTS_PER_RUN
 from tests.bench.scaling.costs import Chart, Costs
 
-FLEETS = (100_000, 1_000_000, 10_000_000)
+FLEETS = ((10_000, 24), (100_000, 1), (100_000, 24), (1_000_000, 1))
+"""Hosts, and months that their runs are kept."""
+
 SECONDS_PER_DAY = 86_400
 DAYS_PER_MONTH = 30.4
 
@@ -44,10 +45,7 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class Needs:
-    """Of one fleet. Processes and cores are rounded up, bytes are on disk with indexes.
-
-    `chart_age_seconds`: while uploads never cease, how old the figures of an unfiltered chart are.
-    """
+    """Of one fleet. Processes and cores are rounded up, bytes are on disk with indexes."""
 
     hosts: int
     uploads_per_second: float
@@ -58,15 +56,15 @@ class Needs:
     measurements_bytes: float
     rows_per_month: float
     partitions_per_month: int
-    chart_milliseconds: float
-    chart_age_seconds: float
+    chart_cpu_seconds: float
+    copy_bytes: float
     redis_bytes: float
 
 
 def growth_exponent(charts: tuple[Chart, ...]) -> float:
-    """b of milliseconds ~ rows^b between the smallest and the largest size measured."""
+    """b of CPU ~ rows^b between the smallest and the largest size measured."""
     first, last = charts[0], charts[-1]
-    times = last.milliseconds / first.milliseconds
+    times = sum(last.cpu) / sum(first.cpu)
     return max(0.0, math.log(times) / math.log(last.size.runs / first.size.runs))
 
 
@@ -74,14 +72,14 @@ def needs(hosts: int, costs: Costs, given: Assumptions) -> Needs:
     """What a fleet of so many hosts needs."""
     charts = tuple(costs.charts)
     largest = charts[-1]
-    slower = (hosts / largest.size.hosts) ** growth_exponent(charts)
     mean = hosts / given.days_between_runs / SECONDS_PER_DAY
     uploads = mean * given.peak
+    kept = mean * SECONDS_PER_DAY * DAYS_PER_MONTH * given.months_kept
+    slower = max(1.0, kept / largest.size.runs) ** growth_exponent(charts)
     views = hosts / given.hosts_per_reader / given.seconds_between_charts
     fresh = views * (1 - given.cached_share)
     web = uploads * costs.upload[0] + views * costs.cached_chart + fresh * largest.cpu[0] * slower
-    database = uploads * (costs.upload[1] + costs.processing[1]) + fresh * largest.cpu[1] * slower
-    kept = mean * SECONDS_PER_DAY * DAYS_PER_MONTH * given.months_kept
+    database = uploads * (costs.upload[1] + costs.processing[1]) + fresh * largest.cpu[1]
     rows = mean * SECONDS_PER_DAY * DAYS_PER_MONTH * MEASUREMENTS_PER_RUN
     waiting = uploads * given.backlog_minutes * 60
     return Needs(
@@ -94,10 +92,8 @@ def needs(hosts: int, costs: Costs, given: Assumptions) -> Needs:
         measurements_bytes=kept * costs.bytes_per_run["runs_measurement"],
         rows_per_month=rows,
         partitions_per_month=math.ceil(rows / given.partition_rows),
-        chart_milliseconds=largest.milliseconds * slower,
-        chart_age_seconds=max(
-            PAUSE_SECONDS, PAUSE_TIMES * largest.rollup_seconds * hosts / largest.size.hosts
-        ),
+        chart_cpu_seconds=sum(largest.cpu) * slower,
+        copy_bytes=kept * largest.copy_bytes / largest.size.runs,
         redis_bytes=waiting * costs.redis_bytes_per_task
         + views * 600 * (1 - given.cached_share) * costs.redis_bytes_per_chart,
     )

@@ -1,0 +1,1 @@
+"""Who may do what, and what of it is noted: roles, tokens, limits, the audit log."""

@@ -1,0 +1,153 @@
+"""Making, recognising and revoking API tokens.
+
+A token is 256 random bits, so a plain SHA-256 protects it as well as a password hash would,
+at no cost to each request.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from access.audit import COMMAND, Actor, Subject, record
+from store.models import ApiToken, Host
+from store.prepared import prepared_cursor
+
+PREFIX = "cmk_"
+"""Makes a leaked token recognisable to secret scanners and people."""
+
+LAST_USED_RESOLUTION = timedelta(minutes=1)
+"""`last_used_at` is written at most this often: an upload must not wait for it."""
+
+
+class OtherHost(Exception):
+    """A token bound to one host brought a run of another; `found` says how that is seen."""
+
+    def __init__(self, token: ApiToken, found: str) -> None:
+        super().__init__(found)
+        self.sentence = (
+            f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone; {found}."
+        )
+
+
+class NameTaken(ValueError):
+    """There is a valid token of this name: which one to revoke would not be clear."""
+
+
+def digest_of(secret: str) -> str:
+    """What is stored of a secret."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _subject(token: ApiToken) -> Subject:
+    return Subject("token", token.pk, token.name)
+
+
+@transaction.atomic
+def create_token(
+    name: str,
+    scope: str,
+    expires_days: int | None = None,
+    *,
+    host_name: str = "",
+    made_by: User | None = None,
+    by: Actor = COMMAND,
+) -> str:
+    """Store a new token and return its secret, which nothing can show again.
+
+    With a `host_name` it uploads runs of that host alone. `NameTaken` names a valid namesake.
+    """
+    if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
+        raise NameTaken(
+            "There is a valid token of this name. Revoke it first, or take another name."
+        )
+    secret = PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(
+        name=name,
+        scope=scope,
+        digest=digest_of(secret),
+        host_name=host_name,
+        made_by=made_by,
+        expires_at=timezone.now() + timedelta(days=expires_days) if expires_days else None,
+    )
+    made = {"scope": scope, "host_name": host_name, "expires_at": token.expires_at}
+    record(by, "token.create", _subject(token), after=made)
+    return secret
+
+
+@transaction.atomic
+def revoke_token(token_pk: int, by: Actor) -> None:
+    """End a token now; the runs that it uploaded stay. Revoking it again changes nothing."""
+    token = ApiToken.objects.select_for_update(of=("self",)).get(pk=token_pk)
+    if token.revoked_at is not None:
+        return
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    revoked = {"revoked_at": token.revoked_at}
+    record(by, "token.revoke", _subject(token), before={"revoked_at": None}, after=revoked)
+
+
+def end_read_tokens(person: User, by: Actor) -> None:
+    """Revoke the read tokens of somebody whose access ends; what machines upload with stays."""
+    theirs = ApiToken.objects.filter(made_by=person, scope=ApiToken.Scope.READ, revoked_at=None)
+    for key in theirs.values_list("pk", flat=True):
+        revoke_token(key, by)
+
+
+def check_host(token: ApiToken | None, host: Mapping[str, Any]) -> None:
+    """Raise `OtherHost` unless the token may bring runs of this host of a run document."""
+    if token is None or not token.host_name:
+        return
+    name = host["name"].strip()
+    if token.host_name != name:
+        raise OtherHost(token, f"this one is of “{name}”")
+    if host.get("machine_id") and _is_of_another(host["machine_id"], name):
+        raise OtherHost(token, "the machine id of this one is another host's")
+
+
+def _is_of_another(machine_id: str, name: str) -> bool:
+    """Whether this machine id alone leads to a host that has never gone by this name.
+
+    Where machines share the id, the name says which of them it is.
+    """
+    theirs = Host.objects.filter(
+        Q(machine_id=machine_id, machine_name="")
+        | Q(aliases__machine_id=machine_id, aliases__machine_name="")
+    )
+    called_so = Q(name=name) | Q(aliases__name=name) | Q(runs__host_name=name)
+    return theirs.exists() and not theirs.filter(called_so).exists()
+
+
+def find_token(secret: str) -> ApiToken | None:
+    """The valid token with this secret, marked as used; None for any other text."""
+    token = _stored_token(digest_of(secret))
+    if token is None or not token.is_valid:
+        return None
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > LAST_USED_RESOLUTION:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
+
+
+@cache
+def _select() -> str:
+    columns = ", ".join(f'"{field.column}"' for field in ApiToken._meta.concrete_fields)
+    return f"SELECT {columns} FROM runs_apitoken WHERE digest = %s"  # noqa: S608 - names of columns
+
+
+def _stored_token(digest: str) -> ApiToken | None:
+    """By a prepared statement: every request of a program begins with it."""
+    with prepared_cursor() as cursor:
+        cursor.execute(_select(), [digest])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    names = [field.attname for field in ApiToken._meta.concrete_fields]
+    return ApiToken.from_db(connection.alias, names, row)

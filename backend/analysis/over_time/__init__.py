@@ -1,0 +1,1 @@
+"""What changed: in a history, or between two runs."""

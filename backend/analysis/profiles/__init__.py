@@ -1,0 +1,1 @@
+"""Baselines, speed indices and the reference profiles that rates are normalised by."""

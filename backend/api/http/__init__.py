@@ -1,0 +1,1 @@
+"""What all addresses of the API share: rights, errors, pages of lists, conditions."""

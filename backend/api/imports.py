@@ -1,0 +1,235 @@
+"""POST imports/: a text that a tool printed, previewed or stored."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from django.http import QueryDict
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import Throttled, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from access.import_slots import ImportsBusy, import_slot
+from api.http.api_view import ApiView
+from api.http.errors import Conflict
+from api.http.permissions import MayUpload
+from api.http.request_body import read_text_body
+from api.http.too_large import TooLarge
+from ingest.arrival.importing import (
+    CIPHER_CHARACTERS,
+    FACTS,
+    FORMATS,
+    MOST_BYTES,
+    UNITS,
+    Imported,
+    ImportRequest,
+    NoFigures,
+    RunTaken,
+    Understood,
+    store_import,
+    understand,
+)
+from ingest.tasks import enqueue_accepted
+from parsers.read_text import HowToRead, Unit
+from parsers.received_text import NotAText, TextTooLarge
+from parsers.run_documents import Corrections
+from parsers.types import Format
+from questions.near_names import none_of
+from store.models import ApiToken, Run
+
+LISTED = 1_000
+"""Unrecognised lines and warnings listed in one answer; their counts are always whole."""
+
+PARAMETERS = [
+    OpenApiParameter(
+        "format", enum=["auto", *FORMATS], description="What printed it; default auto."
+    ),
+    OpenApiParameter("preview", enum=["0", "1"], description="1: say what is understood, only."),
+    OpenApiParameter("unit", enum=list(UNITS), description="What MB means in a cipher list."),
+    OpenApiParameter("bytes", OpenApiTypes.INT, description="Bytes of each transfer of `time`."),
+    OpenApiParameter("cipher", OpenApiTypes.STR, description="Of ssh transfers that name none."),
+    *(
+        OpenApiParameter(name, OpenApiTypes.STR, description="Instead of what the text says.")
+        for name in FACTS
+    ),
+]
+
+
+class UnrecognisedSerializer(serializers.Serializer[Any]):
+    """A line that nothing was understood of."""
+
+    line = serializers.IntegerField()
+    text = serializers.CharField()
+
+
+class WarningSerializer(serializers.Serializer[Any]):
+    """Something a reader should know of a line."""
+
+    line = serializers.IntegerField()
+    code = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class UnderstoodSerializer(serializers.Serializer[Any]):
+    """What was understood of a text."""
+
+    format = serializers.ChoiceField(FORMATS, allow_null=True)
+    unrecognised = UnrecognisedSerializer(many=True)
+    unrecognised_count = serializers.IntegerField()
+    warnings = WarningSerializer(many=True)
+    warning_count = serializers.IntegerField()
+
+
+class PreviewSerializer(UnderstoodSerializer):
+    """The answer to a preview."""
+
+    documents = serializers.ListField(child=serializers.JSONField())
+
+
+class ImportedRunSerializer(serializers.Serializer[Any]):
+    """One run of an import."""
+
+    run_id = serializers.UUIDField()
+    status = serializers.ChoiceField(["accepted", "ready", "rejected"])
+    url = serializers.URLField()
+
+
+class ImportedSerializer(UnderstoodSerializer):
+    """The answer to an import: its first run as of any upload, and all of them in `runs`.
+
+    There is no run where a fault of the server kept the text from being read: it is stored, and
+    will be read after an update.
+    """
+
+    run_id = serializers.UUIDField(required=False)
+    status = serializers.ChoiceField(["accepted", "ready", "rejected"], required=False)
+    url = serializers.URLField(required=False)
+    import_id = serializers.UUIDField()
+    runs = ImportedRunSerializer(many=True)
+
+
+class ImportList(ApiView):
+    """Texts that tools printed."""
+
+    permission_classes = [MayUpload]
+
+    @extend_schema(
+        operation_id="imports_create",
+        parameters=PARAMETERS,
+        request={"text/plain": OpenApiTypes.STR},
+        responses={
+            202: OpenApiResponse(ImportedSerializer, "Stored durably; it will be processed."),
+            200: OpenApiResponse(PreviewSerializer, "preview=1; or stored before."),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, "A run_id is taken; names the run."),
+            413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 4 MiB or 50,000 lines."),
+            429: OpenApiResponse(
+                OpenApiTypes.OBJECT,
+                "Too many requests, or texts being read: one of a token, two of a process. "
+                "Retry-After says when to come back.",
+            ),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Read a text (plain, at most 4 MiB); with preview=1 nothing is stored."""
+        wanted = _import_request(request)
+        previewed = _choice(request.query_params, "preview", ("0", "1")) == "1"
+        token = cast(ApiToken, request.auth)
+        try:
+            with import_slot(f"token:{token.pk}"):
+                if previewed:
+                    return Response(_preview(understand(wanted)))
+                imported = store_import(wanted, token=token)
+        except ImportsBusy as error:
+            raise Throttled(error.wait, str(error)) from None
+        except TextTooLarge as error:
+            raise TooLarge(str(error)) from None
+        except NotAText as error:
+            raise ValidationError({"text": str(error)}, code="not_a_text") from None
+        except NoFigures as error:
+            raise ValidationError({"text": str(error)}, code="no_figures") from None
+        except RunTaken as error:
+            raise Conflict(f"{error} Nothing was stored.") from None
+        return _answer(imported, request)
+
+
+def _import_request(request: Request) -> ImportRequest:
+    query = request.query_params
+    format_ = _choice(query, "format", ("auto", *FORMATS))
+    how = HowToRead(
+        None if format_ in (None, "auto") else cast(Format, format_),
+        cast(Unit | None, _choice(query, "unit", UNITS)),
+        _bytes(query),
+        _stated(query, "cipher", CIPHER_CHARACTERS),
+    )
+    stated = {name: _stated(query, name, longest) for name, longest in FACTS.items()}
+    facts = {name: text for name, text in stated.items() if text is not None}
+    return ImportRequest(read_text_body(request), how, (Corrections(**facts),) if facts else ())
+
+
+def _choice(query: QueryDict, name: str, choices: tuple[str, ...]) -> str | None:
+    value = query.get(name)
+    if value is not None and value not in choices:
+        raise ValidationError({name: none_of(value, choices)})
+    return value
+
+
+def _bytes(query: QueryDict) -> int | None:
+    value = query.get("bytes")
+    if value is None:
+        return None
+    number = value if value.isascii() and value.isdigit() else ""
+    if not (0 < len(number) < 20 and 0 < int(number) <= MOST_BYTES):
+        raise ValidationError({"bytes": "This must be a whole number of bytes above 0."})
+    return int(value)
+
+
+def _stated(query: QueryDict, name: str, longest: int) -> str | None:
+    """What the reader says; None where nothing."""
+    text = (query.get(name) or "").strip()
+    if len(text) > longest or not text.isprintable():
+        raise ValidationError({name: f"At most {longest} printable characters."})
+    return text or None
+
+
+def _understood(understood: Understood) -> dict[str, Any]:
+    return {
+        "format": understood.format,
+        "unrecognised": [
+            {"line": one.line, "text": one.text} for one in understood.unrecognised[:LISTED]
+        ],
+        "unrecognised_count": len(understood.unrecognised),
+        "warnings": [
+            {"line": one.line, "code": one.code, "detail": one.detail}
+            for one in understood.warnings[:LISTED]
+        ],
+        "warning_count": len(understood.warnings),
+    }
+
+
+def _preview(understood: Understood) -> Mapping[str, Any]:
+    return _understood(understood) | {"documents": list(understood.documents)}
+
+
+def _run(run: Run, request: Request) -> dict[str, Any]:
+    run_id = str(run.run_id)
+    url = reverse("api:run", args=[run_id], request=request)
+    return {"run_id": run_id, "status": run.status, "url": url}
+
+
+def _answer(imported: Imported, request: Request) -> Response:
+    """202 for a new import, 200 for one that was stored before."""
+    if imported.created:
+        enqueue_accepted()
+    runs = [_run(run, request) for run in imported.runs]
+    return Response(
+        {
+            **(runs[0] if runs else {}),
+            "import_id": str(imported.import_id),
+            "runs": runs,
+            **_understood(imported.understood),
+        },
+        status=status.HTTP_202_ACCEPTED if imported.created else status.HTTP_200_OK,
+    )

@@ -1,0 +1,306 @@
+"""The JSON shape of recommendations and of the cipher catalogue."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from analysis.ciphers.cipher_catalogue import STATUSES, Cipher
+from analysis.ciphers.openssh_versions import Bound, VersionRange
+from results.recommendation.advice import Advice, Loss, Place
+
+NULLABLE: dict[str, Any] = {"allow_null": True}
+Shape = serializers.Serializer[Any]
+
+
+class VersionRangeSerializer(Shape):
+    """From release `since` on, up to but without `until`."""
+
+    since = serializers.CharField(help_text="null: it was always so; unknown.", **NULLABLE)
+    until = serializers.CharField(help_text="null: it still is so; unknown.", **NULLABLE)
+    gone_by = serializers.CharField(
+        help_text="Where `until` is unknown: a release that is known to lie behind it.", **NULLABLE
+    )
+
+    def to_representation(self, instance: VersionRange) -> dict[str, str | None]:
+        """Versions as text: "6.2"."""
+        bounds = {name: getattr(instance, name) for name in ("since", "until", "gone_by")}
+        return {name: _version(bound) for name, bound in bounds.items()}
+
+
+def _version(bound: Bound) -> str | None:
+    return ".".join(map(str, bound)) if isinstance(bound, tuple) else bound
+
+
+class AssessmentSerializer(Shape):
+    """How safe a cipher is."""
+
+    status = serializers.ChoiceField(STATUSES)
+    reason = serializers.CharField()
+    reference = serializers.CharField(**NULLABLE)
+
+
+class AdvisorySerializer(AssessmentSerializer):
+    """A weakness that some releases have, and what the cipher is worth with it."""
+
+    ends = serializers.ChoiceField(["either", "server"], help_text="Whose release counts.")
+    affected = VersionRangeSerializer()
+    assumed_when_unknown = serializers.BooleanField()
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """The assessment's fields beside the advisory's own."""
+        return {
+            **AssessmentSerializer(instance.assessment).data,
+            "ends": instance.ends,
+            "affected": VersionRangeSerializer(instance.affected).data,
+            "assumed_when_unknown": instance.assumed_when_unknown,
+        }
+
+
+class OpenSshSupportSerializer(Shape):
+    """Which releases of OpenSSH know the cipher, and which use it by default."""
+
+    present = VersionRangeSerializer()
+    client_default = VersionRangeSerializer(**NULLABLE)
+    server_default = VersionRangeSerializer(**NULLABLE)
+
+
+class CipherSerializer(AssessmentSerializer):
+    """One cipher of one tool; sizes in bits."""
+
+    name = serializers.CharField()
+    tool = serializers.CharField()
+    family = serializers.CharField()
+    mode = serializers.CharField()
+    key_bits = serializers.IntegerField()
+    block_bits = serializers.IntegerField(help_text="null: a stream cipher.", **NULLABLE)
+    aead = serializers.BooleanField(help_text="It authenticates what it encrypts.")
+    advisories = AdvisorySerializer(many=True)
+    openssh = OpenSshSupportSerializer(help_text="null for openssl.", **NULLABLE)
+
+    def to_representation(self, instance: Cipher) -> dict[str, Any]:
+        """The cipher's facts with its assessment beside them."""
+        plain = ("name", "tool", "family", "mode", "key_bits", "block_bits", "aead")
+        return {
+            **{name: getattr(instance, name) for name in plain},
+            **AssessmentSerializer(instance.assessment).data,
+            "advisories": AdvisorySerializer(instance.advisories, many=True).data,
+            "openssh": OpenSshSupportSerializer(instance.openssh).data
+            if instance.openssh
+            else None,
+        }
+
+
+class PolicySerializer(Shape):
+    """Which statuses a recommendation may name."""
+
+    name = serializers.CharField()
+    statuses = serializers.ListField(child=serializers.ChoiceField(STATUSES))
+    meaning = serializers.CharField()
+
+
+class CatalogueSerializer(Shape):
+    """All ciphers at once, in the form of every list."""
+
+    rules_version = serializers.CharField()
+    scope = serializers.CharField(help_text="How the version ranges are meant.")
+    sources = serializers.ListField(child=serializers.CharField())
+    policies = PolicySerializer(many=True)
+    next = serializers.CharField(help_text="Always null: all are here.", **NULLABLE)
+    previous = serializers.CharField(help_text="Always null.", **NULLABLE)
+    results = CipherSerializer(many=True)
+
+
+class RateSerializer(Shape):
+    """A cipher as one host measured it, both ends on it; bytes per second."""
+
+    median = serializers.FloatField()
+    n = serializers.IntegerField(help_text="Tries.")
+    spread = serializers.FloatField(help_text="MAD-based, a fraction.")
+    noise = serializers.FloatField(help_text="Of the median, a fraction: 0.01 to 0.9.")
+    margin = serializers.FloatField(help_text="The noise as far as a tie may cost it: to 0.05.")
+    method = serializers.CharField()
+    cpu_seconds_per_gb = serializers.FloatField(**NULLABLE)
+
+
+class GainSerializer(Shape):
+    """A cipher against today's default: ratio of the rates, with its bounds by the noise."""
+
+    over = serializers.CharField()
+    ratio = serializers.FloatField()
+    lowest = serializers.FloatField()
+    highest = serializers.FloatField()
+    percent = serializers.FloatField()
+    beyond_noise = serializers.BooleanField()
+    cpu_seconds_saved_per_gb = serializers.FloatField(**NULLABLE)
+
+
+class PlaceSerializer(Shape):
+    """A cipher in its place; what this kind of recommendation has not is null."""
+
+    cipher = serializers.CharField()
+    status = serializers.ChoiceField(STATUSES)
+    status_reason = serializers.CharField()
+    reference = serializers.CharField(**NULLABLE)
+    reason = serializers.CharField()
+    ahead_of = serializers.CharField(
+        help_text="Less safe and faster only within the noise.", **NULLABLE
+    )
+    median = serializers.FloatField(help_text="B/s; of a pair: expected.", **NULLABLE)
+    low = serializers.FloatField(help_text="The median less all its noise.", **NULLABLE)
+    high = serializers.FloatField(help_text="The median and all its noise.", **NULLABLE)
+    measured = RateSerializer(many=True, help_text="On the host; on client and server.")
+    doubtful = serializers.IntegerField(
+        help_text="Hosts whose figure is noisy or of a disturbed run."
+    )
+    gain = GainSerializer(help_text="Of a host or pair: over today's default.", **NULLABLE)
+    slower_than_default = serializers.CharField(
+        help_text="Why the cipher is preferred to today's default although it is slower.",
+        **NULLABLE,
+    )
+    in_client = serializers.BooleanField(help_text="Whether its ssh has it.", **NULLABLE)
+    in_server = serializers.BooleanField(help_text="Whether its sshd has it.", **NULLABLE)
+    limited_by = serializers.ChoiceField(["client", "server", "link"], **NULLABLE)
+    fills = serializers.DictField(
+        child=serializers.BooleanField(allow_null=True),
+        help_text="Of a pair: link -> filled; null: within the noise.",
+        **NULLABLE,
+    )
+    share = serializers.FloatField(
+        help_text="Of a group: of each host's best, geometric mean.", **NULLABLE
+    )
+
+    def to_representation(self, instance: Place) -> dict[str, Any]:
+        """The place with its assessment beside it."""
+        same = ("cipher", "reason", "ahead_of", "median", "low", "high", "in_client", "in_server")
+        return {
+            **{name: getattr(instance, name) for name in same},
+            "status": instance.assessment.status,
+            "status_reason": instance.assessment.reason,
+            "reference": instance.assessment.reference,
+            "measured": RateSerializer(instance.rates, many=True).data,
+            "doubtful": sum(instance.doubtful),
+            "gain": GainSerializer(instance.gain).data if instance.gain else None,
+            "slower_than_default": instance.slower_than_default,
+            "limited_by": instance.limited_by,
+            "fills": instance.fills,
+            "share": instance.share,
+        }
+
+
+class AdvisedHostSerializer(Shape):
+    """A host behind the figures, and what its OpenSSH is."""
+
+    id = serializers.IntegerField()
+    host = serializers.CharField(help_text="Its key.")
+    name = serializers.CharField()
+    client = serializers.CharField(**NULLABLE)
+    server = serializers.CharField(**NULLABLE)
+    default_cipher = serializers.CharField(**NULLABLE)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """The host's own facts, without its rates."""
+        facts = ("name", "client", "server", "default_cipher")
+        return {
+            "id": instance.id,
+            "host": instance.key,
+            **{name: getattr(instance.ciphers, name) for name in facts},
+        }
+
+
+class HostsLeftOutSerializer(Shape):
+    """Hosts of a group without figures."""
+
+    count = serializers.IntegerField()
+    names = serializers.ListField(child=serializers.CharField(), help_text="The first of them.")
+
+
+class TodaySerializer(Shape):
+    """The default of the host, or of a pair's client, and what the first place gains over it."""
+
+    cipher = serializers.CharField(**NULLABLE)
+    measured = RateSerializer(source="rate", **NULLABLE)
+    gain = GainSerializer(**NULLABLE)
+    gain_unknown = serializers.CharField(source="unknown", **NULLABLE)
+
+
+class LossSerializer(Shape):
+    """What a host gives up by the common first cipher; rates in bytes per second."""
+
+    host = serializers.CharField()
+    own_best = serializers.CharField()
+    own_best_rate = serializers.FloatField()
+    common_rate = serializers.FloatField()
+    loss = serializers.FloatField(help_text="A fraction of its own best rate.")
+
+    def to_representation(self, instance: Loss) -> dict[str, Any]:
+        """The loss under the host's key, which names of hosts need not be."""
+        names = ("own_best", "own_best_rate", "common_rate", "loss")
+        return {
+            "host": instance.host.key,
+            **{name: getattr(instance.figures, name) for name in names},
+        }
+
+
+class UnrankedSerializer(Shape):
+    """A cipher without a place, and why."""
+
+    cipher = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class EvidenceRunSerializer(Shape):
+    """A run that figures come from."""
+
+    run_id = serializers.UUIDField()
+    started_at = serializers.DateTimeField(**NULLABLE)
+    host = serializers.CharField()
+
+
+class RecommendationSerializer(Shape):
+    """An order of ciphers with everything that it rests on."""
+
+    kind = serializers.ChoiceField(["host", "pair", "group"])
+    policy = PolicySerializer()
+    rules_version = serializers.CharField()
+    made_at = serializers.DateTimeField()
+    method = serializers.CharField(help_text="By which all rates were measured.", **NULLABLE)
+    link = serializers.FloatField(help_text="Bits per second.", **NULLABLE)
+    nothing = serializers.CharField(help_text="Why there is no order.", **NULLABLE)
+    order = PlaceSerializer(many=True)
+    today = TodaySerializer()
+    losses = LossSerializer(many=True, help_text="Of a group, by key of the host.")
+    unranked = UnrankedSerializer(many=True)
+    ssh_config = serializers.CharField(**NULLABLE)
+    sshd_config = serializers.CharField(**NULLABLE)
+    hosts = AdvisedHostSerializer(many=True)
+    left_out = HostsLeftOutSerializer()
+    measured = serializers.CharField(help_text="The evidence in words.", **NULLABLE)
+    caution = serializers.CharField(
+        help_text="Why to measure again before anything is changed.", **NULLABLE
+    )
+    runs = EvidenceRunSerializer(many=True)
+    permalink = serializers.URLField(help_text="The page that shows these figures.")
+
+    def to_representation(self, instance: Advice) -> dict[str, Any]:
+        """The advice, flat."""
+        return {
+            "kind": instance.question.kind,
+            "policy": PolicySerializer(instance.policy).data,
+            "rules_version": instance.rules_version,
+            "made_at": serializers.DateTimeField().to_representation(instance.made_at),
+            "method": instance.method,
+            "link": instance.question.link,
+            "nothing": instance.nothing,
+            "order": PlaceSerializer(instance.places, many=True).data,
+            "today": TodaySerializer(instance.today).data,
+            "losses": LossSerializer(instance.losses, many=True).data,
+            "unranked": UnrankedSerializer(instance.unranked, many=True).data,
+            "ssh_config": instance.configuration.ssh,
+            "sshd_config": instance.configuration.sshd,
+            "hosts": AdvisedHostSerializer(instance.hosts, many=True).data,
+            "left_out": HostsLeftOutSerializer(instance.left_out).data,
+            "measured": instance.measured,
+            "caution": instance.caution,
+            "runs": EvidenceRunSerializer(instance.runs, many=True).data,
+            "permalink": instance.permalink,
+        }

@@ -1,0 +1,245 @@
+"""The JSON shape of answers. Values come ready from `results`; nothing is computed here."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+NULLABLE: dict[str, Any] = {"allow_null": True}
+
+SSH_LIBRARY = "What ssh itself uses (`ssh -V`); where no run states it, as `openssl`."
+
+
+class ListedHostSerializer(serializers.Serializer[Any]):
+    """How a host is listed."""
+
+    name = serializers.CharField()
+
+
+class AcceptedSerializer(serializers.Serializer[Any]):
+    """The answer to an upload."""
+
+    run_id = serializers.UUIDField()
+    status = serializers.ChoiceField(["accepted", "ready", "rejected"])
+    url = serializers.URLField()
+    host = ListedHostSerializer(
+        required=False, help_text="Where the document says that its host was named."
+    )
+
+
+class RunSummarySerializer(serializers.Serializer[Any]):
+    """One run in a list."""
+
+    run_id = serializers.UUIDField()
+    status = serializers.ChoiceField(["accepted", "ready", "rejected"])
+    rejection = serializers.CharField(help_text="Why it was rejected; empty otherwise.")
+    # A field named like an attribute of the base class: DRF takes it out of the class.
+    source = serializers.ChoiceField(["agent", "import", "published"])  # type: ignore[assignment]
+    host_id = serializers.IntegerField(**NULLABLE)
+    host = serializers.CharField(help_text="The host's key in filters.", **NULLABLE)
+    host_name = serializers.CharField()
+    started_at = serializers.DateTimeField(**NULLABLE)
+    finished_at = serializers.DateTimeField(**NULLABLE)
+    received_at = serializers.DateTimeField()
+    cpu = serializers.CharField(**NULLABLE)
+    os = serializers.CharField(**NULLABLE)
+    openssl = serializers.CharField(**NULLABLE)
+    ssh_library = serializers.CharField(help_text=SSH_LIBRARY, **NULLABLE)
+    openssh = serializers.CharField(**NULLABLE)
+    acceleration = serializers.CharField()
+    agent = serializers.CharField()
+    measurement_count = serializers.IntegerField(help_text="How many series it holds.")
+    conditions = serializers.ListField(child=serializers.JSONField())
+    tags = serializers.DictField(child=serializers.CharField())
+
+
+class MeasurementSerializer(serializers.Serializer[Any]):
+    """One series of a run; rates in bytes per second."""
+
+    tool = serializers.CharField()
+    cipher = serializers.CharField()
+    operation = serializers.CharField()
+    block_size = serializers.IntegerField(**NULLABLE)
+    threads = serializers.IntegerField()
+    mac = serializers.CharField()
+    negotiated_mac = serializers.CharField()
+    negotiated_kex = serializers.CharField()
+    compression = serializers.BooleanField()
+    method = serializers.CharField()
+    pinned = serializers.BooleanField()
+    target_kind = serializers.CharField()
+    target_name = serializers.CharField()
+    acceleration = serializers.CharField()
+    n = serializers.IntegerField()
+    median = serializers.FloatField(**NULLABLE)
+    minimum = serializers.FloatField(**NULLABLE)
+    maximum = serializers.FloatField(**NULLABLE)
+    spread = serializers.FloatField(help_text="MAD-based, a fraction.", **NULLABLE)
+    noisy = serializers.BooleanField()
+    implausible = serializers.BooleanField()
+    normalised = serializers.FloatField(**NULLABLE)
+    cpu_seconds_per_gb = serializers.FloatField(**NULLABLE)
+    cpu_seconds_per_gb_spread = serializers.FloatField(**NULLABLE)
+    cpu_bound_throughput = serializers.FloatField(**NULLABLE)
+    cpu_bound_throughput_spread = serializers.FloatField(**NULLABLE)
+    samples = serializers.ListField(child=serializers.JSONField())
+
+
+class SpeedIndexSerializer(serializers.Serializer[Any]):
+    """The run's speed index in one tool under one profile."""
+
+    tool = serializers.CharField()
+    profile = serializers.CharField()
+    active = serializers.BooleanField()
+    index = serializers.FloatField()
+    uncertainty = serializers.FloatField(**NULLABLE)
+    families = serializers.ListField(child=serializers.CharField())
+
+
+class RunDetailSerializer(RunSummarySerializer):
+    """One run with everything that is known of it."""
+
+    environment = serializers.JSONField(help_text="As the run document has it.")
+    skipped = serializers.ListField(child=serializers.JSONField())
+    provenance = serializers.JSONField()
+    text_format = serializers.CharField(help_text="Of the text it was read from, if imported.")
+    parser_version = serializers.IntegerField(**NULLABLE)
+    acceleration_evidence = serializers.CharField()
+    acceleration_advice = serializers.CharField(help_text="What to do about it, if anything.")
+    acceleration_factor = serializers.FloatField(
+        help_text="Times that AES is faster than without its instructions.", **NULLABLE
+    )
+    speed_indices = SpeedIndexSerializer(many=True)
+    measurements = MeasurementSerializer(many=True)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """The summary's fields beside the detail's own."""
+        answer = RunSummarySerializer(instance.summary).data
+        return {
+            **answer,
+            "environment": instance.environment,
+            "skipped": list(instance.skipped),
+            "provenance": instance.provenance,
+            "text_format": instance.text_format,
+            "parser_version": instance.parser_version,
+            "acceleration_evidence": instance.acceleration_evidence,
+            "acceleration_advice": instance.acceleration_advice,
+            "acceleration_factor": instance.acceleration_factor,
+            "speed_indices": SpeedIndexSerializer(instance.speed_indices, many=True).data,
+            "measurements": MeasurementSerializer(instance.measurements, many=True).data,
+        }
+
+
+class NamedRunsSerializer(serializers.Serializer[Any]):
+    """Runs of a host that came with one name."""
+
+    name = serializers.CharField()
+    first = serializers.DateTimeField(help_text="Start of the first run.", **NULLABLE)
+    last = serializers.DateTimeField(help_text="End of the last run.", **NULLABLE)
+    runs = serializers.IntegerField()
+
+
+class HostSummarySerializer(serializers.Serializer[Any]):
+    """One host with its latest environment and acceleration verdict."""
+
+    id = serializers.IntegerField()
+    host = serializers.CharField(help_text="Its key in filters.")
+    name = serializers.CharField()
+    published = serializers.BooleanField()
+    runs = serializers.IntegerField()
+    last_run_id = serializers.UUIDField(**NULLABLE)
+    last_run_at = serializers.DateTimeField(**NULLABLE)
+    cpu = serializers.CharField(**NULLABLE)
+    os = serializers.CharField(**NULLABLE)
+    openssl = serializers.CharField(**NULLABLE)
+    ssh_library = serializers.CharField(help_text=SSH_LIBRARY, **NULLABLE)
+    openssh = serializers.CharField(**NULLABLE)
+    virtualization = serializers.CharField(**NULLABLE)
+    acceleration = serializers.CharField()
+    acceleration_evidence = serializers.CharField()
+    acceleration_advice = serializers.CharField(help_text="What to do about it, if anything.")
+    acceleration_factor = serializers.FloatField(
+        help_text="Times that AES is faster than without its instructions.", **NULLABLE
+    )
+    former_names = serializers.ListField(
+        child=serializers.CharField(), help_text="Other names of it, which find it too."
+    )
+    alternating_names = NamedRunsSerializer(
+        many=True,
+        help_text="Names that came under one machine id in overlapping times: probably clones.",
+    )
+
+
+class HostDetailSerializer(HostSummarySerializer):
+    """One host with the latest value of every series it measured."""
+
+    environment = serializers.JSONField(**NULLABLE)
+    results = MeasurementSerializer(many=True)
+    recent_runs = RunSummarySerializer(many=True)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """The summary's fields beside the detail's own."""
+        return {
+            **HostSummarySerializer(instance.summary).data,
+            "environment": instance.environment,
+            "results": MeasurementSerializer(instance.results, many=True).data,
+            "recent_runs": RunSummarySerializer(instance.recent_runs, many=True).data,
+        }
+
+
+class GroupSummarySerializer(serializers.Serializer[Any]):
+    """One cipher in one group, in the comparison's unit."""
+
+    median = serializers.FloatField()
+    q1 = serializers.FloatField()
+    q3 = serializers.FloatField()
+    min = serializers.FloatField(source="minimum")
+    max = serializers.FloatField(source="maximum")
+    n = serializers.IntegerField()
+
+
+class GroupSerializer(serializers.Serializer[Any]):
+    """One group; `hosts` counts its (host, environment) pairs."""
+
+    key = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # as `source` above
+    hosts = serializers.IntegerField()
+    values = serializers.DictField(child=GroupSummarySerializer())
+    uncertainty = serializers.DictField(
+        child=serializers.FloatField(),
+        required=False,
+        help_text="Of normalised values, by cipher: a factor; absent where it is unknown.",
+    )
+    doubtful = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="By cipher: how many of up to five votes are noisy or of a disturbed run; "
+        "absent where none is, or more vote.",
+    )
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Without uncertainties and doubts where there are none to state."""
+        answer: dict[str, Any] = super().to_representation(instance)
+        return {
+            name: value
+            for name, value in answer.items()
+            if value or name not in ("uncertainty", "doubtful")
+        }
+
+
+class ExcludedSerializer(serializers.Serializer[Any]):
+    """Machines that could not be compared."""
+
+    no_baseline = serializers.IntegerField()
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """Section 5 of the contract."""
+
+    tool = serializers.CharField()
+    group_by = serializers.CharField()
+    metric = serializers.CharField()
+    unit = serializers.CharField(help_text="B/s, s/GB or ratio.")
+    profile = serializers.CharField(**NULLABLE)
+    ciphers = serializers.ListField(child=serializers.CharField())
+    groups = GroupSerializer(many=True)
+    excluded = ExcludedSerializer()

@@ -1,0 +1,57 @@
+"""POST runs/: from a request to a stored, queued run."""
+
+from typing import Any
+
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from access.tokens import check_host
+from api.http.errors import Conflict, InvalidDocument
+from api.http.request_body import read_json_body
+from documents.json_text import JsonError, parse_json
+from documents.types import HostIdentity
+from documents.validation import Fault, validate_run_document
+from ingest.arrival.acceptance import RunConflict, accept_run
+from ingest.processing.hosts import listed_name
+from ingest.tasks import enqueue_accepted
+from store.models import ApiToken, Run
+
+
+def upload_run(request: Request) -> Response:
+    """Validate, store and queue one run document.
+
+    202 once it is committed, 200 when it was stored before, 409 when its run_id is taken by
+    other content, 400 naming every fault; 403 when the token is bound to another host.
+    """
+    body = read_json_body(request)
+    try:
+        document = parse_json(body)
+    except JsonError as error:
+        raise InvalidDocument([Fault(path="", code="parse_error", detail=str(error))]) from None
+    faults = validate_run_document(document)
+    if faults:
+        raise InvalidDocument(faults)
+    token = request.auth if isinstance(request.auth, ApiToken) else None
+    check_host(token, document["host"])
+    try:
+        accepted = accept_run(body, document, source=Run.Source.AGENT, token=token)
+    except RunConflict:
+        raise Conflict from None
+    if accepted.created:
+        enqueue_accepted()
+    run_id = str(accepted.run.run_id)
+    answer: dict[str, Any] = {
+        "run_id": run_id,
+        "status": accepted.run.status,
+        "url": reverse("api:run", args=[run_id], request=request),
+    }
+    host = document["host"]
+    if host.get("named"):  # asked of the database only for whoever wants to know
+        identity = HostIdentity(host["name"].strip(), host.get("machine_id"))
+        answer["host"] = {"name": listed_name(identity)}
+    return Response(
+        answer,
+        status=status.HTTP_202_ACCEPTED if accepted.created else status.HTTP_200_OK,
+    )

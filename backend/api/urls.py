@@ -1,0 +1,89 @@
+"""The API's addresses, below /api/."""
+
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+
+from api import (
+    editing,
+    export_jobs,
+    exports,
+    imports,
+    profiles,
+    recommendation,
+    shares,
+    trends,
+    views,
+)
+
+app_name = "api"
+
+
+class AnythingConverter(StringConverter):
+    """Whatever is left of an address, line breaks too, which Django's `path` leaves out."""
+
+    regex = r"[\s\S]+"
+
+
+class DocsView(SpectacularSwaggerSplitView):
+    """The browsable documentation: a page, which has no template for the answer to OPTIONS."""
+
+    http_method_names = ["get", "head"]
+
+
+register_converter(AnythingConverter, "anything")
+
+urlpatterns = [
+    path("v1/runs/", views.RunList.as_view(), name="runs"),
+    path("v1/runs/<uuid:run_id>/", views.RunView.as_view(), name="run"),
+    path("v1/runs/<uuid:run_id>/document/", views.RunDocumentView.as_view(), name="run-document"),
+    path("v1/runs/<uuid:run_id>/text/", views.RunTextView.as_view(), name="run-text"),
+    path("v1/imports/", imports.ImportList.as_view(), name="imports"),
+    path("v1/hosts/", views.HostList.as_view(), name="hosts"),
+    path("v1/hosts/<int:host_id>/", views.HostView.as_view(), name="host"),
+    path("v1/hosts/<int:host_id>/merge/", editing.HostMerge.as_view(), name="merge-hosts"),
+    path("v1/hosts/<int:host_id>/split/", editing.HostSplit.as_view(), name="split-host"),
+    path("v1/shares/", shares.ShareList.as_view(), name="shares"),
+    path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
+    path("v1/exports/comparison.csv", exports.ComparisonCsv.as_view(), name="comparison-csv"),
+    path("v1/exports/comparison.xlsx", exports.ComparisonXlsx.as_view(), name="comparison-xlsx"),
+    path("v1/exports/measurements.csv", exports.MeasurementsCsv.as_view(), name="measurements-csv"),
+    path(
+        "v1/exports/measurements.xlsx", exports.MeasurementsXlsx.as_view(), name="measurements-xlsx"
+    ),
+    path("v1/exports/samples.csv", exports.SamplesCsv.as_view(), name="samples-csv"),
+    path("v1/exports/jobs/", export_jobs.ExportJobList.as_view(), name="export-jobs"),
+    path("v1/exports/jobs/<uuid:job_id>/", export_jobs.ExportJobView.as_view(), name="export-job"),
+    path(
+        "v1/exports/jobs/<uuid:job_id>/file", export_jobs.ExportFile.as_view(), name="export-file"
+    ),
+    path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
+    path(
+        "v1/reference-profiles/<str:profile>/",
+        profiles.ReferenceProfileView.as_view(),
+        name="profile",
+    ),
+    path(
+        "v1/reference-profiles/<str:profile>/activate/",
+        profiles.ActivateProfile.as_view(),
+        name="activate-profile",
+    ),
+    path(
+        "v1/reference-profiles/<str:profile>/retire/",
+        profiles.RetireProfile.as_view(),
+        name="retire-profile",
+    ),
+    path(
+        "v1/reference-profiles/<str:profile>/compare/",
+        profiles.CompareProfiles.as_view(),
+        name="compare-profiles",
+    ),
+    path("v1/sensitivity/", profiles.SensitivityView.as_view(), name="sensitivity"),
+    path("v1/trends/", trends.TrendView.as_view(), name="trends"),
+    path("v1/ciphers/", recommendation.CipherList.as_view(), name="ciphers"),
+    path("v1/recommendation/", recommendation.RecommendationView.as_view(), name="recommendation"),
+    path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
+    path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("docs/", DocsView.as_view(url_name="api:openapi"), name="docs"),
+    path("<anything:rest>", views.NoSuchAddress.as_view(), name="no-such-address"),
+]

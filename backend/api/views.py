@@ -1,0 +1,235 @@
+"""HTTP of the read API: parse, ask `results`, shape."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from access.reading import sees_unvetted
+from api.comparison_json import comparison_json
+from api.editing import HostEditing, RunEditing, no_host
+from api.exports import comparison_csv_response
+from api.http.api_view import ApiView
+from api.http.conditional import of_present_data
+from api.http.pagination import ByCursor
+from api.http.permissions import MayRead, MayUpload
+from api.serializers import (
+    AcceptedSerializer,
+    ComparisonSerializer,
+    HostDetailSerializer,
+    HostSummarySerializer,
+    RunDetailSerializer,
+    RunSummarySerializer,
+)
+from api.upload import upload_run
+from documents.validation import run_schema
+from questions.known_parameters import names_of
+from questions.parameters import comparison_query, run_ids
+from questions.requested_ciphers import asked_comparison
+from questions.schema import COMPARISON_PARAMETERS, FILTER_PARAMETERS, RUN_ID_PARAMETER
+from reports.export_schema import CSV_PARAMETERS, VIEW_PARAMETERS
+from results.answer_cache import cached_answer
+from results.comparison.comparison import compare
+from results.hosts.hosts import host_detail, host_summaries, select_hosts
+from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
+from results.selection import ComparisonQuery
+from store.data_version import DataState
+from store.reference_profiles import UnknownProfile
+
+
+class RunList(ApiView):
+    """Runs: the list for readers, the upload for agents."""
+
+    pagination_class = ByCursor
+
+    def get_permissions(self) -> list[Any]:
+        """Reading and uploading need different scopes."""
+        return [MayUpload() if self.request.method == "POST" else MayRead()]
+
+    @extend_schema(
+        operation_id="runs_list",
+        parameters=[RUN_ID_PARAMETER, *FILTER_PARAMETERS],
+        responses=RunSummarySerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        """Runs that are not hidden, the latest received first."""
+        params = request.query_params
+        query = comparison_query(params)
+        runs = select_runs(
+            query.filters,
+            since=query.since,
+            until=query.until,
+            run_ids=run_ids(params),
+            unvetted=sees_unvetted(request),
+        )
+        paginator = ByCursor()
+        page = paginator.paginate_queryset(runs, request) or []
+        return paginator.get_paginated_response(
+            RunSummarySerializer(summaries(page), many=True).data
+        )
+
+    @extend_schema(
+        operation_id="runs_upload",
+        request={"application/json": run_schema()},
+        responses={
+            202: OpenApiResponse(AcceptedSerializer, "Stored durably; it will be processed."),
+            200: OpenApiResponse(AcceptedSerializer, "Stored before; not counted twice."),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, "This run_id has other content."),
+            413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB."),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Store one run document (JSON, at most 2 MiB, gzip accepted) and queue it."""
+        return upload_run(request)
+
+
+class RunView(RunEditing):
+    """One run."""
+
+    @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Its status, statistics and normalised values."""
+        detail = run_detail(run_id, unvetted=sees_unvetted(request))
+        if detail is None:
+            raise NotFound(f"There is no run {run_id}.")
+        return Response(RunDetailSerializer(detail).data)
+
+
+class RunDocumentView(ApiView):
+    """The document of a run."""
+
+    @extend_schema(
+        operation_id="runs_document",
+        responses={(200, "application/json"): OpenApiTypes.OBJECT},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """The run document exactly as received."""
+        body = run_document(run_id, unvetted=sees_unvetted(request))
+        if body is None:
+            raise NotFound(f"There is no run {run_id}.")
+        return HttpResponse(body, content_type="application/json")
+
+
+class RunTextView(ApiView):
+    """The text that an imported run was read from."""
+
+    @extend_schema(
+        operation_id="runs_text", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """The text exactly as received, whatever its encoding."""
+        body = imported_text(run_id, unvetted=sees_unvetted(request))
+        if body is None:
+            raise NotFound(f"No run {run_id} was read from a text.")
+        # Text of strangers: a file to keep, never a page of this site.
+        disposition = f'attachment; filename="{run_id}.txt"'
+        return HttpResponse(
+            body,
+            content_type="application/octet-stream",
+            headers={"Content-Disposition": disposition},
+        )
+
+
+class HostList(ApiView):
+    """Hosts."""
+
+    pagination_class = ByCursor
+
+    @extend_schema(operation_id="hosts_list", responses=HostSummarySerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """Hosts with their latest environment and acceleration verdict."""
+        paginator = ByCursor()
+        page = paginator.paginate_queryset(select_hosts(), request) or []
+        return paginator.get_paginated_response(
+            HostSummarySerializer(host_summaries(page), many=True).data
+        )
+
+
+class HostView(HostEditing):
+    """One host."""
+
+    @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
+    def get(self, request: Request, host_id: int) -> Response:
+        """The host with the latest value of every series it measured."""
+        detail = host_detail(host_id)
+        if detail is None:
+            raise no_host(host_id)
+        return Response(HostDetailSerializer(detail).data)
+
+
+NAMES = names_of(COMPARISON_PARAMETERS)
+"""What the comparison takes as JSON."""
+
+FORMAT = OpenApiParameter("format", OpenApiTypes.STR, enum=("json", "csv"))
+
+
+class ComparisonView(ApiView):
+    """The comparison of groups of machines."""
+
+    def known_parameters(self, request: Request) -> frozenset[str] | None:
+        """What only files follow is no parameter of the JSON."""
+        csv = request.query_params.get("format") == "csv"
+        return super().known_parameters(request) if csv else NAMES
+
+    @extend_schema(
+        operation_id="comparison",
+        parameters=[*COMPARISON_PARAMETERS, FORMAT, *VIEW_PARAMETERS, *CSV_PARAMETERS],
+        responses={200: ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """Groups of machines compared: one vote per machine, median and quartiles.
+
+        With `format=csv` the file, which takes the parameters of exports too.
+        """
+        asked = request.query_params.get("format", "")
+        if asked == "csv":
+            return of_present_data(request, lambda _: comparison_csv_response(request))
+        if asked not in ("", "json"):
+            raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
+        query = asked_comparison(request.query_params)
+        try:
+            return of_present_data(request, lambda state: _comparison(query, state))
+        except UnknownProfile as error:
+            raise ValidationError({"profile": error.sentence}) from None
+
+
+def _comparison(query: ComparisonQuery, state: DataState) -> HttpResponse:
+    answer = cached_answer(
+        "comparison",
+        query,
+        lambda: comparison_json(compare(query)),
+        version=state.version,
+    )
+    return HttpResponse(answer, content_type="application/json")
+
+
+class RunSchemaView(ApiView):
+    """The contract of the upload; no secret, so it needs no token."""
+
+    permission_classes = ()
+    authentication_classes = ()
+
+    @extend_schema(
+        operation_id="run_schema",
+        responses={(200, "application/schema+json"): OpenApiTypes.OBJECT},
+    )
+    def get(self, request: Request) -> Response:
+        """The JSON Schema of a run document."""
+        return Response(run_schema(), content_type="application/schema+json")
+
+
+@extend_schema(exclude=True)
+class NoSuchAddress(APIView):
+    """Every other address below /api/: a 404 in the API's own format."""
+
+    permission_classes = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse before anything else, whatever the method."""
+        raise NotFound(f"There is nothing at {request.path}; see /api/docs/.")

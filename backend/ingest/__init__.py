@@ -1,0 +1,1 @@
+"""A document or text becomes rows."""

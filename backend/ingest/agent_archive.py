@@ -1,0 +1,52 @@
+"""The agent's package as one file that Python runs: a zip with `__main__.py`, as zipapp makes it.
+
+zipapp itself takes order and times from the file system. Here the same sources give the same bytes
+on every machine, so that the SHA-256 names a commit: entries sorted, one date, not compressed.
+"""
+
+import hashlib
+import io
+import re
+import zipfile
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+
+FIRST_LINE = b"#!/usr/bin/env python3\n"
+READABLE = 0o100644 << 16
+UNIX = 3
+VERSION = re.compile(r'^__version__ = "([^"]+)"', re.M)
+
+
+def build_agent(package: Path) -> bytes:
+    """`agent.py`, from the folder of the package."""
+    archive = io.BytesIO()
+    archive.write(FIRST_LINE)
+    modules = [(f"{package.name}/{path.name}", path) for path in sorted(package.glob("*.py"))]
+    with zipfile.ZipFile(archive, "w") as file:
+        for name, path in [("__main__.py", package / "__main__.py"), *modules]:
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr, entry.create_system = READABLE, UNIX
+            file.writestr(entry, path.read_bytes())
+    return archive.getvalue()
+
+
+class AgentRelease(NamedTuple):
+    """The file that this server hands out, built from the sources when first asked for."""
+
+    content: bytes
+    version: str
+    sha256: str
+
+
+@lru_cache(maxsize=1)
+def agent_release() -> AgentRelease:
+    """The file, its version and its SHA-256 (hexadecimal)."""
+    package = settings.AGENT_PACKAGE
+    found = VERSION.search((package / "__init__.py").read_text("utf-8"))
+    if found is None:
+        raise ValueError(f"{package} states no __version__")
+    content = build_agent(package)
+    return AgentRelease(content, found[1], hashlib.sha256(content).hexdigest())

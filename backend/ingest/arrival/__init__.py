@@ -1,0 +1,1 @@
+"""What arrives is stored verbatim: uploads, and texts with the runs made of them."""

@@ -1,0 +1,1 @@
+"""Many documents at once: files of them, and the published figures."""

@@ -1,0 +1,92 @@
+"""The published data set: figures of public pages, each with its page, author and date."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from django.db import transaction
+
+from documents.run_document import SCHEMA
+from ingest.arrival.acceptance import accept_run, content_digest
+from ingest.changes.recompute import delete_runs, set_hidden
+from ingest.processing.run_processing import process_run
+from store.models import Run
+
+NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:published")
+PROVENANCE = ("page", "command", "timing", "notes", "has_aes", "has_aes_basis")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a load did: runs stored anew, runs unchanged, and figures that name no cipher."""
+
+    loaded: int
+    unchanged: int
+    nameless: int
+
+
+def _published_runs() -> list[dict[str, Any]]:
+    text = resources.files("ingest.bulk").joinpath("data/published.json").read_text("utf-8")
+    runs: list[dict[str, Any]] = json.loads(text)["runs"]
+    return runs
+
+
+def _date(page: Mapping[str, Any]) -> str | None:
+    """Midnight of the page's date; None where the page states none."""
+    return f"{page['date']}T00:00:00Z" if page["date"] else None
+
+
+def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The run document of one entry, without figures whose cipher the page does not name."""
+    date = _date(entry["page"])
+    return {
+        "schema": SCHEMA,
+        "run_id": str(uuid5(NAMESPACE, entry["id"])),
+        "agent": {"name": "published", "version": None},
+        "started_at": date,
+        "finished_at": date,
+        "host": {"name": entry["host"], "machine_id": None},
+        "environment": entry["environment"],
+        "measurements": [one for one in entry["measurements"] if one["cipher"]],
+    }
+
+
+def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
+    """Store and process one run; False when it is stored already as it is now."""
+    # Locked: a reference profile that is being computed must not add to a run deleted here.
+    runs = Run.objects.select_related("document").select_for_update(of=("self",))
+    stored = runs.filter(run_id=document["run_id"]).first()
+    if stored is not None and stored.document.content_digest == content_digest(document):
+        changed = dict(stored.provenance) != dict(provenance)
+        stored.provenance = dict(provenance)
+        stored.save(update_fields=["provenance"])
+        return changed
+    hidden = stored is not None and stored.hidden
+    if stored is not None:
+        delete_runs([stored])
+    body = json.dumps(document, ensure_ascii=False, indent=1).encode()
+    accepted = accept_run(body, document, source=Run.Source.PUBLISHED, provenance=provenance)
+    process_run(accepted.run.pk)
+    if hidden:  # What an administrator hid stays hidden when its figures are corrected.
+        accepted.run.refresh_from_db()
+        set_hidden(accepted.run, True)
+    return True
+
+
+@transaction.atomic
+def load_published() -> Loaded:
+    """Store the data set; loading it again changes nothing, a corrected figure replaces its run."""
+    loaded = unchanged = nameless = 0
+    for entry in _published_runs():
+        document = _document(entry)
+        nameless += len(entry["measurements"]) - len(document["measurements"])
+        if not document["measurements"]:
+            continue
+        if _load(document, {name: entry[name] for name in PROVENANCE}):
+            loaded += 1
+        else:
+            unchanged += 1
+    return Loaded(loaded, unchanged, nameless)

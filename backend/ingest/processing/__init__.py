@@ -1,0 +1,1 @@
+"""An accepted document becomes rows: host, environment, results, levels, indices."""

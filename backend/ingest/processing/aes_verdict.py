@@ -1,0 +1,122 @@
+"""Is hardware AES used? The verdict on a run, from its own series and those beside it.
+
+Published and pasted results often have the masked series in a run of its own. Runs of one host in
+one environment are then judged together: the order in which they arrive changes nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from django.db.models import QuerySet
+
+from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
+from analysis.profiles.baselines import MEMBERS, MeasuredSeries
+from documents.json_text import read_again
+from documents.run_document import parse_run_document
+from documents.types import Series
+from store.models import Measurement, Run
+
+SIBLINGS = 20
+"""Runs beside it that a run is judged with: the latest."""
+
+FIELDS = (
+    "acceleration",
+    "acceleration_evidence",
+    "acceleration_advice",
+    "acceleration_factor",
+)
+BASELINES = tuple(cipher for members in MEMBERS.values() for cipher in members)
+TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
+
+
+def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
+    """Set the verdict of a run by its own series: all there is to say when they are complete."""
+    verdict = acceleration_verdict(measured, facts, run.skipped)
+    run.acceleration = verdict.verdict
+    run.acceleration_evidence = verdict.evidence
+    run.acceleration_advice = verdict.advice or ""
+    run.acceleration_factor = verdict.factor
+
+
+def judge_together(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
+    """Store the verdict of an incomplete run that has become ready, and of those beside it."""
+    beside = _measured_beside(run)
+    if not beside:
+        return
+    parts = sorted([*beside, (run, measured)], key=_moment, reverse=True)
+    together = _united(part for _, part in parts)
+    judged = [run]
+    if is_complete(together):
+        judged += [sibling for sibling, own in beside if not is_complete(own)]
+    for one in judged:
+        judge(one, together, facts)
+        one.save(update_fields=FIELDS)
+
+
+def judge_again(host_pk: int, environment_pk: int) -> None:
+    """Store the verdicts of a host's latest runs in one environment anew.
+
+    After one of them was hidden, shown, removed or moved: others may have been judged with it,
+    but none that has all there is to say itself.
+    """
+    parts = sorted(_measured(_counted(host_pk, environment_pk)), key=_moment, reverse=True)
+    together = _united(part for _, part in parts)
+    for run, own in parts:
+        if not is_complete(own):
+            judge(run, together, _facts(run))
+            run.save(update_fields=FIELDS)
+
+
+def _facts(run: Run) -> Mapping[str, Any]:
+    raw = read_again(bytes(run.document.body).decode())
+    return parse_run_document(raw, received_at=run.received_at).environment
+
+
+def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
+    """Whether a telling cipher was measured with its AES instructions and without."""
+    modes: dict[str, set[str]] = {}
+    for one in measured:
+        if one.series.cipher in TELLING:
+            modes.setdefault(one.series.cipher, set()).add(one.series.acceleration)
+    return any(len(found) > 1 for found in modes.values())
+
+
+def _united(parts: Iterable[Sequence[MeasuredSeries]]) -> list[MeasuredSeries]:
+    """Each series once, as the first of the parts that measured it has it."""
+    united: dict[Series, MeasuredSeries] = {}
+    for part in parts:
+        for one in part:
+            united.setdefault(one.series, one)
+    return list(united.values())
+
+
+def _moment(part: tuple[Run, object]) -> tuple[str, str]:
+    """The order in which runs were made, whatever the order in which they came."""
+    run = part[0]
+    return (run.started_at.isoformat() if run.started_at else "", str(run.run_id))
+
+
+def _measured_beside(run: Run) -> list[tuple[Run, list[MeasuredSeries]]]:
+    """Runs of the same host in the same environment, with what tells of acceleration."""
+    if run.host_id is None or run.environment_id is None:
+        return []
+    return _measured(_counted(run.host_id, run.environment_id).exclude(pk=run.pk))
+
+
+def _counted(host_pk: int, environment_pk: int) -> QuerySet[Run]:
+    counted = Run.objects.filter(status=Run.Status.READY, hidden=False)
+    return counted.filter(host_id=host_pk, environment_id=environment_pk).order_by("-id")
+
+
+def _measured(runs: QuerySet[Run]) -> list[tuple[Run, list[MeasuredSeries]]]:
+    """The latest of these runs, with what tells of acceleration."""
+    parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {
+        one.pk: (one, []) for one in runs[:SIBLINGS]
+    }
+    rows = Measurement.objects.filter(
+        run_id__in=parts, series__cipher__in=(*TELLING, *BASELINES), median__isnull=False
+    )
+    for row in rows.select_related("series").order_by("position"):
+        measured = MeasuredSeries(row.series.configuration(), cast(float, row.median))
+        parts[row.run_id][1].append(measured)
+    return list(parts.values())

@@ -1,0 +1,160 @@
+"""Hosts as rows, found or made by how a document names its machine."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, NamedTuple, Self
+
+from django.conf import settings
+from django.db import IntegrityError, connection
+
+from documents.naming import same_name, slug
+from documents.types import HostIdentity
+from store.models import Host, HostAlias, HostName
+
+SLUG_ATTEMPTS = 20
+
+
+Identity = tuple[str, str, bool]
+"""Machine id or "", name or "", published: what leads to one host."""
+
+
+class HostKey(NamedTuple):
+    """What a host is recognised by: its machine id or, where there is none, its name.
+
+    Where several machines share the id, the name tells them apart. Published hosts stand apart
+    and go by their names.
+    """
+
+    machine_id: str | None
+    name: str
+    published: bool
+
+    @classmethod
+    def of(cls, identity: HostIdentity, *, published: bool) -> Self:
+        """The key of the host that a document names."""
+        return cls(None if published else identity.machine_id or None, identity.name, published)
+
+    @property
+    def known_by(self) -> Identity:
+        """Equal for what is one host, and for machines that share an id."""
+        return (self.machine_id, "", False) if self.machine_id else ("", self.name, self.published)
+
+    @property
+    def identities(self) -> tuple[Identity, ...]:
+        """What may lead to its host: the first of these that is stored."""
+        if not self.machine_id:
+            return (self.known_by,)
+        return ((self.machine_id, same_name(self.name), False), self.known_by)
+
+
+HOSTS = """
+SELECT machine_id, machine_name, false, id FROM runs_host WHERE machine_id = ANY(%(machine_ids)s)
+UNION ALL
+SELECT '', name, published, id FROM runs_host WHERE machine_id IS NULL AND name = ANY(%(names)s)
+UNION ALL
+SELECT machine_id, machine_name, false, host_id FROM runs_hostalias
+WHERE machine_id = ANY(%(machine_ids)s)
+UNION ALL
+SELECT '', name, published, host_id FROM runs_hostalias
+WHERE machine_id IS NULL AND name = ANY(%(names)s)
+"""
+"""Identities of hosts, former ones too, and their numbers."""
+
+HOLD = """
+UPDATE runs_run r SET hidden = true, held = true FROM runs_host h
+WHERE r.id = ANY(%(runs)s) AND h.id = r.host_id AND NOT h.approved AND NOT r.hidden
+"""
+"""Keeps runs of hosts that wait for approval out of everything: the one place for that."""
+
+
+def host_parameters(keys: Iterable[HostKey]) -> dict[str, list[str]]:
+    """What `HOSTS` asks for."""
+    machine_ids = [key.machine_id for key in keys if key.machine_id]
+    return {"machine_ids": machine_ids, "names": [key.name for key in keys if not key.machine_id]}
+
+
+def known_hosts(keys: Iterable[HostKey], rows: Iterable[tuple[Any, ...]]) -> dict[HostKey, int]:
+    """Of these keys those that lead to a host, by the rows of `HOSTS`."""
+    numbers: dict[Identity, int] = {row[:3]: row[3] for row in rows}
+    return {
+        key: numbers[identity]
+        for key in keys
+        for identity in reversed(key.identities)
+        if identity in numbers
+    }
+
+
+def listed_name(identity: HostIdentity) -> str:
+    """The name by which the host of a run with this identity is listed once that is processed.
+
+    The run's own, unless an editor replaced that one (`HostName.renames`), or the name leads to
+    a host that is known by another one.
+    """
+    key = HostKey.of(identity, published=False)
+    with connection.cursor() as cursor:
+        cursor.execute(HOSTS, host_parameters([key]))
+        known = known_hosts([key], cursor.fetchall())
+    host = Host.objects.filter(pk__in=known.values()).first()
+    if host is None:
+        return identity.name
+    replaced = HostName.objects.filter(host=host, name=identity.name, renames=False).exists()
+    return host.name if replaced or not key.machine_id else identity.name
+
+
+def host_id(key: HostKey, *, waits: bool) -> int:
+    """The number of a host never seen before, which is stored.
+
+    `waits`: where new hosts need an editor's approval (`CIPHERMARK_APPROVE_HOSTS`), this one does.
+    What people upload themselves they have approved.
+    """
+    approved = not (waits and settings.CIPHERMARK_APPROVE_HOSTS)
+    new = {"name": key.name, "published": key.published, "approved": approved}
+    for _ in range(SLUG_ATTEMPTS):
+        # Another worker may take the slug between the look and the insert.
+        with suppress(IntegrityError):
+            defaults = {**new, "slug": free_slug(key.name)}
+            host, created = Host.objects.get_or_create(**_stored_key(key), defaults=defaults)
+            if created:
+                add_names(host, [key.name])
+            return host.pk
+    raise IntegrityError(f"no free slug for the host {key.name!r}")
+
+
+def _stored_key(key: HostKey) -> dict[str, Any]:
+    """The fields of `Host` that no other has like this."""
+    if not key.machine_id:
+        return {"machine_id": None, "name": key.name, "published": key.published}
+    name = same_name(key.name) if is_shared(key.machine_id) else ""
+    return {"machine_id": key.machine_id, "machine_name": name}
+
+
+def is_shared(machine_id: str) -> bool:
+    """Whether an editor has told machines apart that share this id."""
+    return any(
+        model._default_manager.filter(machine_id=machine_id).exclude(machine_name="").exists()
+        for model in (Host, HostAlias)
+    )
+
+
+def add_names(host: Host, names: Iterable[str], **fields: bool) -> None:
+    """Have these names find the host; `fields` of `HostName`, set on known ones too."""
+    rows = [HostName(host=host, name=name, slug=slug(name), **fields) for name in names]
+    HostName.objects.bulk_create(rows, ignore_conflicts=True)
+    if fields:
+        HostName.objects.filter(host=host, name__in=[row.name for row in rows]).update(**fields)
+
+
+def free_slug(name: str) -> str:
+    """A slug nobody has or had: the name's own, or that with the first free number."""
+    wanted = slug(name)
+    taken = {
+        found
+        for model in (Host, HostAlias)
+        for found in model.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)
+    }
+    if wanted not in taken:
+        return wanted
+    number = 2
+    while f"{wanted}-{number}" in taken:
+        number += 1
+    return f"{wanted}-{number}"

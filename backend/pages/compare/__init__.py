@@ -1,0 +1,1 @@
+"""The compare page and what shows the same: shares and reports."""

@@ -1,0 +1,111 @@
+"""The filters of the compare page: what of their values is shown, and the ways to the others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from pages.page_query import PageAddress
+from questions.known_parameters import FIND
+from results.comparison.facets import Facet, FacetOption
+
+AT_FIRST = 8
+"""Values of a filter that are shown without being asked for: those of most machines."""
+
+AT_MOST = 100
+"""Values shown when more are asked for; whatever is rarer is found by its name."""
+
+MORE = "more"
+
+
+@dataclass(frozen=True)
+class ShownFacet:
+    """A filter with the values in view: the chosen ones, then those of most machines.
+
+    `key` tells it from all others, as `name` does not: several filters are of the parameter `tag`.
+    """
+
+    key: str
+    name: str
+    label: str
+    options: tuple[FacetOption, ...]
+    chosen: tuple[str, ...]
+    total: int
+    find: str
+    """The text that its values are searched for."""
+    unseen: int
+    """Values that fit the search and are not in view."""
+    opened: bool
+    """Whether more values are in view than at first."""
+    more: str
+    """The address that has more of them in view."""
+
+    @property
+    def find_name(self) -> str:
+        """The parameter that searches its values."""
+        return f"{FIND}{self.key}"
+
+    @property
+    def has_search(self) -> bool:
+        """Whether it has more values than anybody likes to read through."""
+        return self.total > AT_FIRST
+
+
+def shown_facets(
+    known: Sequence[Facet], chosen: Mapping[str, tuple[str, ...]], params: QueryDict
+) -> list[ShownFacet]:
+    """The filters that have values."""
+    shown = [_shown(facet, chosen.get(facet.name, ()), params) for facet in known]
+    return [*(facet for facet in shown if facet.options or facet.find), *_untold(known, chosen)]
+
+
+def _untold(known: Sequence[Facet], chosen: Mapping[str, tuple[str, ...]]) -> list[ShownFacet]:
+    """Tags that were asked for and that no machine has: they have to stay in the form."""
+    keys = {facet.tag for facet in known if facet.tag}
+    lost = [value for value in chosen.get("tag", ()) if value.partition(":")[0] not in keys]
+    options = tuple(FacetOption(value, value, 0) for value in lost)
+    if not options:
+        return []
+    return [
+        ShownFacet(
+            "tag", "tag", "Tag", options, tuple(lost), len(options), "", 0, opened=False, more=""
+        )
+    ]
+
+
+def _shown(facet: Facet, values: tuple[str, ...], params: QueryDict) -> ShownFacet:
+    key = f"{facet.name}-{facet.tag}" if facet.tag else facet.name
+    find = params.get(f"{FIND}{key}", "").strip()
+    mine = tuple(value for value in values if not facet.tag or value.startswith(f"{facet.tag}:"))
+    every = _with_absent(facet, mine)
+    on_top = [option for option in every if option.key in mine]
+    fitting = [
+        option
+        for option in sorted(every, key=lambda option: -option.count)
+        if option.key not in mine and find.casefold() in option.label.casefold()
+    ]
+    opened = key in params.getlist(MORE)
+    in_view = fitting[: AT_MOST if opened else AT_FIRST]
+    more = (*params.getlist(MORE), key)
+    return ShownFacet(
+        key=key,
+        name=facet.name,
+        label=facet.label,
+        options=(*on_top, *in_view),
+        chosen=mine,
+        total=len(every),
+        find=find,
+        unseen=len(fitting) - len(in_view),
+        opened=opened,
+        more=PageAddress(params).changed(**{MORE: more}),
+    )
+
+
+def _with_absent(facet: Facet, chosen: tuple[str, ...]) -> tuple[FacetOption, ...]:
+    """The values, those too that were asked for and nothing has."""
+    known = {option.key for option in facet.options}
+    absent = (key for key in chosen if key not in known)
+    return (
+        *facet.options,
+        *(FacetOption(key, key.removeprefix(f"{facet.tag}:"), 0) for key in absent),
+    )

@@ -1,0 +1,1 @@
+"""Hosts, runs and differences between two of them."""

@@ -1,0 +1,269 @@
+"""A host's history on its page: the series to choose from, the chart's marks, the table."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.http import urlencode
+from rest_framework.exceptions import ValidationError
+
+from exports.palette import cipher_order, colour_slot
+from pages.compare.cipher_choice import USUAL_CIPHERS
+from pages.formatting import data_size, quantity, signed_percent
+from pages.hosts.series import configuration, section_label
+from pages.metrics import METRICS, choice
+from pages.page_query import PageAddress, search_text
+from questions.near_names import none_of
+from questions.parameters import comparison_query
+from results.hosts import history as histories
+from results.hosts.history import FoundBreak, FoundChange, History, HistoryQuery, Point
+from results.hosts.runs import MeasurementDetail
+from results.hosts.standing import is_comparable
+from results.selection import ComparisonQuery
+
+SERIES, METRIC, ROWS, FIND = "series", "metric", "rows", "find-series"
+DATES = ("since", "until")
+LATEST_ROWS = 50
+"""Rows of the table unless all are asked for; the chart has every point."""
+MOST_OPTIONS = 150
+"""Series that are offered at once; a host that has more of them offers to search."""
+
+HISTORY_METRICS = tuple(one for one in METRICS if one.key in histories.METRICS)
+
+
+@dataclass(frozen=True)
+class SeriesOption:
+    """A series of the picker: its key in the address, its group and its name within that."""
+
+    key: str
+    section: str
+    label: str
+    detail: MeasurementDetail
+
+    @property
+    def words(self) -> str:
+        """What is searched."""
+        return f"{self.section} {self.label} {self.key}".lower()
+
+
+@dataclass(frozen=True)
+class Picker:
+    """The series that are offered, by configuration; `found` of `total` have the searched text."""
+
+    groups: list[tuple[str, list[SeriesOption]]]
+    text: str
+    found: int
+    total: int
+
+    @property
+    def searchable(self) -> bool:
+        """Whether there are more than can be offered at once."""
+        return self.total > MOST_OPTIONS
+
+    @property
+    def unseen(self) -> int:
+        """How many were found and are not offered."""
+        return max(0, self.found - MOST_OPTIONS)
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A run in the table, with the change or the break that it begins."""
+
+    point: Point
+    median: str
+    change: FoundChange | None
+    breaks: tuple[FoundBreak, ...]
+
+
+def series_key(detail: MeasurementDetail) -> str:
+    """A series in an address: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
+    parts = [detail.tool, detail.method or str(detail.block_size or ""), detail.cipher]
+    parts += [detail.acceleration] if detail.acceleration != "default" else []
+    parts += [detail.operation] if detail.operation != "encrypt" else []
+    parts += [f"threads:{detail.threads}"] if detail.threads != 1 else []
+    parts += [f"mac:{detail.mac}"] if detail.mac else []
+    parts += ["compressed"] if detail.compression else []
+    parts += ["pinned"] if detail.pinned else []
+    parts += [f"to:{detail.target_name}"] if detail.target_name else []
+    parts += [detail.target_kind] if detail.target_kind == "remote" else []
+    return "/".join(parts)
+
+
+def series_options(results: Iterable[MeasurementDetail]) -> list[SeriesOption]:
+    """All series, those of a configuration together, ciphers in the order of their families."""
+    ordered = sorted(
+        (one for one in results if one.median is not None),
+        key=lambda one: (*configuration(one), cipher_order(one.cipher), one.block_size or 0),
+    )
+    return [_option(one) for one in ordered]
+
+
+def _option(detail: MeasurementDetail) -> SeriesOption:
+    size = f", {data_size(detail.block_size)} blocks" if detail.block_size else ""
+    return SeriesOption(series_key(detail), section_label(detail), detail.cipher + size, detail)
+
+
+def picker(options: Iterable[SeriesOption], chosen: SeriesOption, text: str) -> Picker:
+    """The first of those whose name has every word of the text, and the chosen one."""
+    every = list(options)
+    words = text.lower().split() if len(every) > MOST_OPTIONS else []
+    found = [one for one in every if all(word in one.words for word in words)]
+    offered = {one.key for one in (*found[:MOST_OPTIONS], chosen)}
+    by_section = groupby((one for one in every if one.key in offered), key=lambda one: one.section)
+    groups = [(section, list(members)) for section, members in by_section]
+    return Picker(groups, text, len(found), len(every))
+
+
+def default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail | None:
+    """What most readers come for: the first of the usual ciphers, ssh before openssl."""
+    plain = [one for one in results if is_comparable(one)]
+    for tool, usual in USUAL_CIPHERS.items():
+        for cipher in usual:
+            found = [one for one in plain if (one.tool, one.cipher) == (tool, cipher)]
+            if found:
+                return max(found, key=lambda one: (one.method == "pipeline", one.block_size or 0))
+    return next((one for one in results if one.median is not None), None)
+
+
+def history_context(
+    host: str, results: Sequence[MeasurementDetail], params: QueryDict
+) -> dict[str, Any]:
+    """The section of the host's page; raises `ValidationError` for a metric or date that is none.
+
+    A series that the host does not have (any longer) is said to be so, and the default is shown.
+    """
+    known = {option.key: option for option in series_options(results)}
+    default = default_series(results)
+    asked = params.get(SERIES, "")
+    chosen = known.get(asked) or (known[series_key(default)] if default else None)
+    if chosen is None:
+        return {}
+    found = histories.history(_query(host, chosen.detail, params))
+    return {
+        "picker": picker(known.values(), chosen, search_text(params, FIND)),
+        "chosen": chosen,
+        "unknown_series": asked if asked and asked not in known else "",
+        "metrics": HISTORY_METRICS,
+        "metric": choice(HISTORY_METRICS, found.query.series.metric),
+        "dates": [(name, params.get(name, "")[:10]) for name in DATES],
+        "history": found,
+        # One point would be an empty axis.
+        "history_chart": chart_view(found, chosen) if len(found.points) > 1 else None,
+        "steps": list(reversed(found.changes)),
+        "tool_breaks": list(reversed(found.breaks)),
+        **_table(found, params),
+        "api_address": api_address(found),
+    }
+
+
+def _query(host: str, detail: MeasurementDetail, params: QueryDict) -> HistoryQuery:
+    asked = QueryDict(mutable=True)
+    for name in (METRIC, *DATES):
+        asked[name] = params.get(name, "")
+    checked = comparison_query(asked)
+    if checked.metric not in histories.METRICS:
+        raise ValidationError({METRIC: none_of(checked.metric, histories.METRICS)})
+    series = ComparisonQuery(
+        tool=detail.tool,
+        metric=checked.metric,
+        ciphers=(detail.cipher,),
+        block_size=detail.block_size,
+        operation=detail.operation,
+        method=detail.method,
+        mac=detail.mac or None,
+        compression=detail.compression,
+        target_kind=detail.target_kind,
+        acceleration=detail.acceleration,
+        threads=detail.threads,
+        filters={"host": (host,)},
+        since=checked.since,
+        until=checked.until,
+    )
+    pinned = detail.pinned if detail.tool == "ssh" else None
+    return HistoryQuery(series, pinned=pinned, target_name=detail.target_name)
+
+
+def _table(found: History, params: QueryDict) -> dict[str, Any]:
+    every = params.get(ROWS) == "all"
+    points = list(reversed(found.points))
+    shown = points if every else points[:LATEST_ROWS]
+    changes = {one.point.run_id: one for one in found.changes}
+    return {
+        "rows": [
+            TableRow(
+                point,
+                quantity(point.median, found.unit),
+                changes.get(point.run_id),
+                tuple(one for one in found.breaks if one.point.run_id == point.run_id),
+            )
+            for point in shown
+        ],
+        "more_rows": len(points) - len(shown),
+        "all_rows_address": PageAddress(params).changed(rows="all") + "#history",
+    }
+
+
+def api_address(found: History) -> str:
+    """The same history as the API gives it."""
+    series = found.query.series
+    ssh = ("method", "mac", "target_kind")
+    names = ssh if series.tool == "ssh" else ("block_size", "operation", "threads")
+    asked = {
+        "host": found.query.host,
+        "tool": series.tool,
+        "cipher": found.query.cipher,
+        "metric": series.metric,
+        **{name: getattr(series, name) for name in (*names, "acceleration")},
+        "compression": "1" if series.compression else None,
+        "pinned": None if found.query.pinned is None else str(int(found.query.pinned)),
+        "target_name": found.query.target_name,
+        **{name: moment.isoformat() for name in DATES if (moment := getattr(series, name))},
+    }
+    query = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
+    return f"{reverse('api:trends')}?{query}"
+
+
+def chart_view(found: History, chosen: SeriesOption) -> dict[str, Any]:
+    """What the chart draws (`HistoryView` in frontend/src/history.ts)."""
+    return {
+        "label": chosen.label,
+        "unit": found.unit,
+        "slot": colour_slot(found.query.cipher),
+        "points": [
+            {
+                "at": int(point.started_at.timestamp() * 1000),
+                "median": point.median,
+                "spread": point.spread,
+                "n": point.n,
+                "noisy": point.noisy,
+                "conditions": len(point.conditions),
+                "environment": point.environment,
+            }
+            for point in found.points
+        ],
+        "marks": [*map(_change_mark, found.changes), *map(_break_mark, found.breaks)],
+    }
+
+
+def _change_mark(found: FoundChange) -> dict[str, Any]:
+    change = found.change
+    return {
+        "index": change.index,
+        "kind": "change" if change.confirmed else "unconfirmed",
+        "label": signed_percent(change.ratio),
+        "words": change.words,
+    }
+
+
+def _break_mark(found: FoundBreak) -> dict[str, Any]:
+    broken = found.broken
+    return {
+        "index": broken.index,
+        "kind": "break",
+        "label": "tool changed",
+        "words": broken.words,
+    }

@@ -1,0 +1,221 @@
+"""Measurements of a run or a host, arranged for reading: one section per configuration."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.http import QueryDict
+
+from exports.palette import cipher_order, colour_slot, short_names
+from pages.compare.charts.figure import rows_height
+from pages.formatting import data_size
+from pages.page_query import PageAddress, page_number
+from results.hosts.latest import LatestResult
+from results.hosts.runs import MeasurementDetail
+
+SERIES_ON_PAGE = 250
+"""Series of a run on one page: a thorough run has about as many, the largest 5,000."""
+
+SERIES_UNFOLDED = 60
+"""Up to so many are shown unfolded; of more only the first section is."""
+
+TOOL_NAMES = {"ssh": "SSH", "openssl": "OpenSSL"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Measurements that differ in cipher and block size alone."""
+
+    tool: str
+    label: str
+    usual: bool
+    rows: tuple[MeasurementDetail, ...]
+
+    @property
+    def has_normalised(self) -> bool:
+        """Whether any row has a normalised rate."""
+        return any(row.normalised is not None for row in self.rows)
+
+    @property
+    def has_cpu_seconds(self) -> bool:
+        """Whether CPU time was measured."""
+        return any(row.cpu_seconds_per_gb is not None for row in self.rows)
+
+    @property
+    def has_negotiated(self) -> bool:
+        """Whether ssh's log told what was agreed."""
+        return any(row.negotiated_mac or row.negotiated_kex for row in self.rows)
+
+
+def configuration(row: MeasurementDetail) -> tuple[Any, ...]:
+    """Everything but cipher and block size; ssh, plain and default configurations come first."""
+    return (
+        row.tool != "ssh",
+        row.acceleration != "default",
+        row.target_kind == "remote",
+        row.compression,
+        row.mac,
+        row.pinned,
+        row.operation != "encrypt",
+        row.threads,
+        row.method,
+        row.target_name,
+    )
+
+
+def section_label(row: MeasurementDetail) -> str:
+    """The configuration in words: "SSH, pipeline, loopback"."""
+    words = [TOOL_NAMES.get(row.tool, row.tool)]
+    if row.tool == "ssh":
+        words += [row.method, f"to {row.target_name}" if row.target_name else row.target_kind]
+    else:
+        words += [row.operation, f"{row.threads} thread{'' if row.threads == 1 else 's'}"]
+    words.append("AES instructions turned off" if row.acceleration == "masked" else "")
+    words.append(f"MAC {row.mac}" if row.mac else "")
+    words.append("with compression" if row.compression else "")
+    words.append("each end pinned to a core" if row.pinned else "")
+    return ", ".join(word for word in words if word)
+
+
+def sections(measurements: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
+    """The measurements by configuration, ciphers in the order of their families."""
+    return _sections(_ordered(measurements))
+
+
+def _ordered(measurements: Iterable[MeasurementDetail]) -> list[MeasurementDetail]:
+    return sorted(
+        measurements,
+        key=lambda row: (*configuration(row), cipher_order(row.cipher), row.block_size or 0),
+    )
+
+
+def _sections(ordered: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
+    return tuple(_section(tuple(rows)) for _, rows in groupby(ordered, key=configuration))
+
+
+@dataclass(frozen=True)
+class SeriesPage:
+    """Some of the series of a run; `first` and `last` count from 1."""
+
+    sections: tuple[Section, ...]
+    total: int
+    first: int
+    last: int
+    earlier: str | None
+    later: str | None
+
+    @property
+    def open_all(self) -> bool:
+        """Whether all of it can be shown unfolded."""
+        return self.last - self.first < SERIES_UNFOLDED
+
+
+def series_page(measurements: Sequence[MeasurementDetail], params: QueryDict) -> SeriesPage:
+    """The series of the page that the address asks for; one beyond the last is the last."""
+    ordered = _ordered(measurements)
+    pages = max(1, -(-len(ordered) // SERIES_ON_PAGE))
+    number = min(page_number(params), pages)
+    start = (number - 1) * SERIES_ON_PAGE
+    rows = ordered[start : start + SERIES_ON_PAGE]
+    address = PageAddress(params)
+    return SeriesPage(
+        _sections(rows),
+        len(ordered),
+        start + 1,
+        start + len(rows),
+        address.changed(page=str(number - 1)) if number > 1 else None,
+        address.changed(page=str(number + 1)) if number < pages else None,
+    )
+
+
+def _section(rows: tuple[MeasurementDetail, ...]) -> Section:
+    first = rows[0]
+    usual = not (first.mac or first.compression or first.target_kind == "remote")
+    return Section(
+        first.tool,
+        section_label(first),
+        usual and first.operation == "encrypt" and first.threads == 1,
+        rows,
+    )
+
+
+@dataclass(frozen=True)
+class ToolChart:
+    """A chart of one tool's results: ssh and openssl rates never share an axis."""
+
+    id: str
+    name: str
+    view: dict[str, Any]
+
+    @property
+    def height(self) -> int:
+        """The room that is kept for it, in CSS pixels."""
+        return rows_height(self.view["comparison"]["groups"])
+
+    @property
+    def doubts(self) -> bool:
+        """Whether any of its figures is doubtful."""
+        groups = self.view["comparison"]["groups"]
+        return any("doubtful" in one for group in groups for one in group["values"].values())
+
+
+def tool_charts(latest: Iterable[LatestResult]) -> tuple[ToolChart, ...]:
+    """A chart for each tool that has usual results."""
+    usual = [section for section in sections(one.detail for one in latest) if section.usual]
+    return tuple(
+        ToolChart(
+            f"chart-view-{tool}",
+            TOOL_NAMES[tool],
+            _chart_view(tool, [one for one in usual if one.tool == tool]),
+        )
+        for tool in TOOL_NAMES
+        if any(one.tool == tool for one in usual)
+    )
+
+
+def _chart_view(tool: str, of_tool: list[Section]) -> dict[str, Any]:
+    groups = [_chart_group(number, one) for number, one in enumerate(of_tool)]
+    ciphers = sorted({name for group in groups for name in group["values"]}, key=cipher_order)
+    return {
+        "comparison": {
+            "tool": tool,
+            "group_by": "series",
+            "metric": "throughput",
+            "unit": "B/s",
+            "profile": None,
+            "ciphers": ciphers,
+            "groups": groups,
+            "excluded": {},
+        },
+        "colours": {cipher: colour_slot(cipher) for cipher in ciphers},
+        "names": dict(short_names(ciphers)),
+        "measured_here": [],
+        "notes": {group["key"]: "" for group in groups},
+        "scale": "linear",
+    }
+
+
+def _chart_group(number: int, section: Section) -> dict[str, Any]:
+    """One section as a group of the chart; of openssl only the largest block size."""
+    sizes = [row.block_size for row in section.rows if row.block_size]
+    largest = max(sizes, default=None)
+    rows = [row for row in section.rows if row.median is not None and row.block_size == largest]
+    size = f", {data_size(largest)} blocks" if largest else ""
+    return {
+        "key": str(number),
+        "label": section.label + size,
+        "hosts": 1,
+        "values": {
+            row.cipher: {
+                "median": row.median,
+                "q1": row.median,
+                "q3": row.median,
+                "min": row.minimum,
+                "max": row.maximum,
+                "n": 1,
+                **({"doubtful": 1} if row.doubtful else {}),
+            }
+            for row in rows
+        },
+    }

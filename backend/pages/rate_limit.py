@@ -1,0 +1,51 @@
+"""429 for pages: too many requests from one address, or too many wrong passwords."""
+
+from collections.abc import Callable
+from typing import Any
+
+from axes.helpers import get_cool_off
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from access.addresses import client_address, network_of
+from access.request_counts import seconds_to_wait
+
+COUNTED_ELSEWHERE = "/api/"
+"""The API counts its own requests, each token for itself."""
+
+
+class ThrottleMiddleware:
+    """Counts the requests for pages by address, and attempts to sign in apart from them."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on, unless it is one too many."""
+        if request.path.startswith(COUNTED_ELSEWHERE):
+            return self.get_response(request)
+        who = network_of(client_address(request))
+        if request.method == "POST" and request.path == reverse("login"):
+            wait = seconds_to_wait("sign-in", who, settings.CIPHERMARK_SIGN_IN_RATE)
+        else:
+            wait = seconds_to_wait("address", who, settings.CIPHERMARK_ADDRESS_RATE)
+        if wait is not None:
+            return _slow_down(request, wait)
+        return self.get_response(request)
+
+
+def _slow_down(request: HttpRequest, seconds: int, locked_out: bool = False) -> HttpResponse:
+    context = {"minutes": -(-seconds // 60), "locked_out": locked_out}
+    answer = render(request, "pages/slow_down.html", context, status=429)
+    answer["Retry-After"] = str(seconds)
+    return answer
+
+
+def locked_out(
+    request: HttpRequest, response: HttpResponse | None = None, credentials: Any = None
+) -> HttpResponse:
+    """In place of the sign-in form, after five wrong passwords."""
+    cool_off = get_cool_off(request)
+    return _slow_down(request, int(cool_off.total_seconds()) if cool_off else 60, locked_out=True)

@@ -1,0 +1,1 @@
+"""Reference profiles: made from a run or the fleet, described, compared."""

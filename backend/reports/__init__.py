@@ -1,0 +1,1 @@
+"""What people take away: files, made at once or in the background, and shares."""

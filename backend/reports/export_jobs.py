@@ -1,0 +1,224 @@
+"""The life of an export in the background: asked for, made, fetched, expired.
+
+A file appears under its name when it is whole, and never without its row: what is cancelled,
+fails or is left by a worker that died is deleted. Rows done and the wish to stop go through the
+cache, because the connection that copies the rows can do nothing else meanwhile.
+"""
+
+import errno
+import logging
+import os
+import shutil
+import time
+from collections.abc import Generator
+from contextlib import closing
+from datetime import timedelta
+from typing import BinaryIO
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError, transaction
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+
+from access.export_quota import check_room, of_asker, remember_network, too_old, wait_for_turn
+from reports.export_parameters import export_of
+from reports.exporting import csv_chunks, write_xlsx
+from store.models import ExportJob
+
+logger = logging.getLogger(__name__)
+
+KEPT = timedelta(days=3)
+"""How long a finished file is there to be fetched."""
+
+LEAST_FREE_BYTES = 1 << 30
+"""Of the disk: the database may be on the same one, and what it cannot write is lost."""
+
+MOST_ATTEMPTS = 3
+PULSE_SECONDS = 0.5
+PULSE_LASTS_SECONDS = 60
+"""A maker that has not been heard of for so long is dead."""
+
+LOST_AFTER = timedelta(seconds=30)
+
+
+class Stopped(Exception):
+    """Somebody wishes that the export should not go on."""
+
+
+def unfinished(jobs: QuerySet[ExportJob]) -> QuerySet[ExportJob]:
+    """Those that are waiting or running."""
+    return jobs.filter(status__in=(ExportJob.Status.WAITING, ExportJob.Status.RUNNING))
+
+
+def open_job(job: ExportJob, network: str, own: QuerySet[ExportJob]) -> ExportJob:
+    """Store a new job, or return the one among the asker's `own` that is making the same file.
+
+    `network` is where the request comes from: the limits of visitors without an account are
+    counted by it. Raises `TooManyExports` when the asker has too many under way.
+    """
+    with transaction.atomic():
+        wait_for_turn()
+        asked = {"kind": job.kind, "format": job.format, "query": job.query, "site": job.site}
+        same = unfinished(own).filter(**asked).first()
+        if same is not None:
+            return same
+        check_room(job, list(unfinished(of_asker(job))), network)
+        job.save()
+    remember_network(job, network, KEPT.total_seconds())
+    ended = of_asker(job).filter(status__in=(ExportJob.Status.READY, ExportJob.Status.FAILED))
+    for old in too_old(job, list(ended), network):
+        delete_job(old)
+    return job
+
+
+def delete_job(job: ExportJob) -> None:
+    """Cancel it or forget it: the row, the file and, if it is being made, the making."""
+    cache.set(job.stop_key, 1, PULSE_LASTS_SECONDS)
+    with transaction.atomic():
+        ExportJob.objects.select_for_update().filter(pk=job.pk).delete()
+        job.path.unlink(missing_ok=True)
+        job.part.unlink(missing_ok=True)
+
+
+def another_runs(job_pk: int) -> bool:
+    """Whether a live worker is making another file; one at a time leaves room for runs."""
+    running = ExportJob.objects.filter(status=ExportJob.Status.RUNNING).exclude(pk=job_pk)
+    return any(cache.get(job.pulse_key) is not None for job in running)
+
+
+def make(job_pk: int) -> None:
+    """Make the file of a waiting job; nothing is left of it but what is whole."""
+    job = _begin(job_pk)
+    if job is None:
+        return
+    try:
+        _write(job)
+        _finish(job)
+    except Stopped:
+        logger.info("export %s was cancelled", job.job_id)
+    except SoftTimeLimitExceeded:
+        _fail(job, "Making the file took longer than an hour: ask for fewer rows.")
+    except OSError as error:
+        _fail(job, f"The file could not be written: {error.strerror or error}.")
+    except DatabaseError as error:
+        logger.warning("export %s failed: %s", job.job_id, error)
+        _fail(job, "The database could not bring the rows; the server's log has the reason.")
+    except ValidationError as error:
+        _fail(job, f"The question is not valid any more: {error.detail}")
+    finally:
+        job.part.unlink(missing_ok=True)
+        cache.delete(job.pulse_key)
+
+
+def _begin(job_pk: int) -> ExportJob | None:
+    """The job, now running; None where there is nothing to begin."""
+    with transaction.atomic():
+        waiting = ExportJob.objects.select_for_update().filter(status=ExportJob.Status.WAITING)
+        job = waiting.filter(pk=job_pk).first()
+        if job is None:
+            return None
+        job.status = ExportJob.Status.RUNNING
+        job.attempts += 1
+        job.begun_at = timezone.now()
+        job.save()
+    cache.set(job.pulse_key, 0, PULSE_LASTS_SECONDS)
+    return job
+
+
+def _write(job: ExportJob) -> None:
+    workbook = job.format == ExportJob.Format.XLSX
+    export = export_of(job.kind, QueryDict(job.query), job.site, workbook=workbook)
+    job.rows_total = export.count()
+    ExportJob.objects.filter(pk=job.pk).update(rows_total=job.rows_total)
+    settings.EXPORTS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with job.part.open("wb") as file:
+        steps = write_xlsx(export, file) if workbook else _csv_steps(csv_chunks(export), file)
+        with closing(steps):
+            pulse = 0.0
+            for done in steps:
+                if time.monotonic() - pulse >= PULSE_SECONDS:
+                    pulse = time.monotonic()
+                    _show_life(job, done)
+
+
+def _csv_steps(chunks: Generator[tuple[bytes, int]], file: BinaryIO) -> Generator[int]:
+    done = 0
+    with closing(chunks):
+        for chunk, rows in chunks:
+            file.write(chunk)
+            done += rows
+            yield done
+
+
+def _show_life(job: ExportJob, done: int) -> None:
+    if cache.get(job.stop_key):
+        raise Stopped
+    if shutil.disk_usage(settings.EXPORTS_DIR).free < LEAST_FREE_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    cache.set(job.pulse_key, done, PULSE_LASTS_SECONDS)
+
+
+def _finish(job: ExportJob) -> None:
+    """The file under its name, unless the job was deleted meanwhile."""
+    with transaction.atomic():
+        if not ExportJob.objects.select_for_update().filter(pk=job.pk).exists():
+            raise Stopped
+        job.size_bytes = job.part.stat().st_size
+        job.part.replace(job.path)
+        _end(job, ExportJob.Status.READY)
+
+
+def _fail(job: ExportJob, sentence: str) -> None:
+    job.failure = sentence
+    with transaction.atomic():
+        if ExportJob.objects.select_for_update().filter(pk=job.pk).exists():
+            _end(job, ExportJob.Status.FAILED)
+
+
+def _end(job: ExportJob, status: str) -> None:
+    job.status = status
+    job.finished_at = timezone.now()
+    job.expires_at = job.finished_at + KEPT
+    job.save()
+
+
+def lost_jobs() -> list[ExportJob]:
+    """Jobs to be begun (again): their task, or the worker that made them, is lost.
+
+    One that was begun too often without an end fails instead.
+    """
+    early = timezone.now() - LOST_AFTER
+    running = Q(status=ExportJob.Status.RUNNING, begun_at__lt=early)
+    for job in ExportJob.objects.filter(running):
+        if cache.get(job.pulse_key) is not None:
+            continue
+        if job.attempts >= MOST_ATTEMPTS:
+            _fail(job, f"Making the file was begun {MOST_ATTEMPTS} times and never ended.")
+        else:
+            again = ExportJob.objects.filter(pk=job.pk, attempts=job.attempts).filter(running)
+            again.update(status=ExportJob.Status.WAITING)
+    waiting = ExportJob.objects.filter(status=ExportJob.Status.WAITING, created_at__lt=early)
+    return list(waiting.order_by("id"))
+
+
+def delete_expired() -> None:
+    """Forget jobs past their time, and files that belong to none."""
+    for job in ExportJob.objects.filter(expires_at__lt=timezone.now()):
+        delete_job(job)
+    folder = settings.EXPORTS_DIR
+    if not folder.is_dir():
+        return
+    # The names first: a file made after this belongs to a job that is in the list then.
+    found = [path for path in folder.iterdir() if path.is_file()]
+    known = {
+        path
+        for job in ExportJob.objects.all()
+        for path in ((job.part,) if job.unfinished else (job.path,))
+    }
+    for path in found:
+        if path not in known:
+            path.unlink(missing_ok=True)

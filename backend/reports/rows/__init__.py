@@ -1,0 +1,1 @@
+"""Rows of files, written by the database."""

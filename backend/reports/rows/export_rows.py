@@ -1,0 +1,238 @@
+"""Measurements and tries as rows of files: one statement of runs, series and results.
+
+The statement is made of the closed lists of `exports.columns`; what users sent is a parameter.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from exports.columns import StoredColumn
+from reports.rows.export_selection import (
+    Selection,
+    result_conditions,
+    run_conditions,
+    series_conditions,
+)
+from results.selection import Where, dimension_value
+from store.models import ReferenceProfile
+from store.models.dimension import DIMENSIONS, OF_LIBRARIES
+from store.models.run import COUNTED
+from store.statements import Relation, fetch_rows
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the figures come from: the site's address without a slash, and what divides them."""
+
+    site: str
+    profile: ReferenceProfile | None
+
+    @property
+    def named(self) -> list[Any]:
+        """The values of `v`, in the order of its columns."""
+        profile = self.profile
+        return [self.site, *((profile.name, profile.pk) if profile else (None, None))]
+
+
+class RowFormat(Protocol):
+    """How SQL writes a row (`reports.rows.export_formats`)."""
+
+    def groups(self, columns: Sequence[StoredColumn]) -> list[tuple[str, str]]:
+        """Level and text expression of each part of a row; neighbours of one level are one."""
+
+    def row(self, parts: Sequence[str]) -> str:
+        """The row made of these parts, as one text."""
+
+
+DIMENSION_JOINS = "\n".join(
+    f"LEFT JOIN runs_dimensionvalue {name} ON {name}.id = {value}"
+    for name, value in (
+        *((name, dimension_value(name, "openssl")) for name in DIMENSIONS),
+        *((of_ssh, dimension_value(name, "ssh")) for name, of_ssh in OF_LIBRARIES.items()),
+    )
+)
+"""Every dimension's value by the name of the dimension, and ssh's own library by its name."""
+
+LIBRARY_COLUMNS = ", ".join(f"e.{name}_id" for pair in OF_LIBRARIES.items() for name in pair)
+"""Of a run: what its figures are filtered by, by their tools."""
+
+INDEX_JOINS = """
+LEFT JOIN runs_runspeedindex ssh
+    ON ssh.run_id = r.id AND ssh.tool = 'ssh' AND ssh.profile_id = v.profile_id
+LEFT JOIN runs_runspeedindex openssl_index
+    ON openssl_index.run_id = r.id AND openssl_index.tool = 'openssl'
+    AND openssl_index.profile_id = v.profile_id
+"""
+
+_NOTHING: Mapping[str, Sequence[str]] = {"run": (), "series": ()}
+
+_SERIES = """
+JOIN chosen_series s ON s.id = m.series_id
+LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
+"""
+
+_OF_RUNS = """
+SELECT g.rows, g.text FROM chosen_runs r CROSS JOIN LATERAL (
+    SELECT count(*)::int AS rows, string_agg({row}, '' ORDER BY m.series_id) AS text
+    FROM runs_measurement m {series}
+    WHERE m.run_id = r.id AND {where}
+) g WHERE g.rows > 0
+"""
+"""Rows of measurements, those of one run as one text: by the key's index, the first at once.
+
+In single rows PostgreSQL and Python would spend most of the time on handing them over.
+"""
+
+_OF_TRIES = """
+SELECT g.rows, g.text FROM chosen_runs r
+CROSS JOIN LATERAL (
+    SELECT m.*, one.body
+    FROM runs_rundocument d
+    CROSS JOIN json_array_elements(
+        ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json -> 'measurements'
+    ) WITH ORDINALITY one(body, place)
+    JOIN runs_measurement m ON m.run_id = d.run_id AND m.position = one.place - 1
+    WHERE d.run_id = r.id ORDER BY m.series_id
+) m
+{series}
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS rows, string_agg({row}, '' ORDER BY t.number) AS text
+    FROM json_array_elements(m.body -> 'samples') WITH ORDINALITY t(body, number)
+) g WHERE {where} AND g.rows > 0
+"""
+"""Rows of tries, those of one measurement as one text; each document is read once."""
+
+
+def _runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> Relation:
+    """The runs, latest received first, with these expressions as c0, c1, ...
+
+    Of votes each run has the numbers of its series that vote, `voted`.
+    """
+    where, votes, voted = run_conditions(selection), "", ""
+    if selection.voting is not None:
+        where, votes = Where([COUNTED], []), "JOIN votes ON votes.run_id = r.id"
+        voted = ", votes.series AS voted"
+    made = "".join(f", {expression} AS c{number}" for number, expression in enumerate(expressions))
+    sql = f"""
+        SELECT r.id, ssh.index AS ssh_index, openssl_index.index AS openssl_index,
+            {LIBRARY_COLUMNS}{voted}{made}
+        FROM (SELECT %s::text AS site, %s::text AS profile, %s::bigint AS profile_id) v
+        CROSS JOIN runs_run r {votes}
+        JOIN runs_host h ON h.id = r.host_id
+        JOIN runs_environment e ON e.id = r.environment_id
+        {DIMENSION_JOINS} {INDEX_JOINS}
+        WHERE {where.text} ORDER BY r.id DESC
+    """  # noqa: S608 - closed lists
+    return Relation(sql, (*origin.named, *where.parameters))
+
+
+def _series(selection: Selection, expressions: Sequence[str]) -> Relation:
+    where = series_conditions(selection)
+    made = "".join(f", {expression} AS c{number}" for number, expression in enumerate(expressions))
+    sql = f"SELECT s.id, s.tool, s.mac{made} FROM runs_series s WHERE {where.text}"  # noqa: S608
+    return Relation(sql, tuple(where.parameters))
+
+
+def _results(selection: Selection) -> Where:
+    """Which measurements of a chosen run; what votes has been decided with its run."""
+    if selection.voting is not None:
+        return Where(["m.series_id = ANY(r.voted)"], [])
+    return result_conditions(selection, "r")
+
+
+def _values(
+    columns: Sequence[StoredColumn], form: RowFormat
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The parts of a row; and by level the expressions that are made once and that they name.
+
+    A part of the run that depends on the tool is made for both, not for each row.
+    """
+    made: dict[str, list[str]] = {"run": [], "series": []}
+
+    def named(level: str, expression: str) -> str:
+        if level not in made:
+            return expression
+        made[level].append(expression)
+        return f"{level[0]}.c{len(made[level]) - 1}"
+
+    values = []
+    of_ssh = form.groups([column.of_ssh for column in columns])
+    for (level, own), (_, ssh) in zip(form.groups(columns), of_ssh, strict=True):
+        value = named(level, own)
+        if ssh != own:
+            value = f"CASE s.tool WHEN 'ssh' THEN {named(level, ssh)} ELSE {value} END"
+        values.append(value)
+    return values, made
+
+
+def rows_statement(
+    selection: Selection,
+    origin: Origin,
+    columns: Sequence[StoredColumn],
+    form: RowFormat,
+    *,
+    tries: bool = False,
+) -> Relation:
+    """Rows of measurements (or tries) as texts of several, each with their number.
+
+    What depends on the run or the series alone is made once for each of them.
+    """
+    values, made = _values(columns, form)
+    parts, where = chosen_parts(selection, origin, made), _results(selection)
+    rows = (_OF_TRIES if tries else _OF_RUNS).format(
+        row=form.row(values), series=_SERIES, where=where.text
+    )
+    return Relation(f"{parts.sql} {rows}", (*parts.parameters, *where.parameters))
+
+
+def text_bytes(selection: Selection, origin: Origin, columns: Sequence[StoredColumn]) -> int:
+    """How many bytes of text these rows repeat of their runs, before anything is escaped.
+
+    Runs have the longest texts by far; each is measured once. Of a selection that was counted:
+    it looks at all of its rows.
+    """
+    texts = [one.sql for one in columns if one.kind == "text" and one.level == "run"]
+    lengths = " + ".join(f"coalesce(octet_length({sql}), 0)" for sql in texts) or "0"
+    parts = chosen_parts(selection, origin, {"run": (lengths,), "series": ()})
+    where = _results(selection)
+    sql = f"""
+        {parts.sql}
+        SELECT coalesce(sum(r.c0), 0) FROM chosen_runs r
+        JOIN runs_measurement m ON m.run_id = r.id {_SERIES}
+        WHERE {where.text}
+    """  # noqa: S608 - closed lists
+    return int(fetch_rows(sql, (*parts.parameters, *where.parameters))[0][0])
+
+
+def chosen_parts(
+    selection: Selection, origin: Origin, made: Mapping[str, Sequence[str]] = _NOTHING
+) -> Relation:
+    """WITH `votes`, where only those are wanted, `chosen_runs` and `chosen_series`."""
+    parts = [
+        ("chosen_runs", _runs(selection, origin, made["run"])),
+        ("chosen_series", _series(selection, made["series"])),
+    ]
+    if selection.voting is not None:
+        parts.insert(0, ("votes", selection.voting.by_run))
+    named = ", ".join(f"{name} AS MATERIALIZED ({part.sql})" for name, part in parts)
+    return Relation(f"WITH {named}", tuple(one for _, part in parts for one in part.parameters))
+
+
+def count_rows(selection: Selection, *, tries: bool = False, most: int | None = None) -> int:
+    """How many measurements (or tries) a file would have; counting ends beyond `most`."""
+    if selection.voting is not None and not tries:
+        return len(selection.voting.runs)
+    parts, where = chosen_parts(selection, Origin("", None)), _results(selection)
+    limit = "" if most is None else f"LIMIT {most + 1:d}"
+    sql = f"""
+        {parts.sql}
+        SELECT coalesce(sum(n), 0) FROM (
+            SELECT {"m.n" if tries else "1"} AS n FROM chosen_runs r
+            JOIN runs_measurement m ON m.run_id = r.id
+            JOIN chosen_series s ON s.id = m.series_id
+            LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
+            WHERE {where.text} {limit}
+        ) counted
+    """  # noqa: S608 - closed lists
+    return int(fetch_rows(sql, (*parts.parameters, *where.parameters))[0][0])

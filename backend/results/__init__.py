@@ -1,0 +1,1 @@
+"""Questions to what is stored, from the columnar copy and from PostgreSQL. Reads only."""

@@ -1,0 +1,264 @@
+"""This process's copy, brought up to date before each question.
+
+    with questions() as ask:
+        rows = ask("SELECT ... FROM result ...", {"tool": "ssh"})
+
+All that is asked inside one block is answered from one state of the data: every change that was
+committed before the block began, and none that was not.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from results.analytics.copy import (
+    Duck,
+    apply,
+    empty_copy,
+    filled_copy,
+    is_too_much,
+    lock_down,
+    read_everything,
+)
+from results.analytics.snapshot import USABLE_SECONDS, read_snapshot
+from results.analytics.unseen_changes import State, changes_since, present_state
+from store.outage import AnalyticsUnavailable
+from store.snapshot import one_moment
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 5.0
+"""How long a question waits for a copy that is being built."""
+
+SAID_EVERY_SECONDS = 10.0
+
+
+@dataclass
+class Ask:
+    """A block of questions: called with a statement and its parameters, it gives the rows.
+
+    `kept`: what questions of the block share.
+    """
+
+    duck: Duck
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        return self.duck.execute(statement, dict(parameters)).fetchall()
+
+
+@dataclass
+class Copy:
+    """A filled copy, the state of PostgreSQL that it was read in, and when it was last followed."""
+
+    duck: Duck
+    state: State
+    followed_at: float = field(default_factory=time.time)
+
+
+@dataclass
+class Engine:
+    """The copy of one process. `lock` is held while it is changed or looked up."""
+
+    process: int = field(default_factory=os.getpid)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    copy: Copy | None = None
+    building: "Future[Copy] | None" = None
+
+    @contextmanager
+    def questions(self) -> Iterator[Ask]:
+        """See the module. `AnalyticsUnavailable` while the copy is built, or when it fails."""
+        try:
+            # A transaction may see, or have made, what others must not: nothing of it is kept.
+            if connection.in_atomic_block:
+                with self._followed_in_passing() as duck:
+                    yield Ask(duck)
+            else:
+                with self._reader() as duck:
+                    yield Ask(duck)
+        except duckdb.OutOfMemoryException as error:
+            logger.warning("a question needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
+            words = "This question needs more memory than CIPHERMARK_ANALYTICS_MEMORY allows"
+            raise AnalyticsUnavailable(words) from None
+        except (duckdb.FatalException, duckdb.InternalException) as error:
+            logger.exception("the analytics copy failed and is built again")
+            self.forget()
+            raise AnalyticsUnavailable("The analytics copy is being built again") from error
+
+    def forget(self) -> None:
+        """Build a new copy for the next question."""
+        with self.lock:
+            self.copy = self.building = None
+
+    @contextmanager
+    def _reader(self) -> Iterator[Duck]:
+        """A cursor whose transaction sees what PostgreSQL has committed by now."""
+        reader = None
+        while reader is None:
+            copy = self._present()
+            with self.lock:
+                if self.copy is copy and self._follow(copy):
+                    reader = _begun(copy.duck)
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    def _follow(self, copy: Copy) -> bool:
+        """Bring the copy up to date; False, and it is forgotten, when too much has changed."""
+        with connection.cursor() as cursor:
+            changes = changes_since(cursor, copy.state)
+        is_forgotten = time.time() - copy.followed_at > USABLE_SECONDS
+        copy.followed_at = time.time()
+        if not changes and not is_forgotten:
+            return True
+        if is_forgotten or is_too_much(changes):
+            self.forget()
+            return False
+        with one_moment(), connection.cursor() as cursor:
+            changes = changes_since(cursor, copy.state)
+            with _transaction(copy.duck):
+                apply(copy.duck, cursor, changes)
+        copy.state = changes.state
+        return True
+
+    @contextmanager
+    def _followed_in_passing(self) -> Iterator[Duck]:
+        """A cursor that sees what the caller's transaction sees; nothing of that is kept."""
+        copy = self._present()
+        with self.lock, connection.cursor() as cursor:
+            changes = changes_since(cursor, copy.state)
+            if is_too_much(changes):
+                duck = filled_copy(cursor)
+            else:
+                duck = _begun(copy.duck)
+                apply(duck, cursor, changes)
+            try:
+                yield duck
+            finally:
+                duck.close()  # without a commit
+
+    def _present(self) -> Copy:
+        """The copy as it was left, or a new one."""
+        with self.lock:
+            if self.copy is not None:
+                return self.copy
+            if self.building is None:
+                self.building = _in_background()
+            building = self.building
+        try:
+            made = building.result(timeout=PATIENCE_SECONDS)
+        except NotYet:
+            raise AnalyticsUnavailable("The figures are being prepared") from None
+        except Exception:
+            with self.lock:
+                if self.building is building:
+                    self.building = None
+            raise
+        with self.lock:
+            if self.building is building:
+                self.copy, self.building = made, None
+        return made
+
+
+def _begun(duck: Duck) -> Duck:
+    """A cursor in a transaction that sees the copy as it is now."""
+    cursor = duck.cursor()
+    cursor.begin()
+    cursor.execute("SELECT 1 FROM run LIMIT 0")  # it begins with its first statement
+    return cursor
+
+
+@contextmanager
+def _transaction(duck: Duck) -> Iterator[None]:
+    duck.begin()
+    try:
+        yield
+        duck.commit()
+    except BaseException:
+        duck.rollback()
+        raise
+
+
+def _in_background() -> "Future[Copy]":
+    """Build a copy by another connection to PostgreSQL: whoever asked may stop waiting."""
+    future: Future[Copy] = Future()
+    asking = connections[DEFAULT_DB_ALIAS]
+
+    def run() -> None:
+        own = asking.copy()  # a connection belongs to the thread that makes it
+        try:
+            future.set_result(build(own))
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            future.set_exception(error)
+        finally:
+            own.close()
+
+    threading.Thread(target=run, name="analytics", daemon=True).start()
+    return future
+
+
+def build(own: BaseDatabaseWrapper) -> Copy:
+    """A copy from a snapshot, or of all that PostgreSQL has now."""
+    begun = said = time.monotonic()
+    done = 0
+    with own.cursor() as cursor:
+        cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        state = present_state(cursor)
+        found = read_snapshot(state.epoch)
+        if found is not None and not is_too_much(changes_since(cursor, found[1])):
+            lock_down(found[0])
+            cursor.execute("ROLLBACK")
+            logger.info("analytics copy: snapshot read in %.1f s", time.monotonic() - begun)
+            return Copy(*found)
+        duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
+        for done in read_everything(duck, cursor):
+            if time.monotonic() - said >= SAID_EVERY_SECONDS:
+                said = time.monotonic()
+                logger.info("analytics copy: %d runs read", done)
+        cursor.execute("ROLLBACK")
+    lock_down(duck)
+    logger.info("analytics copy: %d runs in %.1f s", done, time.monotonic() - begun)
+    return Copy(duck, state)
+
+
+_engine = Engine()
+
+
+def engine() -> Engine:
+    """That of this process; a fork does not inherit its parent's."""
+    global _engine
+    if _engine.process != os.getpid():
+        _engine = Engine()
+    return _engine
+
+
+_asking: ContextVar[Ask | None] = ContextVar("_asking", default=None)
+
+
+@contextmanager
+def questions() -> Iterator[Ask]:
+    """See the module; inside another block it is part of that one."""
+    outer = _asking.get()
+    if outer is not None:
+        yield outer
+        return
+    with engine().questions() as ask:
+        token = _asking.set(ask)
+        try:
+            yield ask
+        finally:
+            _asking.reset(token)

@@ -1,0 +1,80 @@
+"""What is done for the copies of all processes: snapshots, checks, a fresh start."""
+
+from pathlib import Path
+
+from django.db import connection, transaction
+
+from results.analytics.copy import Duck, apply, filled_copy, is_too_much
+from results.analytics.snapshot import read_snapshot, write_snapshot
+from results.analytics.tables import TABLES
+from results.analytics.unseen_changes import changes_since, forget_old_changes, present_state
+from store.data_version import data_changed
+from store.snapshot import one_moment
+
+
+def snapshot() -> Path | None:
+    """Write a snapshot unless the newest one has everything; forget changes of long ago."""
+    with one_moment(), connection.cursor() as cursor:
+        state = present_state(cursor)
+        found = read_snapshot(state.epoch)
+        if found is None:
+            duck = filled_copy(cursor)
+        else:
+            duck, seen = found
+            changes = changes_since(cursor, seen)
+            if not changes:
+                return None
+            if is_too_much(changes):
+                duck = filled_copy(cursor)
+            else:
+                apply(duck, cursor, changes)
+    forget_old_changes()
+    return write_snapshot(duck, state)
+
+
+def rebuild() -> Path:
+    """Have every process build its copy again, from a snapshot that is read from PostgreSQL."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
+        data_changed()  # kept answers may be of the copy that is given up
+    with one_moment(), connection.cursor() as cursor:
+        state, duck = present_state(cursor), filled_copy(cursor)
+    return write_snapshot(duck, state)
+
+
+def check() -> list[str] | None:
+    """Where the newest snapshot, brought up to date, differs from what PostgreSQL has.
+
+    None where there is no snapshot that a process would start from.
+    """
+    with one_moment(), connection.cursor() as cursor:
+        state = present_state(cursor)
+        found = read_snapshot(state.epoch)
+        if found is None:
+            return None
+        duck, seen = found
+        changes = changes_since(cursor, seen)
+        if is_too_much(changes):
+            return None
+        apply(duck, cursor, changes)
+        truth = filled_copy(cursor)
+    differences = []
+    for table in TABLES:
+        missing, foreign = (
+            _beyond(one, other, table.name) for one, other in ((truth, duck), (duck, truth))
+        )
+        if missing or foreign:
+            differences.append(f"{table.name}: {missing} rows are missing, {foreign} are wrong")
+    return differences
+
+
+def _beyond(one: Duck, other: Duck, table: str) -> int:
+    """How many rows of a table one copy has and the other has not."""
+    counts = [_counted(duck, table) for duck in (one, other)]
+    return sum(max(0, count - counts[1].get(row, 0)) for row, count in counts[0].items())
+
+
+def _counted(duck: Duck, table: str) -> dict[int, int]:
+    """Hash of a row -> how often it is there."""
+    statement = f'SELECT hash(t), count(*) FROM "{table}" t GROUP BY ALL'  # noqa: S608 - constants
+    return dict(duck.execute(statement).fetchall())

@@ -1,0 +1,122 @@
+"""Copies on disk as Parquet files, from which processes start in a second.
+
+A snapshot is a folder with one file for each table and the state that it was read in. It gets its
+name when it is complete. One that is damaged, of another database or of another version of the
+program is passed over: the copy is then read from PostgreSQL.
+"""
+
+import hashlib
+import json
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import duckdb
+from django.conf import settings
+
+from results.analytics.copy import Duck, empty_copy, sort_results
+from results.analytics.tables import TABLES
+from results.analytics.unseen_changes import State
+
+logger = logging.getLogger(__name__)
+
+VERSION = 3
+"""Counted up with every change of what the tables of the copy hold."""
+
+KEPT = 2
+"""Snapshots: a process may be reading the one before the newest."""
+
+USABLE_SECONDS = 24 * 3600
+"""Longer than that the changes since may have been forgotten (`changes.forget_old_changes`)."""
+
+LEFT_SECONDS = 3600
+"""During an update a process of the version before may still start, from its own snapshot."""
+
+_STATE = "state.json"
+
+
+def write_snapshot(duck: Duck, state: State) -> Path:
+    """Write the copy to a new folder; remove older ones, and what a killed process began."""
+    folder = settings.ANALYTICS_DIR
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{VERSION}-{time.time_ns()}"
+    part = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
+    try:
+        sort_results(duck)
+        for table in TABLES:
+            rows = f'SELECT {table.names} FROM "{table.name}"'  # noqa: S608 - constants
+            duck.execute(f"COPY ({rows}) TO '{_file(part, table.name)}' (FORMAT parquet)")
+        hashes = {table.name: _hash(part, table.name) for table in TABLES}
+        facts = {**asdict(state), "made_at": time.time(), "hashes": hashes}
+        (part / _STATE).write_text(json.dumps(facts))
+        part.rename(path)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    for old in [*list(_snapshots())[KEPT:], *_left_behind(folder)]:
+        shutil.rmtree(old, ignore_errors=True)
+    return path
+
+
+def _left_behind(folder: Path) -> list[Path]:
+    """What nobody writes or reads any more: of killed processes, of other versions."""
+    others = (one for one in folder.iterdir() if not one.name.startswith(f"{VERSION}-"))
+    return [one for one in others if time.time() - _made_at(one) > LEFT_SECONDS]
+
+
+def _made_at(folder: Path) -> float:
+    """When it was last written to; now, when somebody has just removed or renamed it."""
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:
+        return time.time()
+
+
+def read_snapshot(epoch: str) -> tuple[Duck, State] | None:
+    """A copy filled from the newest snapshot of this database; None where there is none."""
+    for path in _snapshots():
+        try:
+            facts = json.loads((path / _STATE).read_text())
+            state = State(facts["epoch"], facts["snapshot"])
+            if state.epoch != epoch or time.time() - facts["made_at"] > USABLE_SECONDS:
+                continue
+            for name, expected in facts["hashes"].items():
+                if _hash(path, name) != expected:
+                    raise ValueError(f"{name} is not what was written")
+            return _read(path), state
+        except (OSError, ValueError, KeyError, duckdb.Error) as error:
+            logger.warning("the analytics snapshot %s cannot be read: %s", path.name, error)
+    return None
+
+
+def _read(path: Path) -> Duck:
+    duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
+    try:
+        for table in TABLES:
+            rows = f"SELECT {table.names} FROM read_parquet('{_file(path, table.name)}')"  # noqa: S608
+            duck.execute(table.insert_from(rows))
+    except BaseException:
+        duck.close()
+        raise
+    return duck
+
+
+def _hash(folder: Path, table: str) -> str:
+    """Parquet notices a file that is cut, not one whose bits have turned over."""
+    with (folder / f"{table}.parquet").open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _snapshots() -> Iterator[Path]:
+    """Those of this version, the newest first."""
+    found = settings.ANALYTICS_DIR.glob(f"{VERSION}-*")
+    yield from sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def _file(folder: Path, table: str) -> str:
+    """Where a table is, as a text of SQL."""
+    return str(folder / f"{table}.parquet").replace("'", "''")

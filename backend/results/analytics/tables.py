@@ -1,0 +1,205 @@
+"""The tables of the copy, and the statements that read their rows from PostgreSQL.
+
+Rows travel as JSON texts, one for each column: both sides read and write them fast, and a double
+comes out with the bits that went in.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from results.analytics.quality_flags import DOUBTS
+from store.models.dimension import DIMENSIONS, OF_LIBRARIES
+from store.models.run import COUNTED
+
+UNDATED = -(2**62)
+"""The start of a run of unknown date, in microseconds: earlier than any other."""
+
+RUNS_BEYOND = 2**32
+"""More than any run's key: a start and a key make one number that orders runs."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the copy.
+
+    `columns`: name -> type in DuckDB, of what PostgreSQL sends; `source`: its SELECT, with one
+    array of keys as parameter. `made`: further columns, name -> (type, SQL of the others).
+    """
+
+    name: str
+    columns: dict[str, str]
+    source: str
+    made: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def types(self) -> dict[str, str]:
+        """Every column -> its type in DuckDB."""
+        return {**self.columns, **{name: kind for name, (kind, _) in self.made.items()}}
+
+    @property
+    def create(self) -> str:
+        """The statement that makes it."""
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.types.items())
+        return f'CREATE TABLE "{self.name}" ({columns})'
+
+    @property
+    def select(self) -> str:
+        """PostgreSQL: the rows of some keys as a JSON text for each column."""
+        columns = ", ".join(f"coalesce(json_agg({name}), '[]')::text" for name in self.columns)
+        return f"SELECT {columns} FROM ({self.source}) rows"  # noqa: S608
+
+    @property
+    def names(self) -> str:
+        """The columns that PostgreSQL sends, as SQL."""
+        return ", ".join(f'"{name}"' for name in self.columns)
+
+    @property
+    def received(self) -> str:
+        """DuckDB: those JSON texts as rows."""
+        columns = ", ".join(
+            f"""unnest(from_json(?, '["{kind}"]')) AS "{name}\""""
+            for name, kind in self.columns.items()
+        )
+        return f"SELECT {columns}"
+
+    @property
+    def insert(self) -> str:
+        """DuckDB: those rows stored."""
+        return self.insert_from(self.received)
+
+    def insert_from(self, rows: str) -> str:
+        """DuckDB: these rows of `names`, and what is made of them."""
+        made = "".join(f", {expression}" for _, expression in self.made.values())
+        return f'INSERT INTO "{self.name}" SELECT {self.names}{made} FROM ({rows})'  # noqa: S608
+
+
+RUN = Table(
+    "run",
+    {
+        "id": "INTEGER",
+        "host": "INTEGER",
+        "environment": "INTEGER",
+        "source": "VARCHAR",
+        "verdict": "VARCHAR",
+        "started": "BIGINT",
+        "tags": "MAP(VARCHAR, VARCHAR)",
+    },
+    f"""
+    SELECT r.id, r.host_id AS host, r.environment_id AS environment, r.source,
+        r.acceleration AS verdict,
+        (extract(epoch FROM r.started_at) * 1000000)::bigint AS started, r.tags
+    FROM runs_run r WHERE r.id = ANY(%s) AND {COUNTED}
+    """,  # noqa: S608 - constants
+    {
+        "moment": (
+            "HUGEINT",
+            f"coalesce(started, {UNDATED})::HUGEINT * {RUNS_BEYOND} + id",
+        )
+    },
+)
+"""Runs that count. `started`: microseconds of Unix time; `moment` orders them, the latest last."""
+
+RESULT = Table(
+    "result",
+    {
+        "run": "INTEGER",
+        "series": "INTEGER",
+        "negotiated": "INTEGER",
+        "median": "DOUBLE",
+        "cpu_seconds_per_gb": "DOUBLE",
+        "cpu_bound_throughput": "DOUBLE",
+        "flags": "UTINYINT",
+    },
+    f"""
+    SELECT m.run_id AS run, m.series_id AS series, m.negotiated_id AS negotiated, m.median,
+        m.cpu_seconds_per_gb, m.cpu_bound_throughput, {DOUBTS} AS flags
+    FROM runs_measurement m JOIN runs_run r ON r.id = m.run_id
+    WHERE m.run_id = ANY(%s) AND m.median IS NOT NULL AND {COUNTED}
+    """,  # noqa: S608 - constants
+)
+"""Plausible results of these runs."""
+
+LEVEL = Table(
+    "level",
+    {
+        "run": "INTEGER",
+        "tool": "VARCHAR",
+        "family": "VARCHAR",
+        "level": "DOUBLE",
+        "cpu_bound_level": "DOUBLE",
+    },
+    f"""
+    SELECT b.run_id AS run, b.tool, b.family, b.level, b.cpu_bound_level
+    FROM runs_baselinelevel b JOIN runs_run r ON r.id = b.run_id
+    WHERE b.run_id = ANY(%s) AND {COUNTED}
+    """,  # noqa: S608 - constants
+)
+"""Baseline levels of these runs, bytes per second."""
+
+_INDEX_COLUMNS = {
+    "run": "INTEGER",
+    "profile": "INTEGER",
+    "tool": "VARCHAR",
+    "index": "DOUBLE",
+    "uncertainty": "DOUBLE",
+}
+_INDICES = f"""
+    SELECT i.run_id AS run, i.profile_id AS profile, i.tool, i.index, i.uncertainty
+    FROM runs_runspeedindex i JOIN runs_run r ON r.id = i.run_id
+    WHERE {{which}} = ANY(%s) AND {COUNTED}
+"""  # noqa: S608 - constants
+
+SPEED_INDEX = Table("speed_index", _INDEX_COLUMNS, _INDICES.format(which="i.run_id"))
+"""Speed indices of these runs under every profile."""
+
+INDEX_OF_PROFILE = Table("speed_index", _INDEX_COLUMNS, _INDICES.format(which="i.profile_id"))
+"""The same by profile."""
+
+CPU_BOUND_INDEX = Table(
+    "cpu_bound_index",
+    {name: kind for name, kind in _INDEX_COLUMNS.items() if name != "uncertainty"},
+    "",
+)
+"""Speed indices from CPU-bound levels, which `results.analytics.cpu_bound` computes."""
+
+SET_OF_RUN = Table("set_of_run", {"run": "INTEGER", "series_set": "UBIGINT"}, "")
+"""Which series these runs have plausible results of, as a key of `SERIES_OF_SET`.
+
+Thousands of runs share a few such sets, which `results.analytics.copy` finds.
+"""
+
+SERIES_OF_SET = Table(
+    "series_of_set",
+    {"series_set": "UBIGINT", "series": "INTEGER", "negotiated": "INTEGER"},
+    "",
+)
+"""The series of each set, with what was negotiated."""
+
+
+def _environment_of(tool: str) -> str:
+    columns = ", ".join(
+        f"coalesce({OF_LIBRARIES[name]}_id, {name}_id) AS {name}"
+        if tool == "ssh" and name in OF_LIBRARIES
+        else f"{name}_id AS {name}"
+        for name in DIMENSIONS
+    )
+    return f"SELECT id, '{tool}' AS tool, {columns} FROM runs_environment WHERE id = ANY(%s)"  # noqa: S608
+
+
+def _environments() -> Iterator[Table]:
+    columns = {"id": "INTEGER", "tool": "VARCHAR", **dict.fromkeys(DIMENSIONS, "INTEGER")}
+    for tool in ("ssh", "openssl"):
+        yield Table("environment", columns, _environment_of(tool))
+
+
+ENVIRONMENTS = tuple(_environments())
+"""Environments as each tool's figures have them: of ssh the library that ssh itself uses."""
+
+OF_RUNS = (RESULT, LEVEL, SPEED_INDEX)
+"""What is read with a run besides itself; the key is in `run`."""
+
+COMPUTED_OF_RUNS = (SET_OF_RUN, CPU_BOUND_INDEX)
+"""What the copy computes from that; the key is in `run`."""
+
+TABLES = (RUN, ENVIRONMENTS[0], *OF_RUNS, *COMPUTED_OF_RUNS, SERIES_OF_SET)
+"""Each table of the copy once."""

@@ -1,0 +1,1 @@
+"""Groups of hosts compared, with their filters."""

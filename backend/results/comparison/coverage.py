@@ -1,0 +1,57 @@
+"""Which ciphers and block sizes were measured under a query's filters, and by how many hosts."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from results.analytics.engine import questions
+from results.comparison.measured import measured
+from results.selection import ComparisonQuery
+
+
+@dataclass(frozen=True)
+class CipherCount:
+    """A cipher and how many hosts measured it."""
+
+    cipher: str
+    hosts: int
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The measured ciphers, the most widely measured first, and block sizes (none for ssh).
+
+    The same whichever ciphers and block size a query asks for: read it once for all of them.
+    """
+
+    ciphers: tuple[CipherCount, ...]
+    block_sizes: tuple[int, ...]
+
+
+def coverage(query: ComparisonQuery) -> Coverage:
+    """Of all series of the query's class, under its filters."""
+    with questions() as ask:
+        found = measured(ask, query)
+        hosts = found.count("host", lambda slot: slot.cipher)
+        sizes = found.count("host", lambda slot: slot.block_size)
+    counts = [CipherCount(cipher, count) for cipher, count in hosts.items()]
+    return Coverage(
+        tuple(sorted(counts, key=lambda one: (-one.hosts, one.cipher))), tuple(sorted(sizes))
+    )
+
+
+def hosts_without_size(query: ComparisonQuery) -> int:
+    """How many hosts measured the query's ciphers, but not at its block size; ssh has none."""
+    if query.tool == "ssh":
+        return 0
+    of_any_size = replace(query, block_size=None)
+    with questions() as ask:
+        found = measured(ask, query)
+        at_any = found.count("host", lambda slot: slot.is_in(of_any_size) or None)
+        at_this = found.count("host", lambda slot: slot.is_in(query) or None)
+    return at_any.get(True, 0) - at_this.get(True, 0)
+
+
+def hosts_of_groups(query: ComparisonQuery, keys: Collection[str]) -> int:
+    """How many different hosts these groups of the query have: one may be in several."""
+    with questions() as ask:
+        return measured(ask, query).hosts_of(keys)

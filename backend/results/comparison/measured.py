@@ -1,0 +1,101 @@
+"""Which hosts measured what under a query's filters: read from the runs once for all uses."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
+from typing import Any, TypeVar
+
+from results.analytics.engine import Ask
+from results.figures import Statement, add_series, agreed, voting_runs
+from results.selection import ComparisonQuery, group_members, group_table
+from results.series_choice import SeriesTable, Slot, class_series
+
+Label = TypeVar("Label", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Of all series of a query's class, whatever ciphers, block size and metric it asks for.
+
+    `runs`: the table of those that can vote (`voting_runs`), which lives as long as the block of
+    questions, `ask`. `slots`: their sets of series, each with a bit for each slot of `series`.
+    """
+
+    ask: Ask
+    query: ComparisonQuery
+    series: SeriesTable
+    runs: str
+    slots: Mapping[int, int]
+    _alike: dict[str, Counter[int]] = field(default_factory=dict)
+
+    def count(self, of: str, label: Callable[[Slot], Label | None]) -> dict[Label, int]:
+        """Label -> how many different `of` ("g" or "host") measured a slot that has it."""
+        wanted: dict[Label, int] = {}
+        for place, slot in enumerate(self.series.slots):
+            if (one := label(slot)) is not None:
+                wanted[one] = wanted.get(one, 0) | 1 << place
+        counts = Counter[Label]()
+        for slots, number in self._slots_of(of).items():
+            counts.update({one: number for one, bits in wanted.items() if bits & slots})
+        return dict(counts)
+
+    def _slots_of(self, of: str) -> Counter[int]:
+        """Slots, a bit for each -> how many `of` measured just these."""
+        if of not in self._alike:
+            rows = self.ask(
+                f"""
+                SELECT sets, count(*) FROM (
+                    SELECT list_sort(list(DISTINCT series_set)) AS sets FROM {self.runs}
+                    GROUP BY {of}
+                ) GROUP BY sets
+                """,  # noqa: S608 - names of our own
+                {},
+            )
+            self._alike[of] = Counter()
+            for sets, number in rows:
+                self._alike[of][reduce(or_, (self.slots[one] for one in sets))] += number
+        return self._alike[of]
+
+    def hosts_by_group(self) -> dict[Any, int]:
+        """Group -> hosts that belong to it, whatever ciphers they measured."""
+        select = f"SELECT g, count(DISTINCT host) FROM {self.runs} GROUP BY g"  # noqa: S608
+        return dict(self.ask(select, {}))
+
+    def hosts_of(self, keys: Collection[str]) -> int:
+        """How many different hosts the groups of these keys have: one may be in several."""
+        by = self.query.group_by
+        kind = "INTEGER" if group_table(by) else "VARCHAR"
+        select = f"""
+            SELECT count(DISTINCT host) FROM {self.runs}
+            WHERE list_contains($groups::{kind}[], g)
+        """  # noqa: S608 - names of our own
+        ((count,),) = self.ask(select, {"groups": group_members(by, list(keys))})
+        return int(count)
+
+
+def measured(ask: Ask, query: ComparisonQuery) -> Measured:
+    """Read at the first call in a block of questions for a query's class and filters."""
+    key = repr(replace(query, ciphers=(), block_size=None, metric="", profile=None))
+    known: Measured | None = ask.kept.get(key)
+    if known is None:
+        series = class_series(query)
+        slots = _slots_of_sets(ask, query, series)
+        runs = f"voting_{len(ask.kept)}"
+        statement = voting_runs(query, slots)
+        ask(f"CREATE TEMP TABLE {runs} AS {statement.sql('FROM voting')}", statement.parameters)
+        known = ask.kept[key] = Measured(ask, query, series, runs, slots)
+    return known
+
+
+def _slots_of_sets(ask: Ask, query: ComparisonQuery, series: SeriesTable) -> dict[int, int]:
+    """The sets with a series of the query's class -> a bit for each of its slots."""
+    statement = Statement()
+    add_series(statement, series)
+    select = f"""
+        SELECT x.series_set, list(DISTINCT s.slot) FROM series_of_set x
+        JOIN series s ON s.id = x.series WHERE {agreed(query, statement)} GROUP BY x.series_set
+    """  # noqa: S608 - closed lists
+    rows = ask(statement.sql(select), statement.parameters)
+    return {one: sum(1 << slot for slot in slots) for one, slots in rows}

@@ -1,0 +1,181 @@
+"""The figures that a query asks about, as a statement for the analytics copy.
+
+Every question over many rows begins with the same tables: `series` (the stored series asked
+for), `runs` (those that pass the filters, each with its group `g`) and `results` (theirs).
+What a user sent is a parameter; only names from closed lists become part of a statement.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from documents.naming import UNKNOWN_KEY
+from results.selection import TAG_PREFIX, ComparisonQuery, tags_by_key
+from results.series_choice import SeriesTable
+from store.models import Host, Negotiated
+from store.models.dimension import DIMENSIONS, DimensionValue
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+PLACES = 2**20
+"""More than a query, or an export of all series of a tool, has series."""
+
+_TURN = f"row_number() OVER (ORDER BY moment) * {PLACES}"
+
+SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
+_SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
+
+
+@dataclass
+class Statement:
+    """CTEs of a statement, and the parameters that all of it has."""
+
+    ctes: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def sql(self, select: str) -> str:
+        """The statement that ends in this SELECT."""
+        tables = ", ".join(f"{name} AS ({cte})" for name, cte in self.ctes.items())
+        return f"WITH {tables} {select}"
+
+
+def microseconds(moment: datetime) -> int:
+    """Of Unix time, as the copy has the start of runs."""
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def group_expression(group_by: str) -> tuple[str, dict[str, Any]]:
+    """SQL of a run's (r) group, whose environment is e; its parameters."""
+    if group_by.startswith(TAG_PREFIX):
+        tag = group_by.removeprefix(TAG_PREFIX)
+        return f"coalesce(r.tags[$group_tag], '{UNKNOWN_KEY}')", {"group_tag": tag}
+    if group_by == "acceleration":
+        return "r.verdict", {}
+    if group_by == "host":
+        return "r.host", {}
+    if group_by not in DIMENSIONS:  # the last guard before a name becomes SQL
+        raise LookupError(f"{group_by!r} is no dimension")
+    return f"e.{group_by}", {}
+
+
+def tag_conditions(values: tuple[str, ...]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Tag key -> SQL of its condition on a run (r); all their parameters.
+
+    The n-th key is the parameter `tag_key_n`.
+    """
+    conditions, parameters = {}, dict[str, Any]()
+    for number, (key, wanted) in enumerate(tags_by_key(values).items()):
+        conditions[key] = f"list_contains($tag_{number}, r.tags[$tag_key_{number}])"
+        parameters |= {f"tag_{number}": wanted, f"tag_key_{number}": key}
+    return conditions, parameters
+
+
+def filter_condition(name: str, values: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+    """SQL of one of `FILTERS` on runs (r) and their environments (e); its parameters."""
+    if name == "tag":
+        conditions, parameters = tag_conditions(values)
+        return " AND ".join(conditions.values()), parameters
+    if name in ("source", "verdict"):
+        return f"list_contains($in_{name}, r.{name})", {f"in_{name}": list(values)}
+    if name == "host":
+        column = "r.host"
+        ids = list(Host.objects.filter(slug__in=values).values_list("pk", flat=True))
+    else:
+        column = group_expression(name)[0]
+        known = DimensionValue.objects.filter(dimension=name, key__in=values)
+        ids = list(known.values_list("pk", flat=True))
+    return f"list_contains($in_{name}::INTEGER[], {column})", {f"in_{name}": ids}
+
+
+def runs_statement(query: ComparisonQuery, *, without: Iterable[str] = ()) -> Statement:
+    """`runs` (id, host, environment, source, verdict, tags, moment, g) of the query's filters."""
+    group, parameters = group_expression(query.group_by)
+    conditions = ["e.tool = $tool"]
+    parameters["tool"] = query.tool
+    for name, values in query.filters.items():
+        if values and name not in without:
+            condition, more = filter_condition(name, values)
+            conditions.append(condition)
+            parameters |= more
+    for name, sign in (("since", ">="), ("until", "<=")):
+        moment = getattr(query, name)
+        if moment is not None:
+            conditions.append(f"r.started {sign} ${name}")
+            parameters[name] = microseconds(moment)
+    sql = f"""
+        SELECT r.*, {group} AS g, {_TURN} AS turn,
+            {_SOURCE_BIT} AS source_bit
+        FROM run r JOIN environment e ON e.id = r.environment
+        WHERE {" AND ".join(conditions)}
+    """  # noqa: S608 - closed lists
+    return Statement({"runs": sql}, parameters)
+
+
+def voting_runs(query: ComparisonQuery, sets: Iterable[int]) -> Statement:
+    """`voting` (id, host, g, turn, source_bit, series_set): those of them that can vote.
+
+    Of a host's runs in a group that have the same set of series only the latest can. `sets`: the
+    sets of series that runs may have.
+    """
+    statement = runs_statement(query)
+    statement.parameters["sets"] = list(sets)
+    statement.ctes["with_set"] = """
+        SELECT r.*, s.series_set FROM runs r JOIN set_of_run s ON s.run = r.id
+        WHERE s.series_set IN (SELECT unnest($sets::UBIGINT[]))
+    """
+    statement.ctes["voting"] = f"""
+        SELECT id, host, g, {_TURN} AS turn, source_bit, series_set FROM with_set
+        SEMI JOIN (
+            SELECT max(moment) AS moment FROM with_set GROUP BY g, host, series_set
+        ) USING (moment)
+    """  # noqa: S608 - constants
+    return statement
+
+
+def results_statement(query: ComparisonQuery, series: SeriesTable, *, runs: str = "") -> Statement:
+    """The same with `series` (id, slot, block, asked, place) and `results`, theirs in those runs.
+
+    `results` has the columns of `result`, slot, block, g, host, source (of `SOURCE_BITS`) and
+    rank, another one for each row: of two results of one vote the later one has the higher.
+    `runs`: a table that has the runs already.
+    """
+    statement = Statement({"runs": f"FROM {runs}"}) if runs else runs_statement(query)
+    add_series(statement, series)
+    statement.ctes["results"] = f"""
+        SELECT x.*, s.slot, s.block, r.g, r.host, r.source_bit AS source, r.turn - s.place AS rank
+        FROM result x JOIN series s ON s.id = x.series JOIN runs r ON r.id = x.run
+        WHERE {agreed(query, statement)}
+    """  # noqa: S608 - closed lists
+    return statement
+
+
+def add_series(statement: Statement, series: SeriesTable) -> None:
+    """Give a statement `series`."""
+    statement.ctes["series"] = """
+        SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
+            unnest($blocks::INTEGER[]) AS block, unnest($asked::BOOLEAN[]) AS asked,
+            unnest(range(len($series))) AS place
+    """
+    statement.parameters |= {
+        "series": list(series.ids),
+        "slots": list(series.slot_of),
+        "blocks": [series.slots[slot].block_size for slot in series.slot_of],
+        "asked": list(series.asked),
+    }
+
+
+def agreed(query: ComparisonQuery, statement: Statement) -> str:
+    """The condition that a result (x) of a series (s) has the query's MAC, asked or negotiated."""
+    if query.tool != "ssh" or query.mac is None:
+        return "true"
+    ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
+    statement.parameters["agreed"] = list(ids)
+    return "(s.asked OR list_contains($agreed::INTEGER[], x.negotiated))"
+
+
+LATEST = """
+    SELECT * FROM results SEMI JOIN (SELECT max(rank) AS rank FROM results GROUP BY g, host, slot)
+    USING (rank)
+"""
+"""The votes: of each host in each group its latest result of each slot."""

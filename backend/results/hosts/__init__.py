@@ -1,0 +1,1 @@
+"""Hosts and runs: lists, latest results, history, standings."""

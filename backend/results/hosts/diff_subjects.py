@@ -1,0 +1,111 @@
+"""What a difference is made between: a run, or a host with its latest results."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from results.hosts.host_names import named_like
+from results.hosts.hosts import HostSummary, host_summaries, select_hosts
+from results.hosts.latest import LATEST_FIRST, LatestResult, latest_results, results_of
+from results.hosts.runs import RunSummary, environment_of, latest_received, select_runs
+from store.models import Host, Run
+
+CHOICES = 50
+"""Runs or hosts that are offered to compare with, at most: the latest."""
+
+
+@dataclass(frozen=True)
+class DoubtfulRun:
+    """A run behind a side's results with what may make it doubtful."""
+
+    run_id: UUID
+    started_at: datetime | None
+    conditions: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a difference.
+
+    `key` is the id in its address; `run_id` the run whose environment stands for the side: the
+    run itself, or the host's latest.
+    """
+
+    key: str
+    name: str
+    host_id: int | None
+    run_id: UUID
+    started_at: datetime | None
+    status: str
+    environment: Mapping[str, Any]
+    results: tuple[LatestResult, ...]
+    doubtful: tuple[DoubtfulRun, ...]
+
+
+def run_side(run_id: UUID, *, unvetted: bool = False) -> Side | None:
+    """A run that is not hidden, with its plausible results; None when there is none."""
+    run = select_runs(unvetted=unvetted).filter(run_id=run_id).first()
+    if run is None:
+        return None
+    results = results_of(run.measurements.filter(median__isnull=False))
+    return Side(
+        key=str(run.run_id),
+        name=run.host.name if run.host else run.host_name,
+        host_id=run.host_id,
+        run_id=run.run_id,
+        started_at=run.started_at,
+        status=run.status,
+        environment=environment_of(run),
+        results=results,
+        doubtful=_doubtful([run]),
+    )
+
+
+def host_side(host_id: int) -> Side | None:
+    """A host with its latest results and the environment of its latest run; None: no such."""
+    counted = Run.objects.filter(host_id=host_id, status=Run.Status.READY, hidden=False)
+    latest = counted.select_related("host", "document").order_by(*LATEST_FIRST).first()
+    if latest is None:
+        return None
+    results = latest_results(host_id)
+    behind = {latest.run_id, *(one.run_id for one in results)}
+    return Side(
+        key=str(host_id),
+        name=latest.host.name if latest.host else latest.host_name,
+        host_id=host_id,
+        run_id=latest.run_id,
+        started_at=latest.started_at,
+        status=latest.status,
+        environment=environment_of(latest),
+        results=results,
+        doubtful=_doubtful(counted.filter(run_id__in=behind).order_by("-id")),
+    )
+
+
+def _doubtful(runs: Iterable[Run]) -> tuple[DoubtfulRun, ...]:
+    return tuple(
+        DoubtfulRun(run.run_id, run.started_at, tuple(run.conditions))
+        for run in runs
+        if run.conditions
+    )
+
+
+def runs_beside(run_id: UUID, named: str) -> tuple[RunSummary, ...]:
+    """Runs to compare one with: of its own host or, where a name is given, of hosts so named."""
+    run = Run.objects.filter(run_id=run_id, hidden=False).first()
+    if run is None:
+        return ()
+    ready = Run.objects.filter(status=Run.Status.READY, hidden=False).exclude(pk=run.pk)
+    hosts = Host.objects.filter(named_like(named)) if named else [run.host_id]
+    others = ready.filter(host__in=hosts)
+    return tuple(latest_received(others, CHOICES))
+
+
+def hosts_beside(host_id: int, named: str) -> tuple[HostSummary, ...]:
+    """Hosts to compare one with: those whose name contains `named`, the latest added first."""
+    others = select_hosts().exclude(pk=host_id)
+    if named:
+        others = others.filter(named_like(named))
+    return tuple(host_summaries(others[:CHOICES]))

@@ -1,0 +1,102 @@
+"""The names that hosts have had, and those that look like several machines with one machine id."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q
+
+from analysis.renamed_or_cloned import NamedRuns, alternating, together
+from documents.naming import same_name
+from store.models import HostName
+from store.models.run import COUNTED
+from store.statements import fetch_rows
+
+_NAMES = """
+SELECT n.host_id, n.name, n.same_machine, n.name = h.name
+FROM runs_hostname n JOIN runs_host h ON h.id = n.host_id
+WHERE n.host_id = ANY(%s) AND (n.name = h.name OR coalesce((
+    SELECT bool_or(NOT r.hidden) FROM runs_run r
+    WHERE r.host_id = n.host_id AND r.host_name = n.name
+), true))
+ORDER BY n.host_id, n.id
+"""
+"""Without those names of which all runs are hidden."""
+
+_RUNS = """
+SELECT r.host_id, r.machine_id, r.host_name,
+    min(r.started_at), max(greatest(r.started_at, r.finished_at)), count(*)
+FROM runs_run r WHERE r.host_id = ANY(%s) AND r.machine_id IS NOT NULL AND {}
+GROUP BY r.host_id, r.machine_id, r.host_name
+"""
+
+Names = list[NamedRuns]
+
+NAMED_LIKE = """(strpos(lower(h.name), lower(%s)) > 0 OR h.id IN (
+    SELECT n.host_id FROM runs_hostname n WHERE strpos(lower(n.name), lower(%s)) > 0
+))"""
+"""Whether a host `h` has or had a name with this text, which is both parameters."""
+
+
+def named_like(text: str) -> Q:
+    """Hosts that have or had a name with this text."""
+    if not text:
+        return Q()
+    former = HostName.objects.filter(host=OuterRef("pk"), name__icontains=text)
+    return Q(name__icontains=text) | Q(Exists(former))
+
+
+@dataclass
+class HostNames:
+    """Names of a host beside the one that it is shown by."""
+
+    former: tuple[str, ...] = ()
+    alternating: tuple[NamedRuns, ...] = ()
+    """Names under which several machines seem to share its machine id, the latest first."""
+
+
+def host_names(hosts: Iterable[int]) -> dict[int, HostNames]:
+    """Host -> its other names; hosts that have none are left out."""
+    former: dict[int, list[str]] = defaultdict(list)
+    one_machine: dict[int, set[str]] = defaultdict(set)
+    for host, name, same_machine, shown in fetch_rows(_NAMES, [list(hosts)]):
+        if not shown:
+            former[host].append(name)
+        if same_machine:
+            one_machine[host].add(same_name(name))
+    # Nearly every host has one name, and its runs need no look.
+    runs = _by_machine_id(former, COUNTED) if former else {}
+    return {
+        host: HostNames(tuple(names), _unexplained(runs.get(host, {}), one_machine[host]))
+        for host, names in former.items()
+    }
+
+
+def _by_machine_id(hosts: Iterable[int], which: str) -> Mapping[int, Mapping[str, Names]]:
+    """Host -> machine id -> the names of its runs, the latest first."""
+    found: dict[int, dict[str, Names]] = defaultdict(lambda: defaultdict(list))
+    for host, machine_id, *runs in fetch_rows(_RUNS.format(which), [list(hosts)]):
+        found[host][machine_id].append(NamedRuns(*runs))
+    return {
+        host: {machine_id: together(runs) for machine_id, runs in of_host.items()}
+        for host, of_host in found.items()
+    }
+
+
+def _unexplained(runs: Mapping[str, Names], one_machine: set[str]) -> tuple[NamedRuns, ...]:
+    """Names that alternate under one id, if not only those that an editor calls one machine."""
+    found = [alternating(names) for names in runs.values()]
+    return tuple(
+        together(
+            one
+            for names in found
+            for one in names
+            if any(same_name(other.name) not in one_machine for other in names)
+        )
+    )
+
+
+def names_under_one_id(host: int) -> Names:
+    """Names of a host, hidden runs included, beside which another one came under their id."""
+    of_host = _by_machine_id([host], "r.status = 'ready'").get(host, {})
+    return together(one for names in of_host.values() if len(names) > 1 for one in names)

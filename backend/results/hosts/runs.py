@@ -1,0 +1,363 @@
+"""Runs as plain values: rows for lists, and one run with everything that is known of it."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from analysis.cpu_cost import steadier_measure
+from results.hosts.hidden import shown_runs
+from results.selection import tags_by_key
+from store.models import Measurement, Run, RunSpeedIndex
+from store.models.dimension import OF_LIBRARIES
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One row of a list. Host and environment are None until the run has been processed."""
+
+    run_id: UUID
+    status: str
+    rejection: str
+    source: str
+    host_id: int | None
+    host: str | None
+    host_name: str
+    started_at: datetime | None
+    finished_at: datetime | None
+    received_at: datetime
+    cpu: str | None
+    os: str | None
+    openssl: str | None
+    ssh_library: str | None
+    openssh: str | None
+    acceleration: str
+    agent: str
+    measurement_count: int
+    conditions: tuple[Mapping[str, Any], ...]
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class MeasurementDetail:
+    """One series of a run with its statistics; rates in bytes per second.
+
+    `normalised` is None where the run has no baseline of this tool. `mac` was asked for,
+    `negotiated_mac` was agreed; empty texts are unknown or do not apply. `disturbed` is told
+    where results of several runs stand together; a run's own page says it once for all.
+    """
+
+    tool: str
+    cipher: str
+    operation: str
+    block_size: int | None
+    threads: int
+    mac: str
+    negotiated_mac: str
+    negotiated_kex: str
+    compression: bool
+    method: str
+    pinned: bool
+    target_kind: str
+    target_name: str
+    acceleration: str
+    samples: tuple[Mapping[str, Any], ...]
+    n: int
+    median: float | None
+    minimum: float | None
+    maximum: float | None
+    spread: float | None
+    noisy: bool
+    implausible: bool
+    normalised: float | None
+    cpu_seconds_per_gb: float | None
+    cpu_seconds_per_gb_spread: float | None
+    cpu_bound_throughput: float | None
+    cpu_bound_throughput_spread: float | None
+    try_seconds: float | None
+    disturbed: bool = False
+
+    @property
+    def doubtful(self) -> bool:
+        """Noisy, or of a run that states what disturbed it (`results.analytics.quality_flags`)."""
+        return self.noisy or self.disturbed
+
+    @property
+    def steadier_measure(self) -> str | None:
+        """Offers the CPU-bound rate, in a sentence, where these rates are noisy and it is not."""
+        return steadier_measure(self.noisy, self.spread or 0.0, self.cpu_bound_throughput_spread)
+
+
+@dataclass(frozen=True)
+class SpeedIndexDetail:
+    """The run's speed index in one tool under one reference profile."""
+
+    tool: str
+    profile: str
+    active: bool
+    index: float
+    uncertainty: float | None
+    families: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """One run with all that was derived from its document."""
+
+    summary: RunSummary
+    environment: Mapping[str, Any]
+    skipped: tuple[Mapping[str, Any], ...]
+    provenance: Mapping[str, Any]
+    text_format: str
+    """Of an imported run: the format of the text it was read from; else empty."""
+    parser_version: int | None
+    acceleration_evidence: str
+    acceleration_advice: str
+    acceleration_factor: float | None
+    """How many times faster AES runs than without its instructions; None where not known."""
+    speed_indices: tuple[SpeedIndexDetail, ...]
+    measurements: tuple[MeasurementDetail, ...]
+
+    @property
+    def other_profiles(self) -> tuple[SpeedIndexDetail, ...]:
+        """The speed indices under profiles that are not active."""
+        return tuple(one for one in self.speed_indices if not one.active)
+
+
+MEASURED = Coalesce(
+    Subquery(
+        Measurement.objects.filter(run=OuterRef("pk"))
+        .values("run")
+        .annotate(measured=Count("series"))
+        .values("measured")
+    ),
+    0,
+)
+"""The measurements of a run, counted for the rows of a page alone."""
+
+
+def select_runs(
+    filters: Mapping[str, tuple[str, ...]] | None = None,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    text: str = "",
+    run_ids: Sequence[UUID] = (),
+    unvetted: bool = False,
+) -> QuerySet[Run]:
+    """Runs that are not hidden, the latest received first; filters as in `selection.FILTERS`.
+
+    `text`: only those whose host's name has it, or whose id begins so. `run_ids`: only these.
+    `unvetted`: as of `shown_runs`.
+    """
+    runs = shown_runs(unvetted=unvetted).select_related(
+        "host",
+        "environment__cpu",
+        "environment__os_version",
+        "environment__openssl",
+        "environment__ssh_library",
+        "environment__openssh",
+    )
+    runs = runs.annotate(measurement_count=MEASURED).order_by("-id")
+    for name, values in (filters or {}).items():
+        runs = runs.filter(run_filter(name, values))
+    if since is not None:
+        runs = runs.filter(started_at__gte=since)
+    if until is not None:
+        runs = runs.filter(started_at__lte=until)
+    if run_ids:
+        runs = runs.filter(run_id__in=run_ids)
+    if text:
+        named = Q(host_name__icontains=text) | Q(host__name__icontains=text)
+        runs = runs.filter(named | Q(run_id__startswith=text.lower()))
+    return runs
+
+
+def run_filter(name: str, values: tuple[str, ...]) -> Q:
+    """The condition of one filter on runs: any of the values; of tags, any of each key's values."""
+    if name == "tag":
+        condition = Q()
+        for key, wanted in tags_by_key(values).items():
+            condition &= reduce(or_, (Q(tags__contains={key: value}) for value in wanted))
+        return condition
+    own = {"host": "host__slug", "verdict": "acceleration", "source": "source", "status": "status"}
+    field = own.get(name, f"environment__{name}__key")
+    condition = Q(**{f"{field}__in": values})
+    if name in OF_LIBRARIES:
+        condition |= Q(**{f"environment__{OF_LIBRARIES[name]}__key__in": values})
+    return condition
+
+
+def summaries(runs: Iterable[Run]) -> list[RunSummary]:
+    """Rows for runs selected by `select_runs`."""
+    return [_summary(run) for run in runs]
+
+
+def latest_received(runs: QuerySet[Run], most: int) -> list[RunSummary]:
+    """Rows for the latest received of these runs.
+
+    Chosen before their measurements are counted: the database would else count those of all.
+    """
+    chosen = list(runs.order_by("-id").values_list("pk", flat=True)[:most])
+    return summaries(select_runs(unvetted=True).filter(pk__in=chosen))
+
+
+def _summary(run: Run) -> RunSummary:
+    environment = run.environment
+    return RunSummary(
+        run_id=run.run_id,
+        status=run.status,
+        rejection=run.rejection,
+        source=run.source,
+        host_id=run.host_id,
+        host=run.host.slug if run.host else None,
+        host_name=run.host.name if run.host else run.host_name,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        received_at=run.received_at,
+        cpu=environment.cpu.label if environment else None,
+        os=environment.os_version.label if environment else None,
+        openssl=environment.openssl.label if environment else None,
+        ssh_library=environment.library("ssh").label if environment else None,
+        openssh=environment.openssh.label if environment else None,
+        acceleration=run.acceleration,
+        agent=f"{run.agent_name} {run.agent_version}".strip(),
+        measurement_count=getattr(run, "measurement_count", 0),
+        conditions=tuple(run.conditions),
+        tags=run.tags,
+    )
+
+
+def _speed_index(row: RunSpeedIndex) -> SpeedIndexDetail:
+    return SpeedIndexDetail(
+        tool=row.tool,
+        profile=row.profile.name,
+        active=row.profile.active,
+        index=row.index,
+        uncertainty=row.uncertainty,
+        families=tuple(row.families),
+    )
+
+
+_OF_THE_SERIES = (
+    "tool",
+    "cipher",
+    "operation",
+    "block_size",
+    "threads",
+    "mac",
+    "compression",
+    "method",
+    "pinned",
+    "target_kind",
+    "target_name",
+    "acceleration",
+)
+_OF_THE_ROW = (
+    "n",
+    "noisy",
+    "implausible",
+    "median",
+    "minimum",
+    "maximum",
+    "spread",
+    "cpu_seconds_per_gb",
+    "cpu_seconds_per_gb_spread",
+    "cpu_bound_throughput",
+    "cpu_bound_throughput_spread",
+    "try_seconds",
+)
+
+
+def measurement_details(
+    rows: Iterable[Measurement], indices: Mapping[str, float], document: Mapping[str, Any]
+) -> tuple[MeasurementDetail, ...]:
+    """Rows of one run, their series with them, with their tries and normalised rates.
+
+    `indices` are the run's active speed indices by tool, `document` is the run's.
+    """
+    samples = [one["samples"] for one in document["measurements"]]
+    return tuple(
+        _measurement(row, indices.get(row.series.tool), samples[row.position]) for row in rows
+    )
+
+
+def _measurement(
+    row: Measurement, index: float | None, samples: Iterable[Mapping[str, Any]]
+) -> MeasurementDetail:
+    return MeasurementDetail(
+        samples=tuple(samples),
+        normalised=row.median / index if row.median is not None and index else None,
+        negotiated_mac=row.negotiated.mac if row.negotiated else "",
+        negotiated_kex=row.negotiated.kex if row.negotiated else "",
+        **{name: getattr(row.series, name) for name in _OF_THE_SERIES},
+        **{name: getattr(row, name) for name in _OF_THE_ROW},
+    )
+
+
+def run_detail(run_id: UUID, *, unvetted: bool = False) -> RunDetail | None:
+    """One run that is not hidden; None when there is none of this id."""
+    run = select_runs(unvetted=unvetted).filter(run_id=run_id).first()
+    if run is None:
+        return None
+    indices = tuple(
+        _speed_index(row)
+        for row in run.speed_indices.select_related("profile").order_by("tool", "profile__name")
+    )
+    active = {one.tool: one.index for one in indices if one.active}
+    rows = run.measurements.select_related("series", "negotiated").order_by(
+        "-series__tool",
+        "series__method",
+        "series__acceleration",
+        "series__operation",
+        "series__threads",
+        "series__block_size",
+        "series__cipher",
+        "series__mac",
+    )
+    document = document_of(run)
+    return RunDetail(
+        summary=_summary(run),
+        environment=document["environment"],
+        skipped=tuple(run.skipped),
+        provenance=run.provenance,
+        text_format=run.imported_text.format if run.imported_text else "",
+        parser_version=run.parser_version,
+        acceleration_evidence=run.acceleration_evidence,
+        acceleration_advice=run.acceleration_advice,
+        acceleration_factor=run.acceleration_factor,
+        speed_indices=indices,
+        measurements=measurement_details(rows, active, document),
+    )
+
+
+def environment_of(run: Run) -> Mapping[str, Any]:
+    """The `environment` of the run's own document, its readings included."""
+    environment: Mapping[str, Any] = document_of(run)["environment"]
+    return environment
+
+
+def document_of(run: Run) -> Mapping[str, Any]:
+    """The run's own document."""
+    document: Mapping[str, Any] = json.loads(bytes(run.document.body))
+    return document
+
+
+def run_document(run_id: UUID, *, unvetted: bool = False) -> bytes | None:
+    """The document exactly as received; None when there is no such run."""
+    run = shown_runs(unvetted=unvetted).filter(run_id=run_id).select_related("document").first()
+    return bytes(run.document.body) if run else None
+
+
+def imported_text(run_id: UUID, *, unvetted: bool = False) -> bytes | None:
+    """The text that a run was read from, as received; None for runs of agents."""
+    shown = shown_runs(unvetted=unvetted).filter(run_id=run_id)
+    run = shown.select_related("imported_text").first()
+    return bytes(run.imported_text.body) if run and run.imported_text else None

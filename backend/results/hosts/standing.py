@@ -1,0 +1,134 @@
+"""Where a host's latest results stand among those of all comparable hosts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from analysis.over_time.tool_changes import tool_changes
+from analysis.percentile import Standing, standing_of_counts
+from results.analytics.engine import Ask, questions
+from results.figures import results_statement
+from results.hosts.latest import LatestResult
+from results.hosts.runs import MeasurementDetail
+from results.selection import ComparisonQuery
+from results.series_choice import class_series
+from store.models import DimensionValue
+
+
+@dataclass(frozen=True)
+class SeriesStanding:
+    """A result, and its standing among the other hosts; None when there is no other."""
+
+    result: LatestResult
+    standing: Standing | None
+
+
+def is_comparable(detail: MeasurementDetail) -> bool:
+    """Whether hosts are compared by such a series: nothing turned off, added or on the way."""
+    if detail.median is None or detail.acceleration != "default":
+        return False
+    if detail.tool == "openssl":
+        return detail.operation == "encrypt" and detail.threads == 1
+    return detail.target_kind == "loopback" and not detail.compression and not detail.mac
+
+
+def standings(host_id: int, results: Iterable[LatestResult]) -> tuple[SeriesStanding, ...]:
+    """The standing of each comparable result among the latest one of every other host.
+
+    openssl: at each cipher's largest block, and for ciphers that `openssl speed` measures
+    otherwise since some release only among hosts on the same side of that change.
+    """
+    chosen = _chosen(results)
+    known: dict[LatestResult, Standing | None] = {}
+    with questions() as ask:
+        for of, members in _by_comparable(chosen).items():
+            known |= _standings(ask, host_id, of, members)
+    return tuple(SeriesStanding(one, known[one]) for one in chosen)
+
+
+def _chosen(results: Iterable[LatestResult]) -> list[LatestResult]:
+    """Of a cipher the unpinned series, and for openssl the largest block."""
+    chosen: dict[tuple[str, str, str], LatestResult] = {}
+    for one in results:
+        detail = one.detail
+        if is_comparable(detail):
+            key = (detail.tool, detail.method, detail.cipher)
+            chosen[key] = max(chosen.get(key, one), one, key=_preference)
+    return list(chosen.values())
+
+
+def _preference(result: LatestResult) -> tuple[int, bool]:
+    return (result.detail.block_size or 0, not result.detail.pinned)
+
+
+class _Comparable(NamedTuple):
+    """What results have in common that one question can be about; `releases` None: any."""
+
+    tool: str
+    method: str
+    block_size: int | None
+    releases: tuple[str, ...] | None
+
+
+def _by_comparable(results: Iterable[LatestResult]) -> dict[_Comparable, list[LatestResult]]:
+    """The results by what they may be compared with; releases are keys of OpenSSL's."""
+    batches: dict[_Comparable, list[LatestResult]] = {}
+    labels: dict[str, str] = {}
+    for one in results:
+        detail, same_side = one.detail, None
+        if detail.tool == "openssl" and _side(one, one.openssl):
+            labels = labels or dict(
+                DimensionValue.objects.filter(dimension="openssl").values_list("key", "label")
+            )
+            own = _side(one, one.openssl)
+            same_side = tuple(key for key, label in labels.items() if _side(one, label) == own)
+        of = _Comparable(detail.tool, detail.method, detail.block_size, same_side)
+        batches.setdefault(of, []).append(one)
+    return batches
+
+
+def _side(result: LatestResult, release: str) -> tuple[bool | None, ...]:
+    """Which changes of the tool for this cipher a release has; None where nobody knows."""
+    cipher = result.detail.cipher
+    return tuple(change.in_release(release) for change in tool_changes() if change.touches(cipher))
+
+
+_COUNTS = """
+SELECT mine.number, count(*) FILTER (WHERE other.value < mine.value),
+    count(*) FILTER (WHERE other.value = mine.value), count(*)
+FROM (
+    SELECT host, slot, arg_max(median, rank) AS value
+    FROM results WHERE host <> $of_host GROUP BY host, slot
+) other JOIN (
+    SELECT unnest(range(len($values))) AS number, unnest($of_slots::INTEGER[]) AS slot,
+        unnest($values::DOUBLE[]) AS value
+) mine USING (slot)
+GROUP BY mine.number
+"""
+
+
+def _standings(
+    ask: Ask, host_id: int, of: _Comparable, results: Sequence[LatestResult]
+) -> dict[LatestResult, Standing | None]:
+    query = ComparisonQuery(
+        tool=of.tool,
+        method=of.method,
+        ciphers=tuple(one.detail.cipher for one in results),
+        block_size=of.block_size,
+        filters={} if of.releases is None else {"openssl": of.releases},
+    )
+    series = class_series(query)
+    places = {slot.cipher: place for place, slot in enumerate(series.slots) if slot.is_in(query)}
+    statement = results_statement(query, series.choice(query))
+    statement.parameters |= {
+        "of_host": host_id,
+        "of_slots": [places[cipher] for cipher in query.ciphers],
+        "values": [one.detail.median for one in results],
+    }
+    counted = {
+        number: counts for number, *counts in ask(statement.sql(_COUNTS), statement.parameters)
+    }
+    return {
+        one: standing_of_counts(*counted.get(number, (0, 0, 0)))
+        for number, one in enumerate(results)
+    }

@@ -1,0 +1,37 @@
+"""The analytics copy: snapshots for processes to start from, and whether it says the truth."""
+
+import os
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from results.analytics.keeping import check, rebuild, snapshot
+
+
+class Command(BaseCommand):
+    """Write a snapshot of the analytics copy, check the copy, or build it again."""
+
+    help = "Write a snapshot of the analytics copy, check it against PostgreSQL, or rebuild it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """One of three."""
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--snapshot", action="store_true", help="if anything has changed")
+        which.add_argument("--check", action="store_true", help="exit 1 where it differs")
+        which.add_argument("--rebuild", action="store_true", help="in every process")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Say what was done."""
+        if options["check"]:
+            differences = check()
+            if differences is None:
+                self.stdout.write("There is no snapshot to check: processes read PostgreSQL.")
+                return
+            for one in differences:
+                self.stdout.write(one)
+            if differences:
+                raise CommandError("Build it again: manage.py analytics --rebuild")
+            self.stdout.write("The copy is what PostgreSQL has.")
+            return
+        path = rebuild() if options["rebuild"] else snapshot()
+        self.stdout.write(f"Written: {os.fspath(path)}" if path else "Nothing has changed.")

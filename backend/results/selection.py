@@ -1,0 +1,191 @@
+"""What a comparison or export asks for, and the SQL that selects it.
+
+Everything a user sends arrives as a query parameter of the statement; only names from the
+closed lists of this module become part of its text.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from analysis.comparison import UNITS
+from documents.naming import UNKNOWN_KEY
+from store.models.dimension import DIMENSIONS, OF_LIBRARIES, DimensionValue
+from store.models.host import Host
+
+TOOLS = ("ssh", "openssl")
+METRICS = tuple(UNITS)
+GROUPINGS = (*DIMENSIONS, "acceleration", "host")
+"""Every `group_by` but `tag:KEY`."""
+
+TAG_PREFIX = "tag:"
+
+FILTERS = (
+    "host",
+    "cpu",
+    "cpu_vendor",
+    "microarchitecture",
+    "os",
+    "openssl",
+    "openssl_series",
+    "openssh",
+    "virtualization",
+    "verdict",
+    "tag",
+    "source",
+)
+"""Filters that may be repeated; each takes a value's key (`tag`: KEY:VALUE, see `tags_by_key`).
+
+`verdict` is the AES verdict of a run: `acceleration` says whether AES was masked in a series.
+"""
+
+
+@dataclass(frozen=True)
+class ComparisonQuery:
+    """One question to the measurements; names and defaults are the API's (contract, section 5).
+
+    `ciphers` empty: all. `block_size` None: the largest that all groups have. `mac` None: the
+    series measured with the client's own choice of MAC. `profile` None: the active one.
+    """
+
+    tool: str = "ssh"
+    group_by: str = "cpu"
+    metric: str = "throughput"
+    ciphers: tuple[str, ...] = ()
+    block_size: int | None = None
+    operation: str = "encrypt"
+    method: str = "pipeline"
+    mac: str | None = None
+    compression: bool = False
+    target_kind: str = "loopback"
+    acceleration: str = "default"
+    threads: int = 1
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    profile: str | None = None
+
+
+@dataclass
+class Where:
+    """Conditions of a statement, all of which must hold, with their parameters."""
+
+    conditions: list[str]
+    parameters: list[Any]
+
+    def add(self, condition: str, *parameters: Any) -> None:
+        """Another condition with its parameters."""
+        self.conditions.append(condition)
+        self.parameters.extend(parameters)
+
+    @property
+    def text(self) -> str:
+        """The conditions as SQL."""
+        return " AND ".join(self.conditions)
+
+
+OF_ROW = "s.tool"
+"""In place of a tool: that of each row's series (s)."""
+
+
+def dimension_value(dimension: str, tool: str, environments: str = "e") -> str:
+    """SQL for the id of an environment's value of a dimension, as figures of this tool have it.
+
+    That of ssh's library is its own where ssh is linked with another one than the openssl program.
+    """
+    if dimension not in DIMENSIONS:  # the last guard before a name becomes SQL
+        raise LookupError(f"{dimension!r} is no dimension")
+    own = f"{environments}.{dimension}_id"
+    if dimension not in OF_LIBRARIES or tool == "openssl":
+        return own
+    of_ssh = f"coalesce({environments}.{OF_LIBRARIES[dimension]}_id, {own})"
+    return of_ssh if tool == "ssh" else f"CASE {OF_ROW} WHEN 'ssh' THEN {of_ssh} ELSE {own} END"
+
+
+def add_filter(where: Where, name: str, values: tuple[str, ...], *, tool: str = "") -> None:
+    """The condition of one of `FILTERS` on runs (r) and their environments (e): any of the values.
+
+    Of tags, any of each key's values. `tool`: whose figures are filtered (`dimension_value`);
+    none where runs are, which pass by the library of either.
+    """
+    if name in ("source", "verdict"):
+        column = "acceleration" if name == "verdict" else name
+        where.add(f"r.{column} = ANY(%s)", list(values))
+    elif name == "tag":
+        for key, wanted in tags_by_key(values).items():
+            where.add("r.tags ->> %s = ANY(%s)", key, wanted)
+    elif name == "host":
+        # One host is as rare as the other: the database need not know which.
+        ids = "SELECT id FROM runs_host WHERE slug = ANY(%s)"
+        where.add(f"r.host_id = ANY(ARRAY({ids}))", list(values))
+    else:
+        # Found before, because the database plans by the values: of a rare one it takes the index.
+        _add_dimension(where, name, _ids(name, values), tool)
+
+
+def _add_dimension(where: Where, name: str, ids: list[int], tool: str) -> None:
+    own, of_ssh = f"{dimension_value(name, 'openssl')} = ANY(%s)", f"e.{OF_LIBRARIES.get(name)}_id"
+    if name not in OF_LIBRARIES or tool == "openssl":
+        where.add(own, ids)
+    elif tool == "ssh":
+        # Not as `dimension_value` says it: the database knows how frequent a column's values are.
+        other = f"{of_ssh} IS NOT NULL AND {of_ssh} = ANY(%s)"
+        where.add(f"({other} OR {of_ssh} IS NULL AND {own})", ids, ids)
+    else:
+        where.add(f"({of_ssh} = ANY(%s) OR {own})", ids, ids)
+
+
+def tags_by_key(values: Iterable[str]) -> dict[str, list[str]]:
+    """Values of the filter `tag` (KEY:VALUE) by key: any value of a key, and all keys, must fit."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        key, _, wanted = value.partition(":")
+        found.setdefault(key, []).append(wanted)
+    return found
+
+
+def _ids(name: str, keys: tuple[str, ...]) -> list[int]:
+    """The ids of the hosts or of the dimension's values that have these keys."""
+    found = (
+        Host.objects.filter(slug__in=keys)
+        if name == "host"
+        else DimensionValue.objects.filter(dimension=name, key__in=keys)
+    )
+    return list(found.values_list("pk", flat=True))
+
+
+def class_conditions(query: ComparisonQuery) -> Where:
+    """Conditions on series (s): all that the query asks for, but for ciphers and block size."""
+    where = Where(["s.tool = %s", "s.acceleration = %s"], [query.tool, query.acceleration])
+    if query.tool == "openssl":
+        where.add("s.operation = %s", query.operation)
+        where.add("s.threads = %s", query.threads)
+        return where
+    where.add("s.method = %s", query.method)
+    where.add("s.compression = %s", query.compression)
+    where.add("s.target_kind = %s", query.target_kind)
+    if query.mac is None:
+        where.add("s.mac = ''")
+    return where
+
+
+def group_table(group_by: str) -> str:
+    """SELECT of id, key and label of groups that are rows of a table; empty: they are texts."""
+    if group_by == "acceleration" or group_by.startswith(TAG_PREFIX):
+        return ""
+    if group_by == "host":
+        return "SELECT id, slug, name FROM runs_host"
+    return "SELECT id, key, label FROM runs_dimensionvalue"
+
+
+def name_of_text(group_by: str, text: str) -> tuple[str, str]:
+    """Key and label of a group that is a text."""
+    if group_by == "acceleration":
+        return text, text.title()
+    return text, "Not tagged" if text == UNKNOWN_KEY else text
+
+
+def group_members(group_by: str, keys: Sequence[str]) -> list[Any]:
+    """What results of the groups of these keys are grouped by: ids, or the keys themselves."""
+    return _ids(group_by, tuple(keys)) if group_table(group_by) else list(keys)

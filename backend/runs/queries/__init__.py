@@ -1,1 +1,0 @@
-"""All reads: from tables to plain values."""

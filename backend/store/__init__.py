@@ -1,0 +1,1 @@
+"""Tables and what reads and writes share: models, migrations, locks, statements, Redis."""

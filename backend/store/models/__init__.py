@@ -1,0 +1,39 @@
+"""Every table of the project, one file for each idea."""
+
+from store.models.audit import AuditEntry
+from store.models.data_version import DataVersion
+from store.models.dimension import DimensionValue
+from store.models.environment import Environment
+from store.models.export_job import ExportJob
+from store.models.host import Host, HostAlias, HostName
+from store.models.imported_text import ImportedText
+from store.models.measurement import Measurement
+from store.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
+from store.models.run import Run, RunDocument
+from store.models.saved_view import SavedView
+from store.models.series import Negotiated, Series
+from store.models.share import Share
+from store.models.token import ApiToken
+
+__all__ = [
+    "ApiToken",
+    "AuditEntry",
+    "BaselineLevel",
+    "DataVersion",
+    "DimensionValue",
+    "Environment",
+    "ExportJob",
+    "Host",
+    "HostAlias",
+    "HostName",
+    "ImportedText",
+    "Measurement",
+    "Negotiated",
+    "ReferenceProfile",
+    "Run",
+    "RunDocument",
+    "RunSpeedIndex",
+    "SavedView",
+    "Series",
+    "Share",
+]

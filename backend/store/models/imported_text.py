@@ -1,0 +1,33 @@
+"""Text that somebody pasted or dropped, kept verbatim so that it can be read again."""
+
+from django.conf import settings
+from django.db import models
+
+from store.models.token import ApiToken
+
+
+class ImportedText(models.Model):
+    """One imported text. Its runs are what the parsers made of it, and can be made anew."""
+
+    UNREAD = 0
+    """The `parser_version` of a text that a parser failed on: it is to be read again."""
+
+    import_id = models.UUIDField(unique=True, help_text="Of its content: sent again, the same.")
+    body = models.BinaryField(help_text="The bytes exactly as received.")
+    asked = models.JSONField(help_text="How it was to be read, and what was corrected.")
+    format = models.CharField(max_length=20)
+    sections = models.JSONField(
+        help_text="Keys of the sections that became runs, in the order of the corrections."
+    )
+    parser_version = models.PositiveSmallIntegerField(help_text="Of the parsers that read it last.")
+    received_at = models.DateTimeField()
+    token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.format} {self.import_id}"

@@ -1,0 +1,94 @@
+"""One agent execution, its document kept verbatim."""
+
+from django.db import models
+from django.db.models import Q
+
+from store.models.environment import Environment
+from store.models.host import Host
+from store.models.imported_text import ImportedText
+from store.models.token import ApiToken
+
+COUNTED = "r.status = 'ready' AND NOT r.hidden"
+"""SQL of a run (r): hidden and rejected runs never count; nor do implausible figures, which have no
+median."""
+
+
+class Run(models.Model):
+    """A run: accepted once its document is stored, then ready or rejected with the reason."""
+
+    class Status(models.TextChoices):
+        ACCEPTED = "accepted"
+        READY = "ready"
+        REJECTED = "rejected"
+
+    class Source(models.TextChoices):
+        AGENT = "agent"
+        IMPORT = "import"
+        PUBLISHED = "published"
+
+    run_id = models.UUIDField(unique=True, help_text="Chosen by who measured.")
+    source = models.CharField(max_length=10, choices=Source)
+    status = models.CharField(max_length=10, choices=Status, default=Status.ACCEPTED)
+    rejection = models.TextField(blank=True, help_text="Why it was rejected, in words.")
+    attempts = models.SmallIntegerField(default=0, help_text="Times processing was begun.")
+    hidden = models.BooleanField(default=False, help_text="It counts nowhere and is in no list.")
+    held = models.BooleanField(default=False, help_text="Hidden only until its host is approved.")
+    received_at = models.DateTimeField(auto_now_add=True)
+    token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
+    host_name = models.CharField(max_length=200, help_text="As the document has it.")
+    imported_text = models.ForeignKey(
+        ImportedText, models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    parser_version = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Of the parsers that read the imported text."
+    )
+    provenance = models.JSONField(
+        default=dict, blank=True, help_text="Published figures: page, author, date, notes."
+    )
+
+    # Known once the document has been turned into rows.
+    derived_version = models.SmallIntegerField(
+        default=1, help_text="Of the program that derived what follows, and the rows of the run."
+    )
+    machine_id = models.CharField(  # noqa: DJ001 - none
+        max_length=64, null=True, blank=True, help_text="As the document has it."
+    )
+    host = models.ForeignKey(Host, models.PROTECT, null=True, blank=True, related_name="runs")
+    environment = models.ForeignKey(
+        Environment, models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    agent_name = models.CharField(max_length=100, blank=True)
+    agent_version = models.CharField(max_length=100, blank=True)
+    tags = models.JSONField(default=dict, blank=True)
+    conditions = models.JSONField(default=list, blank=True)
+    skipped = models.JSONField(default=list, blank=True)
+    acceleration = models.CharField(max_length=10, default="unknown")
+    acceleration_evidence = models.TextField(blank=True)
+    acceleration_advice = models.TextField(blank=True)
+    acceleration_factor = models.FloatField(
+        null=True, blank=True, help_text="Times that AES is faster than without its instructions."
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["host", "-started_at"], name="runs_of_a_host"),
+            models.Index(
+                fields=["received_at"], condition=Q(status="accepted"), name="runs_to_process"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.host_name} {self.run_id}"
+
+
+class RunDocument(models.Model):
+    """The document exactly as received (after any transfer compression was undone)."""
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
+    body = models.BinaryField()
+    content_digest = models.CharField(
+        max_length=64, help_text="SHA-256 of its canonical JSON: equal content, equal digest."
+    )

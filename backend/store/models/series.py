@@ -1,0 +1,71 @@
+"""What was measured, stored once: the rows of results refer to it by its number."""
+
+from typing import cast
+
+from django.db import models
+
+from documents.types import Acceleration, Method, Operation, TargetKind, Tool
+from documents.types import Series as Configuration
+
+
+class Series(models.Model):
+    """One configuration that a tool was measured in; fields as in `documents.types.Series`.
+
+    Rows are never changed nor deleted: whoever knows one's number may keep it.
+    """
+
+    id = models.AutoField(primary_key=True)
+    key = models.CharField(max_length=1000, unique=True, help_text="All fields, as one text.")
+    tool = models.CharField(max_length=10)
+    cipher = models.CharField(max_length=100)
+    operation = models.CharField(max_length=10)
+    block_size = models.IntegerField(null=True, help_text="Bytes a call; openssl only.")
+    threads = models.IntegerField()
+    mac = models.CharField(max_length=100, blank=True, help_text="Asked for; empty: the default.")
+    compression = models.BooleanField()
+    method = models.CharField(max_length=10, blank=True, help_text="ssh only.")
+    pinned = models.BooleanField()
+    target_kind = models.CharField(max_length=10, blank=True, help_text="ssh only.")
+    target_name = models.CharField(max_length=200, blank=True)
+    acceleration = models.CharField(max_length=10)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tool", "cipher", "method", "block_size"], name="series_lookup"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.cipher}"
+
+    def configuration(self) -> Configuration:
+        """What it stands for, as the analyses know it."""
+        return Configuration(
+            tool=cast(Tool, self.tool),
+            cipher=self.cipher,
+            operation=cast(Operation, self.operation),
+            block_size=self.block_size,
+            threads=self.threads,
+            mac=self.mac or None,
+            compression=self.compression,
+            method=cast(Method, self.method) if self.method else None,
+            pinned=self.pinned,
+            target_kind=cast(TargetKind, self.target_kind) if self.target_kind else None,
+            target_name=self.target_name or None,
+            acceleration=cast(Acceleration, self.acceleration),
+        )
+
+
+class Negotiated(models.Model):
+    """What ssh agreed on besides the cipher; an empty text is unknown."""
+
+    id = models.AutoField(primary_key=True)
+    mac = models.CharField(max_length=100, blank=True)
+    kex = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["mac", "kex"], name="negotiated_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.mac} {self.kex}".strip()

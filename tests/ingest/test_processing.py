@@ -1,0 +1,121 @@
+"""Turning stored documents into rows."""
+
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection
+
+from ingest.arrival.acceptance import RunConflict, accept_run
+from ingest.processing import run_processing as processing
+from ingest.processing.persist_results import DerivedRun, store_rows
+from ingest.processing.run_processing import process_run
+from store.models import DimensionValue, Environment, Host, Measurement, Run, RunSpeedIndex
+from tests.conftest import StoreRun
+from tests.sample_documents import environment, run_document, ssh_measurement
+
+
+def accepted(document: dict[str, Any]) -> Run:
+    return accept_run(json.dumps(document).encode(), document, source="agent").run
+
+
+def process_together(runs: Sequence[Run]) -> set[Run.Status]:
+    def process(run: Run) -> Run.Status:
+        try:
+            return process_run(run.pk)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(runs)) as workers:
+        return set(workers.map(process, runs))
+
+
+@pytest.mark.django_db
+def test_processing_twice_makes_the_rows_once() -> None:
+    run = accepted(run_document(ssh_measurement("3des-cbc", 2e7)))
+    assert process_run(run.pk) == Run.Status.READY
+    assert process_run(run.pk) == Run.Status.READY
+    assert Measurement.objects.count() == 1
+    assert RunSpeedIndex.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("round_", range(3))
+def test_first_runs_of_new_machines_may_be_processed_at_once(round_: int) -> None:
+    runs = [
+        accepted(
+            run_document(
+                host={"name": "new", "machine_id": character * 64},
+                environment=environment(model=f"New CPU {round_}"),
+            )
+        )
+        for character in "aabbcdef"
+    ]
+
+    assert process_together(runs) == {Run.Status.READY}
+    assert (Host.objects.count(), Environment.objects.count()) == (6, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_halves_of_a_verdict_processed_at_once_find_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def store_slowly(made: Sequence[DerivedRun]) -> None:
+        store_rows(made)
+        time.sleep(0.5)  # the other run is stored meanwhile, unless it waits for its turn
+
+    monkeypatch.setattr(processing, "store_rows", store_slowly)
+    gcm = "aes128-gcm@openssh.com"
+    halves = (
+        run_document(ssh_measurement(gcm, 9e8)),
+        run_document(ssh_measurement(gcm, 1e8, acceleration="masked"), tags={"masked": "yes"}),
+    )
+    process_together([accepted(document) for document in halves])
+    assert set(Run.objects.values_list("acceleration", flat=True)) == {"hardware"}
+
+
+@pytest.mark.django_db
+def test_two_runs_in_one_environment_share_it() -> None:
+    for _ in range(2):
+        process_run(accepted(run_document()).pk)
+    assert (Host.objects.count(), Environment.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db
+def test_dimension_values_are_stored_once() -> None:
+    for model in ("AMD EPYC 9R14", "AMD EPYC 7763 64-Core Processor"):
+        process_run(accepted(run_document(environment=environment(model=model))).pk)
+    assert DimensionValue.objects.filter(dimension="cpu").count() == 2
+    assert DimensionValue.objects.filter(dimension="os").count() == 1
+
+
+@pytest.mark.django_db
+def test_the_database_itself_refuses_a_series_twice(store_run: StoreRun) -> None:
+    row = store_run(run_document()).measurements.get()
+    with pytest.raises(IntegrityError, match="runs_measurement_pkey"):
+        row.save(force_insert=True)
+
+
+@pytest.mark.django_db
+def test_an_unexpected_failure_leaves_the_run_accepted_and_no_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = accepted(run_document())
+    monkeypatch.setattr("ingest.processing.aes_verdict.acceleration_verdict", lambda *facts: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        process_run(run.pk)
+    run.refresh_from_db()
+    assert run.status == Run.Status.ACCEPTED
+    assert not Measurement.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_conflicting_document_leaves_the_first_one_alone() -> None:
+    document = run_document()
+    accepted(document)
+    with pytest.raises(RunConflict):
+        accepted({**document, "skipped": [{"tool": "ssh", "cipher": None, "reason": "x"}]})
+    assert Run.objects.count() == 1

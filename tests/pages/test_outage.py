@@ -1,0 +1,44 @@
+"""While the analytics copy is built, pages and API say so and when to come back."""
+
+import threading
+
+import pytest
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from results.analytics import engine
+from results.analytics.engine import Copy
+from tests.conftest import StoreRun
+from tests.sample_documents import run_document
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_asks_again_until_the_figures_are_there(
+    store_run: StoreRun, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    client = Client(raise_request_exception=False)
+    store_run(run_document())
+    built = threading.Event()
+    build = engine.build
+
+    def slowly(own: BaseDatabaseWrapper) -> Copy:
+        built.wait(60)
+        return build(own)
+
+    monkeypatch.setattr(engine, "build", slowly)
+    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.1)
+    engine.engine().forget()
+    try:
+        page = client.get("/?group_by=os")
+        assert (page.status_code, page["Retry-After"]) == (503, "10")
+        assert b"The figures are being prepared" in page.content
+        assert b'<meta http-equiv="refresh" content="10">' in page.content
+        answer = client.get("/api/v1/comparison/")
+        assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+        assert client.get("/runs/").status_code == 200  # runs come from PostgreSQL
+    finally:
+        built.set()  # or the next test waits for it
+    monkeypatch.undo()
+    assert client.get("/?group_by=os").status_code == 200

@@ -1,0 +1,185 @@
+"""Comparisons by their definition: every run and result that counts, in plain Python."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from analysis.comparison import Comparison, Vote, build_comparison
+from analysis.profiles.baselines import FAMILIES
+from analysis.profiles.speed_index import speed_index
+from results.comparison.comparison import profile_of
+from results.selection import ComparisonQuery, tags_by_key
+from store.models import Measurement, ReferenceProfile, Run
+from store.models.dimension import DIMENSIONS, OF_LIBRARIES
+
+
+class Counted(NamedTuple):
+    """A result of a run that passes the query's filters."""
+
+    run: Run
+    row: Measurement
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """The latest last; of one run the series that votes first last."""
+        started = self.run.started_at.timestamp() if self.run.started_at else -math.inf
+        series = self.row.series
+        return (started, self.run.pk, not series.pinned, _backwards(series.target_name), -series.pk)
+
+
+def _backwards(text: str) -> tuple[int, ...]:
+    return tuple(-ord(letter) for letter in text)
+
+
+def compare_in_python(query: ComparisonQuery) -> Comparison:
+    """What `results.comparison.comparison.compare` says, but for the counts of doubtful votes."""
+    profile = profile_of(query)
+    every = list(counted_results(query))
+    query = replace(query, block_size=block_size(query, every))
+    hosts: defaultdict[str, set[int]] = defaultdict(set)
+    best: dict[tuple[str, int, str], Counted] = {}
+    for one in every:
+        key, host = group_of(query, one.run)[0], one.run.host_id
+        assert host is not None
+        hosts[key].add(host)
+        series = one.row.series
+        if query.ciphers and series.cipher not in query.ciphers:
+            continue
+        if query.tool == "openssl" and series.block_size != query.block_size:
+            continue
+        slot = (key, host, series.cipher)
+        best[slot] = max(best.get(slot, one), one, key=lambda found: found.order)
+    votes = []
+    for (_, host, cipher), one in best.items():
+        if query.metric == "cpu_bound_normalised" and one.row.cpu_bound_throughput is None:
+            continue
+        key, label = group_of(query, one.run)
+        value, source, uncertainty = _value(query, profile, one)
+        votes.append(Vote(key, label, host, cipher, value, source, uncertainty))
+    return build_comparison(
+        votes,
+        {key: len(members) for key, members in hosts.items()},
+        tool=query.tool,
+        group_by=query.group_by,
+        metric=query.metric,
+        profile=profile.name if profile else None,
+    )
+
+
+def block_size(query: ComparisonQuery, every: list[Counted]) -> int | None:
+    """The largest block size at which most groups have the query's ciphers."""
+    if query.tool != "openssl" or query.block_size is not None:
+        return query.block_size
+    groups: defaultdict[int, set[str]] = defaultdict(set)
+    for one in every:
+        if query.ciphers and one.row.series.cipher not in query.ciphers:
+            continue
+        groups[one.row.series.block_size or 0].add(group_of(query, one.run)[0])
+    return max(groups, key=lambda block: (len(groups[block]), block), default=None)
+
+
+def counted_runs() -> list[Run]:
+    """Every run that counts, with all that the reference asks of it."""
+    environments = (f"environment__{field}" for field in (*DIMENSIONS, *OF_LIBRARIES.values()))
+    return list(
+        Run.objects.filter(status="ready", hidden=False)
+        .select_related("host", *environments)
+        .prefetch_related("measurements__series", "measurements__negotiated", "baseline_levels")
+    )
+
+
+def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
+    """Results of all ciphers and block sizes, of runs that pass every filter."""
+    for run in counted_runs():
+        if not passes(query, run):
+            continue
+        for row in run.measurements.all():
+            series = row.series
+            if row.median is None or series.tool != query.tool:
+                continue
+            if series.acceleration != query.acceleration:
+                continue
+            if query.tool == "ssh":
+                agreed = row.negotiated.mac if row.negotiated else None
+                of_mac = series.mac == (query.mac or "") or (query.mac and agreed == query.mac)
+                plain = (series.method, series.compression, series.target_kind)
+                if not of_mac or plain != (query.method, query.compression, query.target_kind):
+                    continue
+            elif (series.operation, series.threads) != (query.operation, query.threads):
+                continue
+            yield Counted(run, row)
+
+
+def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
+    """Whether a run passes the query's filters and dates; but for one filter."""
+    started = run.started_at
+    if query.since and (started is None or started < query.since):
+        return False
+    if query.until and (started is None or started > query.until):
+        return False
+    for name, values in query.filters.items():
+        if name == "tag":
+            for key, wanted in tags_by_key(values).items():
+                if f"tag:{key}" != without and run.tags.get(key) not in wanted:
+                    return False
+        elif name != without and values and value_of(name, query.tool, run)[0] not in values:
+            return False
+    return True
+
+
+def value_of(name: str, tool: str, run: Run) -> tuple[str, str]:
+    """Key and label of what a run is by a filter or grouping."""
+    assert run.host is not None
+    assert run.environment is not None
+    if name == "host":
+        return run.host.slug, run.host.name
+    if name == "source":
+        return run.source, run.source.title()
+    if name in ("verdict", "acceleration"):
+        return run.acceleration, run.acceleration.title()
+    if name.startswith("tag:"):
+        found = run.tags.get(name.removeprefix("tag:"))
+        return (found, found) if found is not None else ("unknown", "Not tagged")
+    environment = run.environment
+    value = getattr(environment, name)
+    if tool == "ssh" and name in ("openssl", "openssl_series"):
+        own = "ssh_library" if name == "openssl" else "ssh_library_series"
+        value = getattr(environment, own) or value
+    return value.key, value.label
+
+
+def group_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
+    """Key and label of a run's group."""
+    return value_of(query.group_by, query.tool, run)
+
+
+def _value(
+    query: ComparisonQuery, profile: ReferenceProfile | None, one: Counted
+) -> tuple[float | None, str, float | None]:
+    """Value, source and uncertainty of a vote."""
+    run, row, metric = one.run, one.row, query.metric
+    value, uncertainty = row.median, None
+    levels = {
+        level.family: level for level in run.baseline_levels.all() if level.tool == query.tool
+    }
+    if metric == "cpu_seconds_per_gb":
+        value = row.cpu_seconds_per_gb
+    elif metric.startswith("cpu_bound"):
+        value = row.cpu_bound_throughput
+    divisor: float | None = 1.0
+    if metric.startswith("vs_"):
+        family = metric.removeprefix("vs_")
+        divisor = levels[family].level if family in levels else None
+    elif metric.endswith("normalised"):
+        column = "level" if metric == "normalised" else "cpu_bound_level"
+        own = {family: getattr(levels[family], column) for family in FAMILIES if family in levels}
+        reference = profile.levels.get(query.tool, {}) if profile else {}
+        known = {family: level for family, level in own.items() if level is not None}
+        speed = speed_index(known, reference)
+        divisor = speed.index if speed else None
+        uncertainty = speed.uncertainty if speed and metric == "normalised" else None
+    if value is None or divisor is None:
+        return None, run.source, uncertainty
+    return value / divisor, run.source, uncertainty

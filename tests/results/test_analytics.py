@@ -1,0 +1,230 @@
+"""The analytics copy says what the definition says, through every change of the data."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from access.audit import COMMAND
+from analysis.comparison import Comparison
+from analysis.group_view import CIPHER_SORT, GroupView, InView, in_view
+from ingest.changes.merging import merge_hosts
+from ingest.changes.recompute import delete_runs, refresh_hosts, set_hidden
+from results.analytics.engine import engine
+from results.comparison.comparison import compare, votes
+from results.comparison.comparison_in_view import compare_in_view
+from results.selection import ComparisonQuery
+from store.models import Host, ReferenceProfile, Run
+from tests.conftest import StoreRun
+from tests.random_fleets import SSH, documents, fleets, queries, sources
+from tests.results.comparison_reference import compare_in_python
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
+
+EXAMPLES = settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+VIEWS = (
+    GroupView(top=1, page=2),
+    GroupView("best", top=2),
+    GroupView(f"{CIPHER_SORT}{SSH[0]}", search="B", top=1),
+)
+
+
+def agree(asked: list[ComparisonQuery]) -> None:
+    """To the last bit."""
+    for query in asked:
+        whole = compare(query)
+        assert without_doubts(whole) == compare_in_python(query), query
+        if query.group_by == "host":
+            for view in VIEWS:
+                agree_in_view(query, view, in_view(whole, view))
+
+
+def agree_in_view(query: ComparisonQuery, view: GroupView, expected: InView) -> None:
+    """A page has the groups, and says the numbers, that the whole comparison has."""
+    shown = compare_in_view(query, view)
+    assert replace(shown, comparison=expected.comparison) == expected, (query, view)
+    without_groups = (replace(one.comparison, groups=()) for one in (shown, expected))
+    assert next(without_groups) == next(without_groups), (query, view)
+
+
+def without_doubts(comparison: Comparison) -> Comparison:
+    """Without the counts of doubtful votes, which the reference does not make."""
+    groups = tuple(replace(group, doubtful={}) for group in comparison.groups)
+    return replace(comparison, groups=groups)
+
+
+def hide(run: Run) -> None:
+    set_hidden(run, not run.hidden)
+
+
+def forget_date(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(started_at=None)
+    refresh_hosts([run.host_id] if run.host_id else [])
+
+
+def merge(run: Run) -> None:
+    assert run.host_id is not None
+    hosts = Host.objects.exclude(pk=run.host_id).order_by("pk")
+    other = hosts.filter(published=False).first()
+    if other is not None:
+        merge_hosts(run.host_id, other.pk, COMMAND)
+
+
+CHANGES: dict[str, Callable[[Run], None]] = {
+    "hide": hide,
+    "delete": lambda run: delete_runs([run]),
+    "undated": forget_date,
+    "merge": merge,
+}
+
+
+def change(data: st.DataObject, store_run: StoreRun) -> None:
+    """One of them, to some run; or another run."""
+    runs = list(Run.objects.filter(source__in=("agent", "import")).order_by("pk"))
+    what = data.draw(st.sampled_from(("add", *CHANGES) if runs else ("add",)))
+    if what == "add":
+        store_run(data.draw(documents()), data.draw(sources))
+    else:
+        CHANGES[what](data.draw(st.sampled_from(runs)))
+
+
+@pytest.fixture
+def emptied(transactional_db: None, profile_2015: ReferenceProfile) -> None:
+    """A database that commits, for examples that each leave it empty."""
+
+
+@EXAMPLES
+@given(fleet=fleets, asked=st.lists(queries(), min_size=4, max_size=10), data=st.data())
+def test_comparisons_are_those_of_the_definition_after_every_committed_change(
+    emptied: None,
+    store_run: StoreRun,
+    fleet: list[Any],
+    asked: list[ComparisonQuery],
+    data: st.DataObject,
+) -> None:
+    for document, source in fleet:
+        store_run(document, source)
+    agree(asked)
+    for _ in range(3):
+        change(data, store_run)
+        agree(asked)
+    Run.objects.all().delete()
+    Host.objects.all().delete()
+    assert compare(ComparisonQuery()).groups == ()
+
+
+@pytest.mark.django_db
+@EXAMPLES
+@given(fleet=fleets, asked=st.lists(queries(), min_size=2, max_size=4), data=st.data())
+def test_a_transaction_sees_its_own_changes_and_leaves_none_of_them_in_the_copy(
+    store_run: StoreRun, fleet: list[Any], asked: list[ComparisonQuery], data: st.DataObject
+) -> None:
+    before = [compare(query) for query in asked]
+    with transaction.atomic():
+        for document, source in fleet:
+            store_run(document, source)
+        agree(asked)
+        change(data, store_run)
+        agree(asked)
+        transaction.set_rollback(True)
+    assert [compare(query) for query in asked] == before
+
+
+def ctr(rate: float, name: str) -> dict[str, Any]:
+    return run_document(ssh_measurement("aes128-ctr", rate), host={"name": name})
+
+
+def rates() -> dict[int, float | None]:
+    return {one.host_id: one.value for one in votes(ComparisonQuery(), None)}
+
+
+def test_transactions_that_commit_in_another_order_are_all_seen(
+    emptied: None, store_run: StoreRun
+) -> None:
+    first, second = store_run(ctr(1e8, "a")), store_run(ctr(2e8, "b"))
+    assert sorted(rates().values(), key=str) == [1e8, 2e8]
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("UPDATE runs_run SET hidden = true WHERE id = %s", [first.pk])
+        Run.objects.filter(pk=second.pk).update(hidden=True)  # begun later, committed earlier
+        assert list(rates().values()) == [1e8]
+        cursor.execute("COMMIT")
+    other.close()
+    assert rates() == {}
+
+
+def test_a_table_that_was_made_again_is_another_epoch(emptied: None, store_run: StoreRun) -> None:
+    """As a restore does: nothing says which runs it brought."""
+    store_run(ctr(1e8, "a"))
+    assert list(rates().values()) == [1e8]
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE runs_run DISABLE TRIGGER note_changed_run")
+        Run.objects.update(hidden=True)
+        cursor.execute("ALTER TABLE runs_run ENABLE TRIGGER note_changed_run")
+        assert list(rates().values()) == [1e8]
+        cursor.execute("CREATE TABLE again (LIKE runs_change INCLUDING ALL)")
+        cursor.execute("DROP TABLE runs_change")
+        cursor.execute("ALTER TABLE again RENAME TO runs_change")
+    assert rates() == {}
+
+
+def test_questions_change_no_setting_and_read_no_file(emptied: None, store_run: StoreRun) -> None:
+    store_run(ctr(1e8, "a"))
+    for statement in (
+        "SELECT * FROM read_text('/etc/hostname')",
+        "COPY run TO '/tmp/stolen.csv'",
+        "ATTACH '/tmp/stolen.db'",
+        "INSTALL httpfs",
+        "SET threads = 64",
+    ):
+        with (
+            pytest.raises(Exception, match=r"(?i)permission|configuration"),
+            engine().questions() as ask,
+        ):
+            ask(statement, {})
+
+
+def test_the_same_start_is_decided_by_the_run_stored_later(
+    emptied: None, store_run: StoreRun
+) -> None:
+    moment = datetime(2025, 11, 1, tzinfo=UTC).isoformat()
+    for rate in (3e8, 1e8, 2e8):
+        document = {**ctr(rate, "a"), "started_at": moment}
+        store_run(document)
+    assert list(rates().values()) == [2e8]
+
+
+def test_runs_of_the_same_series_that_negotiated_otherwise_each_keep_their_vote(
+    emptied: None, store_run: StoreRun
+) -> None:
+    asked = ComparisonQuery(mac="hmac-sha1")
+    for day, (mac, rate) in enumerate((("hmac-sha1", 1e8), ("hmac-sha1", 2e8), ("hmac-md5", 3e8))):
+        negotiated = {"cipher": "aes128-ctr", "mac": mac, "kex": "x", "compression": "none"}
+        document = run_document(ssh_measurement("aes128-ctr", rate, negotiated=negotiated))
+        store_run({**document, "started_at": f"2025-11-0{day + 1}T00:00:00Z"})
+    assert [one.value for one in votes(asked, None)] == [2e8]
+    agree([asked, ComparisonQuery()])
+
+
+def test_a_set_of_series_that_no_run_has_any_more_is_forgotten(
+    emptied: None, store_run: StoreRun
+) -> None:
+    run = store_run(run_document(openssl_measurement("aes-128-gcm", 1e9), host={"name": "a"}))
+    store_run(ctr(1e8, "a"))
+    count = "SELECT count(*) FROM series_of_set"
+    for expected in (2, 1):
+        with engine().questions() as ask:
+            assert ask(count, {}) == [(expected,)]
+        if expected == 2:
+            delete_runs([run])

@@ -1,0 +1,134 @@
+"""Snapshots of the analytics copy: processes start from them, and pass over broken ones."""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from pytest_django.fixtures import Settings
+
+from ingest.changes.recompute import delete_runs
+from results.analytics.engine import engine
+from results.comparison.comparison import compare
+from results.selection import ComparisonQuery
+from store.data_version import data_version
+from store.models import Environment, ReferenceProfile
+from tests.conftest import StoreRun
+from tests.sample_documents import environment, run_document, ssh_measurement
+
+
+@pytest.fixture(autouse=True)
+def folder(
+    settings: Settings, tmp_path: Path, transactional_db: None, profile_2015: ReferenceProfile
+) -> Iterator[Path]:
+    """Where snapshots are, empty; and no copy left of another test."""
+    settings.ANALYTICS_DIR = tmp_path / "with ' quote"
+    engine().forget()
+    yield settings.ANALYTICS_DIR
+    engine().forget()
+
+
+def ctr(rate: float, name: str = "a") -> dict[str, Any]:
+    return run_document(ssh_measurement("aes128-ctr", rate), host={"name": name})
+
+
+def medians() -> list[float]:
+    groups = compare(ComparisonQuery(group_by="host", metric="throughput")).groups
+    return [group.values["aes128-ctr"].median for group in groups]
+
+
+def messages(caplog: pytest.LogCaptureFixture) -> str:
+    return "\n".join(record.getMessage() for record in caplog.records)
+
+
+@pytest.fixture
+def said(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """What the copy logs."""
+    caplog.set_level(logging.INFO, logger="results.analytics")
+    return caplog
+
+
+def test_a_process_starts_from_the_snapshot_and_what_has_changed_since(
+    store_run: StoreRun, said: pytest.LogCaptureFixture
+) -> None:
+    store_run(ctr(1e8))
+    gone = store_run({**ctr(2e8, "b"), "environment": environment(model="Gone")})
+    call_command("analytics", "--snapshot")
+    store_run(ctr(3e8, "c"))
+    delete_runs([gone])
+    Environment.objects.filter(runs__isnull=True).delete()
+    assert medians() == [1e8, 3e8]
+    assert "snapshot read" in messages(said)
+    call_command("analytics", "--check")
+
+
+def test_nothing_is_written_while_nothing_changes_and_old_ones_are_removed(
+    store_run: StoreRun, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("part-of-a-killed-process", "0-of-a-version-before"):
+        left = folder / name
+        left.mkdir(parents=True)
+        os.utime(left, (0, 0))
+    for number in range(4):
+        store_run(ctr(1e8 + number))
+        call_command("analytics", "--snapshot")
+    call_command("analytics", "--snapshot")
+    assert "Nothing has changed" in capsys.readouterr().out
+    assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    "damage", ("shortened", "a bit turned over", "without its state", "a table missing")
+)
+def test_a_damaged_snapshot_is_passed_over(
+    store_run: StoreRun, folder: Path, damage: str, said: pytest.LogCaptureFixture
+) -> None:
+    store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+    (made,) = folder.iterdir()
+    if damage == "shortened":
+        file = made / "result.parquet"
+        file.write_bytes(file.read_bytes()[:-20])
+    elif damage == "a bit turned over":
+        file = made / "run.parquet"
+        content = bytearray(file.read_bytes())
+        content[10] ^= 1
+        file.write_bytes(content)
+    else:
+        (made / ("state.json" if damage == "without its state" else "run.parquet")).unlink()
+    assert medians() == [1e8]
+    assert "cannot be read" in messages(said)
+
+
+def test_a_snapshot_of_another_database_is_not_read(
+    store_run: StoreRun, folder: Path, said: pytest.LogCaptureFixture
+) -> None:
+    store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+    (state,) = folder.glob("*/state.json")
+    state.write_text(state.read_text().replace('"epoch": "', '"epoch": "another-'))
+    assert medians() == [1e8]
+    assert "snapshot read" not in messages(said)
+
+
+def test_check_finds_what_differs_and_rebuild_mends_it(
+    store_run: StoreRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+    assert medians() == [1e8]
+    with connection.cursor() as cursor:  # behind the back of the triggers
+        cursor.execute("UPDATE runs_measurement SET median = 5e8 WHERE run_id = %s", [run.pk])
+    with pytest.raises(CommandError):
+        call_command("analytics", "--check")
+    assert "result: 1 rows are missing, 1 are wrong" in capsys.readouterr().out
+    assert medians() == [1e8]
+    before = data_version()
+    call_command("analytics", "--rebuild")
+    assert medians() == [5e8]
+    assert data_version() != before  # kept answers were of the copy that was wrong
+    call_command("analytics", "--check")

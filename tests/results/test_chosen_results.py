@@ -1,0 +1,177 @@
+"""Which results files, standings and a host's page have, against the definition."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analysis.over_time.tool_changes import tool_changes
+from analysis.percentile import Standing, standing
+from reports.rows.export_rows import count_rows
+from reports.rows.export_selection import Selection, votes_of, voting
+from results.comparison.comparison import votes
+from results.comparison.default_block_size import resolve_block_size
+from results.comparison.pivot import pivot_lines
+from results.hosts.latest import LatestResult, latest_results
+from results.hosts.standing import is_comparable, standings
+from results.selection import ComparisonQuery, group_members
+from store.models import Host, Measurement, Run
+from tests.conftest import StoreRun
+from tests.random_fleets import documents, fleets, queries
+from tests.results.comparison_reference import Counted, counted_runs
+from tests.sample_documents import environment, run_document, ssh_measurement
+
+pytestmark = pytest.mark.django_db
+
+EXAMPLES = settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def behind(selection: Selection, query: ComparisonQuery, groups: list[Any] | None) -> Selection:
+    """With the keys of what votes."""
+    return replace(selection, voting=voting(selection, query.group_by, groups))
+
+
+def measured(selection: Selection) -> list[Measurement]:
+    """The results of these keys."""
+    assert selection.voting is not None
+    keys = zip(selection.voting.runs, selection.voting.series, strict=True)
+    of_keys = Measurement.objects.select_related("series", "run")
+    return [of_keys.get(run_id=run, series_id=series) for run, series in keys]
+
+
+@EXAMPLES
+@given(fleet=fleets, asked=st.lists(queries(), min_size=2, max_size=5))
+def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
+    store_run: StoreRun, fleet: list[Any], asked: list[ComparisonQuery]
+) -> None:
+    for document, source in fleet:
+        store_run(document, source)
+    for one in asked:
+        query = resolve_block_size(replace(one, metric="throughput"))
+        every = votes(query, None)
+        keys = sorted({vote.group_key for vote in every})
+        for chosen in (keys, keys[:1]):
+            groups = None if chosen is keys else group_members(query.group_by, chosen)
+            expected = sorted(
+                (vote.host_id, vote.cipher, vote.value or 0)
+                for vote in every
+                if vote.group_key in chosen
+            )
+            selection = behind(votes_of(query), query, groups)
+            assert count_rows(selection) == len(expected)
+            assert expected == sorted(
+                (row.run.host_id, row.series.cipher, row.median or 0) for row in measured(selection)
+            )
+            _, lines = pivot_lines(query, groups, ("cpu", "openssl"))
+            cells = [value for line in lines for value in line[4:] if value is not None]
+            assert sorted(cells) == sorted(value for *_, value in expected)
+            assert len(lines) == len(
+                {(v.group_key, v.host_id) for v in every if v.group_key in chosen}
+            )
+
+
+def of_cpu(model: str, rate: float, day: int) -> dict[str, Any]:
+    return run_document(
+        ssh_measurement("aes128-ctr", rate),
+        host={"name": "a"},
+        environment=environment(model=model),
+        started_at=f"2025-11-{day}T06:00:00Z",
+    )
+
+
+def test_a_host_votes_once_in_each_group_and_once_where_it_has_one(store_run: StoreRun) -> None:
+    for model, rate, day in (("AMD EPYC 9R14", 1e8, 20), ("Intel Xeon E5-2680", 2e8, 21)):
+        store_run(of_cpu(model, rate, day))
+    for group_by, expected in (("cpu", [1e8, 2e8]), ("os", [2e8])):
+        query = ComparisonQuery(group_by=group_by)
+        found = behind(votes_of(query), query, None)
+        assert sorted(row.median or 0 for row in measured(found)) == expected
+        _, lines = pivot_lines(query, None, ("cpu",))
+        assert [(line[0], line[-1]) for line in lines] == [("a", one) for one in expected]
+
+
+def test_what_votes_among_named_runs_is_the_latest_of_these(store_run: StoreRun) -> None:
+    first = store_run(of_cpu("AMD EPYC 9R14", 1e8, 20))
+    store_run(of_cpu("AMD EPYC 9R14", 2e8, 21))
+    selection = Selection(latest=True, runs=(first.run_id,))
+    assert [row.run for row in measured(behind(selection, ComparisonQuery(), None))] == [first]
+
+
+def results_of(host: Host) -> Iterator[Counted]:
+    for run in counted_runs():
+        if run.host == host:
+            yield from (Counted(run, row) for row in run.measurements.all() if row.median)
+
+
+@EXAMPLES
+@given(fleet=fleets)
+def test_a_host_has_the_latest_result_of_every_series(
+    store_run: StoreRun, fleet: list[Any]
+) -> None:
+    for document, source in fleet:
+        store_run(document, source)
+    Run.objects.filter(pk=Run.objects.values("pk")[:1]).update(started_at=None)
+    for host in Host.objects.filter(published=False):
+        best: dict[int, Counted] = {}
+        for one in results_of(host):
+            key = one.row.series_id
+            best[key] = max(best.get(key, one), one, key=lambda found: found.order)
+        expected = {
+            (one.run.run_id, one.row.series.cipher, one.row.median) for one in best.values()
+        }
+        found = latest_results(host.pk)
+        assert {(one.run_id, one.detail.cipher, one.detail.median) for one in found} == expected
+        assert len(found) == len(best)
+
+
+def side(release: str, cipher: str) -> tuple[bool | None, ...]:
+    return tuple(change.in_release(release) for change in tool_changes() if change.touches(cipher))
+
+
+def standing_in_python(host: Host, result: LatestResult) -> Standing | None:
+    """Every other host's latest result that is comparable, by definition."""
+    mine = result.detail
+    best: dict[Host, Counted] = {}
+    for other in Host.objects.exclude(pk=host.pk):
+        for one in results_of(other):
+            series = one.row.series
+            like = (series.tool, series.cipher, series.block_size) == (
+                mine.tool,
+                mine.cipher,
+                mine.block_size,
+            )
+            assert one.run.environment is not None
+            release = one.run.environment.openssl.label
+            if not like or series.mac or series.method != mine.method:
+                continue
+            if mine.tool == "openssl" and side(release, mine.cipher) != side(
+                result.openssl, mine.cipher
+            ):
+                continue
+            best[other] = max(best.get(other, one), one, key=lambda found: found.order)
+    return standing(mine.median or math.nan, [one.row.median or 0 for one in best.values()])
+
+
+@EXAMPLES
+@given(fleet=st.lists(documents(), min_size=3, max_size=8))
+def test_a_host_stands_among_the_latest_results_of_all_others(
+    store_run: StoreRun, fleet: list[Any]
+) -> None:
+    for document in fleet:
+        store_run(document)
+    for host in Host.objects.filter(published=False):
+        latest = latest_results(host.pk)
+        found = standings(host.pk, latest)
+        assert {one.result.detail.cipher for one in found} == {
+            one.detail.cipher for one in latest if is_comparable(one.detail)
+        }
+        for one in found:
+            assert one.standing == standing_in_python(host, one.result)

@@ -1,0 +1,120 @@
+"""Filters, ciphers and block sizes to choose from: counted in hosts."""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from results.comparison.comparison import compare
+from results.comparison.coverage import CipherCount, coverage, hosts_of_groups, hosts_without_size
+from results.comparison.facets import Facet, facets
+from results.selection import ComparisonQuery
+from store.models import Run
+from tests.conftest import StoreRun
+from tests.histories import run_of_day
+from tests.sample_documents import environment, openssl_measurement, ssh_measurement
+
+CTR, GCM = "aes128-ctr", "aes128-gcm@openssh.com"
+VERDICTS = ("hardware", "software", "masked")
+
+
+def with_openssl(version: str, **changes: Any) -> dict[str, Any]:
+    return {**environment(**changes), "openssl": {"version_text": f"OpenSSL {version}"}}
+
+
+@pytest.fixture
+def fleet(store_run: StoreRun) -> None:
+    """Six hosts, most measured several times: upgraded, retagged, or with another verdict."""
+    draw = random.Random(17)
+    for day in range(30):
+        run = store_run(
+            run_of_day(
+                day,
+                ssh_measurement(draw.choice((CTR, GCM)), 1e8 + day),
+                host={"name": f"h{draw.randrange(6)}"},
+                environment=with_openssl(
+                    draw.choice(("1.1.1", "3.0.9", "3.0.19")), model=f"CPU {draw.randrange(3)}"
+                ),
+                tags={"rack": draw.choice("ab"), "env": draw.choice(("prod", "test"))},
+            )
+        )
+        Run.objects.filter(pk=run.pk).update(acceleration=draw.choice(VERDICTS))
+
+
+CHOSEN: tuple[Mapping[str, tuple[str, ...]], ...] = (
+    {},
+    {"verdict": ("hardware",)},
+    {"cpu": ("cpu-1",), "openssl_series": ("3.0", "1.1.1")},
+    {"tag": ("rack:a", "env:prod"), "verdict": ("software", "masked")},
+    {"host": ("h1", "h2"), "openssl": ("openssl-3.0.9",), "tag": ("rack:b",)},
+    {"cpu": ("none",), "verdict": ("hardware",)},
+    {"cpu": ("none",), "os": ("none",)},
+)
+
+
+def with_only(query: ComparisonQuery, facet: Facet, key: str) -> ComparisonQuery:
+    """The query with this value chosen and no other of the facet."""
+    others = query.filters.get("tag", ()) if facet.tag else ()
+    kept = (one for one in others if not one.startswith(f"{facet.tag}:"))
+    filters = {**query.filters, facet.name: (*kept, key)}
+    return ComparisonQuery(group_by="host", filters=filters)
+
+
+@pytest.mark.usefixtures("fleet")
+@pytest.mark.parametrize("filters", CHOSEN, ids=str)
+def test_each_count_is_the_hosts_that_choosing_the_value_leaves(
+    filters: Mapping[str, tuple[str, ...]],
+) -> None:
+    query = ComparisonQuery(filters=filters)
+    for facet in facets(query):
+        for option in facet.options:
+            found = compare(with_only(query, facet, option.key)).groups
+            assert len(found) == option.count > 0, (facet.name, option)
+
+
+@pytest.mark.usefixtures("fleet")
+@pytest.mark.parametrize("filters", CHOSEN, ids=str)
+def test_ciphers_are_counted_in_hosts(filters: Mapping[str, tuple[str, ...]]) -> None:
+    query = ComparisonQuery(filters=filters, group_by="host")
+    groups = compare(query).groups
+    counts = {
+        cipher: sum(cipher in group.values for group in groups)
+        for cipher in (GCM, CTR)
+        if any(cipher in group.values for group in groups)
+    }
+    assert {one.cipher: one.hosts for one in coverage(query).ciphers} == counts
+
+
+@pytest.mark.usefixtures("fleet")
+@pytest.mark.parametrize("group_by", ("cpu", "openssl", "tag:rack", "acceleration", "host"))
+def test_a_host_of_several_groups_is_one_host(group_by: str) -> None:
+    query = ComparisonQuery(group_by=group_by)
+    groups = compare(query).groups
+    keys = [group.key for group in groups]
+    assert hosts_of_groups(query, keys) == 6
+    assert hosts_of_groups(query, keys[:1]) == groups[0].hosts
+    assert hosts_of_groups(query, []) == 0
+
+
+@pytest.mark.django_db
+def test_many_ciphers_and_sizes_are_covered(store_run: StoreRun) -> None:
+    names = [f"cipher-{number:03}" for number in range(150)]
+    for host, size, many in (("a", 1024, 150), ("b", 16384, 100), ("b", 1024, 1)):
+        series = [openssl_measurement(name, 1e9, block_size=size) for name in names[:many]]
+        store_run(run_of_day(0, *series, host={"name": host}))
+    covered = coverage(ComparisonQuery(tool="openssl"))
+    assert covered.ciphers == tuple(
+        CipherCount(name, 2 if number < 100 else 1) for number, name in enumerate(names)
+    )
+    assert covered.block_sizes == (1024, 16384)
+    for block_size, ciphers, without in (
+        (1024, (), 0),
+        (16384, (), 1),
+        (1024, (names[1],), 1),
+        (1024, (names[0],), 0),
+        (16384, (names[120],), 1),
+        (64, (names[120],), 1),
+    ):
+        asked = ComparisonQuery(tool="openssl", block_size=block_size, ciphers=ciphers)
+        assert hosts_without_size(asked) == without, asked
