@@ -31,7 +31,7 @@ RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin ciph
 WORKDIR /app
 COPY --from=packages /opt/venv /opt/venv
 COPY manage.py ./
-COPY agent/ciphermark_agent.py agent/
+COPY agent/ciphermark_agent/ agent/ciphermark_agent/
 COPY backend/ backend/
 COPY --from=frontend /build/frontend/dist frontend/dist
 USER ciphermark

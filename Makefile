@@ -4,13 +4,16 @@
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test compat bench lighthouse lint types chaos load fuzz audit requirements clean
+.PHONY: help run check test compat bench lighthouse lint types chaos load soak fuzz audit requirements clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
 
 run: ## Start the site on PORT (8000), measure this machine once (MEASURE=0: not, 1: again)
 	$(LAUNCH) run
+
+check: ## Within a minute: lint, types, tests of pure packages and of what changed
+	$(LAUNCH) check
 
 test: ## Everything: lint, types, Python, agent, browser and frontend tests
 	$(LAUNCH) test
@@ -35,6 +38,9 @@ chaos: ## Uploads while every part is killed, paused, restarted (SEED=, UPLOADS=
 
 load: ## 50 uploads a second beside browsing (RATE=50, DURATION=300 s)
 	$(LAUNCH) load
+
+soak: ## Uploads, removals and questions while memory is watched (DURATION=3600 s, RATE=5)
+	$(LAUNCH) soak
 
 fuzz: ## The API by its description, mutated documents, random texts (CASES=, DOCUMENTS=, FUZZ_SECONDS=600)
 	$(LAUNCH) fuzz
