@@ -97,6 +97,8 @@ class Outcome:
     passed: bool
     seconds: float
     note: str
+    failures: tuple[str, ...] = ()
+    """A paragraph for each test that failed."""
 
 
 def run_all() -> int:
@@ -322,6 +324,9 @@ def run_checks(checks: Sequence[Check], environment: Mapping[str, str], told: st
         if check.beside:
             say(f"\n=== {check.name} ===\n{check.beside.read_text(errors='replace')}")
     say(f"\n{told}\n{_table(outcomes)}" if told else f"\n{_table(outcomes)}")
+    for outcome in outcomes:
+        for failure in outcome.failures:
+            say(f"\n{outcome.name}: {failure}")
     failed = sum(not outcome.passed for outcome in outcomes)
     say(f"\n{len(outcomes) - failed} passed, {failed} failed")
     return 1 if failed else 0
@@ -335,7 +340,7 @@ def _outcome(check: Check, environment: Mapping[str, str], stop: threading.Event
     status = _ended(check, environment, stop)
     seconds = time.monotonic() - begun
     passed, note = _judged(status, check.report)
-    return Outcome(check.name, passed, seconds, note)
+    return Outcome(check.name, passed, seconds, note, () if passed else _failures(check.report))
 
 
 class _Stopped(Exception):
@@ -370,6 +375,31 @@ def _judged(status: int, report: Path | None) -> tuple[bool, str]:
     if skipped:
         return False, f"{skipped} of {tests} tests skipped"
     return True, f"{tests} tests"
+
+
+FAILURES_SHOWN = 10
+FAILURE_LINES = 12
+
+
+def _failures(report: Path | None) -> tuple[str, ...]:
+    """The tests that failed, each with the end of what pytest says of it.
+
+    Repeated below the table, since a log of this length is often cut in the middle.
+    """
+    if report is None or not report.exists():
+        return ()
+    tests = ElementTree.parse(report).getroot().iter("testcase")  # noqa: S314  # nosec B314 (pytest's own)
+    found = [
+        (f"{test.get('classname')}::{test.get('name')}", reason.text or "")
+        for test in tests
+        for reason in (*test.iter("failure"), *test.iter("error"))
+    ]
+    more = [f"{len(found) - FAILURES_SHOWN} more"] if len(found) > FAILURES_SHOWN else []
+    shown = [
+        "\n  ".join([name, *text.rstrip().splitlines()[-FAILURE_LINES:]])
+        for name, text in found[:FAILURES_SHOWN]
+    ]
+    return (*shown, *more)
 
 
 def _table(outcomes: Sequence[Outcome]) -> str:

@@ -39,6 +39,20 @@ def test_a_failed_part_does_not_stop_the_others(
     assert any(line.startswith("second") and "passed" in line for line in lines)
 
 
+def test_what_failed_is_named_again_below_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test_some.py").write_text("def test_sum():\n    assert 1 + 1 == 3\n")
+    report = tmp_path / "report.xml"
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={report}")
+    part = Check("sums", (*command, "test_some.py"), folder=tmp_path, report=report)
+    assert checks.run_checks([part], {}) == 1
+    lines = summary(capsys)
+    below = lines[next(i for i, line in enumerate(lines) if line.startswith("part ")) :]
+    assert "sums: test_some::test_sum" in below
+    assert any("assert (1 + 1) == 3" in line for line in below)
+
+
 def test_a_part_beside_the_others_is_shown_and_judged_at_the_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
