@@ -170,7 +170,7 @@ def test_what_is_not_understood_between_other_ends_of_lines_is_listed() -> None:
     assert read("\u2028".join(table(4e8))).understood == {1}
 
 
-MIB_4 = 4 * 2**20
+MIB = 2**20
 PATHOLOGICAL = {
     "sizes": "type " + "16 bytes " * 1_100,
     "rising sizes": "type " + " ".join(f"{size} bytes" for size in range(1, 800)),
@@ -187,10 +187,10 @@ PATHOLOGICAL = {
 
 
 @pytest.mark.parametrize("name", PATHOLOGICAL)
-def test_no_four_mebibytes_of_senseless_lines_take_long(name: str) -> None:
+def test_no_mebibyte_of_senseless_lines_takes_long(name: str) -> None:
     line = PATHOLOGICAL[name]
-    lines = [line] * (MIB_4 // len(line))
+    lines = [line] * (MIB // len(line))
     began = time.process_time()
     read(*lines)
     # A quiet machine needs a tenth of that or less; time by the square of a line would be minutes.
-    assert time.process_time() - began < 15
+    assert time.process_time() - began < 4

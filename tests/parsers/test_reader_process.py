@@ -9,11 +9,11 @@ from parsers.read_text import HowToRead, read_text
 from parsers.reader_process import _assembled, main, read_in_process
 from tests.parsers.test_impossible_rows import HEADER
 
-LISTS = "".join(f"aes128-ctr: {100 + n % 50}.5 MB/s\nsay nothing {n}\n" for n in range(3_000))
+LISTS = "".join(f"aes128-ctr: {100 + n % 50}.5 MB/s\nsay nothing {n}\n" for n in range(1_100))
 TABLES = "".join(
     f"OpenSSL 1.1.1{chr(97 + n)} 1 Jan 2020\n{HEADER}"
     f"aes-128-cbc     {n + 1}01125.50k   283286.23k   503031.38k   623456.00k   663456.00k\n"
-    for n in range(20)
+    for n in range(5)
 )
 HOW = HowToRead(unit="MiB", transferred=10**9, cipher="aes256-ctr")
 
