@@ -58,6 +58,75 @@ def test_tables_of_a_command_that_is_not_understood_are_listed(command: str) -> 
     assert {one.code for one in reading.remarks} == {"command_unclear"}
 
 
+SPEED = "openssl speed -evp aes-128-cbc"
+LOOPS = (
+    ("for h in nas pi; do", f"  ssh $h {SPEED}", "done"),
+    ("for h in nas pi", "do", f"ssh $h '{SPEED}'", "done"),
+    ("for e in devcrypto afalg; do", f"  {SPEED} -engine $e", "done"),
+    ("for m in 0 ~0x200000200000000; do", f"  OPENSSL_ia32cap=$m {SPEED}", "done"),
+    ("for m in 0 ~0x200000200000000; do", "  export OPENSSL_ia32cap=$m", f"  {SPEED}", "done"),
+    ("for c in 0 4; do", f"  taskset -c $c {SPEED}", "done"),
+    ("for g in powersave performance; do", "  cpupower frequency-set -g $g", SPEED, "done"),
+    ("for v in 1.0.2 1.1.1; do", f"  /opt/ssl-$v/bin/{SPEED}", "done"),
+    ("for e in a b; do", "for c in 1 2; do", f"{SPEED} -engine $e", "done", "done"),
+    ("for e in a b; do", "  # each of them", f"  {SPEED} \\", "    -engine $e", "done"),
+    ("while read h; do", f"  ssh -n $h {SPEED}", "done < hosts"),
+    ("cat hosts | while read h", "do", f"  ssh -n $h {SPEED}", "done"),
+    ("foreach e (devcrypto afalg)", f"{SPEED} -engine $e", "end"),
+    ("for h in nas pi; do", f"  ssh $h {SPEED}"),
+)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("prompts", (("", ""), ("$ ", "> "), (NAS, "> "), (NAS, "for> ")))
+def test_a_loop_over_several_lines_makes_no_tries_of_what_it_changes(
+    loop: tuple[str, ...], prompts: tuple[str, str]
+) -> None:
+    first, *further = loop
+    typed = [prompts[0] + first, *(prompts[1] + line for line in further)]
+    part = read(*typed, *CBC, *OTHER)
+    assert figures(part) == []
+    assert codes(part) == ["command_unclear"] * 2
+
+
+@pytest.mark.parametrize(
+    "loop",
+    (
+        ("for i in 1 2 3; do", f"  {SPEED}", "done"),
+        ("for i in $(seq 3)", "do", f"  {SPEED} 2>/dev/null", "  sleep 5", "done | tee log.txt"),
+        ("for c in aes-128-cbc aes-256-cbc", "do", "  openssl speed -evp $c", "done > log.txt"),
+        ("while true; do", SPEED, "done"),
+    ),
+)
+@pytest.mark.parametrize("prompts", (("", ""), (NAS, "> ")))
+def test_a_loop_over_several_lines_that_changes_nothing_makes_tries(
+    loop: tuple[str, ...], prompts: tuple[str, str]
+) -> None:
+    first, *further = loop
+    part = read(prompts[0] + first, *(prompts[1] + line for line in further), *CBC, *OTHER)
+    assert [len(one.figures) for one in part.sections] == [12]
+
+
+@pytest.mark.parametrize(
+    "started",
+    ("qemu-arm", "  qemu-aarch64 -L /sysroot", "valgrind", "ssh pi qemu-arm", "ansible all -a",
+     "ls hosts | xargs -I{} ssh {}"),
+)  # fmt: skip
+def test_a_line_without_a_prompt_that_is_a_command_must_be_understood(started: str) -> None:
+    part = read(SPEED, *CBC, "", f"{started} {SPEED}", *OTHER)
+    assert [len(one.figures) for one in part.sections] == [6]
+    assert codes(part) == ["command_unclear"]
+
+
+@pytest.mark.parametrize(
+    ("started", "host", "told"),
+    (("ssh pi", "pi", None), ("docker run --rm x", None, "docker run --rm x")),
+)
+def test_such_a_line_names_another_machine(started: str, host: str | None, told: str) -> None:
+    part = read(SPEED, *CBC, "", f"{started} {SPEED}", *OTHER)
+    assert [(one.host, one.part) for one in part.sections] == [(None, None), (host, told)]
+
+
 def test_commands_of_a_script_that_is_shown_are_not_told_apart_by_their_order() -> None:
     script = ("openssl speed -evp aes-128-cbc", "openssl speed -evp aes-128-cbc -decrypt")
     part = read("$ cat bench.sh", *script, "$ ./bench.sh", *CBC, *OTHER)
@@ -112,6 +181,8 @@ def test_the_mask_that_cpuinfo_repeats_tells_commands_apart() -> None:
         NAS + "openssl speed -bytes 16384 -evp aes-128-cbc -aead -provider default",
         "Results of openssl speed -evp aes-128-cbc (the one of Debian):",
         "Don't forget: openssl speed -evp aes-128-cbc",
+        "I ran openssl speed -evp aes-128-cbc",
+        "output of openssl speed -evp aes-128-cbc:",
     ),
 )  # fmt: skip
 def test_everyday_commands_are_understood(command: str) -> None:
@@ -144,6 +215,20 @@ def test_a_table_that_a_file_repeats_counts_once() -> None:
     part = read(f"{NAS}openssl speed -evp aes-128-cbc | tee s.txt", *CBC, NAS + "cat s.txt", *CBC)
     assert len(figures(part)) == 6
     assert codes(part) == ["repeated"]
+
+
+@pytest.mark.parametrize(
+    "between", ((), ("",), ("As you wrote:", ""), (SPEED,), ("$ " + SPEED,), ("> quoted",))
+)
+def test_a_table_pasted_twice_is_one_run(between: tuple[str, ...]) -> None:
+    part = read(SPEED, *CBC, *between, *CBC)
+    assert len(figures(part)) == 6
+    assert codes(part) == ["repeated"]
+
+
+def test_what_another_machine_measured_is_its_own_however_alike() -> None:
+    part = read(NAS + SPEED, *CBC, "me@pi:~$ " + SPEED, *CBC)
+    assert [one.host for one in part.sections] == ["nas", "pi"]
 
 
 def test_tables_of_files_are_no_tries_of_one_another() -> None:

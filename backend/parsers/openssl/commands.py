@@ -59,10 +59,13 @@ _OTHER_MACHINES = frozenset(
     re.findall(
         r"[\w-]+",
         "docker podman kubectl lxc lxc-attach incus pct chroot adb vagrant nsenter machinectl"
-        " systemd-nspawn wsl proot jexec salt ansible",
+        " systemd-nspawn wsl proot jexec",
     )
 )
 """Programs that run another one in another system: a container has libraries of its own."""
+_BEGINS = re.compile(r"\s*(?:[a-z_.~/\\($!][\w./~+${}-]*|\w+=\S*)(?=\s)")
+"""A line without a prompt begins with a program as words of a command do."""
+_SENTENCE_ENDS = (":", ".", ",", "?", "!")
 _LOOP = re.compile(r"(?<!\w)for\s+(?P<name>\w+)\s+in\s+(?P<values>[^;]*)")
 _REPEATS = re.compile(r"(?<![\w-])(?:for|while|until|foreach|xargs|parallel)(?!\S)")
 _REDIRECTION = re.compile(r"\d?>>?\s*\S+|\d?>&\d|&>>?\s*\S+")
@@ -111,7 +114,7 @@ def read_commands(text: str) -> tuple[Command, ...]:
     """The `openssl speed` commands anywhere on a line."""
     if "speed" not in text:
         return ()
-    typed = typed_part(text)
+    typed = _typed(text)
     body = _NESTED.sub("$_", text if typed is None else typed)
     calls = list(islice(_CALL.finditer(body), CALLS_LIMIT))
     calls = [call for call in calls if call["name"][0] != "$" or typed is not None]
@@ -119,6 +122,14 @@ def read_commands(text: str) -> tuple[Command, ...]:
         return ()
     line = _Line(body, calls, prompt_host(text), typed=typed is not None)
     return tuple(line.command(call) for call in calls)
+
+
+def _typed(text: str) -> str | None:
+    """What a line has a shell do; None for a sentence, which may only speak of a command."""
+    typed = typed_part(text)
+    if typed is None and _BEGINS.match(text) and not text.rstrip().endswith(_SENTENCE_ENDS):
+        return text
+    return typed
 
 
 def is_command(text: str) -> bool:
@@ -185,7 +196,7 @@ class _Line:
             mask=stated_mask(f"{outer} {before} ") or stated_mask(exported),
             program=program,
             host=self.host if elsewhere is None else elsewhere or None,
-            place=" ".join(started) if elsewhere == "" and self.host else "",
+            place=" ".join(started) if elsewhere == "" else "",
             engine=_engine(words),
             setting=setting,
             problem=self.problem or (self.typed and self._is_unclear(started, program, words)),
@@ -230,14 +241,16 @@ class _Line:
         for start, end in zip(self.cuts, ends, strict=True):
             sign = self.body[:start].rstrip()[-1:]
             piped = sign == "|" and not self.body[:start].rstrip().endswith("||")
+            part = _SEPARATOR.sub("", self.body[start:end])
             ours = any(start <= call.start("name") < end for call in self.calls)
-            read = ours or (read and piped)
+            read = ours or (read and piped) or part.split()[:1] == ["done"]
             if not read:
-                yield _SEPARATOR.sub("", self.body[start:end])
+                yield part
 
     def _is_harmless(self, part: str) -> bool:
         part = part.strip(" \"'`){}")
-        if _LOOP.match(part) or re.match(r"(?:\w+=\S*|cd(?:\s.*)?|(?:export|unset)\s.*)$", part):
+        sets = re.match(r"(?:\w+=\S*|cd(?:\s.*)?|(?:export|unset)\s.*)$", part)
+        if _LOOP.match(part) or (sets and not _uses(part, self.loops)):
             return True
         return changes_nothing(part)
 
@@ -249,7 +262,7 @@ class _Line:
         """Whether anything of a typed command is not known to leave alone what is measured."""
         if any("$" in word for word in started) or _uses(program, self.loops):
             return True
-        if _elsewhere(started) is None and not _starts_plainly(started):
+        if not _starts_plainly(_starters(started)):
             return True
         for before, word in pairwise(["", *words]):
             word = word.replace("--", "-", 1) if word.startswith("--") else word
@@ -323,14 +336,28 @@ def _elsewhere(words: Sequence[str]) -> str | None:
     """Where words before the program have it run: through ssh, in a container."""
     programs = [word.rsplit("/", 1)[-1] for word in words]
     if "ssh" in programs:
-        after = words[programs.index("ssh") + 1 :]
-        hosts = [
-            word
-            for before, word in pairwise(["", *after])
-            if not (word.startswith("-") or (before[:1] == "-" and before[-1] in _SSH_WITH_VALUE))
-        ]
+        hosts = _operands(words[programs.index("ssh") + 1 :])
         return hosts[0].rpartition("@")[2][:100] if hosts else ""
     return "" if _OTHER_MACHINES.intersection(programs) else None
+
+
+def _operands(words: Sequence[str]) -> list[str]:
+    """The arguments of ssh without its options: a host, and what is started there."""
+    return [
+        word
+        for before, word in pairwise(["", *words])
+        if not (word.startswith("-") or (before[:1] == "-" and before[-1] in _SSH_WITH_VALUE))
+    ]
+
+
+def _starters(words: Sequence[str]) -> list[str]:
+    """The words before a program without those that say on which machine it runs."""
+    programs = [word.rsplit("/", 1)[-1] for word in words]
+    at = next((at for at, one in enumerate(programs) if one in {"ssh", *_OTHER_MACHINES}), None)
+    if at is None:
+        return list(words)
+    there = _operands(words[at + 1 :])[1:] if programs[at] == "ssh" else []
+    return [*words[:at], *there]
 
 
 def _number(word: str | None, most: int) -> int | None:

@@ -40,6 +40,18 @@ _MACHINE_RATES = ("+F:", "Got: +F:", "Got: +H:", "+H:")
 _RATES_GO_ON = re.compile(r"[\d.:]+(?: from \d+)?|from \d+")
 _FIGURE_STARTS = frozenset("0123456789.-k")
 
+_LOOP_BEGINS = re.compile(
+    r"(?:.{0,120}(?:[#$%>] |\|))?\s*(?:time )?"
+    r"(?:for(?:each)?\s*(?:\w+\s+in\b|\w*\s?\(|[%/])|(?:while|until) \S)"
+)
+_LOOP_WORDS = ("for", "while ", "until ")
+_LOOP_ENDS = re.compile(r"\s*(?:done|end|\}|\))(?!\w)")
+_PROMPTS_ON = re.compile(r"\s*(?:for|foreach|while|until)> ")
+"""Of zsh, before the further lines of a loop."""
+LOOP_LINES = 30
+"""Lines of one loop of a script."""
+LOOP_DEPTH = 4
+"""Loops within one another: more are none."""
 WRAP_LIMIT = 12
 """Lines over which one build fact is wrapped at most."""
 DOING_WRAPS = 2
@@ -144,6 +156,8 @@ def _joined(pieces: list[Printed], at: int, columns: int) -> tuple[int, str]:
         return 1, ""
     if is_doing(text):
         return _join_doing(pieces, at)
+    if _begins_loop(text):
+        return _join_loop(pieces, at)
     if is_wrapping_fact(text):
         return _join_fact(pieces, at)
     if "bytes" in text and read_header(text):
@@ -172,6 +186,38 @@ def _join_doing(pieces: list[Printed], at: int) -> tuple[int, str]:
         if whole is not None:
             return taken + 1, whole
     return 1, pieces[at].text
+
+
+def _begins_loop(text: str) -> bool:
+    return any(word in text for word in _LOOP_WORDS) and _LOOP_BEGINS.match(text) is not None
+
+
+def _join_loop(pieces: list[Printed], at: int) -> tuple[int, str]:
+    """A loop around `openssl speed` over several lines as it would stand on one.
+
+    One whose end is missing goes as far as the last command in it.
+    """
+    parts: list[str] = []
+    depth = taken = 0
+    for piece in pieces[at : at + LOOP_LINES]:
+        text = _PROMPTS_ON.sub("", piece.text).strip()
+        if is_doing(text) or ("bytes" in text and read_header(text)):
+            break
+        parts.append("" if text.startswith("# ") and parts else text)
+        depth += _begins_loop(text)
+        depth -= _LOOP_ENDS.match(text) is not None or re.search(r";\s*done\b", text) is not None
+        if is_command(text) or (depth <= 0 and taken):
+            taken = len(parts)
+        if not 0 < depth <= LOOP_DEPTH:
+            break
+    if taken < 2:
+        return 1, pieces[at].text
+    lines = (
+        part.removesuffix("\\") + (" " if part.endswith("\\") else " ; ")
+        for part in parts[:taken]
+        if part
+    )
+    return taken, "".join(lines).removesuffix(" ; ")
 
 
 def _join_fact(pieces: list[Printed], at: int) -> tuple[int, str]:

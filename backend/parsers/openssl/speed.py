@@ -25,6 +25,8 @@ LABEL_LIMIT = 80
 
 GROUPS_LIMIT = 8
 """Groups in which the one that a run belongs to is looked for, the last ones first."""
+PASTED_TWICE = 3
+"""Figures of a table that no second measurement would give again."""
 PART_SHOWN = 36
 """Characters of a part that a host's name shows."""
 LABEL_SHOWN = 36
@@ -136,7 +138,8 @@ class _Sections:
         self._groups: list[_Group] = []
         self._since_heading = 0
         self._last_rates: dict[tuple[str, int | None], float] = {}
-        self._read: set[tuple[object, ...]] = set()
+        self._read: set[tuple[str | None, tuple[object, ...]]] = set()
+        """What tables said: for each machine, and for any."""
 
     def add(self, run: Run, placed: Sequence[Placed]) -> list[Remark]:
         """Take in the figures of a run; the remarks say which were there already."""
@@ -146,7 +149,7 @@ class _Sections:
             for one in placed
             if one.figure.bytes_per_second is not None
         }
-        if run.under is not None and self._is_known_table(fresh):
+        if self._is_known_table(run, fresh):
             return [Remark(run.line, "repeated", "This table has been read before.")]
         if fresh:
             group = self._group_for(run, fresh)
@@ -154,7 +157,7 @@ class _Sections:
                 key = (one.repetition, one.note)
                 group.figures.setdefault(key, []).append(one.figure)
                 group.taken.setdefault(_series(one), run.setting)
-                self._read.add(_printed(one.figure))
+                self._read |= {(run.host, _printed(one.figure)), (None, _printed(one.figure))}
         if len(fresh) == len(placed):
             return []
         detail = "These counts belong to the table before them, whose rates are taken."
@@ -167,9 +170,14 @@ class _Sections:
             return False
         return abs(figure.bytes / figure.seconds - rate) <= _SAME_RATE * rate
 
-    def _is_known_table(self, placed: Sequence[Placed]) -> bool:
-        """Whether the figures of a table that something else printed have all been read."""
-        return bool(placed) and all(_printed(one.figure) in self._read for one in placed)
+    def _is_known_table(self, run: Run, placed: Sequence[Placed]) -> bool:
+        """Whether the figures of a table have all been read: something else printed it again.
+
+        Of `openssl speed` itself so many that no second measurement would give them again.
+        """
+        least = PASTED_TWICE if run.under is None else 1
+        known = ((run.host, _printed(one.figure)) in self._read for one in placed)
+        return len(placed) >= least and all(known)
 
     def _group_for(self, run: Run, placed: Sequence[Placed]) -> _Group:
         """The group that a run belongs to: what stands below a new heading is something new."""
@@ -240,9 +248,13 @@ def _shows_several_files(command: str) -> bool:
 
 
 def _part(group: _Group, told: str | None) -> str | None:
-    """What a machine's name needs beside it: an engine's figures are not the processor's."""
-    engine = group.run.command.engine if group.run.command else ""
-    return ", ".join(one for one in (engine, told) if one) or None
+    """What a machine's name needs beside it: an engine's figures are not the processor's.
+
+    Nor are those of a container, which has libraries of its own, the machine's.
+    """
+    command = group.run.command
+    own = (command.place, command.engine) if command else ()
+    return ", ".join(one for one in (*own, told) if one) or None
 
 
 def _numbered(label: str | None, number: int) -> str:
