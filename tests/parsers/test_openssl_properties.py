@@ -1,6 +1,5 @@
 """Properties of the `openssl speed` and sbc-bench parsers: what holds for any text."""
 
-import time
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -11,6 +10,7 @@ from parsers.lines import numbered_lines
 from parsers.openssl.cipher_names import canonical_cipher
 from parsers.openssl.speed import read_openssl_speed
 from parsers.sbc_bench.reports import read_sbc_bench
+from tests.parsers.linear_time import TIMES_LONGER, is_linear
 from tests.parsers.openssl_texts import (
     CLASSIC,
     MODERN,
@@ -173,15 +173,13 @@ def test_no_text_raises_and_each_figure_is_usable(text: str) -> None:
             assert one.bytes is None or one.bytes < 2**63
 
 
-def _seconds(text: str) -> float:
-    """CPU time of one reading."""
+def _read(text: str) -> None:
     lines = numbered_lines(text)
-    start = time.process_time()
     read_openssl_speed(lines)
     read_sbc_bench(lines)
-    return time.process_time() - start
 
 
+LINES = 500
 TITLE = "sbc-bench v0.9 Board\n" + "#" * 74 + "\n"
 NASTY: tuple[Callable[[int], str], ...] = (
     lambda n: doing("rc4", 16, 9) + "\n" + (doing("rc4", 16, 9)[:-3] + "\n") * n,
@@ -209,8 +207,4 @@ NASTY: tuple[Callable[[int], str], ...] = (
 
 @pytest.mark.parametrize("shape", NASTY)
 def test_reading_takes_time_in_proportion_to_the_length(shape: Callable[[int], str]) -> None:
-    short, long = shape(500), shape(2_000)
-    # Four times the text may take four times as long, and some more on a busy machine; with time by
-    # the square it would be sixteen. One time of five is enough: the others were disturbed.
-    times = ((_seconds(short), _seconds(long)) for _ in range(5))
-    assert any(long_time < 8 * short_time + 0.02 for short_time, long_time in times)
+    assert is_linear(_read, shape(LINES), shape(LINES * TIMES_LONGER))

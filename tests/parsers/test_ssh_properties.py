@@ -1,13 +1,12 @@
 """What holds for every ssh text: lists and blocks read back, nothing raises, nothing is slow."""
 
-from time import process_time
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from parsers.ssh.names import mac_name
 from parsers.ssh.units import number_of, number_style
+from tests.parsers.linear_time import TIMES_LONGER, is_linear
 from tests.parsers.ssh_reading import codes, figures, rates, read, speed
 
 CIPHERS = [
@@ -287,20 +286,10 @@ NASTY = (
     "cipher bits MB/s ",
     "Monday 1 day 2015-01-01 ",
 )
-SMALL, LARGE = 10_000, 40_000
-SLACK = 3.0
-"""Over linear: what other work on the machine may add to a short measurement."""
+SIZES = (10_000, 10_000 * TIMES_LONGER)
 
 
 @pytest.mark.parametrize("piece", NASTY)
 def test_the_time_is_linear_in_the_length(piece: str) -> None:
-    short, long = ((piece * (size // len(piece) + 1))[:size] for size in (SMALL, LARGE))
-    # One time of three is enough: the others were disturbed.
-    times = ((_seconds(short), _seconds(long)) for _ in range(3))
-    assert any(large <= SLACK * (LARGE / SMALL) * max(small, 0.003) for small, large in times)
-
-
-def _seconds(text: str) -> float:
-    begun = process_time()
-    read(text)
-    return process_time() - begun
+    short, long = ((piece * (size // len(piece) + 1))[:size] for size in SIZES)
+    assert is_linear(read, short, long)
