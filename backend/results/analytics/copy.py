@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db.backends.utils import CursorWrapper
 
 from results.analytics.cpu_bound import add_indices
+from results.analytics.series_sets import add_sets
 from results.analytics.tables import (
     COMPUTED_OF_RUNS,
     CPU_BOUND_INDEX,
@@ -35,23 +36,9 @@ RUNS_AT_ONCE = 1_000
 THREADS = 2
 """Of each question: uploads are answered beside them."""
 
-_SETS = f"""
-INSERT INTO set_of_run
-SELECT run, md5_number_lower(list_sort(list((series, negotiated)))::VARCHAR)
-FROM ({RESULT.received}) GROUP BY run
-"""  # noqa: S608 - constants
-"""A set is known by a hash of what is in it: it is the same in every copy.
-
-From the rows as they come: in the copy they lie by series, so that all of it would be read.
-"""
-
-_SERIES_OF_NEW_SETS = """
-INSERT INTO series_of_set
-SELECT series_set, series, negotiated FROM result JOIN (
-    SELECT series_set, max(run) AS run FROM set_of_run
-    ANTI JOIN series_of_set USING (series_set)
-    WHERE run IN (SELECT unnest(?::INTEGER[])) GROUP BY series_set
-) USING (run)
+_NEW_ENVIRONMENTS = """
+SELECT DISTINCT id FROM (SELECT unnest(from_json(?, '["INTEGER"]')) AS id)
+ANTI JOIN environment USING (id)
 """
 
 _FORGET_SETS = """
@@ -93,11 +80,10 @@ def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:
     keys = [key for (key,) in cursor.fetchall()]
     done = 0
     for batch in batches(keys):
-        insert(duck, cursor, RUN, batch)
+        _insert_runs(duck, cursor, batch)
         _insert_of_runs(duck, cursor, batch)
         done += len(batch)
         yield done
-    add_environments(duck, cursor)
     sort_results(duck)
 
 
@@ -128,7 +114,7 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
     changed += [run for run in changes.runs if not changes.runs[run] and run not in known]
     for batch in batches(list(changes.runs)):
         delete(duck, "run", "id", known.intersection(batch))
-        insert(duck, cursor, RUN, batch)
+        _insert_runs(duck, cursor, batch)
     for batch in batches(changed):
         _delete_of_runs(duck, known.intersection(batch))
         _insert_of_runs(duck, cursor, batch)
@@ -138,8 +124,6 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
             delete(duck, table.name, "profile", profiles)
         insert(duck, cursor, INDEX_OF_PROFILE, profiles)
         add_indices(duck, cursor, profiles=profiles)
-    if changes.runs:
-        add_environments(duck, cursor)
     if known:
         _delete_of_runs(duck, known - _known(duck, known))
         duck.execute("DELETE FROM environment WHERE id NOT IN (SELECT environment FROM run)")
@@ -174,26 +158,24 @@ def _known(duck: Duck, runs: Iterable[int]) -> set[int]:
     return {key for (key,) in duck.execute(statement, [list(runs)]).fetchall()}
 
 
+def _insert_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None:
+    """Insert these runs, and those of their environments that are new; they never change."""
+    environments = insert(duck, cursor, RUN, runs)[list(RUN.columns).index("environment")]
+    missing = duck.execute(_NEW_ENVIRONMENTS, [environments]).fetchall()
+    if missing:
+        for table in ENVIRONMENTS:
+            insert(duck, cursor, table, [key for (key,) in missing])
+
+
 def _insert_of_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None:
     """Insert the results, levels and indices of these runs, and what is computed from them."""
     for table in OF_RUNS:
         rows = insert(duck, cursor, table, runs)
         if table is RESULT:
-            duck.execute(_SETS, rows)
-    duck.execute(_SERIES_OF_NEW_SETS, [runs])
+            add_sets(duck, rows)
     add_indices(duck, cursor, runs=runs)
 
 
 def _delete_of_runs(duck: Duck, runs: Collection[int]) -> None:
     for table in (*OF_RUNS, *COMPUTED_OF_RUNS):
         delete(duck, table.name, "run", runs)
-
-
-def add_environments(duck: Duck, cursor: CursorWrapper) -> None:
-    """Copy the environments of runs that the copy does not know yet; they never change."""
-    missing = duck.execute(
-        "SELECT DISTINCT environment FROM run ANTI JOIN environment e ON e.id = environment"
-    ).fetchall()
-    if missing:
-        for table in ENVIRONMENTS:
-            insert(duck, cursor, table, [key for (key,) in missing])

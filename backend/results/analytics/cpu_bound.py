@@ -13,7 +13,7 @@ from django.db.backends.utils import CursorWrapper
 
 from analysis.profiles.baselines import FAMILIES
 from analysis.profiles.speed_index import speed_index
-from results.analytics.tables import CPU_BOUND_INDEX
+from results.analytics.tables import CPU_BOUND_INDEX, as_received
 
 _LEVELS = """
 SELECT run, tool, family, cpu_bound_level FROM level WHERE cpu_bound_level IS NOT NULL
@@ -42,8 +42,8 @@ def add_indices(
     for run, tool, family, level in found.fetchall():
         levels[run, tool][family] = level
     rows = list(_indices(levels.items(), wanted))
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
-    duck.execute(CPU_BOUND_INDEX.insert, [orjson.dumps(column).decode() for column in columns])
+    if rows:
+        duck.execute(CPU_BOUND_INDEX.insert, as_received(rows))
 
 
 def _indices(

@@ -24,7 +24,7 @@ from results.analytics.unseen_changes import State
 
 logger = logging.getLogger(__name__)
 
-VERSION = 3
+VERSION = 4
 """Counted up with every change of what the tables of the copy hold."""
 
 KEPT = 2

@@ -4,8 +4,10 @@ Rows travel as JSON texts, one for each column: both sides read and write them f
 comes out with the bits that went in.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+
+import orjson
 
 from results.analytics.quality_flags import DOUBTS
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
@@ -71,6 +73,11 @@ class Table:
         """DuckDB: these rows of `names`, and what is made of them."""
         made = "".join(f", {expression}" for _, expression in self.made.values())
         return f'INSERT INTO "{self.name}" SELECT {self.names}{made} FROM ({rows})'  # noqa: S608
+
+
+def as_received(rows: Iterable[Sequence[object]]) -> list[str]:
+    """Rows as a JSON text for each column: the parameters of `Table.received`."""
+    return [orjson.dumps(column).decode() for column in zip(*rows, strict=True)]
 
 
 RUN = Table(
@@ -165,7 +172,7 @@ CPU_BOUND_INDEX = Table(
 SET_OF_RUN = Table("set_of_run", {"run": "INTEGER", "series_set": "UBIGINT"}, "")
 """Which series these runs have plausible results of, as a key of `SERIES_OF_SET`.
 
-Thousands of runs share a few such sets, which `results.analytics.copy` finds.
+Thousands of runs share a few such sets, which `results.analytics.series_sets` finds.
 """
 
 SERIES_OF_SET = Table(
