@@ -14,7 +14,7 @@ def test_headings_of_machines_divide_a_text() -> None:
 
 
 def test_a_heading_after_which_the_ciphers_begin_anew_divides_a_text() -> None:
-    part = read("Before:\naes128-ctr: 40 MB/s\nAfter:\naes128-ctr: 400 MB/s\n")
+    part = read("Attic:\naes128-ctr: 40 MB/s\nCellar:\naes128-ctr: 400 MB/s\n")
     assert [len(section.figures) for section in part.sections] == [1, 1]
 
 

@@ -294,8 +294,8 @@ class Figures:
             if figure.line >= self.sequence.mixed_from:
                 self.notes["command_unclear"].append(figure.line)
                 self.sequence.understood.discard(figure.line)
-            elif one.place.expected:
-                self.notes["not_a_rate"].append(figure.line)
+            elif one.place.doubt:
+                self.notes[one.place.doubt].append(figure.line)
             elif (
                 key in told_apart
                 or tells_configuration(one.what.remark)

@@ -30,6 +30,22 @@ _OTHER_TOOL = re.compile(
     r"|without (?:ssh|encryption))\b",
     re.I,
 )
+CHANGES = frozenset(
+    re.findall(
+        r"\w+",
+        "no off without software sw sse avx neon simd old new was previously before after openssh"
+        " openssl libressl dropbear hpn",
+    )
+)
+"""Words of conditions that are not a machine's usual one: a run document has no place for them."""
+CONDITIONS = CHANGES | frozenset(
+    re.findall(
+        r"\w+",
+        "aes ni aesni hw hardware accelerated acceleration single cold warm cache default with on"
+        " lan wlan wifi ethernet enabled disabled",
+    )
+)
+"""Words that tell measurements of one machine apart."""
 _LONGEST = 120
 """Characters of a line that may be a heading."""
 
@@ -168,6 +184,12 @@ def is_direction(title: str) -> bool:
 def names_other_tool(line: str) -> bool:
     """Whether a line speaks of another way to move bytes than ssh."""
     return len(line) <= _LONGEST and _OTHER_TOOL.search(line) is not None
+
+
+def tells_condition(title: str) -> bool:
+    """Whether a heading or a title only says in which condition a machine was: "before", "LAN"."""
+    words = {word for word in _WORD.findall(title[:_LONGEST].lower()) if not word.isdecimal()}
+    return bool(words & CONDITIONS - {"aes"}) and words <= CONDITIONS | _FILLERS
 
 
 def is_sentence(title: str) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from parsers.ssh.environment import names_machine
-from parsers.ssh.headings import counts_tries, is_direction, names_other_tool
+from parsers.ssh.headings import counts_tries, is_direction, names_other_tool, tells_condition
 from parsers.ssh.list_tokens import PLAIN_NUMBER, RATE_WORDS, Value, tokens_of
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.units import UNIT_SOUGHT, Unit, unit_of, unit_within
@@ -55,7 +55,7 @@ _QUANTITY = re.compile(
 )
 """Words that no name of a machine has."""
 _NO_MACHINE = re.compile(
-    r"v?\d|.*(?:=|/s/)|.*\b(?:(?:open|libre|boring)ss[hl]\w*|dropbear|putty|hpn|threads?|streams?"
+    r"(?!\d{1,3}(?:\.\d{1,3}){3}$)v?\d|.*(?:=|/s/)|.*\b(?:(?:open|libre|boring)ss[hl]\w*|dropbear|putty|hpn|threads?|streams?"
     r"|connections?|sessions?|jobs?|mtu|version|verbindung\w*)\b",
     re.I,
 )
@@ -415,4 +415,4 @@ def is_rate_title(title: str) -> bool:
 
 def is_machine_name(title: str) -> bool:
     """Whether the title of a column or row may name a machine."""
-    return not (_NO_MACHINE.match(title) or names_other_tool(title))
+    return not (_NO_MACHINE.match(title) or names_other_tool(title) or tells_condition(title))

@@ -4,7 +4,7 @@ import re
 from math import log2
 
 from parsers.ssh.dd_lines import AMOUNT
-from parsers.ssh.headings import counts_tries, names_other_tool
+from parsers.ssh.headings import CHANGES, CONDITIONS, counts_tries, names_other_tool
 from parsers.ssh.list_tables import is_no_measurement
 from parsers.ssh.list_tokens import RATE_WORDS, UNIT_WORDS
 from parsers.ssh.names import cipher_name, mac_name
@@ -18,23 +18,14 @@ _ASKED = re.compile(r"(?:/s\w{0,5}|\d)\s?\?|\?\s?\d")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])[^*]{0,200}(?<=[^\s*])\1(?![\w*])")
 _FOOTNOTE = re.compile(r"[\w)]\*+(?![\w*])")
 _PLAIN = RATE_WORDS | UNIT_WORDS | {"of", "in", "at", "the", "cpu", "load", "usage", "took", "for"}
-_CONFIGURATIONS = frozenset(
+_CONFIGURATIONS = CONDITIONS | frozenset(
     re.findall(
         r"\w+",
-        "a n mac etm aes ni aesni hw hardware accel accelerated acceleration core cores thread"
-        " single cold warm cache default with on best client server localhost loopback remote lan"
+        "a n mac etm accel core cores thread best client server localhost loopback remote"
         " up down upload download",
     )
 )
 """Words of remarks that tell measurements apart, and take nothing back."""
-_CHANGES = frozenset(
-    re.findall(
-        r"\w+",
-        "no off without software sw sse avx neon simd old new was previously before after openssh"
-        " openssl libressl dropbear hpn",
-    )
-)
-"""Such words of which a single figure is no usual one's either: a run document has no place."""
 
 
 def remark_of(text: str) -> str | None:
@@ -55,7 +46,7 @@ def remark_of(text: str) -> str | None:
 
 def tells_configuration(remark: str) -> bool:
     """Whether a remark says that a figure is of another program, version or setting."""
-    return not _CHANGES.isdisjoint(_WORD.findall(remark))
+    return not CHANGES.isdisjoint(_WORD.findall(remark))
 
 
 def _has_footnote(text: str) -> bool:
@@ -69,7 +60,7 @@ def _is_understood(remark: str) -> bool:
         return False
     words = _WORD.findall(remark.lower())
     return not _says_something(remark) or all(
-        word in _PLAIN or word in _CONFIGURATIONS or word in _CHANGES for word in words
+        word in _PLAIN or word in _CONFIGURATIONS for word in words
     )
 
 

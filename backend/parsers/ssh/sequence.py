@@ -34,9 +34,11 @@ from parsers.ssh.lines import (
     Setting,
     events_of,
 )
+from parsers.ssh.list_tables import is_machine_name
 from parsers.ssh.list_tokens import tokens_of
 from parsers.ssh.listed import ListedName, ListedRate, ListedTitle, TableTitles
 from parsers.ssh.names import CipherName
+from parsers.ssh.row_remarks import tells_configuration
 from parsers.ssh.time_blocks import TimeSpan
 from parsers.ssh.transfer_reports import Copying, Kind, Report, SentPart, Transferred
 from parsers.ssh.try_blocks import LISTING, Block, Clock
@@ -74,8 +76,8 @@ class Place:
     after: "Place | None" = None
     """The place before it, where nothing but repeated ciphers tells the two apart."""
     measured: bool = False
-    expected: bool = False
-    """Whether its figures were no results, by the heading above them."""
+    doubt: str = ""
+    """The remark on its figures if, by the heading above them, none counts."""
     environment: dict[str, Any] = field(default_factory=dict)
     seen: set[tuple[Any, ...]] = field(default_factory=set)
     said: set[str] = field(default_factory=set)
@@ -627,8 +629,8 @@ class SshSequence:
         repeats = self._key(first) in self._place.seen
         is_try = counts_tries(title.text)
         is_used = is_try or names_setting(title.text)
-        expected = is_of_other_matter(title.text)
-        is_new = names_machine(title.text) or self._place.expected or expected
+        doubt = self._doubt_of(title)
+        is_new = names_machine(title.text) or bool(self._place.doubt or doubt)
         is_like = same_form(self._place.title, title.text) and not is_used
         is_named = not is_direction(title.text) and not is_sentence(title.text)
         is_new |= is_named and (is_like or (repeats and not title.is_bare))
@@ -636,7 +638,7 @@ class SshSequence:
             is_used = True
             before = self._place
             self._new_place(title.label, title.line)
-            self._place.expected = expected
+            self._place.doubt = doubt
             if self._place is not before and not names_machine(title.text):
                 self._place.after = before
             facts = facts_of_title(title.text)
@@ -648,6 +650,19 @@ class SshSequence:
         if is_used and not _STATES_RATE.search(title.text):
             self.understood.add(title.line)
         self._place.seen.add(self._key(first))
+
+    def _doubt_of(self, title: _Title) -> str:
+        """The remark on what stands below a heading of no machine as it usually is."""
+        if is_of_other_matter(title.text):
+            return "not_a_rate"
+        is_setting = names_setting(title.text) and not (
+            tells_configuration(title.text.lower()) and said_in(title.text) == NOTHING
+        )
+        if is_setting or any(known(title.text) for known in (names_machine, is_direction)):
+            return ""
+        if amount_alone(title.text):
+            return ""
+        return "" if is_machine_name(title.label) else "context_unclear"
 
     def _key(self, first: tuple[str, str | None]) -> tuple[Any, ...]:
         """What makes a cipher's figures tries of one series."""
