@@ -194,3 +194,15 @@ def test_no_mebibyte_of_senseless_lines_takes_long(name: str) -> None:
     read(*lines)
     # A quiet machine needs a tenth of that or less; time by the square of a line would be minutes.
     assert time.process_time() - began < 4
+
+
+@pytest.mark.parametrize(
+    "head", ("[{}] 10:22:33 [SUCCESS] web0{}", "web0{1} | CHANGED | rc=0 >>", "web0{1}:")
+)
+def test_what_several_machines_answered_is_apart(head: str) -> None:
+    answers = [(head.format(number, number), *table(number * 1e8)) for number in (1, 2)]
+    part = read(*(line for answer in answers for line in answer))
+    assert shape(part) == [1, 1]
+    assert ["web01" in str(part.sections[0].label), "web02" in str(part.sections[1].label)] == [
+        True
+    ] * 2

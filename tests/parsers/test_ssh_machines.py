@@ -97,3 +97,40 @@ def test_a_range_in_a_table_is_no_figure() -> None:
 @pytest.mark.parametrize("line", ("aes128-ctr - 104 MB/s", "aes128-ctr: 104 +/- 2 MB/s"))
 def test_a_dash_alone_makes_no_range(line: str) -> None:
     assert rates(read(line)) == [("aes128-ctr", 104_000_000)]
+
+
+@pytest.mark.parametrize(
+    "head",
+    (
+        "[{number}] 10:22:33 [SUCCESS] web0{number}",
+        "[{number}] 10:22:33 [SUCCESS] root@web0{number}",
+        "[{number}] 10:22:33 [FAILURE] web0{number} Exited with error code 1",
+        "web0{number} | CHANGED | rc=0 >>",
+        "web0{number} | FAILED! | rc=2 >>",
+    ),
+)
+@pytest.mark.parametrize("second", ("aes128-ctr", "aes256-ctr"))
+def test_what_machines_answered_to_a_tool_for_many_is_theirs(head: str, second: str) -> None:
+    first = [head.format(number=1), "aes128-ctr: 100 MB/s", "3des-cbc: 20 MB/s"]
+    part = read("\n".join([*first, head.format(number=2), f"{second}: 200 MB/s"]))
+    assert [(one.host, len(one.figures)) for one in part.sections] == [("web01", 2), ("web02", 1)]
+
+
+def test_answers_that_follow_other_figures_are_not_their_machines() -> None:
+    part = read("aes128-ctr: 90 MB/s\n[1] 10:22:33 [SUCCESS] web01\naes128-ctr: 100 MB/s\n")
+    assert [one.host for one in part.sections] == [None, "web01"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    (
+        ("web01: aes128-ctr: 123 MB/s", "web02: aes128-ctr: 125 MB/s"),
+        ("aes128-ctr", "web01: 123 MB/s", "web02: 125 MB/s"),
+        ("web01: aes128-ctr", "web01: 1048576000 bytes copied, 2.5 s, 419 MB/s",
+         "web02: aes128-ctr", "web02: 1048576000 bytes copied, 3.5 s, 300 MB/s"),
+    ),
+)  # fmt: skip
+def test_lines_that_begin_with_a_machine_are_listed(lines: tuple[str, ...]) -> None:
+    part = read("\n".join(lines))
+    assert figures(part) == []
+    assert len(lines) not in part.understood

@@ -43,6 +43,10 @@ _CPUINFO = re.compile(
     r"|CPU variant|CPU part|CPU revision"
     r"|Hardware|Revision|Serial|TLB size)\s*:"
 )
+_ANSWER = re.compile(
+    r"\s*(?:\[\d{1,5}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<pssh>[\w.@:-]{1,100})(?: .*)?"
+    r"|(?P<ansible>[\w.:-]{1,100}) \| [A-Z!]{4,20} \| rc=-?\d+ >>)"
+)
 FLAGS_KEPT = 1000
 FLAG_LENGTH = 100
 """A run document holds no more flags of a CPU, and no longer ones."""
@@ -151,6 +155,12 @@ def node_of(text: str) -> str | None:
     """The machine's name in the output of uname -a."""
     found = _UNAME.match(text)
     return found["node"] if found else None
+
+
+def answering_host(text: str) -> str | None:
+    """The machine whose output a tool for many of them (pssh, Ansible) shows below a line."""
+    found = _ANSWER.fullmatch(text)
+    return (found["pssh"] or found["ansible"]).rpartition("@")[2] if found else None
 
 
 def names_machine(text: str) -> bool:

@@ -9,7 +9,7 @@ from parsers.ssh import dd_lines, time_blocks
 from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands import Command, command_of
 from parsers.ssh.dd_lines import DdSummary
-from parsers.ssh.environment import facts_of, node_of
+from parsers.ssh.environment import answering_host, facts_of, node_of
 from parsers.ssh.headings import counts_tries
 from parsers.ssh.hints import COMMAND, FACT, FAILURE, LOG, NAME, RATE, RESULT
 from parsers.ssh.listed import Listed, ListedName, ListedRate
@@ -136,6 +136,13 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """The head of what one of several machines answered to the same command."""
+
+    host: str
+
+
+@dataclass(frozen=True)
 class Aside:
     """Understood, and of no consequence."""
 
@@ -155,6 +162,7 @@ Event = (
     | Agreed
     | Setting
     | Facts
+    | Answer
     | Aside
 )
 
@@ -332,7 +340,13 @@ def _facts(text: str) -> list[Event]:
     return [] if facts is None else [Facts(facts, node_of(text), text)]
 
 
+def _answer(text: str) -> list[Event]:
+    host = answering_host(text)
+    return [Answer(host)] if host else []
+
+
 _READERS: tuple[tuple[int, Callable[[str], list[Event]]], ...] = (
+    (FACT, _answer),
     (LOG | FACT, _log_line),
     (COMMAND, _command),
     (LOG, _setting),

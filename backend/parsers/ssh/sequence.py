@@ -25,6 +25,7 @@ from parsers.ssh.headings import (
 from parsers.ssh.hints import NAME, RATE
 from parsers.ssh.lines import (
     Agreed,
+    Answer,
     Aside,
     CutSummary,
     Event,
@@ -289,6 +290,8 @@ class SshSequence:
             self._titles = event.text
         elif isinstance(event, Facts):
             self._facts(event)
+        elif isinstance(event, Answer):
+            self._at(event.host)
         elif isinstance(event, Setting):
             self._setting(event)
         elif isinstance(event, (DdSummary, TimeSpan, Records, Report)):
@@ -404,12 +407,17 @@ class SshSequence:
         else:
             self._place.label = label
 
-    def _command(self, command: Command) -> None:
-        self.commands.append((self._line, command))
-        if command.host and command.host != self._place.host:
+    def _at(self, host: str) -> None:
+        """What follows is of the machine of that name."""
+        if host != self._place.host:
             if self._place.host is not None or self._is_measured:
                 self._new_place(None, self._line)
-            self._place.host = command.host
+            self._place.host = host
+
+    def _command(self, command: Command) -> None:
+        self.commands.append((self._line, command))
+        if command.host:
+            self._at(command.host)
         if command.typed and not command.traced:
             self._prompt, self._loops, self._varies = command.prompt, frozenset(), False
         self._loops |= command.loops
