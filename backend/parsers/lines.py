@@ -14,11 +14,13 @@ BREAKS_LIMIT = 50_000
 QUOTE = re.compile(r"(?:[ \t]{0,4}[>|])+(?![ \t]{0,4}[>|])[ \t]?(?=\S)|(?:[ \t]{0,4}>)+[ \t]?")
 """Marks of quotation; behind the last one, code keeps the blanks it was indented with."""
 FENCE = re.compile(r"^[ \t>]*(?:```|~~~)[\w+-]*[ \t]*$")
+CONTROLS = re.compile(r"(?:\^[?-\]_]|[\x00-\x20\x7f])+")
+"""Nothing but keys that were pressed (`^C`), as a terminal shows them or as they are."""
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
 
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
-ADDED = re.compile(rf"[\r\t\x1b>|`~*<&\[{_SPACES}{_INVISIBLE}]")
+ADDED = re.compile(rf"[\x00-\x1f\x7f>|`~^*<&\[{_SPACES}{_INVISIBLE}]")
 """What only lines have that something was added to; most have none and are left as they are."""
 SPACES = re.compile(f"[{_SPACES}]")
 INVISIBLE = re.compile(f"[{_INVISIBLE}]")
@@ -57,9 +59,10 @@ def numbered_lines(text: str) -> list[Line]:
     """Every line of a text; linear in its length.
 
     Freed of the byte order mark, line ends of any system, terminal colours, quotation marks of
-    mail and forums, Markdown fences (left empty) and bold, HTML; tabs become spaces. A carriage
-    return within a line is what a progress display leaves: each piece counts as text of that line.
-    So does each piece between ends of lines of another kind; the numbers are those of editors.
+    mail and forums, Markdown fences and keys such as ^C (left empty), bold, HTML; tabs become
+    spaces. A carriage return within a line is what a progress display leaves: each piece counts as
+    text of that line. So does each piece between ends of lines of another kind; the numbers are
+    those of editors.
     """
     ends_unified = text.removeprefix(BOM).replace("\r\n", "\n")
     given = enumerate(ends_unified.split("\n"), start=1)
@@ -93,7 +96,7 @@ def _bare(given: str) -> str:
         return ""
     quoted = QUOTE.match(text)
     text = (text[quoted.end() :] if quoted else text).replace("**", "")
-    return text.rstrip()
+    return "" if CONTROLS.fullmatch(text) else text.rstrip()
 
 
 def _plain(given: str) -> str:

@@ -66,6 +66,16 @@ def test_what_is_no_markup_stays(text: str) -> None:
     assert texts(text) == [text]
 
 
+@pytest.mark.parametrize("keys", ("^C", "^C^C", " ^Z ", "> ^C", "\x03", "^[^?"))
+def test_a_line_of_nothing_but_keys_is_empty(keys: str) -> None:
+    assert texts(keys) == [""]
+
+
+@pytest.mark.parametrize("text", ("a ^C", "^c", "^"))
+def test_a_line_with_more_than_keys_stays(text: str) -> None:
+    assert texts(text) == [text]
+
+
 def test_cells_of_a_web_table_are_kept_apart() -> None:
     (text,) = texts("<tr><td>rc4</td><td></td><td>16.00k</td></tr>")
     assert text.replace(" ", "") == "rc4||16.00k"

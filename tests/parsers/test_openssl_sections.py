@@ -118,6 +118,16 @@ def test_a_heading_ends_what_tries_can_belong_to() -> None:
     assert shape(part) == [1, 2]
 
 
+@pytest.mark.parametrize("mark", ("", "> "))
+def test_a_key_that_stops_a_command_names_no_machine(mark: str) -> None:
+    prompt = "root@fw:~ # openssl speed -evp {} -bytes 16384"
+    first, second = "aes-256-cbc", "aes-256-gcm"
+    counts = {name: doing(name, 16384, 66233) for name in (first, second)}
+    lines = (prompt.format(first), counts[first], "^C", prompt.format(second), counts[second])
+    part = read(*(mark + line for line in lines))
+    assert [(one.host, one.part) for one in part.sections] == [("fw", None)]
+
+
 def test_rows_that_come_twice_in_one_table_stay_apart() -> None:
     part = read(*table(4e8), row("aes-128-gcm", [5e8]))
     assert shape(part) == [1, 1]

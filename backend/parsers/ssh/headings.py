@@ -61,7 +61,7 @@ _EXPECTED = re.compile(
     re.I,
 )
 _OUTPUT = re.compile(
-    r"\s*(?:\d\d:\d\d:\d\d up .*|total +used +free.*|(?:Mem|Swap): +\d.*|\^C"
+    r"\s*(?:\d\d:\d\d:\d\d up .*|total +used +free.*|(?:Mem|Swap): +\d.*"
     r"|Killed by signal \d+\.)\s*"
 )
 """What uptime and free print, and an interrupted transfer."""
