@@ -26,6 +26,9 @@ SPACES = re.compile(f"[{_SPACES}]")
 INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 """Marks without a width, that programs put around what is copied from them."""
 
+BOLD = re.compile(r"(?<![\w*])(\*\*\*?)(?=[^\s*])(.{1,400}?)(?<=[^\s*])\1(?![\w*])")
+"""Of Markdown; two stars without a partner are a footnote's."""
+
 _ATTRIBUTES = r"(?: [^<>\n]{0,200})?/?"
 BREAK = re.compile(
     "[\x85\u2028\u2029]"
@@ -95,7 +98,8 @@ def _bare(given: str) -> str:
     if FENCE.match(text):
         return ""
     quoted = QUOTE.match(text)
-    text = (text[quoted.end() :] if quoted else text).replace("**", "")
+    text = text[quoted.end() :] if quoted else text
+    text = BOLD.sub(r"\2", text) if "**" in text else text
     return "" if CONTROLS.fullmatch(text) else text.rstrip()
 
 

@@ -191,3 +191,20 @@ def test_a_label_that_says_encryption_counts_more_than_the_command() -> None:
         "aes-128-cbc             803274.51k",
     )
     assert [figure.operation for figure in figures(part)] == ["encrypt", "decrypt"]
+
+
+@pytest.mark.parametrize("mark", ("[1]", "*", "**", " **", "(2)", "[*]"))
+def test_a_row_with_a_footnote_is_listed(mark: str) -> None:
+    rows = (row("aes-128-cbc", rising(4e8)) + f" {mark}", row("aes-256-cbc", rising(3e8)))
+    part = read(header(), *rows)
+    assert {figure.cipher for figure in figures(part)} == {"aes-256-cbc"}
+    assert codes(part) == ["damaged"]
+    assert 2 not in part.understood
+
+
+def test_a_figure_or_a_name_with_a_footnote_is_not_read() -> None:
+    marked = row("aes-128-cbc", rising(4e8)).replace("401000.00k", "401000.00k**")
+    named = row("aes-256-cbc", rising(3e8)).replace("aes-256-cbc", "aes-256-cbc**")
+    part = read(header(), marked, named)
+    assert len(figures(part)) == 5
+    assert codes(part) == ["damaged", "no_cipher"]

@@ -611,3 +611,31 @@ def test_what_is_no_rate_is_left_out_with_a_warning(text: str) -> None:
 def test_tries_of_nearly_whole_seconds_are_tries() -> None:
     tries = "".join(MOVED.format(one) for one in ("10.0", "10.5", "9.9"))
     assert len(figures(read(f"aes128-ctr\n{tries.replace('105 MB', '102 MB')}"))) == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        "aes128-ctr: 104 MB/s**",
+        "aes128-ctr: 104 MB/s *",
+        "aes128-ctr: 104** MB/s",
+        "aes128-ctr: **104 MB/s",
+        "aes128-ctr**: 104 MB/s",
+        "aes128-ctr[1]: 104 MB/s",
+        "aes128-ctr: 104 MB/s [1]",
+        "| aes128-ctr | 104 MB/s** |",
+        "| aes128-ctr | 104** MB/s | **",
+    ),
+)
+def test_a_row_with_a_footnote_is_listed_and_bold_is_read(line: str) -> None:
+    part = read(f"{line}\n**aes256-ctr**: **90 MB/s**\n\n** estimated\n")
+    assert rates(part) == [("aes256-ctr", 90e6)]
+    assert 1 not in part.understood
+
+
+@pytest.mark.parametrize("mark", ("**", " *", " [1]"))
+def test_a_result_or_a_name_with_a_footnote_does_not_count(mark: str) -> None:
+    summary = "104857600 bytes (105 MB) copied, 0.34 s, 308 MB/s"
+    assert figures(read(f"aes128-ctr\n{summary}{mark}\n")) == []
+    part = read(f"aes128-ctr{mark.strip()}\n{summary}\naes256-ctr\n{summary}\n")
+    assert {figure.cipher for figure in figures(part)} <= {"aes256-ctr"}

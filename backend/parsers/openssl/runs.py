@@ -39,6 +39,8 @@ _TRY = re.compile(
 """A heading that only counts tries."""
 _DD = re.compile(r"\d+ (?:bytes|octets)\b|\d+\+\d+ records\b", re.I)
 """What dd says, cut perhaps: it is no heading."""
+_FOOTNOTE = re.compile(r"[\[(]?\s*[\d*†‡§¹²³^]{1,3}\s*[\])]?")
+"""Behind a row."""
 _DIRECTION = re.compile(r"\W*(?P<word>(?:en|de)crypt)(?:ion|ing)?\W*", re.I)
 TABLE_COLUMNS = 5
 """Columns of the narrowest table that the tool prints unless it is told otherwise."""
@@ -406,6 +408,9 @@ class RunReader:
         if kind == "other":
             self.not_ciphers.append((line.line, row.label))
             self._row_run(line).foreign_rows = True
+        elif _FOOTNOTE.fullmatch(row.rest):
+            self._damaged(line, "A footnote says something of this row that is not known.")
+            self.listed.update(line.numbers)
         else:
             run = self._row_run(line)
             run.rows.append(PrintedRow(line.line, row, self._header_for(row, run), line.side))

@@ -14,6 +14,7 @@ from parsers.ssh.headings import counts_tries
 from parsers.ssh.hints import COMMAND, FACT, FAILURE, LOG, NAME, RATE, RESULT
 from parsers.ssh.listed import Listed, ListedName, ListedRate
 from parsers.ssh.names import CipherName, cipher_name, mac_name
+from parsers.ssh.row_remarks import has_footnote
 from parsers.ssh.time_blocks import TimeSpan
 from parsers.ssh.transfer_reports import (
     Copying,
@@ -191,6 +192,7 @@ def events_of(text: str, lists: ListReader, hints: int) -> list[Event]:
         after = _plain(rest, lists, hints)
         is_clear &= bool(after) or _is_harmless(rest, Aside())
         events += after
+    is_clear &= not has_footnote(text)
     # Words that are not understood may say that it is another thing's result.
     return events if is_clear or not any(map(_is_measured, events)) else []
 

@@ -16,7 +16,10 @@ _PART = re.compile(r"[^\s,;:]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _ASKED = re.compile(r"(?:/s\w{0,5}|\d)\s?\?|\?\s?\d")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])[^*]{0,200}(?<=[^\s*])\1(?![\w*])")
-_FOOTNOTE = re.compile(r"[\w)]\*+(?![\w*])")
+_FOOTNOTE = re.compile(
+    r"[\w)]\*+(?![\w*])|[\w)] \*+(?=\s*(?:$|[|,;:]))|(?<![\w*])\*+(?=[\w(])"
+    r"|[\w)] ?\[\d{1,2}\](?=\s*(?:$|[|,;:]))"
+)
 _PLAIN = RATE_WORDS | UNIT_WORDS | {"of", "in", "at", "the", "cpu", "load", "usage", "took", "for"}
 _CONFIGURATIONS = CONDITIONS | frozenset(
     re.findall(
@@ -38,20 +41,24 @@ def remark_of(text: str) -> str | None:
     if not any(sign in text for sign in _SIGNS):
         return " ".join(amounts)
     said = ["".join(parts) for parts in _REMARK.findall(text)]
-    is_doubted = _STRUCK.search(text) or _ASKED.search(text) or _has_footnote(text)
+    is_doubted = _STRUCK.search(text) or _ASKED.search(text) or has_footnote(text)
     if is_doubted or not all(map(_is_understood, said)):
         return None
     return " ".join([*amounts, *(one.lower() for one in said if _says_something(one))])
 
 
 def tells_configuration(remark: str) -> bool:
-    """Whether a remark says that a figure is of another program, version or setting."""
-    return not CHANGES.isdisjoint(_WORD.findall(remark))
+    """Whether a remark, or a footnote, may say that a figure is of another version or setting."""
+    return not CHANGES.isdisjoint(_WORD.findall(remark)) or has_footnote(remark)
 
 
-def _has_footnote(text: str) -> bool:
-    """Whether a star refers to words elsewhere: one that has no partner on its line."""
-    return "*" in text and _FOOTNOTE.search(_EMPHASIS.sub(" ", text)) is not None
+def has_footnote(text: str) -> bool:
+    """Whether a star without a partner on its line, or a number in brackets, refers to words
+    elsewhere.
+    """
+    if "*" not in text and "]" not in text:
+        return False
+    return _FOOTNOTE.search(_EMPHASIS.sub(" ", text)) is not None
 
 
 def _is_understood(remark: str) -> bool:
