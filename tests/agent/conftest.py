@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.agent.canned_server import Serve, Server
-from tests.agent.running import TINY, Finished, RunAgent, agent_command, agent_environment
+from tests.agent.running import ONCE, TINY, Finished, RunAgent, agent_command, agent_environment
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +87,7 @@ def tiny_run(
     names = "aes128-ctr,3des-cbc,aes-128-gcm,rc4"
     arguments = ("run", *sshd_option, *TINY, "--ciphers", names, "--output", str(output))
     done = subprocess.run(
-        agent_command(arguments, SIZED),
+        agent_command(arguments, ONCE + SIZED),
         capture_output=True,
         text=True,
         timeout=300,

@@ -17,6 +17,8 @@ AGENT = Path(_folder.name) / "agent.py"
 AGENT.write_bytes(build_agent(PACKAGE))
 # One fast and one slow cipher, one try of a fraction of a second.
 TINY = ("--ciphers", "aes128-ctr,3des-cbc", "--tries", "1", "--seconds", "0.2")
+ONCE = "agent.MAX_REPEATS = 0\n"
+"""Tests run beside each other: without this each of their tries is disturbed, and made thrice."""
 
 
 class Finished(NamedTuple):
@@ -76,3 +78,8 @@ def write_program(path: Path, code: str) -> str:
     path.write_text(f"#!{sys.executable}\n{code}\n")
     path.chmod(0o755)
     return str(path)
+
+
+STAND_IN = write_program(Path(_folder.name) / "openssl", FAST_OPENSSL)
+QUICK_RUN = ("--tools", "openssl", "--openssl", STAND_IN, "--ciphers", "rc4", "--tries", "1")
+"""Words of a run that measures next to nothing."""

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.agent.canned_server import ACCEPTED, Serve
-from tests.agent.running import RunAgent
+from tests.agent.running import QUICK_RUN, RunAgent
 from tests.launch.tools import within
 
 TOKEN = "cmk_secret_0123456789"
-ONE = ("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
+ONE = ("run", *QUICK_RUN, "--progress", "none")
 # Three attempts in a moment, whatever is waited for their answers.
 QUICK = "agent.RETRY_DELAYS = (0.01, 0.01); agent.EXCHANGE_SECONDS = agent.CHECK_SECONDS = "
 PATIENT, HASTY = QUICK + "120.0", QUICK + "0.5"

@@ -6,7 +6,7 @@ import pytest
 
 from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import RunAgent
+from tests.agent.running import ONCE, RunAgent
 
 GCM = "aes128-gcm@openssh.com"
 
@@ -49,7 +49,7 @@ def test_macs_and_compression_are_measured_and_verified(
     """hmac-md5 is one that no sshd of today offers by itself."""
     done = run_agent(
         "run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-ctr", "--tries", "1",
-        "--seconds", "0.1", "--macs", "hmac-md5", "--compression",
+        "--seconds", "0.1", "--macs", "hmac-md5", "--compression", before=ONCE,
     )  # fmt: skip
     assert done.code == 0, done.err
     document = json.loads(done.out)

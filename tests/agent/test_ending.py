@@ -13,7 +13,7 @@ import pytest
 
 from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import RunAgent, agent_command, agent_environment
+from tests.agent.running import ONCE, RunAgent, agent_command, agent_environment
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -29,10 +29,12 @@ agent.TRY_SECONDS = 3600.0
 
 
 @contextmanager
-def running_agent(home: Path, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
+def running_agent(
+    home: Path, *arguments: str, before: str = ENDLESS
+) -> Iterator["subprocess.Popen[bytes]"]:
     """An agent that stays in the middle of its first transfer, where that is of 3des-cbc."""
     child = subprocess.Popen(
-        agent_command(("run", *arguments), ENDLESS),
+        agent_command(("run", *arguments), before),
         env=agent_environment(home),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -112,7 +114,9 @@ def test_an_interrupted_run_keeps_what_it_has_measured(
     """Once the second round begins, there is a try of either method; none of openssl."""
     path = tmp_path / "run.json"
     words = ["run", "--sshd", sshd, "--ciphers", "aes128-ctr,rc4", "--seconds", "0.2"]
-    done = run_agent(*words, *(("--output", str(path)) if output else ()), before=INTERRUPTED)
+    done = run_agent(
+        *words, *(("--output", str(path)) if output else ()), before=ONCE + INTERRUPTED
+    )
     assert done.code == 1, done.err
     kept = [path] if output else kept_runs(tmp_path)
     assert str(kept[0]) in done.err

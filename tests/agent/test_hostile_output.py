@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
+from tests.agent.running import FAST_OPENSSL, ONCE, RunAgent, write_program
 
 DIGITS = "9" * 400
 MANY = "9" * 5000  # more than Python turns into a number
@@ -70,11 +70,17 @@ DT = "+DT:RC4:1:16384~"
         "",
     ),
 )
-def test_a_cipher_whose_answer_is_no_number_is_skipped_and_the_others_kept(
-    line: str, run_agent: RunAgent, tmp_path: Path
+def test_an_answer_that_is_no_number_is_no_try(line: str, tmp_path: Path) -> None:
+    fake = write_program(tmp_path / "openssl", answering(line.replace("\udcff", "\u00ff")))
+    able = agent.SpeedAbilities(seconds=True, providers=True)
+    with pytest.raises(agent.TryFailed, match="answered no rate"):
+        agent.openssl_try(fake, agent.Asked("rc4"), 1, able)
+
+
+def test_a_cipher_without_a_number_is_skipped_and_the_others_kept(
+    run_agent: RunAgent, tmp_path: Path
 ) -> None:
-    code = answering(line.replace("\udcff", "\u00ff"))
-    fake = write_program(tmp_path / "openssl", code)
+    fake = write_program(tmp_path / "openssl", answering(f"{DT}+R:{MANY}:RC4:1.000000"))
     done = run_agent(
         "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4,aes-128-cbc",
         "--tries", "1", "--no-mask", env={"PYTHONIOENCODING": "utf-8"},
@@ -180,7 +186,7 @@ def test_an_unforeseen_failure_of_an_ssh_try_costs_its_series_alone(
     fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     done = run_agent(
         "run", *sshd_option, "--openssl", fake, "--ciphers", "aes128-ctr,rc4", "--tries", "1",
-        "--seconds", "0.2", before=f"{BROKEN}\nagent.{name} = fail",
+        "--seconds", "0.2", before=f"{ONCE}{BROKEN}\nagent.{name} = fail",
     )  # fmt: skip
     assert done.code == 0, done.err
     document = sound(done.out)

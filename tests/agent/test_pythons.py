@@ -17,12 +17,13 @@ from documents.validation import validate_run_document
 from tests.agent.running import (
     AGENT,
     FAST_OPENSSL,
+    ONCE,
     RunAgent,
     agent_command,
     agent_environment,
     write_program,
 )
-from tests.agent.test_ending import name_of, running_agent, stragglers, transfer_of
+from tests.agent.test_ending import ENDLESS, name_of, running_agent, stragglers, transfer_of
 
 
 def versions_found() -> list[str]:
@@ -137,11 +138,15 @@ def test_tools_speak_the_c_locale_whatever_the_users_is(
     assert document["host"]["name"] == "n\u00e4s"
 
 
+GIVEN_UP = "agent.MOST_FAILURES = 1"
+"""The second transfer would end by its time limit, a minute later."""
+
+
 def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd: str) -> None:
     path = tmp_path / "run.json"
     words = ["--sshd", sshd, "--tools", "ssh", "--ciphers", "3des-cbc,aes128-ctr", "--tries", "1"]
     words += ["--seconds", "0.1", "--output", str(path)]
-    with running_agent(tmp_path, *words) as child:
+    with running_agent(tmp_path, *words, before=f"{ONCE}{ENDLESS}{GIVEN_UP}") as child:
         processes = transfer_of(child)
         for process in processes:
             if name_of(process) == "sshd":

@@ -12,7 +12,15 @@ import pytest
 
 from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import FAST_OPENSSL, TINY, RunAgent, write_program
+from tests.agent.running import (
+    FAST_OPENSSL,
+    ONCE,
+    QUICK_RUN,
+    STAND_IN,
+    TINY,
+    RunAgent,
+    write_program,
+)
 
 SSH = shutil.which("ssh") or "ssh"
 CAPTURES = Path(__file__).parent / "captures"
@@ -157,7 +165,7 @@ def test_an_openssl_without_seconds_is_measured_once_at_all_its_block_sizes(
 
 
 def test_result_and_document_are_kept_apart(run_agent: RunAgent) -> None:
-    done = run_agent("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--name", "x")
+    done = run_agent("run", *QUICK_RUN, "--name", "x")
     assert done.code == 0
     document = json.loads(done.out)
     assert document["host"]["name"] == "x"
@@ -166,7 +174,7 @@ def test_result_and_document_are_kept_apart(run_agent: RunAgent) -> None:
 
 def test_an_anonymous_run_names_nobody(run_agent: RunAgent) -> None:
     done = run_agent(
-        "run", "--anonymous", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1",
+        "run", "--anonymous", *QUICK_RUN,
         "--tag", "rack=b2", "--progress", "json",
     )  # fmt: skip
     document = json.loads(done.out)
@@ -210,7 +218,7 @@ def test_another_cipher_than_asked_for_is_no_result(
     )
     fake = write_program(tmp_path / "ssh", code)
     done = run_agent(
-        "run", *sshd_option, *TINY, "--ciphers", "aes128-ctr", "--ssh", fake,
+        "run", *sshd_option, *TINY, "--ciphers", "aes128-ctr", "--ssh", fake, before=ONCE,
     )  # fmt: skip
     assert done.code == 3
     assert "ssh negotiated aes256-ctr instead of aes128-ctr" in done.err
@@ -233,6 +241,7 @@ def test_a_cipher_that_sshd_does_not_know_is_skipped_with_the_reason(
         "aes128-ctr,nonsense-cbc",
         "--ssh",
         fake,
+        before=ONCE,
     )
     assert done.code == 0, done.err
     document = json.loads(done.out)
@@ -251,7 +260,8 @@ def test_the_servers_version_has_its_patch_level(
     )
     fake = write_program(tmp_path / "sshd", code)
     env = agent.sshd_library_path(sshd)
-    done = run_agent("run", "--sshd", fake, *TINY, "--ciphers", "aes128-ctr", env=env)
+    words = ("--sshd", fake, "--openssl", STAND_IN, *TINY, "--ciphers", "aes128-ctr")
+    done = run_agent("run", *words, before=ONCE, env=env)
     assert done.code == 0, done.err
     openssh = json.loads(done.out)["environment"]["openssh"]
     assert openssh["server"] == "OpenSSH_7.4p1"
@@ -269,7 +279,7 @@ def test_the_library_of_ssh_is_its_own_and_not_that_of_the_openssl_program(
     )
     fake = write_program(tmp_path / "ssh", code)
     options = ("--ssh", fake, "--sshd", sshd, *TINY, "--ciphers", "aes128-ctr")
-    done = run_agent("run", *options, env=agent.sshd_library_path(sshd))
+    done = run_agent("run", *options, before=ONCE, env=agent.sshd_library_path(sshd))
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert validate_run_document(document) == []
@@ -294,7 +304,7 @@ def test_where_a_shared_file_tells_nothing_a_pipe_feeds_the_steady_tries(
     fake = write_program(tmp_path / "ssh", code.replace("READ", reopened))
     done = run_agent(
         "run", *sshd_option, *TINY, "--ciphers", "aes128-ctr", "--ssh", fake,
-        before="agent.SPARSE_BYTES = 64 * agent.MIB",
+        before=ONCE + "agent.SPARSE_BYTES = 64 * agent.MIB",
     )  # fmt: skip
     assert done.code == 0, done.err
     document = json.loads(done.out)
@@ -370,7 +380,7 @@ def test_mistakes_are_told_in_one_sentence(
 
 def test_an_unwritable_output_keeps_the_run(run_agent: RunAgent, tmp_path: Path) -> None:
     done = run_agent(
-        "run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1",
+        "run", *QUICK_RUN,
         "--output", str(tmp_path / "missing" / "run.json"),
     )  # fmt: skip
     assert done.code == 1
@@ -403,7 +413,7 @@ def test_show_of_something_else_is_a_mistake(
 
 def test_it_runs_in_an_ascii_locale_without_a_home(run_agent: RunAgent) -> None:
     done = run_agent(
-        "run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--name", "n\u00e4s",
+        "run", *QUICK_RUN, "--name", "n\u00e4s",
         env={"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": ""},
     )  # fmt: skip
     assert done.code == 0, done.err

@@ -12,7 +12,7 @@ import pytest
 
 from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import RunAgent, write_program
+from tests.agent.running import ONCE, RunAgent, write_program
 
 SSH = shutil.which("ssh") or "ssh"
 
@@ -87,7 +87,7 @@ def words(ssh: str, *targets: str) -> list[str]:
     return ["run", "--ssh", ssh, *asked, *tiny, "0.1"]
 
 
-MUCH = "agent.sized_mib = lambda *_: 512; agent.STEADY_MIN_BYTES = 512 * agent.MIB"
+MUCH = ONCE + "agent.sized_mib = lambda *_: 256; agent.STEADY_MIN_BYTES = 256 * agent.MIB"
 """So that a transfer's CPU time can be told, however little a busy machine moves."""
 
 
@@ -118,7 +118,7 @@ def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
 def test_an_anonymous_run_does_not_name_the_remote_end(
     run_agent: RunAgent, configured_ssh: str
 ) -> None:
-    done = run_agent(*words(configured_ssh, "far"), "--anonymous")
+    done = run_agent(*words(configured_ssh, "far"), "--anonymous", before=ONCE)
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert validate_run_document(document) == []
@@ -150,6 +150,7 @@ def told(folder, remove=agent.remove_work_folder):
     print(agent.read_text('/proc/self/status'), file=sys.stderr)
     remove(folder)
 agent.remove_work_folder = told
+agent.Transfer.wait_for.__defaults__ = (2.0,)
 """
 
 

@@ -16,15 +16,14 @@ from tests.agent import whole as agent
 from tests.agent.canned_server import Serve
 from tests.agent.running import (
     AGENT,
-    FAST_OPENSSL,
     PACKAGE,
+    QUICK_RUN,
     RunAgent,
     agent_command,
     agent_environment,
-    write_program,
 )
 
-ONE = ("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
+ONE = ("run", *QUICK_RUN, "--progress", "none")
 
 
 def at_a_terminal(home: Path, *words: str) -> str:
@@ -41,8 +40,7 @@ def at_a_terminal(home: Path, *words: str) -> str:
 
     reader = threading.Thread(target=keep, daemon=True)
     reader.start()
-    fake = write_program(home / "openssl", FAST_OPENSSL)
-    command = agent_command([*ONE, "--openssl", fake, *words])
+    command = agent_command([*ONE, *words])
     subprocess.run(
         command, stdout=slave, env=agent_environment(home), check=True, timeout=60, cwd=home
     )
@@ -126,13 +124,10 @@ def answer(**members: object) -> bytes:
     ),
 )
 def test_a_name_that_the_server_does_not_follow_is_told(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path, host: object, told: str
+    run_agent: RunAgent, serve: Serve, host: object, told: str
 ) -> None:
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     server = serve(answer(host=host))
-    done = run_agent(
-        *ONE, "--openssl", fake, "--name", "new", "--server", server.url, "--token", "x"
-    )
+    done = run_agent(*ONE, "--name", "new", "--server", server.url, "--token", "x")
     assert done.code == 0, done.err
     assert "\x1b" not in done.out
     assert ("lists this machine" in done.out) == bool(told)
@@ -152,11 +147,10 @@ def test_an_answer_nested_too_deeply_is_no_receipt(
 
 @pytest.mark.parametrize(("name", "named"), (("nas", True), (None, False)))
 def test_the_document_says_whether_the_name_was_given(
-    run_agent: RunAgent, tmp_path: Path, name: str | None, named: bool
+    run_agent: RunAgent, name: str | None, named: bool
 ) -> None:
     """The server tells a wanted name from one that a machine happens to have."""
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
-    done = run_agent(*ONE, "--openssl", fake, *(("--name", name) if name else ()))
+    done = run_agent(*ONE, *(("--name", name) if name else ()))
     assert json.loads(done.out)["host"]["named"] is named
 
 

@@ -18,11 +18,18 @@ from uuid import uuid4
 import pytest
 
 from tests.agent import whole as agent
-from tests.agent.running import RunAgent, agent_command, agent_environment
+from tests.agent.running import (
+    ONCE,
+    QUICK_RUN,
+    STAND_IN,
+    RunAgent,
+    agent_command,
+    agent_environment,
+)
 
 TOKEN = f"cmk_secret_{uuid4().hex}"  # which no other process of the machine shows
 FAST = "agent.RETRY_DELAYS = (0.01, 0.01, 0.01)"
-ONE = ("--tools", "openssl", "--ciphers", "rc4", "--tries", "1", "--progress", "none")
+ONE = (*QUICK_RUN, "--progress", "none")
 
 Scripted = tuple[int, Any, dict[str, str]]
 
@@ -341,8 +348,8 @@ def test_the_token_shows_in_no_process_list(
     """Given as an option, it is in the command line that was typed, and in no other."""
     site = make_site(ACCEPTED)
     words = ["run", "--server", site.url, "--token", TOKEN, "--sshd", sshd, "-v"]
-    words += ["--ciphers", "aes128-ctr,rc4", "--tries", "1", "--seconds", "0.2"]
-    command = agent_command(words)
+    words += ["--openssl", STAND_IN, "--ciphers", "aes128-ctr,rc4", "--tries", "1"]
+    command = agent_command([*words, "--seconds", "0.2"], ONCE)
     with subprocess.Popen(
         command,
         env=agent_environment(tmp_path),
