@@ -639,3 +639,37 @@ def test_a_result_or_a_name_with_a_footnote_does_not_count(mark: str) -> None:
     assert figures(read(f"aes128-ctr\n{summary}{mark}\n")) == []
     part = read(f"aes128-ctr{mark.strip()}\n{summary}\naes256-ctr\n{summary}\n")
     assert {figure.cipher for figure in figures(part)} <= {"aes256-ctr"}
+
+
+FAILURES = (
+    "Unable to negotiate with 127.0.0.1 port 22: no matching cipher found. Their offer: aes128-ctr",
+    "ssh: something is odd",
+    "unknown cipher type '3des-cbc'",
+    "aes192-ctr",
+)
+
+
+@pytest.mark.parametrize("result", ("1048576000 bytes copied, {} s, 99 MB/s", "{} MB/s"))
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("place", (0, 2))
+@pytest.mark.parametrize("end", ((), ("$ ",), ("$ uptime",)))
+def test_where_a_transfer_fails_no_name_takes_the_next_ones_result(
+    result: str, failure: str, place: int, end: tuple[str, ...]
+) -> None:
+    lines = ["3des-cbc", result.format(21), "aes128-ctr", result.format(22), "aes256-ctr"]
+    lines.insert(place, failure)
+    part = read("\n".join(("$ ./bench.sh", *lines, *end)))
+    assert figures(part) == []
+    assert "order_unclear" in codes(part)
+
+
+@pytest.mark.parametrize("failure", FAILURES[:3])
+def test_where_names_come_first_the_one_that_fails_has_no_result(failure: str) -> None:
+    summary = "1048576000 bytes copied, 10 s, 105 MB/s"
+    lines = ("3des-cbc", failure, "aes128-ctr", summary, "aes256-ctr", summary)
+    loop = (
+        "$ for c in $C; do echo $c; dd if=/dev/zero count=1 | ssh -c $c nas 'cat >/dev/null'; done"
+    )
+    for text in (lines, (loop, *lines), (loop, *lines[2:], *lines[:2])):
+        part = read("\n".join(text))
+        assert [figure.cipher for figure in figures(part)] == ["aes128-ctr", "aes256-ctr"]

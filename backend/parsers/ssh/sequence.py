@@ -152,6 +152,10 @@ class SshSequence:
     _last: _Title | None = None
     _first: Block | None = None
     """The first result since the last command that sends through ssh."""
+    _named: Block | None = None
+    """The last block since that command that begins with a name."""
+    _failed: bool = False
+    """Whether since that command a line may say, or a name show, that a transfer failed."""
     _found_before: int = 0
     """How many were found before that command."""
     _prints_name: bool = False
@@ -212,6 +216,7 @@ class SshSequence:
         block = self._block
         if changes_nothing(text) or block.names_file(text.strip()):
             return
+        self._failed = True
         block.foreign |= block.is_empty and block.cipher is None and names_other_tool(text)
         in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
         if in_force and (
@@ -323,7 +328,7 @@ class SshSequence:
         """What changes the meaning of the block it stands in."""
         block = self._block
         if isinstance(event, Failure):
-            block.failed = True
+            block.failed = self._failed = True
         elif isinstance(event, CutSummary):
             self.cut.append(self._line)
         elif isinstance(event, Transferred):
@@ -521,16 +526,23 @@ class SshSequence:
         ]
         # A name last may be that of the result above; without it the end may be cut off.
         is_named = name_last or (not base.wording and any(one.cipher for one in blocks))
-        if base.names == "after" or (base.by_variable and result_first and is_named):
+        unclear = base.by_variable and result_first and is_named
+        # If a transfer above a name without a result failed, the first name may be of that one.
+        if (named := self._named) and named.is_empty and not (named.failed or base.wording):
+            unclear |= named.below_failure
+        if base.names == "after" or unclear:
             last.cipher = None
             for block in blocks:
                 block.unordered = True
-        self._first, self._found_before = None, len(self.found)
+        self._first, self._found_before, self._failed = None, len(self.found), False
+        self._named = None
 
     def _name(self, name: ListedName) -> None:
         if (self._listing and name.bare) or self._block.goes_on_with(name.cipher):
             return
         self._bare_names = self._bare_names + 1 if name.bare else 0
+        if self._block.cipher is not None and self._block.is_empty:
+            self._failed = True
         self._use_title((name.cipher.name, name.mac))
         base = self._context(replace(self._base, says_amount=name.amount))
         block = Block(self._line, base, name.cipher, name.mac or base.mac)
@@ -538,7 +550,8 @@ class SshSequence:
         block.compression = base.compression
         block.listed = self._bare_names
         block.titled = name.bare and self._above.titles_lines(self.lists)
-        block.remark = name.remark
+        block.remark, block.below_failure = name.remark, self._failed
+        self._named = block
         self._open(block)
 
     def _rate(self, rate: ListedRate) -> bool:

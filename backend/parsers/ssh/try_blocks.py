@@ -51,6 +51,8 @@ class Block:
     """How many bare names came right before, this one included."""
     compression: bool = False
     failed: bool = False
+    below_failure: bool = False
+    """Whether a transfer may have failed between the last command and its name."""
     unordered: bool = False
     """Whether its name may belong to the result above it instead."""
     foreign: bool = False
