@@ -54,7 +54,15 @@ MEASUREMENTS = (CPU_SECONDS, "tests/end_to_end/test_many_imports.py", PARSING_CO
 """What ssh and parsing cost, answers within a tenth of a second: nothing else may run meanwhile."""
 
 FUZZING = "tests/fuzz/test_texts.py"
-"""A minute of random texts through the parsers."""
+"""Random texts through the parsers, for 15 s: `make fuzz` takes ten minutes."""
+
+SSH_TESTS = (
+    "tests/agent/test_channels.py",
+    "tests/agent/test_depth.py",
+    "tests/agent/test_target.py",
+)
+"""What real ssh and openssl do when asked this or that: `tests/agent/test_run.py` and
+`test_ending.py` measure with them on each Python."""
 
 PYTHON_DEPENDENT_TESTS = (
     *MEASURED_TESTS,
@@ -67,6 +75,7 @@ PYTHON_DEPENDENT_TESTS = (
     f"--ignore={CPU_SECONDS}",  # no Python changes what ssh costs
     f"--ignore={PARSING_COST}",  # beside other tests it would measure those
     "--ignore=tests/agent/test_pythons.py",  # starts the agent in each Python itself
+    *(f"--ignore={one}" for one in SSH_TESTS),
 )
 """What can fail on one Python and pass on another: run on the oldest and the newest of the machine.
 The site is started, and an upload goes the whole way."""

@@ -28,7 +28,7 @@ from tests.sample_documents import environment, run_document, ssh_measurement
 pytestmark = pytest.mark.django_db
 
 EXAMPLES = settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -48,7 +48,7 @@ def measured(selection: Selection) -> list[Measurement]:
 
 
 @EXAMPLES
-@given(fleet=fleets, asked=st.lists(queries(), min_size=2, max_size=5))
+@given(fleet=fleets, asked=st.lists(queries(), min_size=2, max_size=3))
 def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
     store_run: StoreRun, fleet: list[Any], asked: list[ComparisonQuery]
 ) -> None:
