@@ -28,11 +28,15 @@ GROUPINGS = ("cpu", "acceleration", "host")
 
 
 def versions() -> list[tuple[str, str]]:
-    """Each migration of `runs` since then, with the one before it."""
+    """The oldest migration of `runs` since then and the newest three, each with the one before it.
+
+    From the oldest the way leads over all of them, back and forward; those between do not change.
+    """
     plan = MigrationLoader(None).graph.forwards_plan(leaf())
     names = [name for app, name in plan if app == "runs"]
     pairs = list(zip(names[1:], names, strict=False))
-    return pairs[[name for name, _ in pairs].index(FIRST) :]
+    since = pairs[[name for name, _ in pairs].index(FIRST) :]
+    return since[:1] + since[-3:]
 
 
 def leaf() -> tuple[str, str]:
