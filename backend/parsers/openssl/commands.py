@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 
 from parsers.openssl.cipher_names import canonical_cipher, kind_of
 from parsers.openssl.environment import prompt_host, stated_mask, typed_part
-from parsers.ssh.pipelines import changes_nothing, loop_variables
+from parsers.ssh.pipelines import OTHER_MACHINES, changes_nothing, loop_variables
 
 MOST_PROCESSES = 65_536
 """Of one run: no machine has so many threads."""
@@ -55,14 +55,6 @@ _STARTER = re.compile(
 """A program that starts another one and changes nothing of what it does."""
 _STARTER_ARGUMENT = re.compile(r"-\S*|[\d.,xa-fsm]+|[-+]?\d\S*")
 _SSH_WITH_VALUE = "bcDEeFIiJLlmOopQRSWw"
-_OTHER_MACHINES = frozenset(
-    re.findall(
-        r"[\w-]+",
-        "docker podman kubectl lxc lxc-attach incus pct chroot adb vagrant nsenter machinectl"
-        " systemd-nspawn wsl proot jexec",
-    )
-)
-"""Programs that run another one in another system: a container has libraries of its own."""
 _BEGINS = re.compile(r"\s*(?:[a-z_.~/\\($!][\w./~+${}-]*|\w+=\S*)(?=\s)")
 """A line without a prompt begins with a program as words of a command do."""
 _SENTENCE_ENDS = (":", ".", ",", "?", "!")
@@ -338,7 +330,7 @@ def _elsewhere(words: Sequence[str]) -> str | None:
     if "ssh" in programs:
         hosts = _operands(words[programs.index("ssh") + 1 :])
         return hosts[0].rpartition("@")[2][:100] if hosts else ""
-    return "" if _OTHER_MACHINES.intersection(programs) else None
+    return "" if OTHER_MACHINES.intersection(programs) else None
 
 
 def _operands(words: Sequence[str]) -> list[str]:
@@ -353,7 +345,7 @@ def _operands(words: Sequence[str]) -> list[str]:
 def _starters(words: Sequence[str]) -> list[str]:
     """The words before a program without those that say on which machine it runs."""
     programs = [word.rsplit("/", 1)[-1] for word in words]
-    at = next((at for at, one in enumerate(programs) if one in {"ssh", *_OTHER_MACHINES}), None)
+    at = next((at for at, one in enumerate(programs) if one in {"ssh", *OTHER_MACHINES}), None)
     if at is None:
         return list(words)
     there = _operands(words[at + 1 :])[1:] if programs[at] == "ssh" else []

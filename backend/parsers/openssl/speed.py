@@ -12,13 +12,11 @@ from parsers.lines import Line
 from parsers.openssl.figures import Placed, effective_mask, figures_of
 from parsers.openssl.lines import printed_lines
 from parsers.openssl.runs import Run, RunReader
+from parsers.ssh.pipelines import shows_several_files
 from parsers.types import Figure, Part, Remark, Section
 
 _UNCLEAR = (
     "Which command made this, or what all of its words change, is not clear: no figures are taken."
-)
-_SHOWS_FILES = re.compile(
-    r"(?:sudo\s+)?(?:cat|type|more|less|bat|head|tail|grep|paste|diff|gc|Get-Content)\s(?P<files>.*)"
 )
 LABEL_LIMIT = 80
 """Characters of a heading that a section's label takes over."""
@@ -125,7 +123,7 @@ class _Group:
         if run.command is not None and run.command.apart and run.own_command:
             return False
         if run.under is not None and (
-            _shows_several_files(run.under) or any(_series(one) in self.taken for one in placed)
+            shows_several_files(run.under) or any(_series(one) in self.taken for one in placed)
         ):
             return False
         return all(self.taken.get(_series(one), run.setting) == run.setting for one in placed)
@@ -238,13 +236,6 @@ class _Sections:
 
 def _heading(run: Run) -> str:
     return (run.heading or run.under or "").strip("#*_ :-")[:LABEL_LIMIT]
-
-
-def _shows_several_files(command: str) -> bool:
-    """Whether a command may show what was measured on several machines."""
-    found = _SHOWS_FILES.match(command)
-    names = [word for word in found["files"].split() if word[0] != "-"] if found else []
-    return len(names) > 1 or any(sign in command for sign in "*?;&")
 
 
 def _part(group: _Group, told: str | None) -> str | None:

@@ -11,6 +11,7 @@ from parsers.ssh.dd_lines import amount_of, amount_said
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.pipelines import (
     changes_nothing,
+    goes_elsewhere,
     is_fed_plainly,
     is_job,
     is_known_setting,
@@ -174,6 +175,8 @@ class Command:
     """Whether it sets the mask for the commands that follow, or removes it."""
     login: bool = False
     """Whether it opens a shell on another machine."""
+    elsewhere: bool = False
+    """Whether it has something run on another machine, or shows what was measured anywhere."""
     several: bool = False
     """Whether it may show lists of several machines or settings, one below the other."""
     loops: frozenset[str] = frozenset()
@@ -240,6 +243,7 @@ def command_of(text: str) -> Command | None:
             prompt=_prompt_of(prompt),
             keeps=keeps,
             sets_mask=_SETS_MASK.fullmatch(body) is not None,
+            elsewhere=prompt is not None and not keeps and goes_elsewhere(body),
             several=not keeps and _runs_several(body),
             loops=loop_variables(body),
             varies=frozenset() if keeps else varying(body),

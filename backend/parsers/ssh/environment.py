@@ -1,8 +1,11 @@
-"""Facts about the machine that stand beside ssh figures: versions, CPU, operating system."""
+"""The machine that ssh figures are of, and what is known of it: versions, CPU, system."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from parsers.ssh.headings import Title
 
 _OPENSSH = re.compile(
     r"(?P<client>OpenSSH_(?:for_Windows_)?\d[\w.]{0,30}(?: [^,\n]{1,80})?), ?"
@@ -183,3 +186,69 @@ def contradicts(known: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
 def merged(facts: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Both; what was said first stays."""
     return {group: {**more.get(group, {}), **facts.get(group, {})} for group in {**facts, **more}}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts of the environment, perhaps none that is kept; `node` is the machine's own name."""
+
+    environment: Mapping[str, Any]
+    node: str | None = None
+    text: str = ""
+
+
+@dataclass
+class Place:
+    """A machine in one environment, as the text tells it from others."""
+
+    line: int
+    host: str | None = None
+    label: str | None = None
+    heading: Title | None = None
+    """The heading above it, which is its label if another machine's figures follow."""
+    title: str = ""
+    """The words of the heading above it, whatever it is for."""
+    after: "Place | None" = None
+    """The place before it, where nothing but repeated ciphers tells the two apart."""
+    known_as: "Place | None" = None
+    """The place that it may be again: a cipher measured in both may be another configuration's."""
+    measured: bool = False
+    doubt: str = ""
+    """The remark on its figures if, by the heading above them, none counts."""
+    environment: dict[str, Any] = field(default_factory=dict)
+    seen: set[tuple[Any, ...]] = field(default_factory=set)
+    said: set[str] = field(default_factory=set)
+    """Lines of facts."""
+
+    def learn(self, facts: Facts) -> None:
+        """What a line says of it; what was said first stays."""
+        self.said.add(facts.text)
+        self.host = facts.node or self.host
+        self.environment = merged(self.environment, facts.environment)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether anything is known that may be untrue of another machine or version."""
+        return self.host is not None or bool(self.environment)
+
+    @property
+    def first(self) -> "Place":
+        """It, or the place that it may be again."""
+        return self.known_as or self
+
+    def named(self, host: str) -> None:
+        """It is the machine of that name, of which it is known or not that it was left."""
+        self.host = host
+        if self.known_as:
+            self.label = None
+            self.known_as = self.known_as if self.known_as.host == host else None
+
+    def forget(self, host: str | None) -> None:
+        """All that was said may be of another machine or version; nothing was measured yet."""
+        self.host, self.environment, self.said = host, {}, set()
+
+    def left(self, line: int, host: str | None) -> "Place":
+        """Where the text may be from a line on: the same machine if both have one name."""
+        label = None if host else f"from line {line}"
+        fresh = Place(line, host, label, title=self.title, known_as=self.first, doubt=self.doubt)
+        return replace(fresh, after=self.after, seen=self.seen)

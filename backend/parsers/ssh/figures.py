@@ -10,10 +10,11 @@ from operator import attrgetter
 from typing import Any
 
 from parsers.ssh.commands import Command
+from parsers.ssh.environment import Place
 from parsers.ssh.listed import ListedRate
 from parsers.ssh.names import CipherName
 from parsers.ssh.row_remarks import tells_configuration
-from parsers.ssh.sequence import Found, Place, SshSequence
+from parsers.ssh.sequence import Found, SshSequence
 from parsers.ssh.transfer_reports import Report
 from parsers.ssh.try_blocks import Block, Summary, are_ends, transfers
 from parsers.ssh.units import Megabyte, Unit, number_of, number_style
@@ -421,7 +422,7 @@ def _circumstances(one: Found) -> dict[str, Any]:
 def _key(place: Place, figure: Figure, column: str | None) -> tuple[Any, ...]:
     """What makes figures tries of one series of one machine."""
     circumstances = (figure.mac, figure.compression, figure.acceleration, figure.target_name)
-    return (id(place), column, figure.cipher, *circumstances)
+    return (id(place.first), column, figure.cipher, *circumstances)
 
 
 _said = attrgetter(*(name for name in Figure._fields if name != "line"))

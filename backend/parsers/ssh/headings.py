@@ -103,6 +103,28 @@ _KNOWN = _TRIES | {
 }  # fmt: skip
 
 
+_FILE = re.compile(r"\s*==> .+ <==\s*")
+_BARE_WORD = re.compile(r"\s*\w[\w.-]{0,80}\w\s*")
+
+
+@dataclass
+class Title:
+    """A heading that is not about one cipher: it may begin another machine's figures."""
+
+    line: int
+    text: str
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is a word alone, which may be anything."""
+        return _BARE_WORD.fullmatch(self.text) is not None
+
+    @property
+    def label(self) -> str:
+        """Its words, without what makes them a heading."""
+        return self.text.strip(" #=-*_:~")
+
+
 @dataclass(frozen=True)
 class Headed:
     """What a heading says of all figures below it."""
@@ -212,3 +234,8 @@ def is_of_other_matter(title: str) -> bool:
 def says_expected(title: str) -> bool:
     """Whether a heading says that the figures below it were not measured."""
     return len(title) <= _LONGEST and _EXPECTED.search(title) is not None
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a line is what head and tail print before a file: measured anywhere."""
+    return _FILE.fullmatch(text) is not None

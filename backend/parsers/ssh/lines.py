@@ -1,15 +1,14 @@
 """What a line of an ssh text says: a command, a rate, a summary, a time, a fact."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from parsers.ssh import dd_lines, time_blocks
 from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands import Command, command_of
 from parsers.ssh.dd_lines import DdSummary
-from parsers.ssh.environment import answering_host, facts_of, node_of
+from parsers.ssh.environment import Facts, answering_host, facts_of, node_of
 from parsers.ssh.headings import counts_tries
 from parsers.ssh.hints import COMMAND, FACT, FAILURE, LOG, NAME, RATE, RESULT
 from parsers.ssh.listed import Listed, ListedName, ListedRate
@@ -124,15 +123,6 @@ class Setting:
 
     mac: str | None = None
     compression: bool | None = None
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Facts of the environment, perhaps none that is kept; `node` is the machine's own name."""
-
-    environment: Mapping[str, Any]
-    node: str | None = None
     text: str = ""
 
 

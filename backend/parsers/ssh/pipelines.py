@@ -61,6 +61,17 @@ _IDLE = re.compile(
     r"|head\s+-c\s?\w+\s+/dev/\w+|(?:e?grep|awk|tail|head)\s.*copied.*)?"
 )
 """A command that only looks, waits, prints or tidies up."""
+OTHER_MACHINES = frozenset(
+    re.findall(
+        r"[\w-]+",
+        "docker podman kubectl lxc lxc-attach incus pct chroot adb vagrant nsenter machinectl"
+        " systemd-nspawn wsl proot jexec virsh telnet ssh mosh rsh minicom picocom",
+    )
+)
+"""Programs that run another one in another system: a container has libraries of its own."""
+_SHOWS_FILES = re.compile(
+    r"(?:sudo\s+)?(?:cat|type|more|less|bat|head|tail|grep|paste|diff|gc|Get-Content)\s(?P<files>.*)"
+)
 _QUIET = re.compile(r"\s*(?:[\d&]?>\s?(?:/dev/null|&\d)|<\s?/dev/(?:null|zero))")
 _COMMANDS = re.compile(r"&&|\|\||[;|&(){}]|\b(?:do|then|else)\b")
 _LOOPS = re.compile(r"\b(?:for\s+(\w+)\s+in|foreach\s+(\w+)|while\s+read\s+(?:-r\s+)?(\w+))\b")
@@ -141,6 +152,22 @@ def changes_nothing(body: str) -> bool:
     if ">" in rest or "`" in rest:
         return False
     return all(_IDLE.fullmatch(one.strip()) for one in _COMMANDS.split(rest))
+
+
+def shows_several_files(body: str) -> bool:
+    """Whether a command may show what was measured on several machines."""
+    found = _SHOWS_FILES.match(body)
+    names = [word for word in found["files"].split() if word[0] != "-"] if found else []
+    return len(names) > 1 or any(sign in body for sign in "*?;&")
+
+
+def goes_elsewhere(body: str) -> bool:
+    """Whether a command has something run in another system, or shows several files."""
+    programs = (part.split()[:3] for part in _COMMANDS.split(body) if part.strip())
+    first = {word.rsplit("/", 1)[-1] for words in programs for word in words}
+    return not OTHER_MACHINES.isdisjoint(first) or bool(
+        _SHOWS_FILES.match(body) and shows_several_files(body)
+    )
 
 
 def loop_variables(body: str) -> frozenset[str]:

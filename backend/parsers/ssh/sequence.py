@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands import Command
 from parsers.ssh.dd_lines import DdSummary, amount_alone
-from parsers.ssh.environment import contradicts, facts_of_title, merged, names_machine
+from parsers.ssh.environment import Facts, Place, contradicts, facts_of_title, merged, names_machine
 from parsers.ssh.headings import (
     NOTHING,
     Headed,
+    Title,
     changes_nothing,
     counts_tries,
     is_direction,
+    is_file_name,
     is_of_other_matter,
     is_sentence,
     names_other_tool,
@@ -29,7 +31,6 @@ from parsers.ssh.lines import (
     Aside,
     CutSummary,
     Event,
-    Facts,
     Failure,
     Records,
     Setting,
@@ -52,6 +53,7 @@ _RESULTS = (
     *(Transferred, SentPart, Copying, Agreed, Aside),
 )
 """What a list or a transfer prints: it leaves machine, settings and versions as they were."""
+_OF_TRANSFERS = (ListedRate, ListedName, DdSummary, TimeSpan, Report)
 _UNCLEAR: dict[str, Any] = {"ssh": False, "apart": True, "problem": "columns_unclear"}
 TITLE_LIMIT = 120
 MOST_FOUND = 50_000
@@ -59,36 +61,7 @@ MOST_PLACES = 1_000
 """Machines, of which run documents hold 200."""
 
 _STATES_RATE = re.compile(r"\d ?" + UNIT, re.I)
-_BARE_WORD = re.compile(r"\s*\w[\w.-]{0,80}\w\s*")
 _ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
-
-
-@dataclass
-class Place:
-    """A machine in one environment, as the text tells it from others."""
-
-    line: int
-    host: str | None = None
-    label: str | None = None
-    heading: "_Title | None" = None
-    """The heading above it, which is its label if another machine's figures follow."""
-    title: str = ""
-    """The words of the heading above it, whatever it is for."""
-    after: "Place | None" = None
-    """The place before it, where nothing but repeated ciphers tells the two apart."""
-    measured: bool = False
-    doubt: str = ""
-    """The remark on its figures if, by the heading above them, none counts."""
-    environment: dict[str, Any] = field(default_factory=dict)
-    seen: set[tuple[Any, ...]] = field(default_factory=set)
-    said: set[str] = field(default_factory=set)
-    """Lines of facts."""
-
-    def learn(self, facts: Facts) -> None:
-        """What a line says of it; what was said first stays."""
-        self.said.add(facts.text)
-        self.host = facts.node or self.host
-        self.environment = merged(self.environment, facts.environment)
 
 
 class Found(NamedTuple):
@@ -105,24 +78,6 @@ class Found(NamedTuple):
     def circumstances(self) -> tuple[Any, ...]:
         """What is the same for all tries of one series, as far as the text says."""
         return (*self.context, self.command.wording, self.command.amount)
-
-
-@dataclass
-class _Title:
-    """A heading that is not about one cipher: it may begin another machine's figures."""
-
-    line: int
-    text: str
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether it is a word alone, which may be anything."""
-        return _BARE_WORD.fullmatch(self.text) is not None
-
-    @property
-    def label(self) -> str:
-        """Its words, without what makes them a heading."""
-        return self.text.strip(" #=-*_:~")
 
 
 @dataclass
@@ -148,8 +103,8 @@ class SshSequence:
     _line: int = 1
     _base: Command = NOTHING_SAID
     _block: Block = field(default_factory=lambda: Block(1, NOTHING_SAID))
-    _heading: _Title | None = None
-    _last: _Title | None = None
+    _heading: Title | None = None
+    _last: Title | None = None
     _first: Block | None = None
     """The first result since the last command that sends through ssh."""
     _named: Block | None = None
@@ -165,6 +120,12 @@ class SshSequence:
     _ran: tuple[str, int] = ("", 0)
     """The last command that did more than look, and how many results were found before it."""
     _prompt: str = ""
+    _answers: bool = False
+    """Whether what follows may be what the last command prints, of which no result is known."""
+    _unsure: bool = False
+    """Whether the last command may have changed the machine or a version."""
+    _depth: int | None = None
+    """How deep the lines are quoted that say what is known of the place."""
     _titles: str = ""
     """Of the last table, as they stand."""
     _facts_after: list[tuple[int, Facts]] = field(default_factory=list)
@@ -195,6 +156,7 @@ class SshSequence:
         self._above.doubt(events, self.lists)
         if not self.gaps.isdisjoint(numbers):
             self._end_series()
+            self._doubt_place()
         meant = [self._take(event) for event in events]
         self._above.see(text, events if any(meant) else None, self.lists)
         if any(meant):
@@ -217,6 +179,10 @@ class SshSequence:
         if changes_nothing(text) or block.names_file(text.strip()):
             return
         self._failed = True
+        if is_file_name(text):
+            self._leave(None)
+        self._doubt_place()
+        block = self._block
         block.foreign |= block.is_empty and block.cipher is None and names_other_tool(text)
         in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
         if in_force and (
@@ -228,6 +194,27 @@ class SshSequence:
             self._close()
             self._block.foreign = True
         self._end_series()
+
+    def _doubt_place(self) -> None:
+        """A line of another matter, unless the last command may have printed it."""
+        if self._is_measured and not (self._answers and self._block.is_empty):
+            self._leave(None)
+
+    def _leave(self, host: str | None) -> None:
+        """What is measured from here on is of `host`, or of a machine that is not known.
+
+        What was known of versions is of before.
+        """
+        if not self._block.is_empty:
+            self._close()
+        place = self._place
+        if not place.measured:
+            place.forget(host)
+        elif host or place.is_named:
+            for _, facts in self._facts_after:
+                place.learn(facts)
+            self._facts_after.clear()
+            self.places.append(place.left(self._line, host))
 
     def _end_series(self) -> None:
         """What is measured from here on is no further try of anything above."""
@@ -281,6 +268,8 @@ class SshSequence:
 
     def _take(self, event: Event) -> bool:
         """One event; False if it means nothing where it stands."""
+        if isinstance(event, _OF_TRANSFERS) and self._is_quoted_elsewhere:
+            self._leave(None)
         if isinstance(event, ListedRate):
             return self._rate(event)
         if not self._keeps(event):
@@ -380,10 +369,17 @@ class SshSequence:
             host = self._place.host
             self._new_place(None, first)
             self._place.host = None if "cpu" in event.environment else host
+        self._depth = self.depths.get(self._line, 0)
         if self._place.measured:
             self._facts_after.append((self._line, event))
         else:
             self._place.learn(event)
+
+    @property
+    def _is_quoted_elsewhere(self) -> bool:
+        """Whether somebody else wrote a line than the one that names the machine."""
+        depth, self._depth = self._depth, self.depths.get(self._line, 0)
+        return depth not in (None, self._depth)
 
     @property
     def _place(self) -> Place:
@@ -410,21 +406,27 @@ class SshSequence:
                 (before if number < line else self._place).learn(facts)
             self._facts_after.clear()
         else:
-            self._place.label = label
+            self._place.label, self._place.known_as = label, None
 
     def _at(self, host: str) -> None:
         """What follows is of the machine of that name."""
         if host != self._place.host:
-            if self._place.host is not None or self._is_measured:
+            if self._place.first.host == host:
+                self._leave(host)
+            elif self._place.host is not None or self._is_measured:
                 self._new_place(None, self._line)
-            self._place.host = host
+            self._place.named(host)
 
     def _command(self, command: Command) -> None:
         self.commands.append((self._line, command))
+        is_typed = command.typed and not command.traced
+        if is_typed and not self._is_same_place(command):
+            self._leave(command.host)
         if command.host:
             self._at(command.host)
-        if command.typed and not command.traced:
+        if is_typed:
             self._prompt, self._loops, self._varies = command.prompt, frozenset(), False
+            self._depth = self.depths.get(self._line, 0)
         self._loops |= command.loops
         if command.varies & self._loops:
             self._varies = True
@@ -446,6 +448,18 @@ class SshSequence:
             self._elsewhere(command)
         if not command.keeps:
             self._ran = command.wording, len(self.found)
+        is_idle = command.keeps or command.sets_mask
+        if is_typed:
+            self._answers, self._unsure = not is_idle, not (is_idle or command.ssh)
+        if command.login or command.elsewhere:
+            self._leave(None)
+
+    def _is_same_place(self, command: Command) -> bool:
+        """Whether a command is typed where the one before it was, which changed nothing."""
+        if command.host and command.host != self._place.host:
+            return True  # `_at` sees to it
+        is_moved = self._prompt and command.prompt != self._prompt and command.host is None
+        return not (is_moved or (self._unsure and command.wording != self._ran[0]))
 
     def _elsewhere(self, command: Command) -> None:
         """A command that sends nothing through ssh; in a script it may prepare what is sent."""
@@ -587,7 +601,7 @@ class SshSequence:
         if isinstance(one.what, ListedRate) and one.what.column:
             self._rows.add(one.what.column)
         self.found.append(one)
-        one.place.measured = True
+        one.place.measured, self._answers = True, False
         self._facts_after.clear()
 
     def _open(self, block: Block) -> None:
@@ -626,11 +640,11 @@ class SshSequence:
         if len(text) > TITLE_LIMIT:
             return
         if text.rstrip().endswith(":") or text.lstrip()[:1] in ("#", "=", "-", "*"):
-            self._heading = _Title(self._line, text)
-        self._last = _Title(self._line, text)
+            self._heading = Title(self._line, text)
+        self._last = Title(self._line, text)
         self._amount = amount_alone(text) or self._amount
 
-    def _title(self) -> _Title | None:
+    def _title(self) -> Title | None:
         """The heading before the present line: the last line if it names a machine or a mask."""
         last, heading = self._last, self._heading
         self._last = self._heading = None
@@ -672,7 +686,7 @@ class SshSequence:
             self.understood.add(title.line)
         self._place.seen.add(self._key(first))
 
-    def _doubt_of(self, title: _Title) -> str:
+    def _doubt_of(self, title: Title) -> str:
         """The remark on what stands below a heading of no machine as it usually is."""
         if is_of_other_matter(title.text):
             return "not_a_rate"
@@ -690,7 +704,7 @@ class SshSequence:
         base = self._headed(self._base)
         return (*first, base.masks, base.compression, base.mac)
 
-    def _settings_of(self, title: _Title, first: tuple[str, str | None]) -> None:
+    def _settings_of(self, title: Title, first: tuple[str, str | None]) -> None:
         """A MAC, compression or a mask that a heading says of what follows it.
 
         The next heading ends them if it is about the default, or if the same ciphers begin anew.
