@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from access.audit import COMMAND, Actor, Subject, record
 from store.models import ApiToken, Host
-from store.prepared import prepared_cursor
+from store.statements import prepared_cursor
 
 PREFIX = "cmk_"
 """Makes a leaked token recognisable to secret scanners and people."""

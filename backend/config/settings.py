@@ -77,7 +77,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.compression.TextGZipMiddleware",
-    "config.csp.OncePolicyMiddleware",
+    "csp.middleware.CSPMiddleware",
     "access.private_answers.PrivateAnswersMiddleware",
     "pages.rate_limit.ThrottleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -128,9 +128,7 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 DATABASES = {
-    "default": dj_database_url.parse(
-        DATABASE_URL, engine="config.postgresql", conn_max_age=60, conn_health_checks=True
-    )
+    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
 # Compiling a statement takes longer than any of ours runs; with the 4 MB of the default the votes
 # of ten thousand machines are sorted on disk; and disks that seek are not what it runs on today.
@@ -143,7 +141,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
     "default": {
-        "BACKEND": "config.redis_cache.RedisCache",
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }

@@ -11,7 +11,5 @@ application = get_wsgi_application()
 
 # gunicorn's access log has addresses in it, and the address of a share is its secret.
 from access.redaction import RedactSecrets  # noqa: E402 - Django's settings come first
-from config.gc_tuning import tune_gc  # noqa: E402 - Django's settings come first
 
 logging.getLogger("gunicorn.access").addFilter(RedactSecrets())
-tune_gc()

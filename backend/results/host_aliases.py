@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from store.models import HostAlias
-from store.statements import fetch_prepared
+from store.statements import fetch_rows
 
 _PRESENT = """
 SELECT a.slug, h.slug FROM runs_hostalias a JOIN runs_host h ON h.id = a.host_id
@@ -26,7 +26,7 @@ def what_they_became(keys: Iterable[str]) -> dict[str, str]:
     Keys of merged hosts, and names that a host had under another key, made into a key.
     """
     asked = [key for key in keys if key]
-    return dict(fetch_prepared(_PRESENT, [asked, asked]))
+    return dict(fetch_rows(_PRESENT, [asked, asked]))
 
 
 def present_keys(keys: Iterable[str]) -> tuple[str, ...]:

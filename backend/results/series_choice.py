@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from results.selection import ComparisonQuery, class_conditions
-from store.statements import fetch_prepared
+from store.statements import fetch_rows
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SeriesTable:
 def class_series(query: ComparisonQuery) -> SeriesTable:
     """All series that the query asks for whatever their ciphers and block sizes."""
     where = class_conditions(query)
-    rows = fetch_prepared(
+    rows = fetch_rows(
         f"SELECT s.id, s.cipher, s.block_size, s.mac FROM runs_series s WHERE {where.text}"  # noqa: S608
         " ORDER BY s.cipher, s.block_size, s.pinned, s.target_name, s.id",
         where.parameters,

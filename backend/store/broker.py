@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from celery import Task, current_app
-from celery.utils import uuid
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
@@ -92,22 +91,7 @@ def _is_back() -> bool:
 
 
 def _publish(task: "Task[Any, Any]", *arguments: int) -> None:
-    """What `task.delay` does, without weighing its options anew: a quarter of the time.
-
-    An upload would wait for that.
-    """
-    app = task.app
-    message = app.amqp.as_task_v2(uuid(), task.name, args=arguments, kwargs={})
-    with app.producer_pool.acquire(block=True) as producer:
-        producer.publish(
-            message.body,
-            exchange="",  # the queue itself
-            routing_key=app.conf.task_default_queue,
-            serializer="json",
-            headers=message.headers,
-            retry=False,
-            **message.properties,
-        )
+    task.apply_async(args=arguments, retry=False)
 
 
 def waiting_tasks() -> int:

@@ -362,14 +362,14 @@ def test_a_host_that_is_merged_while_it_is_compared_breaks_nothing(
     for name in "ab":
         store_run(host(name, ssh_measurement("aes128-ctr", 1e8)))
     kept, other = Host.objects.order_by("name")
-    names = statements.fetch_prepared
+    names = statements.fetch_rows
 
     def merged_before(*asked: Any) -> Any:
         if Host.objects.filter(pk=other.pk).exists():
             merge_hosts(kept.pk, other.pk, COMMAND)
         return names(*asked)
 
-    monkeypatch.setattr(votes, "fetch_prepared", merged_before)
+    monkeypatch.setattr(votes, "fetch_rows", merged_before)
     assert reader.get(path, {"group_by": "host"}).status_code == 200
     assert medians(compare(reader, group_by="host"), "aes128-ctr") == {"a": 1e8}
 

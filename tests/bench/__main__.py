@@ -12,7 +12,6 @@ def main() -> int:
     import django
 
     django.setup()
-    from config.gc_tuning import tune_gc
     from tests.bench import figures, run
     from tests.bench.telling import say
 
@@ -24,7 +23,6 @@ def main() -> int:
     except run.WrongSetting as fault:
         say(str(fault))
         return 2
-    tune_gc()  # as the web server does, which a part of what is measured goes through
     begun = time.monotonic()
     found = run.measure(asked)
     figures.write_json(found, path)

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 import psycopg
 
-from config.gc_tuning import tune_gc
 from documents.json_text import canonical_json, parse_json
 from documents.validation import validate_run_document
 from tests.bench.clients import INSERT
@@ -46,6 +45,3 @@ def application(
     _connection().execute(INSERT, [uuid4().int % 2**62, body, "0" * 64])
     start_response("202 Accepted", [("Content-Length", "2"), ("Content-Type", "application/json")])
     return [b"{}"]
-
-
-tune_gc()

@@ -17,7 +17,7 @@ NOWHERE = "redis://127.0.0.1:1/0"
 
 @pytest.fixture(autouse=True)
 def _redis_is_away(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = {"BACKEND": "config.redis_cache.RedisCache", "LOCATION": NOWHERE}
+    cache = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": NOWHERE}
     settings.CACHES = {"default": cache}
     settings.REDIS_URL = NOWHERE
     monkeypatch.setattr(broker, "_outage", broker._Outage())

@@ -15,7 +15,7 @@ from access.audit import Subject, by_person, record
 from documents.json_text import canonical_json
 from parsers.types import PARSER_VERSION
 from store.models import ApiToken, ImportedText, Run
-from store.prepared import prepared_cursor
+from store.statements import prepared_cursor
 
 
 class RunConflict(Exception):

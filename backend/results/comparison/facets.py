@@ -11,7 +11,7 @@ from results.analytics.engine import questions
 from results.figures import Statement, filter_condition, runs_statement, tag_conditions
 from results.selection import TAG_PREFIX, ComparisonQuery
 from store.models.dimension import DIMENSIONS
-from store.statements import fetch_prepared, fetch_rows
+from store.statements import fetch_rows
 
 FACETS = {
     "cpu": "CPU",
@@ -89,7 +89,7 @@ def _statements(query: ComparisonQuery) -> tuple[Statement, Statement]:
     themselves in one row, as a list and its length.
     """
     judged = runs_statement(query, without=query.filters)
-    series = fetch_prepared("SELECT id FROM runs_series WHERE tool = %s", [query.tool])
+    series = fetch_rows("SELECT id FROM runs_series WHERE tool = %s", [query.tool])
     judged.parameters["series"] = [pk for (pk,) in series]
     failed = _failed(query, judged.parameters)
     own = {facet: f"failed_{place}" for place, facet in enumerate(failed)}

@@ -14,7 +14,7 @@ from results.selection import ComparisonQuery, group_table, name_of_text
 from results.series_choice import Slot
 from store.models import ReferenceProfile
 from store.outage import DataMoved
-from store.statements import array, fetch_prepared
+from store.statements import array, fetch_rows
 
 VALUES = {
     "throughput": "v.median",
@@ -167,7 +167,7 @@ def group_names(group_by: str, groups: Iterable[Any]) -> Names:
     table, wanted = group_table(group_by), list(groups)
     if not table:
         return {one: name_of_text(group_by, one) for one in wanted}
-    rows = fetch_prepared(f"{table} WHERE id = ANY(%s::integer[])", [array(wanted)])
+    rows = fetch_rows(f"{table} WHERE id = ANY(%s::integer[])", [array(wanted)])
     if len(rows) < len(wanted):
         raise DataMoved("The data are being changed")
     return {pk: (key, label) for pk, key, label in rows}
