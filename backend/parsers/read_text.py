@@ -104,7 +104,7 @@ def _parts(lines: Sequence[Line], how: HowToRead, guard: Guard) -> Iterator[Part
     if how.format in (None, "openssl-speed"):
         part = guard.run("openssl-speed", lambda: read_openssl_speed(lines), Part())
         yield part
-        taken = part.understood | part.withheld
+        taken = (part.understood - part.shared) | part.withheld
         left = [line for line in lines if line.number not in taken]
     if how.format != "openssl-speed":
         yield guard.run("ssh transfers", lambda: _read_ssh(left, how), Part())

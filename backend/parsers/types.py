@@ -142,5 +142,7 @@ class Part:
     remarks: tuple[Remark, ...] = ()
     format: Format | None = None
     """Of most of its figures; None where there are none."""
+    shared: frozenset[int] = frozenset()
+    """Understood lines that hold for all commands below them: other parsers read them, too."""
     withheld: frozenset[int] = frozenset()
     """Lines of figures that it left out as unclear: no other parser makes figures of them."""

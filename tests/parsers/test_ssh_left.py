@@ -2,6 +2,7 @@
 
 import pytest
 
+from parsers.read_text import read_text
 from parsers.types import Part
 from tests.parsers.ssh_reading import codes, figures, read
 
@@ -102,3 +103,56 @@ def test_a_cipher_again_is_of_the_same_machine_as_long_as_it_may_be() -> None:
     part = read(f"{FIRST}Something else:\n$ {DD.format('aes128-ctr')}{DONE}")
     assert len(figures(part)) == 1
     assert codes(part) == ["context_unclear"]
+
+
+def test_headings_of_places_above_commands_are_two_machines() -> None:
+    first, second = DD.format("aes128-ctr") + DONE, SECOND
+    part = read(f"On my desktop:\n$ {first}\nOn my NAS:\n$ {second}")
+    assert hosts(part) == [(None, ["aes128-ctr"]), (None, ["aes256-ctr"])]
+    assert [one.label for one in part.sections] == ["On my desktop", "On my NAS"]
+
+
+@pytest.mark.parametrize("heading", ("CBC:", "Run 2:", "Upload:", "AES-NI on:", "No compression:"))
+def test_a_heading_that_is_known_to_name_no_machine_leaves_none(heading: str) -> None:
+    part = read(f"tom@desk:~$ ./sshbench\naes128-ctr: 330 MB/s\n\n{heading}\n{LIST}")
+    assert {host for host, _ in hosts(part)} == {"desk"}
+
+
+@pytest.mark.parametrize("heading", ("AES-NI off:", "With AES-NI disabled in the BIOS:"))
+def test_a_heading_about_the_mask_holds_for_commands_below_it(heading: str) -> None:
+    first = DD.format("aes128-ctr") + DONE
+    part = read(f"{heading}\n\n$ {first}\nAES-NI on:\n\n$ {SECOND}")
+    assert [one.acceleration for one in figures(part)] == ["masked", "default"]
+
+
+@pytest.mark.parametrize(
+    "ending", ("enabled:", "back to normal:", "without:", "Now the normal way")
+)
+@pytest.mark.parametrize(
+    "heading", ("AES-NI off:", "With compression:", "MAC umac-64@openssh.com:")
+)
+@pytest.mark.parametrize("row", ("{c}: 50 MB/s\n", "$ " + DD.replace("{}", "{c}") + DONE))
+def test_below_a_heading_that_may_end_a_setting_no_figure_counts(
+    ending: str, heading: str, row: str
+) -> None:
+    part = read(f"{heading}\n{row.format(c='aes128-ctr')}\n{ending}\n{row.format(c='aes256-ctr')}")
+    assert [one.cipher for one in figures(part)] == ["aes128-ctr"]
+    assert codes(part) == ["context_unclear"]
+
+
+def test_a_setting_ends_at_a_heading_that_speaks_of_it() -> None:
+    text = f"With compression:\naes128-ctr: 9 MB/s\nodd:\n{LIST}Default:\naes192-ctr: 30 MB/s\n"
+    part = read(text)
+    assert [(one.cipher, one.compression) for one in figures(part)] == [
+        ("aes128-ctr", True),
+        ("aes192-ctr", False),
+    ]
+
+
+@pytest.mark.parametrize("ending", ("$ unset OPENSSL_ia32cap\n", "$ echo\n"))
+def test_a_mask_that_a_shell_exports_is_seen_by_every_reader(ending: str) -> None:
+    export = "$ export OPENSSL_ia32cap=~0x200000200000000\n"
+    text = f"{export}$ {DD.format('aes128-ctr')}{DONE}{ending}$ {SECOND}"
+    (section,) = read_text(text).sections
+    ended = "default" if "unset" in ending else "masked"
+    assert [one.acceleration for one in section.figures] == ["masked", ended]

@@ -167,6 +167,8 @@ class RunReader:
         """Lines that were read, but have something in them that was not understood."""
         self.missed: set[int] = set()
         """Lines of which at least a piece was not understood."""
+        self.masks_set: set[int] = set()
+        """Lines that set or end a mask for the commands below them, of any program."""
         self.not_ciphers: list[tuple[int, str]] = []
         self._header: Header | None = None
         self._header_run: Run | None = None
@@ -341,12 +343,14 @@ class RunReader:
         text = line.text
         if environment.is_unset(text):
             self._standing_mask = None
+            self.masks_set.update(line.numbers)
             return True
         commands = read_commands(text)
         if not commands:
             if not environment.is_standing_mask(text):
                 return environment.asks_version(text)
             self._standing_mask = environment.stated_mask(text)
+            self.masks_set.update(line.numbers)
             return True
         last = self.runs[-1] if self.runs else None
         if last and last.awaits_output and environment.typed_part(text) is None:

@@ -59,6 +59,7 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
         sections,
         frozenset(reader.understood - reader.listed - withheld - _in_part(lines, reader)),
         tuple(remarks),
+        shared=frozenset(reader.masks_set),
         withheld=frozenset(withheld),
         format="openssl-speed" if sections else None,
     )

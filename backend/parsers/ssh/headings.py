@@ -133,6 +133,12 @@ class Headed:
     compression: bool = False
     mac: str | None = None
 
+    @property
+    def settings(self) -> frozenset[str]:
+        """Which ones it says."""
+        said = {"mask": self.masks, "compression": self.compression, "mac": self.mac}
+        return frozenset(name for name, value in said.items() if value)
+
 
 NOTHING = Headed()
 
@@ -149,6 +155,17 @@ def said_in(title: str) -> Headed:
 def names_setting(title: str) -> bool:
     """Whether a heading is about a MAC, compression or a mask, or about none of them."""
     return _SETTING.search(title) is not None
+
+
+def settings_named(title: str) -> frozenset[str]:
+    """Which settings a heading speaks of, whatever it says of them."""
+    named = {
+        "compression": re.search(r"compress", title, re.I),
+        "mask": re.search(r"mask|ia32cap|aes-?ni", title, re.I),
+        "mac": re.search(r"hmac-|umac-", title, re.I),
+    }
+    is_default = re.search(r"\bdefaults?\b", title, re.I) is not None
+    return frozenset(name for name, found in named.items() if found or is_default)
 
 
 def counts_tries(title: str) -> bool:
@@ -181,6 +198,12 @@ _GROUP = re.compile(
     re.I,
 )
 """Words of headings that part the ciphers of one machine."""
+
+
+def parts_ciphers(title: str) -> bool:
+    """Whether a heading only says which ciphers of the machine follow."""
+    words = _PARTS_OF_TITLE.findall(title[:_LONGEST].strip(" #=-*:"))
+    return bool(words) and all(map(_GROUP.match, words))
 
 
 def same_form(title: str, other: str) -> bool:

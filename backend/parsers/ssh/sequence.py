@@ -21,8 +21,10 @@ from parsers.ssh.headings import (
     is_sentence,
     names_other_tool,
     names_setting,
+    parts_ciphers,
     said_in,
     same_form,
+    settings_named,
 )
 from parsers.ssh.hints import NAME, RATE
 from parsers.ssh.lines import (
@@ -181,7 +183,8 @@ class SshSequence:
         self._failed = True
         if is_file_name(text):
             self._leave(None)
-        self._doubt_place()
+        if not _keeps_place(text):
+            self._doubt_place()
         block = self._block
         block.foreign |= block.is_empty and block.cipher is None and names_other_tool(text)
         in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
@@ -200,7 +203,7 @@ class SshSequence:
         if self._is_measured and not (self._answers and self._block.is_empty):
             self._leave(None)
 
-    def _leave(self, host: str | None) -> None:
+    def _leave(self, host: str | None, title: Title | None = None) -> None:
         """What is measured from here on is of `host`, or of a machine that is not known.
 
         What was known of versions is of before.
@@ -210,11 +213,14 @@ class SshSequence:
         place = self._place
         if not place.measured:
             place.forget(host)
-        elif host or place.is_named:
+        elif host or title or place.is_named:
+            self._name_by_heading()
             for _, facts in self._facts_after:
                 place.learn(facts)
             self._facts_after.clear()
             self.places.append(place.left(self._line, host))
+        if title and host is None:
+            self._place.label = title.label
 
     def _end_series(self) -> None:
         """What is measured from here on is no further try of anything above."""
@@ -397,16 +403,20 @@ class SshSequence:
         self._close()
         before = self._place
         if before.measured:
-            heading = self._place.heading
-            if heading and not self._place.label:
-                self._place.label = heading.label
-                self.understood.add(heading.line)
+            self._name_by_heading()
             self.places.append(Place(self._line, label=label))
             for number, facts in self._facts_after:
                 (before if number < line else self._place).learn(facts)
             self._facts_after.clear()
         else:
             self._place.label, self._place.known_as = label, None
+
+    def _name_by_heading(self) -> None:
+        """The heading above the place tells it from another one."""
+        heading = self._place.heading
+        if heading and not self._place.label:
+            self._place.label = heading.label
+            self.understood.add(heading.line)
 
     def _at(self, host: str) -> None:
         """What follows is of the machine of that name."""
@@ -512,6 +522,8 @@ class SshSequence:
         if command.amount is None and (pending or not command.typed or command.traced):
             command = replace(command, amount=self._base.amount)
         self._base = command
+        if command.cipher:
+            self._use_title_above(command)
         command = self._context(command)
         block = Block(self._line, command, command.cipher, command.mac)
         block.foreign = unknown
@@ -650,7 +662,8 @@ class SshSequence:
         self._last = self._heading = None
         if last and (names_machine(last.text) or names_setting(last.text)):
             return last
-        if last and (names_other_tool(last.text) or last.is_bare) and heading is None:
+        may_end = last and (names_other_tool(last.text) or last.is_bare or self._heads != NOTHING)
+        if may_end and heading is None:
             return last
         return heading
 
@@ -660,11 +673,11 @@ class SshSequence:
         if title is None:
             self._place.seen.add(self._key(first))
             return
-        self._settings_of(title, first)
+        doubt = self._doubt_of(title)
+        self._settings_of(title)
         repeats = self._key(first) in self._place.seen
         is_try = counts_tries(title.text)
         is_used = is_try or names_setting(title.text)
-        doubt = self._doubt_of(title)
         is_new = names_machine(title.text) or bool(self._place.doubt or doubt)
         is_like = same_form(self._place.title, title.text) and not is_used
         is_named = not is_direction(title.text) and not is_sentence(title.text)
@@ -686,10 +699,38 @@ class SshSequence:
             self.understood.add(title.line)
         self._place.seen.add(self._key(first))
 
+    def _use_title_above(self, command: Command) -> None:
+        """A heading above a command that sends: its settings, and whether it may leave the place.
+
+        The machine stays the one that the prompt names.
+        """
+        if self._heading is None and (self._last is None or self._last.is_bare):
+            return
+        title = self._title()
+        if title is None:
+            return
+        is_other = is_of_other_matter(title.text) and not names_other_tool(title.text)
+        doubt = "not_a_rate" if is_other else self._doubt_of_settings(title)
+        self._settings_of(title)
+        is_new = not _keeps_place(title.text) and (names_machine(title.text) or self._is_measured)
+        if is_new or doubt or self._place.doubt:
+            self._leave(command.host, title)
+            self._place.doubt = doubt
+        if names_setting(title.text):
+            self.understood.add(title.line)
+
+    def _doubt_of_settings(self, title: Title) -> str:
+        """The remark on figures for which a setting may hold, or may have ended at a heading."""
+        keeps = counts_tries(title.text) or is_direction(title.text)
+        is_said = keeps or settings_named(title.text) >= self._heads.settings
+        return "" if is_said else "context_unclear"
+
     def _doubt_of(self, title: Title) -> str:
         """The remark on what stands below a heading of no machine as it usually is."""
         if is_of_other_matter(title.text):
             return "not_a_rate"
+        if doubt := self._doubt_of_settings(title):
+            return doubt
         is_setting = names_setting(title.text) and not (
             tells_configuration(title.text.lower()) and said_in(title.text) == NOTHING
         )
@@ -704,15 +745,13 @@ class SshSequence:
         base = self._headed(self._base)
         return (*first, base.masks, base.compression, base.mac)
 
-    def _settings_of(self, title: Title, first: tuple[str, str | None]) -> None:
+    def _settings_of(self, title: Title) -> None:
         """A MAC, compression or a mask that a heading says of what follows it.
 
-        The next heading ends them if it is about the default, or if the same ciphers begin anew.
+        They hold until a heading speaks of all of them: below any other no figure counts.
         """
-        said = said_in(title.text)
-        plain = names_setting(title.text) and said == NOTHING
-        if plain or said != NOTHING or self._key(first) in self._place.seen:
-            self._heads = NOTHING if said == NOTHING else said
+        if settings_named(title.text) >= self._heads.settings:
+            self._heads = said_in(title.text)
 
     def _headed(self, command: Command) -> Command:
         """The command with what the heading above says."""
@@ -730,6 +769,13 @@ class SshSequence:
             compression=command.compression or heads.compression,
             mac=command.mac or heads.mac,
         )
+
+
+def _keeps_place(title: str) -> bool:
+    """Whether a heading is known to say nothing of the machine."""
+    if counts_tries(title) or is_direction(title) or parts_ciphers(title):
+        return True
+    return names_setting(title) and not (names_machine(title) or is_sentence(title))
 
 
 def _names_cipher(text: str) -> bool:
