@@ -673,3 +673,48 @@ def test_where_names_come_first_the_one_that_fails_has_no_result(failure: str) -
     for text in (lines, (loop, *lines), (loop, *lines[2:], *lines[:2])):
         part = read("\n".join(text))
         assert [figure.cipher for figure in figures(part)] == ["aes128-ctr", "aes256-ctr"]
+
+
+WORDS = ("What the brochure says", "From Bob's blog", "With croc", "Numbers for the slide")
+ROWS = "aes128-ctr: 400 MB/s\naes256-ctr: 300 MB/s\n"
+OTHERS = "aes128-ctr: 40 MB/s\naes256-ctr: 30 MB/s\n"
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("form", ("{}:\n", "{}\n", "{}:\n\n", "== {} ==\n"))
+@pytest.mark.parametrize("then", ("Measured:\n", "Mine\n", "And on the NAS:\n"))
+def test_what_stands_below_words_is_left_out_where_it_comes_again(
+    words: str, form: str, then: str
+) -> None:
+    first = form.format(words) + ROWS
+    for text in (f"{first}\n{then}{OTHERS}", f"{then}{OTHERS}\n{first}"):
+        part = read(text)
+        assert not {400e6, 300e6} & {one.bytes_per_second for one in figures(part)}
+        assert "context_unclear" in codes(part)
+        assert words not in {one.label for one in part.sections}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_words_right_above_results_are_of_their_paragraph(words: str) -> None:
+    part = read(f"{words}:\n{ROWS}\n{OTHERS}")
+    assert figures(part) == []
+    assert "context_unclear" in codes(part)
+
+
+@pytest.mark.parametrize(
+    "words", (*WORDS, "Here are my results:", "I measured this today:", "Results", "On my box:")
+)
+def test_ordinary_prose_above_a_list_is_read(words: str) -> None:
+    part = read(f"{words}\n{ROWS}")
+    assert [one.label for one in part.sections] == [None]
+    assert len(figures(part)) == 2
+
+
+def test_words_above_a_prompt_that_names_its_machine_do_not_matter() -> None:
+    loop = (
+        "for c in aes128-ctr; do echo $c; dd if=/dev/zero bs=1M count=9 | ssh -c $c nas cat; done"
+    )
+    result = "aes128-ctr\n1048576000 bytes copied, 10 s, 105 MB/s\n"
+    text = "".join(f"me@{host}:~$ {loop}\n{result}" for host in ("nas", "pi"))
+    for words in ("Results so far:\n", "Results so far\n"):
+        assert [one.host for one in read(words + text).sections] == ["nas", "pi"]

@@ -206,6 +206,8 @@ class Place:
     label: str | None = None
     heading: Title | None = None
     """The heading above it, which is its label if another machine's figures follow."""
+    words: Title | None = None
+    """The line above its figures, if it was not understood."""
     title: str = ""
     """The words of the heading above it, whatever it is for."""
     after: "Place | None" = None

@@ -281,14 +281,19 @@ class Figures:
         """The figures without those that may be of another configuration than the first.
 
         So may those behind a line that is not understood, or in a mail quoted deeper. Where
-        remarks tell figures of one series apart, none is known to be the usual one's.
+        remarks, or words above the first, tell figures of one series apart, none is known to be
+        the usual one's.
         """
         first: dict[tuple[Any, ...], Found] = {}
         told_apart = set()
         said = attrgetter("remark") if self._counts_rows() else _said_beside
         for one, column, figure, _ in sorted(self.figures, key=lambda one: one[2].line):
             key = _key(one.place, figure, column)
-            if said(first.setdefault(key, one).what) != said(one.what):
+            earlier = first.setdefault(key, one)
+            is_elsewhere = one.circumstances != earlier.circumstances
+            if said(earlier.what) != said(one.what) or (
+                is_elsewhere and self.sequence.is_doubted(earlier)
+            ):
                 told_apart.add(key)
         for one, column, figure, source in self.figures:
             key = _key(one.place, figure, column)

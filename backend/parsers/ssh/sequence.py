@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands import Command
@@ -63,6 +63,7 @@ MOST_PLACES = 1_000
 """Machines, of which run documents hold 200."""
 
 _STATES_RATE = re.compile(r"\d ?" + UNIT, re.I)
+_NUMBERED = re.compile(r"\d")
 _ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
 
 
@@ -148,17 +149,31 @@ class SshSequence:
     """Ciphers listed below a command that may list several machines; None below another."""
     _bare_names: int = 0
     _listing: bool = False
+    _last_line: int = 0
+    _words: dict[int, Title] = field(default_factory=dict)
+    """By how many lines may have changed something: the last of them, if it was words."""
+    _below_words: Literal["", "words", "results"] = ""
+    """Whether the line before, or the results before it, stand right below a line of words."""
     _rows: set[str] = field(default_factory=set)
     """Titles of rows and columns that are machines."""
 
     def read(self, numbers: Sequence[int], text: str, hints: int) -> None:
         """One line (or a command of several)."""
-        self._line = numbers[0]
+        is_blank, self._line, self._last_line = (
+            numbers[0] > self._last_line + 1,
+            numbers[0],
+            numbers[-1],
+        )
         events = events_of(text, self.lists, hints)
         self._above.doubt(events, self.lists)
-        if not self.gaps.isdisjoint(numbers):
+        if not self.gaps.isdisjoint(numbers) or (is_blank and self._below_words == "results"):
             self._end_series()
             self._doubt_place()
+        is_below = self._below_words and not is_blank
+        is_listed = any(isinstance(event, (ListedName, ListedRate)) for event in events)
+        self._below_words = (
+            "results" if is_below and (is_listed or self._below_words == "results") else ""
+        )
         meant = [self._take(event) for event in events]
         self._above.see(text, events if any(meant) else None, self.lists)
         if any(meant):
@@ -181,6 +196,7 @@ class SshSequence:
         if changes_nothing(text) or block.names_file(text.strip()):
             return
         self._failed = True
+        self._below_words = "words"
         if is_file_name(text):
             self._leave(None)
         if not _keeps_place(text):
@@ -197,6 +213,12 @@ class SshSequence:
             self._close()
             self._block.foreign = True
         self._end_series()
+        self._words[self._changed] = Title(self._line, text)
+
+    def is_doubted(self, one: Found) -> bool:
+        """Whether words that may say anything stand above a result that comes again elsewhere."""
+        words = self._words.get(one.context[0]) if one.context else None
+        return words is not None and _doubt_of_words(words) != ""
 
     def _doubt_place(self) -> None:
         """A line of another matter, unless the last command may have printed it."""
@@ -415,7 +437,7 @@ class SshSequence:
         """The heading above the place tells it from another one."""
         heading = self._place.heading
         if heading and not self._place.label:
-            self._place.label = heading.label
+            self._place.label = None if is_sentence(heading.text) else heading.label
             self.understood.add(heading.line)
 
     def _at(self, host: str) -> None:
@@ -613,7 +635,9 @@ class SshSequence:
         if isinstance(one.what, ListedRate) and one.what.column:
             self._rows.add(one.what.column)
         self.found.append(one)
-        one.place.measured, self._answers = True, False
+        if not one.place.measured:
+            one.place.measured, one.place.words = True, self._words.get(self._changed)
+        self._answers = False
         self._facts_after.clear()
 
     def _open(self, block: Block) -> None:
@@ -686,7 +710,10 @@ class SshSequence:
             is_used = True
             before = self._place
             self._new_place(title.label, title.line)
-            self._place.doubt = doubt
+            words = before.heading or before.words
+            if self._place is not before and words and not (before.doubt or before.host or is_like):
+                before.doubt = _doubt_of_words(words)
+            self._place.doubt = doubt or ("" if is_like else _doubt_of_words(title))
             if self._place is not before and not names_machine(title.text):
                 self._place.after = before
             facts = facts_of_title(title.text)
@@ -776,6 +803,13 @@ def _keeps_place(title: str) -> bool:
     if counts_tries(title) or is_direction(title) or parts_ciphers(title):
         return True
     return names_setting(title) and not (names_machine(title) or is_sentence(title))
+
+
+def _doubt_of_words(title: Title) -> str:
+    """The remark on what stands below words that may say anything: that it was not measured."""
+    forms = (names_machine, names_setting, is_direction, is_sentence, _NUMBERED.search)
+    is_known = len(title.label.split()) < 2 or any(known(title.text) for known in forms)
+    return "" if is_known else "context_unclear"
 
 
 def _names_cipher(text: str) -> bool:
