@@ -113,7 +113,11 @@ class _Evaluation:
         self.run = run
         self.remarks: list[Remark] = []
         mask = effective_mask(run)
-        masked = run.said_masked or (mask is not None and environment.turns_aes_off(mask))
+        masked = (
+            run.said_masked
+            or run.remarked_masked
+            or (mask is not None and environment.turns_aes_off(mask))
+        )
         self.acceleration: Acceleration = "masked" if masked else "default"
         self.threads, self.threads_known = _threads(run)
         counts = run.counts + ([] if run.is_multi else run.paired.counts)
@@ -341,7 +345,7 @@ class _Evaluation:
         command = self.run.command
         if "decrypt" in row.rest.lower() or (command is not None and command.decrypt):
             return "decrypt"
-        return "decrypt" if self.run.direction == "decrypt" else "encrypt"
+        return "decrypt" if self.run.told == "decrypt" else "encrypt"
 
 
 def _note(printed: PrintedRow) -> str | None:

@@ -9,6 +9,7 @@ from parsers.openssl import environment
 from parsers.openssl.cipher_names import canonical_cipher, kind_of
 from parsers.openssl.commands import CALLS_LIMIT, Command, command_for, read_commands
 from parsers.openssl.doing import Count, PairedResults, is_block_count, is_doing, read_doing
+from parsers.openssl.headings import Told, told_in
 from parsers.openssl.lines import Printed
 from parsers.openssl.machine import MachineLine, read_machine_line
 from parsers.openssl.tables import (
@@ -41,7 +42,9 @@ _DD = re.compile(r"\d+ (?:bytes|octets)\b|\d+\+\d+ records\b", re.I)
 """What dd says, cut perhaps: it is no heading."""
 _FOOTNOTE = re.compile(r"[\[(]?\s*[\d*†‡§¹²³^]{1,3}\s*[\])]?")
 """Behind a row."""
-_DIRECTION = re.compile(r"\W*(?P<word>(?:en|de)crypt)(?:ion|ing)?\W*", re.I)
+_VERSION_ASKED = re.compile(r" version\b.*")
+PLAIN = "openssl"
+"""The program whose version a text states that does not say of which."""
 TABLE_COLUMNS = 5
 """Columns of the narrowest table that the tool prints unless it is told otherwise."""
 GNU_TIME_LINES = 23
@@ -79,8 +82,11 @@ class Run:
     facts: dict[str, str] = field(default_factory=dict)
     mask: str | None = None
     said_masked: bool = False
-    direction: str | None = None
-    """`encrypt` or `decrypt`, where a heading says it."""
+    """Whether a heading says that AES was off."""
+    remarked_masked: bool = False
+    """Whether a remark beside its command does."""
+    told: Told = ""
+    """What a heading says of how it was measured."""
     heading: str | None = None
     """The text of other origin that stands before it: who or what was measured."""
     rows: list[PrintedRow] = field(default_factory=list)
@@ -176,7 +182,8 @@ class RunReader:
         self._heading: str | None = None
         self._under: str | None = None
         self._after_blank = False
-        self._direction: str | None = None
+        self._told: Told = ""
+        self._origin = self._facts_of = PLAIN
         self._said_masked = False
         self._standing_mask: str | None = None
         self._time_report = 0
@@ -237,7 +244,10 @@ class RunReader:
         last = self.runs[-1] if self.runs else None
         if last is not None and last.has_results and self._heading is None:
             return last
-        return self._run(line)
+        run = self._run(line)
+        if not run.own_command:
+            run.told, run.said_masked = self._told, run.said_masked or self._said_masked
+        return run
 
     def _is_apart(self, run: Run) -> bool:
         """Whether a paragraph of prose stands between a run without results and what follows."""
@@ -252,11 +262,13 @@ class RunReader:
             under=self._under,
             standing_mask=self._standing_mask,
             said_masked=self._said_masked,
-            direction=self._direction,
+            told=self._told,
         )
         if last is not None and self._heading is None:
             run.host, run.command, run.elapsed = last.host, last.command, last.elapsed
             run.commands = last.commands
+            run.said_masked |= last.said_masked
+            run.remarked_masked = last.remarked_masked
             run.mask = run.mask or (last.command.mask if last.command else None)
             run.mixed = last.mixed
             if not run.mixed:
@@ -348,6 +360,7 @@ class RunReader:
         commands = read_commands(text)
         if not commands:
             if not environment.is_standing_mask(text):
+                self._origin = _asked(text) or self._origin
                 return environment.asks_version(text)
             self._standing_mask = environment.stated_mask(text)
             self.masks_set.update(line.numbers)
@@ -361,6 +374,7 @@ class RunReader:
         self._under = None
         if not any(run.has_results for run in self.runs[-1:]) and self._heading_typed:
             self._heading = None
+        is_headed = self._said_masked
         run = self._start(line.line)
         run.command, run.commands, run.own_command = commands[0], commands, True
         run.mixed = _differ(commands)
@@ -368,9 +382,12 @@ class RunReader:
         run.mask = commands[0].mask or self._standing_mask
         if commands[0].host != run.host:
             run.host, run.facts = commands[0].host, {} if run.host else run.facts
-        run.said_masked |= environment.says_masked(text)
-        self._direction = None
-        run.direction = None
+        run.remarked_masked = environment.says_masked(text)
+        # A heading about AES above the command before may be about this one, too.
+        self._told, run.told = "", "unclear" if run.said_masked and not is_headed else ""
+        self._origin = _origin(commands[0], text)
+        if self._origin != self._facts_of:
+            run.facts = {}
         return True
 
     def _fact(self, line: Printed) -> bool:
@@ -378,7 +395,7 @@ class RunReader:
         if version is not None:
             # A second version without figures between: the first run has lost its table.
             run = self._run(line, fresh=bool(self.runs) and self.runs[-1].closed)
-            run.facts = {"version_text": version}
+            run.facts, self._facts_of = {"version_text": version}, self._origin
             run.closed = bool(run.counts)
             self._header = None
             return True
@@ -388,6 +405,7 @@ class RunReader:
         key, value = fact
         if key is not None:
             self._run(line).facts[key] = value
+            self._facts_of = self._origin
         return True
 
     def _keys(self, line: Printed) -> bool:
@@ -468,14 +486,14 @@ class RunReader:
         text = line.text.strip()
         self._foreign = True
         if environment.is_prompt(line.text) and not text.startswith("#"):
+            self._origin = _asked(text) or text
             if self._has_output:
                 self._typed(line.text)
             return
         if _TRY.fullmatch(text) or _DD.match(text):
             return
-        direction = _DIRECTION.fullmatch(text)
-        if direction:
-            self._direction = direction["word"].lower()
+        masked = self._said_masked or (bool(self.runs) and self.runs[-1].said_masked)
+        self._told = told_in(text, self._told, masked=masked)
         self._said_masked |= environment.says_masked(text)
         if self._heading_typed and not blank:
             return
@@ -499,6 +517,19 @@ class RunReader:
 
     def _damaged(self, line: Printed, detail: str) -> None:
         self.remarks.append(Remark(line.line, "damaged", detail))
+
+
+def _asked(text: str) -> str | None:
+    """The program whose version a command asks for."""
+    asked = read_commands(_VERSION_ASKED.sub(" speed", text)) if " version" in text else ()
+    return _origin(asked[0], text) if asked else None
+
+
+def _origin(command: Command, text: str) -> str:
+    """Which program a version is of, and where it runs: of any other it says nothing."""
+    words = [word for word in command.setting if re.match(r"\w+=", word)]
+    host = command.host if command.host != environment.prompt_host(text) else None
+    return " ".join([host or "", command.place, *words, command.program]).strip()
 
 
 def _differ(commands: Iterable[Command]) -> bool:

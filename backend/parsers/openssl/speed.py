@@ -15,9 +15,12 @@ from parsers.openssl.runs import Run, RunReader
 from parsers.ssh.pipelines import shows_several_files
 from parsers.types import Figure, Part, Remark, Section
 
-_UNCLEAR = (
-    "Which command made this, or what all of its words change, is not clear: no figures are taken."
-)
+_UNCLEAR = {
+    "command_unclear": "Which command made this, or what all of its words change, is not clear:"
+    " no figures are taken.",
+    "context_unclear": "A heading above may say that this was decrypted, that several processes"
+    " ran, or that AES was off: no figures are taken.",
+}
 LABEL_LIMIT = 80
 """Characters of a heading that a section's label takes over."""
 
@@ -46,9 +49,10 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
     withheld: set[int] = set()
     for run in reader.runs:
         run.choose_command()
-        if run.is_unclear and run.lines:
+        code = "command_unclear" if run.is_unclear else "context_unclear"
+        if run.lines and (run.is_unclear or run.told == "unclear"):
             withheld.update(run.lines)
-            remarks.append(Remark(min(run.lines), "command_unclear", _UNCLEAR))
+            remarks.append(Remark(min(run.lines), code, _UNCLEAR[code]))
             continue
         evaluated = figures_of(run)
         remarks += evaluated.remarks
