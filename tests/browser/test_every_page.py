@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -121,22 +122,28 @@ def cloned(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def address(state: str, site: LiveSite, run_id: str) -> str:
-    """The address of a state; runs and hosts are known only now."""
+    """The address of a state."""
+    return STATES.get(state) or addresses(site, run_id)[state]
+
+
+@cache
+def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
+    """Those of runs and hosts, which are known only now."""
     run = site.get(f"/api/v1/runs/{run_id}/")
     published = site.get("/api/v1/runs/?source=published")["results"][0]
-    found = {
+    cloned = clones(site)
+    return {
         "run": f"/runs/{run_id}/",
         "host": f"/hosts/{run['host_id']}/",
         "published run": f"/runs/{published['run_id']}/",
         "share": site.share(),
         "hide a run": f"/runs/{run_id}/hide/",
         "rename a host": f"/hosts/{run['host_id']}/rename/",
-        "clones": f"/hosts/{clones(site)}/",
-        "split a host": f"/hosts/{clones(site)}/split/",
+        "clones": f"/hosts/{cloned}/",
+        "split a host": f"/hosts/{cloned}/split/",
         "merge a host": f"/hosts/{run['host_id']}/merge/",
         "merge two hosts": f"/hosts/{run['host_id']}/merge/{published['host_id']}/",
     }
-    return found.get(state) or STATES[state]
 
 
 ALL = (*STATES, "run", "host", "clones", "published run", "share", *EDITED)
