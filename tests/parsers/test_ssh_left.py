@@ -156,3 +156,14 @@ def test_a_mask_that_a_shell_exports_is_seen_by_every_reader(ending: str) -> Non
     (section,) = read_text(text).sections
     ended = "default" if "unset" in ending else "masked"
     assert [one.acceleration for one in section.figures] == ["masked", ended]
+
+
+@pytest.mark.parametrize(
+    "program", ("/opt/openssh-9.8/bin/ssh", "LD_LIBRARY_PATH=/opt/openssl-3.3/lib ssh")
+)
+def test_versions_are_of_no_other_ssh(program: str) -> None:
+    other = SECOND.replace("ssh", program, 1)
+    first = DD.format("aes128-ctr") + DONE
+    one, two = read(f"$ ssh -V\n{VERSION}$ {first}$ {other}").sections
+    assert one.environment
+    assert two.environment == {}

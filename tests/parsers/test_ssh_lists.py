@@ -4,6 +4,7 @@ from types import ModuleType
 
 import pytest
 
+from parsers.read_text import read_text
 from parsers.ssh import sequence
 from parsers.ssh import text as text_module
 from tests.parsers.ssh_reading import codes, figures, rates, read
@@ -312,3 +313,15 @@ def test_what_is_more_than_any_text_has_is_listed_and_said(
     assert len(figures(part)) == (0 if limit == "MOST_PLACES" else 2)
     assert 3 not in part.understood
     assert codes(part) == ["too_many"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    (
+        "ssh -c aes128-ctr  118 MB/s",
+        "ssh -C -c aes128-ctr  118 MB/s",
+        '{"cipher": "aes128-ctr", "mac": "umac-128-etm@openssh.com", "mb_per_s": 187.22}',
+    ),
+)
+def test_a_rate_that_is_not_read_is_listed(line: str) -> None:
+    assert [one.text for one in read_text(f"x\n{line}\n").unrecognised] == ["x", line]

@@ -107,6 +107,7 @@ _SEPARATORS = re.compile(r"[;|&]+")
 _PRINTS_VARIABLE = re.compile(
     r"(?:^|[;&({]|\b(?:do|then)\b)\s*(?:[12]?>&2\s*)?(?:echo|printf)\b[^;|&]*\$\{?[A-Za-z_]"
 )
+_LIBRARIES = re.compile(r"\b(?:LD|DYLD)_\w+=\S*|\b(?:OPENSSL_(?:CONF|MODULES)|PATH)=\S*")
 _PROGRAMS = ("ssh", "scp", "sftp", "dbclient")
 AES_BIT = 57
 """Of OPENSSL_ia32cap: the AES instructions."""
@@ -175,6 +176,8 @@ class Command:
     """Whether it sets the mask for the commands that follow, or removes it."""
     login: bool = False
     """Whether it opens a shell on another machine."""
+    program: str | None = None
+    """What says which ssh it calls, or with which libraries: "" for the usual one."""
     elsewhere: bool = False
     """Whether it has something run on another machine, or shows what was measured anywhere."""
     several: bool = False
@@ -221,6 +224,7 @@ def command_of(text: str) -> Command | None:
             traced=traced,
             wording=_wording(body, command.cipher),
             prompt=_prompt_of(prompt),
+            program=_program_of(body),
         )
     lists_ciphers = _lists_ciphers(body)
     if prompt or lists_ciphers or _SHELL.match(body):
@@ -243,6 +247,7 @@ def command_of(text: str) -> Command | None:
             prompt=_prompt_of(prompt),
             keeps=keeps,
             sets_mask=_SETS_MASK.fullmatch(body) is not None,
+            program=_program_of(body),
             elsewhere=prompt is not None and not keeps and goes_elsewhere(body),
             several=not keeps and _runs_several(body),
             loops=loop_variables(body),
@@ -314,6 +319,15 @@ def _moves_bytes(body: str) -> bool:
 
 def _calls(body: str) -> Iterator[re.Match[str]]:
     return _CALL.finditer(body) if any(name in body for name in _PROGRAMS) else iter(())
+
+
+def _program_of(body: str) -> str | None:
+    """The path of the first ssh and the libraries set before it; None where none is called."""
+    call = next(_calls(body), None)
+    if call is None:
+        return None
+    path = call[0].removesuffix(call["program"])
+    return " ".join([path, *_LIBRARIES.findall(body[: call.start()])]).strip()
 
 
 def _is_call(body: str, call: re.Match[str]) -> bool:

@@ -64,6 +64,7 @@ MOST_PLACES = 1_000
 
 _STATES_RATE = re.compile(r"\d ?" + UNIT, re.I)
 _NUMBERED = re.compile(r"\d")
+_NUMBER_OF_RATE = re.compile(r"\d ?" + UNIT + r"|(?<![\w.,-])\d+[.,]\d+(?![\w.,])", re.I)
 _ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
 
 
@@ -123,6 +124,8 @@ class SshSequence:
     _ran: tuple[str, int] = ("", 0)
     """The last command that did more than look, and how many results were found before it."""
     _prompt: str = ""
+    _program: str = ""
+    """Which ssh the commands call, by its path and libraries."""
     _answers: bool = False
     """Whether what follows may be what the last command prints, of which no result is known."""
     _unsure: bool = False
@@ -177,7 +180,7 @@ class SshSequence:
         meant = [self._take(event) for event in events]
         self._above.see(text, events if any(meant) else None, self.lists)
         if any(meant):
-            self.understood.update(numbers)
+            (self.missed if _loses_number(text, events, hints) else self.understood).update(numbers)
             return
         self.missed.update(numbers)
         if not (events or (hints & NAME and hints & RATE and _names_cipher(text))):
@@ -488,10 +491,12 @@ class SshSequence:
 
     def _is_same_place(self, command: Command) -> bool:
         """Whether a command is typed where the one before it was, which changed nothing."""
+        is_other = command.program not in (None, self._program)
+        self._program = command.program or ("" if is_other else self._program)
         if command.host and command.host != self._place.host:
             return True  # `_at` sees to it
         is_moved = self._prompt and command.prompt != self._prompt and command.host is None
-        return not (is_moved or (self._unsure and command.wording != self._ran[0]))
+        return not (is_moved or is_other or (self._unsure and command.wording != self._ran[0]))
 
     def _elsewhere(self, command: Command) -> None:
         """A command that sends nothing through ssh; in a script it may prepare what is sent."""
@@ -796,6 +801,15 @@ class SshSequence:
             compression=command.compression or heads.compression,
             mac=command.mac or heads.mac,
         )
+
+
+def _loses_number(text: str, events: Sequence[Event], hints: int) -> bool:
+    """Whether a line with a cipher's name has a rate that no event of it says."""
+    names_only = all(
+        isinstance(event, ListedName) or (isinstance(event, Command) and not event.typed)
+        for event in events
+    )
+    return bool(hints & NAME and names_only and _NUMBER_OF_RATE.search(text))
 
 
 def _keeps_place(title: str) -> bool:
