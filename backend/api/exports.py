@@ -116,7 +116,7 @@ class ComparisonCsv(FileView):
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """The same numbers as CSV: one row for each group and cipher."""
+        """The comparison as CSV: one row for each group and cipher."""
         return of_present_data(request, lambda _: comparison_csv_response(request))
 
 
@@ -129,7 +129,7 @@ class ComparisonXlsx(FileView):
         responses={(200, XLSX_TYPE): OpenApiTypes.BINARY, 202: LATER},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """The same numbers with a chart, the measurements and hosts behind them, the method."""
+        """The comparison with a chart, the measurements and hosts behind them, the method."""
         return file_or_job(request, COMPARISON, "xlsx", xlsx_response)
 
 

@@ -58,7 +58,7 @@ class RunList(ApiView):
         responses=RunSummarySerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        """Runs that are not hidden, the latest received first."""
+        """Runs that are not hidden, newest first."""
         params = request.query_params
         query = comparison_query(params)
         runs = select_runs(

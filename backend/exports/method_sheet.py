@@ -77,10 +77,10 @@ def _asked_lines(contents: FileContents) -> Iterator[Line]:
     """What the file answers; where it is one of measurements, what is compared only beside them."""
     asked = contents.asked
     if not asked.of_measurements:
-        yield "What was asked", ""
+        yield "Query", ""
         yield from question_lines(asked)
         return
-    yield "What was asked", "Measurements" if asked.filters else "All measurements"
+    yield "Query", "Measurements" if asked.filters else "All measurements"
     yield from _filters(asked)
     if contents.comparison is not None:
         yield "", ""
@@ -92,8 +92,8 @@ def method_lines(contents: FileContents) -> Iterator[Line]:
     """The lines of the Method sheet: a name and what it says."""
     asked = contents.asked
     yield "Ciphermark", asked.title
-    yield "Asked on (UTC)", asked.asked_at
-    yield "The same question today", asked.link
+    yield "Generated (UTC)", asked.asked_at
+    yield "Live view", asked.link
     yield "", ""
     yield from _asked_lines(contents)
     yield "", ""

@@ -14,7 +14,7 @@ class Choice:
 
 
 METRICS = (
-    Choice("throughput", "Throughput", "Bytes per second as measured, nothing divided out."),
+    Choice("throughput", "Throughput", "Raw throughput, not normalised."),
     Choice(
         "normalised",
         "Normalised throughput",

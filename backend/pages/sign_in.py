@@ -17,7 +17,7 @@ class SignInForm(AuthenticationForm):
         **AuthenticationForm.error_messages,
         "invalid_login": (
             "No account has this user name and this password. The user name is the one that an"
-            " administrator gave the account; capitals count in both."
+            " administrator gave the account; both are case-sensitive."
         ),
     }
 

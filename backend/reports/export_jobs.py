@@ -91,7 +91,7 @@ def another_runs(job_pk: int) -> bool:
 
 
 def make(job_pk: int) -> None:
-    """Make the file of a waiting job; nothing is left of it but what is whole."""
+    """Create the file of a waiting job; nothing is left of it but what is whole."""
     job = _begin(job_pk)
     if job is None:
         return

@@ -20,7 +20,7 @@ EXPORT_WAITS_SECONDS = 3
     time_limit=EXPORT_SECONDS + 60,
 )
 def make_export(self: "Task[[int], None]", job_pk: int) -> None:
-    """Make the file of one job; called again, or for a job that is gone, it does nothing."""
+    """Create the file of one job; called again, or for a job that is gone, it does nothing."""
     if export_jobs.another_runs(job_pk):
         raise self.retry(countdown=EXPORT_WAITS_SECONDS)
     export_jobs.make(job_pk)

@@ -275,14 +275,17 @@ def test_a_board_with_a_wrong_clock_is_no_reason_to_reject_its_report(
 
 
 def test_a_text_makes_a_bounded_number_of_runs(uploader: ApiClient) -> None:
-    row = "aes-128-cbc     101125.50k   283286.23k   503031.38k   623456.00k   663456.00k\n"
-    text = "".join(f"OpenSSL 1.0.{number} 1 Jan 2020\n{row}" for number in range(300))
+    text = "".join(
+        f"OpenSSL 1.0.{number} 1 Jan 2020\n"
+        f"aes-128-cbc {101125 + number}.50k   283286.23k   503031.38k   623456.00k   663456.00k\n"
+        for number in range(300)
+    )
     answer = send(uploader, text, expect=200, preview=1)
     assert len(answer["documents"]) == 200
     assert "too_many" in {one["code"] for one in answer["warnings"]}
 
 
 def test_a_machine_with_a_name_keeps_it_in_all_its_sections(uploader: ApiClient) -> None:
-    text = TABLE + TABLE.replace("3.0.13", "3.2.1")
+    text = TABLE + TABLE.replace("3.0.13", "3.2.1").replace("901234", "911234")
     documents = send(uploader, text, expect=200, preview=1, host="nas")["documents"]
     assert [document["host"]["name"] for document in documents] == ["nas", "nas"]

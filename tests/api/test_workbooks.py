@@ -187,8 +187,8 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     assert said["Filter: source"] == "published"
     assert said["Reference profile"] == "2015"
     assert isinstance(said["ssh: arcfour, bytes per second"], int | float)
-    assert isinstance(said["Asked on (UTC)"], datetime)
-    link = str(said["The same question today"])
+    assert isinstance(said["Generated (UTC)"], datetime)
+    link = str(said["Live view"])
     assert link.startswith("http://testserver/?")
     assert "metric=normalised" in link
     assert "How to read it" in said
@@ -203,7 +203,7 @@ def test_measurements_of_all_tools_do_not_say_that_they_are_of_one(
         book = opened(body(reader, "measurements.xlsx", **query))
         names, values = zip(*book["Method"].iter_rows(values_only=True, max_col=2), strict=True)
         said = dict(zip(names, values, strict=True))
-        assert said["What was asked"] == asked
+        assert said["Query"] == asked
         assert said.get("Filter: tool") == query.get("tool")
         assert names.index("Tool") > names.index("Compared of them")
 

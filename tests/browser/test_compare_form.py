@@ -66,7 +66,7 @@ def test_ciphers_can_all_be_chosen_or_none_and_then_one(open_page: OpenPage) -> 
     expect(page.locator("tr[data-cipher='3des-cbc']")).to_have_count(0)
     expect(page.locator("#results")).to_have_attribute("aria-busy", "false")
     assert {cipher for _, cipher in table(page)} == {"arcfour"}
-    page.get_by_role("link", name="The usual").click()
+    page.get_by_role("link", name="Default set").click()
     expect(page.locator("tr[data-cipher='3des-cbc']").first).to_be_visible()
 
 
@@ -82,7 +82,7 @@ def test_a_filter_narrows_and_its_chip_widens_again(open_page: OpenPage) -> None
 
 def test_changing_the_tool_forgets_ciphers_of_the_other(open_page: OpenPage) -> None:
     page = open_page("/?source=published&cipher=3des-cbc&sort=cipher:3des-cbc")
-    page.get_by_label("Measured with").select_option("openssl")
+    page.get_by_label("Benchmark").select_option("openssl")
     expect(page.locator("h1")).to_have_text("OpenSSL throughput by CPU")
     assert "3des-cbc" not in page.url
     assert table(page)

@@ -65,8 +65,8 @@ def test_this_machine_stands_in_chart_table_and_csv(
     row = page.locator(f"tbody[data-group='{group}'] tr[data-cipher='{GCM}'] td[data-value]")
     bars = bars_read_by_keyboard(page)
     mine = [bar for bar in bars if f"; {GCM};" in bar and label.startswith(bar.split(";")[0])]
-    figure = (row.text_content() or "").removesuffix(" doubtful")
-    doubt = "" if figure == row.text_content() else "; doubtful: noisy, or the run was disturbed"
+    figure = (row.text_content() or "").removesuffix(" low confidence")
+    doubt = "" if figure == row.text_content() else "; low confidence (noisy or disturbed run)"
     assert mine == [f"{run['cpu']}; {GCM}; {figure}, 1 host{doubt}"]
     assert len(bars) == len(shown)
 

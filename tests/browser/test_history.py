@@ -134,7 +134,7 @@ def test_without_javascript_the_form_and_the_table_serve(
     page.get_by_label("Series").select_option("openssl/16/aes-128-gcm")
     page.get_by_role("button", name="Show", exact=True).click()
     page.wait_for_url("**series=openssl**#history")
-    page.get_by_text("The same numbers as a table").click()
+    page.get_by_text("Data table").click()
     rows = page.locator("#history-table tbody tr")
     assert rows.count() == len(RATES)
     assert "tool changed" in (rows.nth(3).text_content() or "")

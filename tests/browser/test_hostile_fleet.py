@@ -221,7 +221,7 @@ def test_what_is_pasted_runs_nothing(
     page.add_init_script(NOTICE)
     page.goto("/upload/")
     page.locator("textarea").first.fill("\n".join((*NAMES, "aes128-ctr: 104.167 MB/s", *NAMES)))
-    page.get_by_role("button", name="See what is understood").click()
+    page.get_by_role("button", name="Preview").click()
     page.get_by_text("104.167").first.wait_for()
     assert "alert(1)" in page.locator("body").inner_text()
     assert page.evaluate("window.ran") == []

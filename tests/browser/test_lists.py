@@ -88,7 +88,7 @@ def test_a_view_is_saved_opened_renamed_and_deleted(
     page.get_by_role("button", name="Rename").click()
     expect(page.get_by_role("link", name="Fleet", exact=True)).to_be_visible()
     page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("There is none yet.")).to_be_visible()
+    expect(page.get_by_text("No saved views yet.")).to_be_visible()
 
 
 def test_the_link_of_a_view_is_copied(open_page: OpenPage, fleet: None) -> None:
@@ -159,7 +159,7 @@ def test_a_saved_text_tells_when_its_run_is_ready(
     page = open_page("/upload/", **signed_in)
     with worker_paused(site):
         page.get_by_role("textbox", name="Paste").fill(LIST)
-        page.get_by_role("button", name="See what is understood").click()
+        page.get_by_role("button", name="Preview").click()
         page.get_by_role("article").get_by_label("Host").fill("list-saved")
         page.get_by_role("article").get_by_role("button", name="Save").click()
         expect(page.locator(".upload-runs")).to_contain_text("accepted")

@@ -69,7 +69,7 @@ def test_pasted_figures_are_corrected_saved_and_found_on_the_page_of_their_run(
 ) -> None:
     page = open_page("/upload/", **signed_in)
     page.get_by_role("textbox", name="Paste").fill(SPEED)
-    page.get_by_role("button", name="See what is understood").click()
+    page.get_by_role("button", name="Preview").click()
     pasted = card(page, "Pasted text")
     expect(pasted).to_contain_text("11 figures for 1 run")
     expect(pasted.get_by_role("heading", name="Pasted text")).to_be_focused()
@@ -98,7 +98,7 @@ def test_a_machine_without_a_name_is_asked_for_one(
     page.set_viewport_size({"width": 390, "height": 600})
     page.get_by_label("Drop files here").set_input_files([payload("nameless.txt", LIST)])
     if not scripts:
-        page.get_by_role("button", name="See what is understood").click()
+        page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Save nameless.txt").click()
     host = card(page, "nameless.txt").get_by_label("Host")
     expect(host).to_be_focused()
@@ -187,7 +187,7 @@ def test_a_card_is_read_again_with_an_answer_and_put_away(
     listed = card(page, "list.txt")
     expect(listed).to_contain_text("102 MB/s")
     listed.get_by_label("Host").fill("cellar")
-    listed.get_by_text("Read it differently").click()
+    listed.get_by_text("Parse options").click()
     listed.get_by_label("MB means").select_option("MiB")
     listed.get_by_role("button", name="Read again").click()
     expect(listed).to_contain_text("106 MB/s")
@@ -230,7 +230,7 @@ def test_it_works_without_scripts(
     page.get_by_label("Drop files here").set_input_files(
         [payload("plain.txt", SPEED), payload("bad.gz", BAD)]
     )
-    page.get_by_role("button", name="See what is understood").click()
+    page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("This is a gzip archive")).to_be_visible()
     page.get_by_label("Host").fill("no scripts here")
     page.get_by_role("button", name="Save plain.txt").click()
@@ -244,7 +244,7 @@ def filled(page: Page) -> None:
     choose(
         page,
         payload("speed.txt", SPEED + SPEED.replace("1.1.1n", "3.0.9").replace("211000", "9")),
-        payload("list.txt", LIST * 200),
+        payload("list.txt", LIST + LIST.partition("\n")[2] * 200),
         payload("run.json", json.dumps(run_document())),
         payload("bad.json", json.dumps(run_document(measurements=[{"tool": "gpg"}]))),
         payload("letter.txt", "Nothing of interest.\n"),

@@ -51,12 +51,12 @@ def test_a_chart_is_offered_where_there_is_something_to_draw(
     member: Client, store_run: StoreRun
 ) -> None:
     store_run(by_both_tools("nas"))
-    assert offered(page(member, "/")) == ["Bars", "OpenSSL against SSH"]
+    assert offered(page(member, "/")) == ["Bars", "SSH vs OpenSSL"]
     assert offered(page(member, "/", metric="vs_3des")) == ["Bars"]
     store_run(by_both_tools("web", 2))
-    assert offered(page(member, "/")) == ["Bars", "Box plot", "OpenSSL against SSH"]
+    assert offered(page(member, "/")) == ["Bars", "Box plot", "SSH vs OpenSSL"]
     by_host = page(member, "/", tool="openssl", group_by="host")
-    assert offered(by_host) == ["Bars", "Heat map", "Block sizes", "OpenSSL against SSH"]
+    assert offered(by_host) == ["Bars", "Heat map", "Block sizes", "SSH vs OpenSSL"]
 
 
 def test_a_chart_that_cannot_be_is_refused_in_words(member: Client, store_run: StoreRun) -> None:

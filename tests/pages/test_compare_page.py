@@ -131,7 +131,7 @@ def test_groups_of_several_machines_show_quartiles_and_n(
         store_run(machine(name, ssh_measurement(GCM, rate)))
     html = page(member, "/")
     said = text_of(html)
-    assert "200 MB/s 3 of 3 doubtful 150 – 250 MB/s 3" in said
+    assert "200 MB/s 3 of 3 low confidence 150 – 250 MB/s 3" in said
     assert "3 hosts" in said
     assert 'class="whisker"' in html
 

@@ -143,7 +143,7 @@ def test_a_large_file_is_offered_made_shown_and_deleted(member: Client) -> None:
     assert "data-pending" not in ready
     assert member.get(f"/api/v1/exports/jobs/{job.job_id}/file").getvalue().startswith(b"PK")
     member.post(f"/exports/{job.job_id}/delete/")
-    assert "There is none" in text_of(page(member, "/exports/"))
+    assert "No files yet" in text_of(page(member, "/exports/"))
 
 
 @pytest.mark.usefixtures("large")
@@ -181,7 +181,7 @@ def test_a_report_has_the_numbers_of_the_view_and_says_what_was_asked(member: Cl
     for text in (
         "Normalised throughput by operating system",
         "2015",
-        "How to read it",
+        "Notes",
         "normalised",
     ):
         assert text.lower() in said.lower()
@@ -208,7 +208,7 @@ def test_a_report_needs_nothing_else_and_does_nothing(member: Client, store_run:
 
 
 def test_a_report_of_nothing_and_one_that_cannot_be(member: Client) -> None:
-    assert "Nothing has been measured" in page(member, "/report.html")
+    assert "No results match this query" in page(member, "/report.html")
     assert "tool" in page(member, "/report.html", expect=400, tool="gpg")
     assert "profile" in page(member, "/report.html", expect=400, metric="normalised", profile="x")
 

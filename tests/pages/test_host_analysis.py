@@ -177,21 +177,21 @@ def test_noisy_and_disturbed_figures_say_so_beside_them(
     html = page(member, address(both))
     assert "400 MB/s noisy, disturbed no other host" in text_of(html)
     assert 'title="The spread is above 5 %; swapping"' in html
-    assert text_of(page(member, "/")).count("400 MB/s doubtful") == 1
+    assert text_of(page(member, "/")).count("400 MB/s low confidence") == 1
 
 
 def test_what_ssh_delivers_is_as_doubtful_as_the_run(member: Client, store_run: StoreRun) -> None:
     measured = ssh_measurement(GCM, 4e8, 4e8, 4e8), openssl_measurement("aes-128-gcm", 1e9)
     calm = store_run(run_of_day(0, *measured, conditions=[]))
     html = page(member, address(calm))
-    assert "doubtful" not in text_of(html)
+    assert "low confidence" not in text_of(html)
     # One run is a sentence, not a chart with an empty axis.
     assert "1 run so far" in text_of(html)
     assert "history-view" not in html
     said = text_of(
         page(member, address(store_run(run_of_day(1, *measured, conditions=[{"code": "steal"}]))))
     )
-    assert "40 % doubtful" in said
+    assert "40 % low confidence" in said
     assert "disturbed 0.0 %" in said
 
 

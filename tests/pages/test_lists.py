@@ -100,7 +100,7 @@ def test_hosts_are_searched_filtered_and_sorted(member: Client, store_run: Store
     assert names(html) == ["Alpha", "beta"], "of a host the latest run decides"
     assert "2 hosts found" in text_of(html)
     assert '<option value="1">1 (1)</option>' in html
-    assert "No host fits." in page(member, "/hosts/?cpu=none")
+    assert "No matching hosts." in page(member, "/hosts/?cpu=none")
     assert names(page(member, "/hosts/?q=%00&cpu=%00&sort=x")) == ["gamma", "Alpha", "beta"]
 
 
@@ -147,7 +147,7 @@ def test_runs_are_searched_by_host_and_id(member: Client, store_run: StoreRun) -
         html = page(member, "/runs/", q=text)
         assert "Needle" in html
         assert "hay" not in html
-    assert "No run fits these filters" in page(member, "/runs/", q="nothing\x00like it")
+    assert "No matching runs" in page(member, "/runs/", q="nothing\x00like it")
 
 
 def test_a_large_run_comes_page_by_page(member: Client, store_run: StoreRun) -> None:

@@ -126,7 +126,7 @@ def test_runs_can_be_filtered(member: Client, store_run: StoreRun) -> None:
     run = store_run(run_document())
     only = page(member, "/runs/", source="agent")
     assert re.findall(r'href="/runs/([0-9a-f-]{36})/"', only) == [str(run.run_id)]
-    assert "No run fits" in text_of(page(member, "/runs/", source="agent", status="rejected"))
+    assert "No matching runs" in text_of(page(member, "/runs/", source="agent", status="rejected"))
     said = text_of(page(member, "/runs/", expect=400, since="never"))
     assert "all runs shown. since: 'never' is no date" in said
     said = text_of(page(member, "/runs/", expect=400, status="redy"))

@@ -130,7 +130,7 @@ def test_the_normalised_view_names_its_profile_and_its_uncertainty(member: Clien
     # Mac OS X by hand: ln(b/a) = -0.2927, -0.4638, -0.2443; exp(their stdev / √3) = 1.069.
     assert "aes128-ctr 122 MB/s – ×/÷ 1.07 1" in text_of(html)
     plain = page(member, "/", group_by="os")
-    assert "Uncertain by" not in plain
+    assert "Uncertainty" not in plain
     assert "/method/sensitivity/" not in plain
 
 

@@ -75,7 +75,7 @@ def test_figures_that_deserve_doubt_say_so_before_anybody_follows_them(
     for text in (text_of(html), text_of(page(member, f"/hosts/{host.pk}/"))):
         assert caution in text
     assert caution in lines(html, "ssh-config").replace("\n# ", " ")
-    assert html.count(">doubtful</span>") == 2
+    assert html.count(">low confidence</span>") == 2
     answer = member.get("/api/v1/recommendation/", {"host": "nas"}).json()
     assert answer["caution"].startswith(caution)
     first = answer["order"][0]
@@ -137,8 +137,8 @@ def test_a_pair_says_what_to_expect_and_which_links_are_filled(
     assert "Ciphers from laptop to server" in said
     assert f"Prefer {GCM256}: 118 MB/s expected, limited by the link" in said
     no_gain = "1.00 × within the noise 1.00 to 1.00"
-    assert f"500 MB/s doubtful 900 MB/s doubtful {no_gain} link 1 GbE, 2.5 GbE" in said
-    assert "450 MB/s doubtful 130 MB/s doubtful default link 1 GbE" in said
+    assert f"500 MB/s low confidence 900 MB/s low confidence {no_gain} link 1 GbE, 2.5 GbE" in said
+    assert "450 MB/s low confidence 130 MB/s low confidence default link 1 GbE" in said
     assert "1.00 times the rate of" in said
     assert "~/.ssh/config on laptop" in said
     assert "sshd_config on server" in said

@@ -184,7 +184,7 @@ def store_import(
     now = timezone.now()
     understood = understand(request, now, seen)
     if not understood.documents and not understood.failures:
-        raise NoFigures("There is no figure of a cipher in this text.")
+        raise NoFigures("No cipher results found.")
     for document in understood.documents:
         check_host(token, document["host"])
     with transaction.atomic():

@@ -116,7 +116,7 @@ def _row(group: Group, cipher: str, unit: str, place: Callable[[float], float]) 
 
 
 def doubt_words(group: Group, cipher: str) -> str:
-    """ "doubtful", or "1 of 3 doubtful" where several hosts vote; empty where nothing is said."""
+    """ "low confidence", or "1 of 3 low confidence" for several hosts; or empty."""
     return doubtful_of(group.doubtful.get(cipher, 0), group.values[cipher].n)
 
 
@@ -124,7 +124,7 @@ def doubtful_of(doubtful: int, n: int) -> str:
     """So many of the `n` hosts behind a figure, in words; empty for none."""
     if not doubtful:
         return ""
-    return "doubtful" if n == 1 else f"{doubtful} of {n} doubtful"
+    return "low confidence" if n == 1 else f"{doubtful} of {n} low confidence"
 
 
 def _bar_scale(groups: tuple[Group, ...], scale: str) -> Callable[[float], float]:

@@ -22,7 +22,7 @@ class Sort:
 
 
 SORTS = (
-    Sort("", "Added last", LATEST_ADDED),
+    Sort("", "Newest", LATEST_ADDED),
     Sort("name", "Name", Order("sort_name", descending=False)),
     Sort("latest", "Latest run", Order("sort_latest", descending=True)),
     Sort("runs", "Most runs", Order("sort_runs", descending=True)),

@@ -26,7 +26,7 @@ RUNS_SHOWN = 20
 class ShownPlace:
     """A cipher in its place with the bar of its rate, and its rate against today's default.
 
-    `measured`: each host's rate with its mark, "doubtful" or empty; `doubt` is that of them all.
+    `measured`: each host's rate and its mark, "low confidence" or empty; `doubt`: of them all.
     """
 
     number: int
@@ -151,7 +151,7 @@ def shown_places(places: Sequence[Place]) -> tuple[ShownPlace, ...]:
             gain_range=place.gain.bounds if place.gain and place.gain.over != place.cipher else "",
             doubt=_doubt(place),
             measured=tuple(
-                (rate, "doubtful" if doubtful else "")
+                (rate, "low confidence" if doubtful else "")
                 for rate, doubtful in zip(place.rates, place.doubtful, strict=False)
             ),
             cpu_saved=_cpu_saved(place.gain),

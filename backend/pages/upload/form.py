@@ -38,7 +38,7 @@ class HowForm(forms.Form):
     """What a text may not say itself."""
 
     format = forms.ChoiceField(
-        choices=[("", "Recognise it"), *((name, FORMAT_LABELS[name]) for name in FORMATS)],
+        choices=[("", "Auto-detect"), *((name, FORMAT_LABELS[name]) for name in FORMATS)],
         required=False,
         label="Format",
     )

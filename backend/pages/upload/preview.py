@@ -184,7 +184,7 @@ def text_card(seen: Look, saving: bool = False) -> Card:
     lines = [one.line for one in understood.unrecognised]
     return Card(
         draft.name,
-        problem="There is no figure of a cipher in this text." if empty and not unread else "",
+        problem="No cipher results found." if empty and not unread else "",
         unread=empty and unread,
         format=FORMAT_LABELS.get(understood.format or "", ""),
         packed=pack(draft.body),

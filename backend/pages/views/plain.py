@@ -12,7 +12,7 @@ from store.reference_profiles import active_profile
 @require_safe
 @reader_required
 def method_page(request: HttpRequest) -> HttpResponse:
-    """How the numbers are made, with the levels of the active reference profile."""
+    """Methodology, with the levels of the active reference profile."""
     profile = active_profile()
     context = {
         "metrics": METRICS,

@@ -32,7 +32,7 @@ OWN_FIELDS = ("source", "verdict")
 @require_safe
 @reader_required
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Runs, the latest received first."""
+    """Runs, newest first."""
     params = request.GET
     try:
         query, fault = comparison_query(api_params(params)), ""

@@ -202,7 +202,7 @@ class SshSequence:
         self._below_words = "words"
         if is_file_name(text):
             self._leave(None)
-        if self._place.is_named and not _keeps_place(text):
+        if not _keeps_place(text):
             self._doubt_place()
         block = self._block
         block.foreign |= block.is_empty and block.cipher is None and names_other_tool(text)

@@ -70,7 +70,7 @@ class HostDetail:
 
 
 def select_hosts() -> QuerySet[Host]:
-    """Hosts that have a ready run, the one added last first."""
+    """Hosts that have a ready run, newest first."""
     latest = (
         Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
         .order_by(*LATEST_FIRST)

@@ -24,7 +24,7 @@ class HostName:
 
 
 def hosts_to_choose(limit: int) -> list[HostName]:
-    """The hosts with figures, the one added last first."""
+    """The hosts with figures, newest first."""
     statement = results_statement(
         ComparisonQuery(tool="ssh", group_by="host"), plain_ssh(HostSelection().methods)
     )

@@ -66,7 +66,7 @@ describe("what a run says in words", () => {
   it("says what makes it doubtful", () => {
     const points = [point(0, { noisy: true, conditions: 2, n: 1, spread: 0 })];
     expect(pointLines(view({ points, marks: [] }), 0)[1]).toBe("400 MB/s, one try, noisy");
-    expect(pointLines(view({ points, marks: [] }), 0)[2]).toBe("measured under doubtful conditions");
+    expect(pointLines(view({ points, marks: [] }), 0)[2]).toBe("the run was disturbed");
     expect(pointLines(view(), -1)).toEqual([]);
   });
 });

@@ -52,7 +52,7 @@ function line(view: HistoryView, theme: Theme): ChartDataset<"line", { x: number
   };
 }
 
-/** Noisy, or measured under doubtful conditions: drawn hollow. */
+/** Noisy, or the run was disturbed: drawn hollow. */
 export function isDoubtful({ noisy, conditions }: HistoryPoint): boolean {
   return noisy || conditions > 0;
 }
@@ -154,7 +154,7 @@ function tooltip(
 export function pointLines(view: HistoryView, index: number): string[] {
   const point = view.points[index];
   if (!point) return [];
-  const doubts = point.conditions > 0 ? ["measured under doubtful conditions"] : [];
+  const doubts = point.conditions > 0 ? ["the run was disturbed"] : [];
   return [
     `${new Date(point.at).toISOString().slice(0, 16).replace("T", " ")} UTC`,
     `${quantity(point.median, view.unit)}, ${spreadWords(point)}${point.noisy ? ", noisy" : ""}`,

@@ -64,7 +64,7 @@ describe("the heat map", () => {
     const doubtful = { "aes128-ctr": { ...several, doubtful: 2 } };
     const groups = group ? [{ ...group, values: doubtful }] : [];
     const { marks } = heatChart({ ...shown, comparison: { ...shown.comparison, groups } }, theme, room);
-    expect(marks[0]?.words.at(-1)).toBe("2 of 4 doubtful: noisy, or the run was disturbed");
+    expect(marks[0]?.words.at(-1)).toBe("2 of 4 low confidence (noisy or disturbed run)");
   });
 
   it("writes the figures as they fit their cells", () => {

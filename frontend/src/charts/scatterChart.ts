@@ -137,7 +137,7 @@ function bound(view: ScatterView, theme: Theme): AnnotationOptions<"line"> {
     borderWidth: 1.25,
     label: {
       display: true,
-      content: "as fast as alone",
+      content: "SSH = OpenSSL",
       // Where no point can be: of a linear axis above the line, of a logarithmic beside it.
       position: view.scale === "log" ? "35%" : "end",
       rotation: 0,

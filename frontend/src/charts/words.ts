@@ -19,7 +19,7 @@ export function doubtSign({ doubtful }: Pick<Summary, "doubtful">): string {
   return doubtful ? " ?" : "";
 }
 
-export const DOUBTFUL = "doubtful: noisy, or the run was disturbed";
+export const DOUBTFUL = "low confidence (noisy or disturbed run)";
 
 function doubts({ doubtful, n }: Summary): string[] {
   if (!doubtful) return [];

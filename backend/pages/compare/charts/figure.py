@@ -205,7 +205,7 @@ def _scatter(asked: Asked) -> dict[str, Any]:
     ciphers = sorted({row.ssh_cipher for row in rows}, key=cipher_order)
     size = data_size(answer.block_size) if answer.block_size else ""
     return {
-        "title": "OpenSSL against SSH throughput, machine by machine",
+        "title": "SSH vs OpenSSL throughput, machine by machine",
         "how": f"openssl with {size or 'any'} blocks; ssh by method {asked.query.method}",
         "chart": {
             "unit": "B/s",
@@ -245,6 +245,6 @@ def _pair(row: BothTools) -> dict[str, Any]:
         "exact_ssh": exact(row.ssh.median, "B/s"),
         "exact_openssl": exact(row.openssl.median, "B/s"),
         "share": percent(row.share),
-        "doubt": "doubtful" if row.doubtful else "",
+        "doubt": "low confidence" if row.doubtful else "",
         "n": max(row.ssh.n, row.openssl.n),
     }

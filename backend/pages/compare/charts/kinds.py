@@ -38,7 +38,7 @@ KINDS = (
     ),
     ChartKind(
         SCATTER,
-        "OpenSSL against SSH",
+        "SSH vs OpenSSL",
         "Scatter plot",
         "OpenSSL stands against SSH only by plain throughput: encryption with one thread, and a "
         "transfer over loopback without compression.",
