@@ -11,15 +11,14 @@ Told = Literal["", "encrypt", "decrypt", "unclear"]
 """The direction; "" says nothing, "unclear" may say anything."""
 
 _WORD = re.compile(r"[\w.-]*\w")
-_DIRECTION = re.compile(r"(?P<word>(?:en|de)crypt)(?:ion|ing)?")
+_DIRECTION = re.compile(r"\b(?P<word>(?:en|de)crypt)(?:ion|ing)?\b")
 _ONE = re.compile(r"\W*(?:1|one|a|single)[\s-]*(?:thread(?:ed)?|core|process|cpu|job)\W*", re.I)
 _OTHERWISE = re.compile(
     r"decrypt|(?<!\S)-{1,2}(?:multi|async_jobs)\b|\bmulti[\s-]?(?:thread|core|process)"
     r"|\b(?:\d+|all|both|two|four|eight|many|several|parallel)[\s-]+(?:\w+[\s-]+)?"
-    r"(?:threads?|process(?:es)?|cores?|cpus?|jobs?|workers?)\b",
-    re.I,
+    r"(?:threads?|process(?:es)?|cores?|cpus?|jobs?|workers?)\b"
 )
-"""Words of another direction or of several processes."""
+"""Words of another direction or of several processes, in lower case."""
 
 
 def told_in(text: str, before: Told, *, masked: bool) -> Told:
@@ -27,13 +26,20 @@ def told_in(text: str, before: Told, *, masked: bool) -> Told:
 
     A heading that does not speak of what held may end it, or not.
     """
-    words = [one for one in _WORD.findall(text.lower()) if canonical_cipher(one) is None]
-    direction = _DIRECTION.fullmatch(words[0]) if len(words) == 1 else None
-    if direction:
+    lowered = text.lower()
+    direction = _DIRECTION.search(lowered) if "crypt" in lowered else None
+    if direction and _says_only(direction[0], lowered):
         return "decrypt" if direction["word"] == "decrypt" else "encrypt"
     if _ONE.fullmatch(text):
         return ""
-    if _OTHERWISE.search(text) or before in ("decrypt", "unclear"):
+    if _OTHERWISE.search(lowered) or before in ("decrypt", "unclear"):
         return "unclear"
-    ends = "mask" in settings_named(text) or environment.says_masked(text)
-    return "unclear" if masked and not ends else before
+    if not masked or "mask" in settings_named(text) or environment.says_masked(text):
+        return before
+    return "unclear"
+
+
+def _says_only(word: str, text: str) -> bool:
+    """Whether a heading has this word, and besides it nothing but ciphers."""
+    words = [one for one in _WORD.findall(text) if canonical_cipher(one) is None]
+    return words == [word]

@@ -80,9 +80,9 @@ _MACHINE_WORDS = re.compile(
     r"|synology|qnap|nas|server|desktop"
     r"|laptop|notebook|vm|guest|host(?:name)?|machine|macbook|vps|droplet|ec2|graviton|apple m\d"
     r"|fedora|ubuntu|debian|centos"
-    r"|freebsd|openbsd|macos|os x|windows|openwrt|router|kernel|cpu|openssh|dropbear)\b",
-    re.I,
+    r"|freebsd|openbsd|macos|os x|windows|openwrt|router|kernel|cpu|openssh|dropbear)\b"
 )
+"""In lower case: searched for so, it takes a fraction of the time."""
 
 
 def facts_of(text: str) -> Mapping[str, Any] | None:
@@ -168,7 +168,7 @@ def answering_host(text: str) -> str | None:
 
 def names_machine(text: str) -> bool:
     """Whether a heading seems to be about a machine or its system."""
-    return _MACHINE_WORDS.search(text) is not None
+    return _MACHINE_WORDS.search(text.lower()) is not None
 
 
 _OF_ONE = (("cpu", "model"), ("os", "name"), ("os", "version"), ("openssh", "client"))

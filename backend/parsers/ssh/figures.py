@@ -83,6 +83,10 @@ class Tries:
         return any(abs(speed - level) <= SAME_FIGURE * level for level in near)
 
 
+Key = tuple[Any, ...]
+"""What makes figures tries of one series of one machine."""
+
+
 @dataclass
 class Figures:
     """Turns what was found into figures and remarks."""
@@ -93,10 +97,10 @@ class Figures:
     cipher: CipherName | None
     style: str | None = None
     ends: bool = False
-    figures: list[tuple[Found, str | None, Figure, Format]] = field(default_factory=list)
+    figures: list[tuple[Key, Found, str | None, Figure, Format]] = field(default_factory=list)
     notes: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     formats: Counter[Format] = field(default_factory=Counter)
-    tries: dict[tuple[Any, ...], Tries] = field(default_factory=lambda: defaultdict(Tries))
+    tries: dict[Key, Tries] = field(default_factory=lambda: defaultdict(Tries))
     says_mb: list[tuple[int, Megabyte]] = field(default_factory=list)
 
     def part(self) -> Part:
@@ -272,10 +276,11 @@ class Figures:
         return self.says_mb[max(at - 1, 0)][1]
 
     def _add(self, one: Found, source: Format, column: str | None, figure: Figure) -> None:
-        tries = self.tries[_key(one.place, figure, column)]
+        key = _key(one.place, figure, column)
+        tries = self.tries[key]
         tries.add(figure)
         tries.of_commands |= isinstance(one.what, Block) and one.command.wording != ""
-        self.figures.append((one, column, figure, source))
+        self.figures.append((key, one, column, figure, source))
 
     def _certain(self) -> Iterator[tuple[Place, str | None, Figure, Format]]:
         """The figures without those that may be of another configuration than the first.
@@ -284,19 +289,17 @@ class Figures:
         remarks, or words above the first, tell figures of one series apart, none is known to be
         the usual one's.
         """
-        first: dict[tuple[Any, ...], Found] = {}
+        first: dict[Key, Found] = {}
         told_apart = set()
         said = attrgetter("remark") if self._counts_rows() else _said_beside
-        for one, column, figure, _ in sorted(self.figures, key=lambda one: one[2].line):
-            key = _key(one.place, figure, column)
+        for key, one, *_ in sorted(self.figures, key=lambda one: one[3].line):
             earlier = first.setdefault(key, one)
             is_elsewhere = one.circumstances != earlier.circumstances
             if said(earlier.what) != said(one.what) or (
                 is_elsewhere and self.sequence.is_doubted(earlier)
             ):
                 told_apart.add(key)
-        for one, column, figure, source in self.figures:
-            key = _key(one.place, figure, column)
+        for key, one, column, figure, source in self.figures:
             if figure.line >= self.sequence.mixed_from:
                 self.notes["command_unclear"].append(figure.line)
                 self.sequence.understood.discard(figure.line)
@@ -424,8 +427,7 @@ def _circumstances(one: Found) -> dict[str, Any]:
     }
 
 
-def _key(place: Place, figure: Figure, column: str | None) -> tuple[Any, ...]:
-    """What makes figures tries of one series of one machine."""
+def _key(place: Place, figure: Figure, column: str | None) -> Key:
     circumstances = (figure.mac, figure.compression, figure.acceleration, figure.target_name)
     return (id(place.first), column, figure.cipher, *circumstances)
 

@@ -33,9 +33,9 @@ _FAILURE = re.compile(
     r"|host key verification|could not resolve|no route to host|timed out|division by zero"
     r"|(?:unsupported|invalid) cipher|no valid ciphers"
     r"|^warning: .{0,20}none cipher"
-    r"|cipher.{0,40}(?:refused|rejected|unsupported|not (?:available|offered|supported))",
-    re.I,
+    r"|cipher.{0,40}(?:refused|rejected|unsupported|not (?:available|offered|supported))"
 )
+"""In lower case."""
 _NO_RESULT = re.compile(
     r"^[^:]{1,60}:.{0,40}(?:unsupported|not (?:supported|available|offered)|no result|refused"
     r"|rejected|failed|error)",
@@ -278,7 +278,7 @@ def _failure(text: str, lists: ListReader) -> list[Event]:
     name, colon, _ = text.partition(":")
     read = (lists.read(name) or []) if colon else []
     named = [event for event in read if isinstance(event, ListedName)]
-    if not named and not _FAILURE.search(text):
+    if not named and not _FAILURE.search(text.lower()):
         return []
     return [*named, Failure()]
 
@@ -286,7 +286,7 @@ def _failure(text: str, lists: ListReader) -> list[Event]:
 def _is_failure(text: str) -> bool:
     if len(text) > MESSAGE_LIMIT:
         return False
-    return bool(_FAILURE.search(text) or _NO_RESULT.match(text))
+    return bool(_FAILURE.search(text.lower()) or _NO_RESULT.match(text))
 
 
 def _log_line(text: str) -> list[Event]:
@@ -304,7 +304,7 @@ def _log_line(text: str) -> list[Event]:
     if sent_little(text):
         return [SentPart()]
     if _CHATTER.match(text):
-        return [Failure()] if _FAILURE.search(text) else [Aside()]
+        return [Failure()] if _FAILURE.search(text.lower()) else [Aside()]
     return []
 
 

@@ -171,7 +171,8 @@ class SshSequence:
         self._above.doubt(events, self.lists)
         if not self.gaps.isdisjoint(numbers) or (is_blank and self._below_words == "results"):
             self._end_series()
-            self._doubt_place()
+            if self._may_leave:
+                self._leave(None)
         is_below = self._below_words and not is_blank
         is_listed = any(isinstance(event, (ListedName, ListedRate)) for event in events)
         self._below_words = (
@@ -202,10 +203,11 @@ class SshSequence:
         self._below_words = "words"
         if is_file_name(text):
             self._leave(None)
-        if not _keeps_place(text):
-            self._doubt_place()
+        if self._may_leave and not _keeps_place(text):
+            self._leave(None)
         block = self._block
-        block.foreign |= block.is_empty and block.cipher is None and names_other_tool(text)
+        if block.is_empty and block.cipher is None and not block.foreign:
+            block.foreign = names_other_tool(text)
         in_force = block.command.ssh and (block.cipher is not None or block.command.typed)
         if in_force and (
             not block.is_empty
@@ -223,10 +225,10 @@ class SshSequence:
         words = self._words.get(one.context[0]) if one.context else None
         return words is not None and _doubt_of_words(words) != ""
 
-    def _doubt_place(self) -> None:
-        """A line of another matter, unless the last command may have printed it."""
-        if self._is_measured and not (self._answers and self._block.is_empty):
-            self._leave(None)
+    @property
+    def _may_leave(self) -> bool:
+        """Whether a line of another matter ends the place: not if the command may print it."""
+        return self._is_measured and not (self._answers and self._block.is_empty)
 
     def _leave(self, host: str | None, title: Title | None = None) -> None:
         """What is measured from here on is of `host`, or of a machine that is not known.
