@@ -151,6 +151,13 @@ def test_ssh_levels_prefer_the_pipeline_and_never_mix_methods() -> None:
     assert baseline_levels("ssh", both[1:]) == {"3des": pytest.approx(30e6)}
 
 
+def test_a_pinned_series_is_a_yardstick_only_where_there_is_no_other() -> None:
+    pinned = ssh("3des-cbc", 40e6, pinned=True)
+    plain = ssh("3des-cbc", 10e6)
+    assert baseline_levels("ssh", [plain, pinned]) == pytest.approx({"3des": 10e6})
+    assert baseline_levels("ssh", [pinned]) == pytest.approx({"3des": 40e6})
+
+
 def test_openssl_levels_are_those_of_the_largest_block() -> None:
     measured = [openssl("rc4", 5e8, 64), openssl("rc4", 9e8), openssl("bf-cbc", 1e8)]
     assert baseline_levels("openssl", measured) == {

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.http import http_date, parse_http_date
 
 from api.http import conditional
 from ingest.changes.recompute import set_hidden
@@ -99,6 +100,9 @@ def test_dates_of_the_last_change(
     changed(timedelta(seconds=3))
     date = ask(reader, path)["Last-Modified"]
     assert ask(reader, path, if_modified_since=date).status_code == 304
+    # A caller has seen a later state than the present one: a backup was restored.
+    later = http_date(parse_http_date(date) + 3600)
+    assert ask(reader, path, if_modified_since=later).status_code == 200
     store_run(run_document(ssh_measurement(CTR, 2e8), host={"name": "another"}))
     assert ask(reader, path, if_modified_since=date).status_code == 200
 

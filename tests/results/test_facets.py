@@ -73,6 +73,16 @@ def test_each_count_is_the_hosts_that_choosing_the_value_leaves(
             assert len(found) == option.count > 0, (facet.name, option)
 
 
+def test_counts_are_of_hosts_that_measured_what_is_compared(store_run: StoreRun) -> None:
+    store_run(run_of_day(1, ssh_measurement(CTR, 1e8), host={"name": "plain"}))
+    masked = ssh_measurement(CTR, 1e7, acceleration="masked")
+    store_run(run_of_day(2, masked, host={"name": "masking"}))
+    for acceleration, name in (("default", "plain"), ("masked", "masking")):
+        of_class = facets(ComparisonQuery(acceleration=acceleration))
+        (hosts,) = (facet for facet in of_class if facet.name == "host")
+        assert [option.key for option in hosts.options] == [name]
+
+
 @pytest.mark.usefixtures("fleet")
 @pytest.mark.parametrize("filters", CHOSEN, ids=str)
 def test_ciphers_are_counted_in_hosts(filters: Mapping[str, tuple[str, ...]]) -> None:

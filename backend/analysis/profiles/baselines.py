@@ -47,14 +47,19 @@ def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
     """Of one tool's candidates those that one level may be made of.
 
     ssh: one method, `pipeline` where it was measured, because the two methods' rates differ
-    and published figures are of that kind. openssl: the run's largest block size.
+    and published figures are of that kind; of a cipher's pinned and unpinned series the latter.
+    openssl: the run's largest block size.
     """
     if not candidates:
         return []
     if candidates[0].series.tool == "ssh":
         methods = {candidate.series.method for candidate in candidates}
         method = "pipeline" if "pipeline" in methods else "steady"
-        return [candidate for candidate in candidates if candidate.series.method == method]
+        of_method = [one for one in candidates if one.series.method == method]
+        unpinned = {one.series.cipher for one in of_method if not one.series.pinned}
+        return [
+            one for one in of_method if not (one.series.pinned and one.series.cipher in unpinned)
+        ]
     largest = max(candidate.series.block_size or 0 for candidate in candidates)
     return [candidate for candidate in candidates if candidate.series.block_size == largest]
 

@@ -10,7 +10,7 @@ from results.selection import ComparisonQuery
 def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
     """The query with its block size decided, where the tool has one and none was asked for.
 
-    The largest block size at which all groups have the query's ciphers; failing that, most.
+    The largest block size at which all groups have a figure of its ciphers; failing that, most.
     """
     if query.tool != "openssl" or query.block_size is not None:
         return query

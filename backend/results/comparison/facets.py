@@ -8,6 +8,7 @@ from typing import Any
 from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
+from results.comparison.measured import measured
 from results.figures import Statement, filter_condition, runs_statement, tag_conditions
 from results.selection import TAG_PREFIX, ComparisonQuery
 from store.models.dimension import DIMENSIONS
@@ -64,11 +65,12 @@ class Facet:
 def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
     """Every filter with its values, counted under the query's other filters.
 
-    So a second value can be added to a filter.
+    So a second value can be added to a filter. Hosts count that measured anything of the query's
+    class (tool, method, threads ...), as in a group, whatever the cipher and the block size.
     """
-    judged, counted = _statements(query)
     counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
     with questions() as ask:
+        judged, counted = _statements(query, measured(ask, query).slots)
         ask(f"CREATE OR REPLACE TEMP TABLE judged AS {judged.sql('FROM kinds')}", judged.parameters)
         for name, value, hosts in ask(counted.sql("FROM counted"), counted.parameters):
             counts[name][value] = hosts
@@ -81,16 +83,15 @@ _TEXTS = {"verdict": "r.verdict", "source": "r.source"}
 """Facet -> its value of a run (r) in an environment (e); besides there is the host."""
 
 
-def _statements(query: ComparisonQuery) -> tuple[Statement, Statement]:
-    """`kinds`, the different runs with a result of the tool; of these `counted`.
+def _statements(query: ComparisonQuery, sets: Iterable[int]) -> tuple[Statement, Statement]:
+    """`kinds`, the different runs with a result of the query's class; of these `counted`.
 
     A run that passes all filters counts in every facet, one that fails a single filter in that
     filter's own. Each tag key is a filter. `counted` (facet, value, hosts) has the hosts
     themselves in one row, as a list and its length.
     """
     judged = runs_statement(query, without=query.filters)
-    series = fetch_rows("SELECT id FROM runs_series WHERE tool = %s", [query.tool])
-    judged.parameters["series"] = [pk for (pk,) in series]
+    judged.parameters["sets"] = list(sets)
     failed = _failed(query, judged.parameters)
     own = {facet: f"failed_{place}" for place, facet in enumerate(failed)}
     columns = [f"{column} AS of_{name}" for name, column in {**_IDS, **_TEXTS}.items()]
@@ -99,10 +100,8 @@ def _statements(query: ComparisonQuery) -> tuple[Statement, Statement]:
         SELECT r.host, r.tags, {", ".join(columns)}, {" + ".join(own.values()) or "0"} AS failed
         FROM run r SEMI JOIN (
             SELECT max(id) AS id FROM runs SEMI JOIN (
-                SELECT run AS id FROM set_of_run SEMI JOIN (
-                    SELECT series_set FROM series_of_set
-                    WHERE series IN (SELECT unnest($series::INTEGER[]))
-                ) USING (series_set)
+                SELECT run AS id FROM set_of_run
+                WHERE series_set IN (SELECT unnest($sets::UBIGINT[]))
             ) USING (id) GROUP BY host, environment, source, verdict, tags::VARCHAR
         ) USING (id) JOIN environment e ON e.id = r.environment AND e.tool = $tool
     """  # noqa: S608 - closed lists
