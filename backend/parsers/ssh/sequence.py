@@ -7,11 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands import Command
-from parsers.ssh.dd_lines import DdSummary, amount_alone
+from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.environment import Facts, Place, contradicts, facts_of_title, merged, names_machine
 from parsers.ssh.headings import (
-    NOTHING,
-    Headed,
     Title,
     changes_nothing,
     counts_tries,
@@ -21,10 +19,7 @@ from parsers.ssh.headings import (
     is_sentence,
     names_other_tool,
     names_setting,
-    parts_ciphers,
-    said_in,
     same_form,
-    settings_named,
 )
 from parsers.ssh.hints import NAME, RATE
 from parsers.ssh.lines import (
@@ -38,12 +33,11 @@ from parsers.ssh.lines import (
     Setting,
     events_of,
 )
-from parsers.ssh.list_tables import is_machine_name
 from parsers.ssh.list_tokens import tokens_of
 from parsers.ssh.listed import ListedName, ListedRate, ListedTitle, TableTitles
 from parsers.ssh.names import CipherName
-from parsers.ssh.row_remarks import tells_configuration
 from parsers.ssh.time_blocks import TimeSpan
+from parsers.ssh.titles import Titles, doubt_of_words, keeps_place
 from parsers.ssh.transfer_reports import Copying, Kind, Report, SentPart, Transferred
 from parsers.ssh.try_blocks import LISTING, Block, Clock
 from parsers.ssh.units import UNIT
@@ -57,13 +51,11 @@ _RESULTS = (
 """What a list or a transfer prints: it leaves machine, settings and versions as they were."""
 _OF_TRANSFERS = (ListedRate, ListedName, DdSummary, TimeSpan, Report)
 _UNCLEAR: dict[str, Any] = {"ssh": False, "apart": True, "problem": "columns_unclear"}
-TITLE_LIMIT = 120
 MOST_FOUND = 50_000
 MOST_PLACES = 1_000
 """Machines, of which run documents hold 200."""
 
 _STATES_RATE = re.compile(r"\d ?" + UNIT, re.I)
-_NUMBERED = re.compile(r"\d")
 _NUMBER_OF_RATE = re.compile(r"\d ?" + UNIT + r"|(?<![\w.,-])\d+[.,]\d+(?![\w.,])", re.I)
 _ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
 
@@ -107,8 +99,7 @@ class SshSequence:
     _line: int = 1
     _base: Command = NOTHING_SAID
     _block: Block = field(default_factory=lambda: Block(1, NOTHING_SAID))
-    _heading: Title | None = None
-    _last: Title | None = None
+    _titles: Titles = field(default_factory=Titles)
     _first: Block | None = None
     """The first result since the last command that sends through ssh."""
     _named: Block | None = None
@@ -132,12 +123,10 @@ class SshSequence:
     """Whether the last command may have changed the machine or a version."""
     _depth: int | None = None
     """How deep the lines are quoted that say what is known of the place."""
-    _titles: str = ""
-    """Of the last table, as they stand."""
+    _columns: str = ""
+    """Titles of the last table, as they stand."""
     _facts_after: list[tuple[int, Facts]] = field(default_factory=list)
     """Facts below the results of a place, which may be those of the next."""
-    _amount: int | None = None
-    """Bytes of the transfers below, by a heading that says no more."""
     _loops: frozenset[str] = frozenset()
     """Variables of the script's loops."""
     _varies: bool = False
@@ -145,7 +134,6 @@ class SshSequence:
     _sent: tuple[Command, int] = (NOTHING_SAID, 0)
     """The last command that sends, and how many lines had changed something before it."""
     _above: Above = field(default_factory=Above)
-    _heads: Headed = NOTHING
     _mask: Command = NOTHING_SAID
     """The command that set the mask in force."""
     _several: set[str] | None = None
@@ -185,7 +173,7 @@ class SshSequence:
             return
         self.missed.update(numbers)
         if not (events or (hints & NAME and hints & RATE and _names_cipher(text))):
-            self._maybe_title(text)
+            self._titles.see(self._line, text)
         self._not_understood(text)
 
     def _not_understood(self, text: str) -> None:
@@ -203,7 +191,7 @@ class SshSequence:
         self._below_words = "words"
         if is_file_name(text):
             self._leave(None)
-        if self._may_leave and not _keeps_place(text):
+        if self._may_leave and not keeps_place(text):
             self._leave(None)
         block = self._block
         if block.is_empty and block.cipher is None and not block.foreign:
@@ -223,7 +211,7 @@ class SshSequence:
     def is_doubted(self, one: Found) -> bool:
         """Whether words that may say anything stand above a result that comes again elsewhere."""
         words = self._words.get(one.context[0]) if one.context else None
-        return words is not None and _doubt_of_words(words) != ""
+        return words is not None and doubt_of_words(words) != ""
 
     @property
     def _may_leave(self) -> bool:
@@ -266,7 +254,7 @@ class SshSequence:
         if isinstance(event, Setting):
             return self._block.cipher is not None and self._block.is_empty
         if isinstance(event, TableTitles):
-            return event.text == self._titles
+            return event.text == self._columns
         if isinstance(event, ListedTitle):
             return changes_nothing(event.text)
         if isinstance(event, Failure):  # else a session may have ended: of whichever machine
@@ -312,9 +300,9 @@ class SshSequence:
         elif isinstance(event, ListedName):
             self._name(event)
         elif isinstance(event, ListedTitle):
-            self._maybe_title(event.text)
+            self._titles.see(self._line, event.text)
         elif isinstance(event, TableTitles):
-            self._titles = event.text
+            self._columns = event.text
         elif isinstance(event, Facts):
             self._facts(event)
         elif isinstance(event, Answer):
@@ -329,8 +317,9 @@ class SshSequence:
 
     def _result(self, event: DdSummary | TimeSpan | Records | Report) -> bool:
         block = self._block
-        if block.cipher is None and self._heading and names_other_tool(self._heading.text):
-            self._last = self._heading = None  # it was about this result
+        heading = self._titles.heading
+        if block.cipher is None and heading and names_other_tool(heading.text):
+            self._titles.forget()  # it was about this result
         if isinstance(event, Records):
             block.records = block.records or event.counts
         elif isinstance(event, DdSummary):
@@ -366,7 +355,7 @@ class SshSequence:
         """Of the block below whose name it stands; else it is a heading of what follows."""
         block = self._block
         if block.cipher is None or not block.is_empty:
-            self._maybe_title(setting.text)
+            self._titles.see(self._line, setting.text)
             return
         block.mac = setting.mac or block.mac
         if setting.compression is not None:
@@ -671,41 +660,21 @@ class SshSequence:
 
     def _context(self, command: Command) -> Command:
         """The command, under the heading above and the mask that the shell was told to export."""
-        command = self._headed(command)
-        if self._amount and not command.says_amount:
-            command = replace(command, says_amount=self._amount)
+        command = self._titles.over(command)
+        if self._titles.amount and not command.says_amount:
+            command = replace(command, says_amount=self._titles.amount)
         if command.masks or self._mask.masks in (None, "default"):
             return command
         return replace(command, masks=self._mask.masks)
 
-    def _maybe_title(self, text: str) -> None:
-        """Kept for the figures that may follow; what it says is looked at only then."""
-        if len(text) > TITLE_LIMIT:
-            return
-        if text.rstrip().endswith(":") or text.lstrip()[:1] in ("#", "=", "-", "*"):
-            self._heading = Title(self._line, text)
-        self._last = Title(self._line, text)
-        self._amount = amount_alone(text) or self._amount
-
-    def _title(self) -> Title | None:
-        """The heading before the present line: the last line if it names a machine or a mask."""
-        last, heading = self._last, self._heading
-        self._last = self._heading = None
-        if last and (names_machine(last.text) or names_setting(last.text)):
-            return last
-        may_end = last and (names_other_tool(last.text) or last.is_bare or self._heads != NOTHING)
-        if may_end and heading is None:
-            return last
-        return heading
-
     def _use_title(self, first: tuple[str, str | None]) -> None:
         """The figures after a heading are another machine's if it names one, or if they repeat."""
-        title = self._title() if self._last or self._heading else None
+        title = self._titles.taken()
         if title is None:
             self._place.seen.add(self._key(first))
             return
-        doubt = self._doubt_of(title)
-        self._settings_of(title)
+        doubt = self._titles.doubt_of(title)
+        self._titles.learn(title)
         repeats = self._key(first) in self._place.seen
         is_try = counts_tries(title.text)
         is_used = is_try or names_setting(title.text)
@@ -719,8 +688,8 @@ class SshSequence:
             self._new_place(title.label, title.line)
             words = before.heading or before.words
             if self._place is not before and words and not (before.doubt or before.host or is_like):
-                before.doubt = _doubt_of_words(words)
-            self._place.doubt = doubt or ("" if is_like else _doubt_of_words(title))
+                before.doubt = doubt_of_words(words)
+            self._place.doubt = doubt or ("" if is_like else doubt_of_words(title))
             if self._place is not before and not names_machine(title.text):
                 self._place.after = before
             facts = facts_of_title(title.text)
@@ -738,71 +707,23 @@ class SshSequence:
 
         The machine stays the one that the prompt names.
         """
-        if self._heading is None and (self._last is None or self._last.is_bare):
-            return
-        title = self._title()
+        title = self._titles.taken() if self._titles.is_there else None
         if title is None:
             return
         is_other = is_of_other_matter(title.text) and not names_other_tool(title.text)
-        doubt = "not_a_rate" if is_other else self._doubt_of_settings(title)
-        self._settings_of(title)
-        is_new = not _keeps_place(title.text) and (names_machine(title.text) or self._is_measured)
+        doubt = "not_a_rate" if is_other else self._titles.doubt_of_settings(title)
+        self._titles.learn(title)
+        is_new = not keeps_place(title.text) and (names_machine(title.text) or self._is_measured)
         if is_new or doubt or self._place.doubt:
             self._leave(command.host, title)
             self._place.doubt = doubt
         if names_setting(title.text):
             self.understood.add(title.line)
 
-    def _doubt_of_settings(self, title: Title) -> str:
-        """The remark on figures for which a setting may hold, or may have ended at a heading."""
-        keeps = counts_tries(title.text) or is_direction(title.text)
-        is_said = keeps or settings_named(title.text) >= self._heads.settings
-        return "" if is_said else "context_unclear"
-
-    def _doubt_of(self, title: Title) -> str:
-        """The remark on what stands below a heading of no machine as it usually is."""
-        if is_of_other_matter(title.text):
-            return "not_a_rate"
-        if doubt := self._doubt_of_settings(title):
-            return doubt
-        is_setting = names_setting(title.text) and not (
-            tells_configuration(title.text.lower()) and said_in(title.text) == NOTHING
-        )
-        if is_setting or any(known(title.text) for known in (names_machine, is_direction)):
-            return ""
-        if amount_alone(title.text):
-            return ""
-        return "" if is_machine_name(title.label) else "context_unclear"
-
     def _key(self, first: tuple[str, str | None]) -> tuple[Any, ...]:
         """What makes a cipher's figures tries of one series."""
-        base = self._headed(self._base)
+        base = self._titles.over(self._base)
         return (*first, base.masks, base.compression, base.mac)
-
-    def _settings_of(self, title: Title) -> None:
-        """A MAC, compression or a mask that a heading says of what follows it.
-
-        They hold until a heading speaks of all of them: below any other no figure counts.
-        """
-        if settings_named(title.text) >= self._heads.settings:
-            self._heads = said_in(title.text)
-
-    def _headed(self, command: Command) -> Command:
-        """The command with what the heading above says."""
-        heads = self._heads
-        is_said = (
-            (heads.masks is None or command.masks is not None)
-            and (heads.mac is None or command.mac is not None)
-            and (command.compression or not heads.compression)
-        )
-        if is_said:
-            return command
-        return replace(
-            command,
-            masks=command.masks or heads.masks,
-            compression=command.compression or heads.compression,
-            mac=command.mac or heads.mac,
-        )
 
 
 def _loses_number(text: str, events: Sequence[Event], hints: int) -> bool:
@@ -812,20 +733,6 @@ def _loses_number(text: str, events: Sequence[Event], hints: int) -> bool:
         for event in events
     )
     return bool(hints & NAME and names_only and _NUMBER_OF_RATE.search(text))
-
-
-def _keeps_place(title: str) -> bool:
-    """Whether a heading is known to say nothing of the machine."""
-    if counts_tries(title) or is_direction(title) or parts_ciphers(title):
-        return True
-    return names_setting(title) and not (names_machine(title) or is_sentence(title))
-
-
-def _doubt_of_words(title: Title) -> str:
-    """The remark on what stands below words that may say anything: that it was not measured."""
-    forms = (names_machine, names_setting, is_direction, is_sentence, _NUMBERED.search)
-    is_known = len(title.label.split()) < 2 or any(known(title.text) for known in forms)
-    return "" if is_known else "context_unclear"
 
 
 def _names_cipher(text: str) -> bool:
