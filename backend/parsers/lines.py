@@ -26,6 +26,11 @@ SPACES = re.compile(f"[{_SPACES}]")
 INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 """Marks without a width, that programs put around what is copied from them."""
 
+TYPED_COMMENT = re.compile(
+    r"^\s{0,8}(?:[^\s#]{0,80}[$%>#]|\[?[\w.-]{1,40}@[\w.-]{1,80}(?:[ :]\S{0,80}){0,2}\]?\s?[$%>#]"
+    r"|[\w.-]{1,40}:[~/]\S{0,60} #)\s+(?=#\s)"
+)
+"""A prompt before nothing but a comment: the comment is a line of words."""
 BOLD = re.compile(r"(?<![\w*])(\*\*\*?)(?=[^\s*])(.{1,400}?)(?<=[^\s*])\1(?![\w*])")
 """Of Markdown; two stars without a partner are a footnote's."""
 
@@ -92,8 +97,12 @@ def _divided(number: int, given: str, parts: Iterable[str]) -> Line:
 
 
 def _bare(given: str) -> str:
-    if not ADDED.search(given):
-        return given.rstrip()
+    text = _freed(given) if ADDED.search(given) else given.rstrip()
+    return TYPED_COMMENT.sub("", text) if " # " in text else text
+
+
+def _freed(given: str) -> str:
+    """A line without what quoting and markup have added."""
     text = _plain(given)
     if FENCE.match(text):
         return ""

@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 
 from parsers.openssl.cipher_names import canonical_cipher, kind_of
 from parsers.openssl.environment import prompt_host, stated_mask, typed_part
-from parsers.ssh.pipelines import OTHER_MACHINES, changes_nothing, loop_variables
+from parsers.ssh.pipelines import OTHER_MACHINES, changes_nothing, loop_variables, only_counts
 
 MOST_PROCESSES = 65_536
 """Of one run: no machine has so many threads."""
@@ -174,7 +174,7 @@ class _Line:
         )
         started = [word.strip("\"'`()") for word in outer.split() + before.split()][-12:]
         elsewhere = _elsewhere(started)
-        setting = _setting([*started, program], words)
+        setting = (*_setting([*started, program], words), *self._comment())
         exported = " ".join(part for part in self._parts(call.start()) if "export " in part)
         return Command(
             evp=evp,
@@ -194,6 +194,12 @@ class _Line:
             problem=self.problem or (self.typed and self._is_unclear(started, program, words)),
             apart=self.apart,
         )
+
+    def _comment(self) -> Iterator[str]:
+        """What a command's comment says of this time: where it ran, or how."""
+        _, sign, comment = self.body.rpartition(" # ")
+        if sign and not only_counts(comment):
+            yield f"# {comment.strip()}"
 
     def _before(self, call: re.Match[str]) -> tuple[str, str, str]:
         """What starts the shell, or the machine, that a command is quoted for; what starts the

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from parsers.ssh.dd_lines import amount_said
 from parsers.ssh.flat_lists import pairs
-from parsers.ssh.list_tables import RULER, Column, Header, header_of
+from parsers.ssh.list_tables import RULER, Column, Header, header_of, is_no_measurement
 from parsers.ssh.list_tokens import (
     PLAIN_NUMBER,
     RATE_WORDS,
@@ -150,6 +150,7 @@ class ListReader:
         values: list[Value] = []
         macs: list[str] = []
         machine: str | None = None
+        note = ""
         for cell, title in self._titled(cells):
             if PLAIN_NUMBER.fullmatch(cell):
                 values.append(Value("number", cell))
@@ -162,6 +163,8 @@ class ListReader:
                 machine = cell
                 if title.kind == "machine":
                     continue
+            elif title and title.is_note and not is_no_measurement(cell):
+                note += cell.lower()
             elif _is_words(cell) and not (title and title.allows(cell)):
                 self.doubted.add(self.tables)
             values.append(value_of_cell(cell))
@@ -171,6 +174,8 @@ class ListReader:
         if self.header and len(values) == len(self.header.columns) + 1:
             values = values[1:]
         rates = self._listed(text, values, cipher, macs[0] if macs else None, mean=False)
+        if rates and note:
+            rates = [_noted(rate, note) for rate in rates]
         return rates and [_of_machine(rate, machine) for rate in rates] if machine else rates
 
     def _titled(self, cells: Sequence[str]) -> Iterable[tuple[str, Column | None]]:
@@ -249,6 +254,12 @@ def _remarked(one: Listed, remark: str | None, text: str) -> Listed:
 
 def _is_words(cell: str) -> bool:
     return values_of(tokens_of(cell)) is None
+
+
+def _noted(listed: Listed, note: str) -> Listed:
+    return (
+        listed._replace(remark=listed.remark + note) if isinstance(listed, ListedRate) else listed
+    )
 
 
 def _of_machine(listed: Listed, machine: str) -> Listed:

@@ -18,6 +18,7 @@ from parsers.ssh.pipelines import (
     is_read_plainly,
     is_received_plainly,
     loop_variables,
+    only_counts,
     rsync_options,
     runs_jobs,
     syncs_plainly,
@@ -30,7 +31,7 @@ _PROMPT = re.compile(
     r"^\s{0,8}(?:\([\w.-]{1,40}\) )?(?!\S+@(?:openssh|ssh|lysator)\.\w)"
     r"(?:\[?(?P<user>[\w.-]{1,40})@(?P<host>[\w.-]{1,80})"
     r"(?:[ :][^\]$#%>]{0,80})?\]?\s?[$#%>] |[$%] |PS [A-Z]:[^>]{0,80}> |\++ "
-    r"|[\w.-]{1,40}[:~]{1,2}\S{0,60}[$#] )"
+    r"|[\w.-]{1,40}[:~]{1,2}\S{0,60}[$#] |(?:[\w.-]{1,40}:|\[)[~/]\S{0,60} # )"
 )
 _BARE_PROMPT = re.compile(
     r"^\s{0,8}(?:(?:[A-Za-z][\w.-]{0,39}|[~/]\S{0,60}\s?)(?P<sign>[$#%>])|(?P<root>#))\s+"
@@ -87,7 +88,7 @@ _FED = re.compile(r"\|\s*(?:\w+=\S+\s+)*(?:time\s+|\\time\s+)?\S*$")
 """Before a call: its input is a pipe."""
 _WORDING_LIMIT = 2_000
 _NO_SETTING = re.compile(
-    r"[\"'“”‘’\\]|\btime\b|\s#.*$|\s-o\s?(?:Ciphers?|Compression)[= ]\S*|\s-[cC](?!\S)"
+    r"[\"'“”‘’\\]|\btime\b|\s-o\s?(?:Ciphers?|Compression)[= ]\S*|\s-[cC](?!\S)"
 )
 _PACKS = re.compile(r"\s-C(?!\S)")
 _WAITS = re.compile(r"\s*(?:wait|fg)\b")
@@ -266,6 +267,9 @@ def _prompt_of(prompt: re.Match[str] | None) -> str:
 
 def _wording(body: str, cipher: CipherName | None) -> str:
     """A command without the cipher's name and what only measures or quotes."""
+    call, sign, comment = body.partition(" #")
+    # A comment may say where, or how, the command ran this time.
+    body = call if only_counts(comment) else f"{call}{sign}{comment}"
     rest = body.replace(cipher.label, "") if cipher else body
     words = _NO_SETTING.sub(" ", rest[:_WORDING_LIMIT]).split()
     return " ".join(word for word in words if not cipher_name(word.strip(",;")))
@@ -403,7 +407,8 @@ def _ssh_command(
         mac=mac_name(said.macs[0]) if len(said.macs) == 1 else None,
         compression=said.compression,
         target_kind="remote" if remote else "loopback",
-        target_name=target if remote else None,
+        # In a sentence any word may follow the cipher.
+        target_name=target if remote and (typed or is_fed or quoted or far.strip()) else None,
         amount=amount_of(body),
         says_amount=amount_said(body.partition(" #")[2]),
         both_ends=len([one for one in body.split("|") if _DD.search(one)]) > 1,

@@ -70,7 +70,8 @@ _MACHINE = re.compile(
     r"|maschine)s?$",
     re.I,
 )
-_NOTE = re.compile(r"(?:notes?|remarks?|comments?|dates?|days?|times?|when)$", re.I)
+_NOTE = re.compile(r"(?:notes?|remarks?|comments?)$", re.I)
+_DATE = re.compile(r"(?:dates?|days?|times?|when)$", re.I)
 _UNCLEAR = re.compile(
     r"(?:compress\w*|compr|zlib|gzip|direction|encrypt\w*|decrypt\w*|reads?|reading|writes?|writing)$",
     re.I,
@@ -117,7 +118,12 @@ class Column:
 
     def allows(self, words: str) -> bool:
         """Whether a cell of words in it says nothing of what was measured."""
-        return self.kind == "name" or _NOTE.match(self.label) is not None or not words.strip()
+        return self.kind == "name" or _DATE.match(self.label) is not None or not words.strip()
+
+    @property
+    def is_note(self) -> bool:
+        """Whether words in it may tell rows apart."""
+        return _NOTE.match(self.label) is not None
 
     @property
     def is_counter(self) -> bool:

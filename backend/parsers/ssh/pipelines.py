@@ -208,3 +208,11 @@ def is_read_plainly(after: str) -> bool:
     """Whether what follows ssh in its pipe only takes the bytes or reads its messages."""
     pipeline = _AFTER_PIPELINE.split(after.replace(">&", ">"), maxsplit=1)[0]
     return all(_SINK.match(part) for part in _PARTS.split(pipeline)[1:])
+
+
+_COUNTS = re.compile(r"\W*(?:(?:run|try|test|pass|round|attempt)\W{0,2})?(?:\d{1,3}\W*)?", re.I)
+
+
+def only_counts(comment: str) -> bool:
+    """Whether a comment behind a command says no more than which try it is."""
+    return _COUNTS.fullmatch(comment) is not None
