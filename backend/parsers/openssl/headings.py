@@ -19,6 +19,8 @@ _OTHERWISE = re.compile(
     r"(?:threads?|process(?:es)?|cores?|cpus?|jobs?|workers?)\b"
 )
 """Words of another direction or of several processes, in lower case."""
+_SIGNS = ("crypt", "multi", "async", "thread", "process", "core", "cpu", "job", "worker")
+"""Without any of these there is no such word; most lines have none."""
 
 
 def told_in(text: str, before: Told, *, masked: bool) -> Told:
@@ -27,12 +29,13 @@ def told_in(text: str, before: Told, *, masked: bool) -> Told:
     A heading that does not speak of what held may end it, or not.
     """
     lowered = text.lower()
-    direction = _DIRECTION.search(lowered) if "crypt" in lowered else None
+    speaks = any(sign in lowered for sign in _SIGNS)
+    direction = _DIRECTION.search(lowered) if speaks else None
     if direction and _says_only(direction[0], lowered):
         return "decrypt" if direction["word"] == "decrypt" else "encrypt"
-    if _ONE.fullmatch(text):
+    if speaks and _ONE.fullmatch(text):
         return ""
-    if _OTHERWISE.search(lowered) or before in ("decrypt", "unclear"):
+    if (speaks and _OTHERWISE.search(lowered)) or before in ("decrypt", "unclear"):
         return "unclear"
     if not masked or "mask" in settings_named(text) or environment.says_masked(text):
         return before
