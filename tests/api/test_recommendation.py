@@ -367,16 +367,16 @@ def test_an_answer_takes_as_many_queries_however_many_hosts(
     for number in range(4):
         store_run(usual(f"host {number}"))
     reader.get(URL, {"host": "host-0"})
-    token, version = 1, 1
+    version = 1  # the token's is prepared: Django does not list it
     merged, names, ids = 1, 1, 1
     series, changes, rates, hosts = 1, 1, 1, 1
     figures = series + changes + rates + hosts
     left_out = series + changes
-    with django_assert_num_queries(token + version + merged + names + ids + figures):
+    with django_assert_num_queries(version + merged + names + ids + figures):
         reader.get(URL, {"host": "host-0"})
-    with django_assert_num_queries(token + version + merged + names + ids + figures):
+    with django_assert_num_queries(version + merged + names + ids + figures):
         reader.get(URL, {"client": "host-0", "server": "host-1"})
-    with django_assert_num_queries(token + version + figures + left_out):
+    with django_assert_num_queries(version + figures + left_out):
         reader.get(URL, {"tag": "rack:b2"})
-    with django_assert_num_queries(token + version + merged + names + 2 * ids + figures + left_out):
+    with django_assert_num_queries(version + merged + names + 2 * ids + figures + left_out):
         reader.get(URL, {"tag": "rack:b2", "host": ["host-0", "host-1"]})
