@@ -45,6 +45,7 @@ def prepared_cursor() -> CursorWrapper:
     The server parses them once for each connection, and binds the parameters: bytes travel as
     they are, not as text twice as long. A statement must tell the type of each parameter.
     """
+    connection.close_if_health_check_failed()  # as Django's own cursors do
     connection.ensure_connection()
     cursor: Any = _PreparedCursor(connection.connection)
     return connection.make_cursor(cursor)
