@@ -75,6 +75,8 @@ BOUND = "≥"
 """Marks a number that is no rate of a transfer: see _BOUND."""
 _MARKS = frozenset("<>≤≥+↑↓x×*")
 _LEADER = re.compile(r"\.{2,}|…|_{2,}|-{2,}>?|->|={1,3}>|~{2,}|—|–(?=\s)")
+_LEADERS = ("..", "…", "__", "--", "->", "=>", "~~", "—", "–")
+"""One of them is in every leader; most lines have none."""
 TOKEN_LIMIT = 200
 """A line of more is no row of a list, nor a list that lost its line breaks."""
 
@@ -125,7 +127,8 @@ def _plain(text: str) -> str:
         text = _RANGE.sub(rf"{BOUND}\g<low>", text)
     if not _MARKS.isdisjoint(text):
         text = _BOUND.sub(BOUND, text)
-    return _LEADER.sub(" ", _without_asides(text))
+    text = _without_asides(text)
+    return _LEADER.sub(" ", text) if any(sign in text for sign in _LEADERS) else text
 
 
 def _without_asides(text: str) -> str:
