@@ -17,7 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from access.audit import COMMAND, Actor, Subject, record
-from store.models import ApiToken, Host
+from store.models import ApiToken, Host, Share
 from store.statements import prepared_cursor
 
 PREFIX = "cmk_"
@@ -86,12 +86,17 @@ def create_token(
 def revoke_token(token_pk: int, by: Actor) -> None:
     """End a token now; the runs that it uploaded stay. Revoking it again changes nothing."""
     token = ApiToken.objects.select_for_update(of=("self",)).get(pk=token_pk)
-    if token.revoked_at is not None:
+    revoke(token, _subject(token), by)
+
+
+def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
+    """End a row that its transaction has locked, and record it; one that has ended stays as is."""
+    if row.revoked_at is not None:
         return
-    token.revoked_at = timezone.now()
-    token.save(update_fields=["revoked_at"])
-    revoked = {"revoked_at": token.revoked_at}
-    record(by, "token.revoke", _subject(token), before={"revoked_at": None}, after=revoked)
+    row.revoked_at = timezone.now()
+    row.save(update_fields=["revoked_at"])
+    revoked = {"revoked_at": row.revoked_at}
+    record(by, f"{subject.kind}.revoke", subject, before={"revoked_at": None}, after=revoked)
 
 
 def end_read_tokens(person: User, by: Actor) -> None:

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from access.audit import Actor, Subject, record
-from access.tokens import digest_of
+from access.tokens import digest_of, revoke
 from store.models import Share
 
 LONGEST_DAYS = 365
@@ -47,9 +47,4 @@ def find_share(secret: str) -> Share | None:
 def revoke_share(share_pk: int, by: Actor) -> None:
     """End a link now. Revoking it again changes nothing."""
     share = Share.objects.select_for_update(of=("self",)).get(pk=share_pk)
-    if share.revoked_at is not None:
-        return
-    share.revoked_at = timezone.now()
-    share.save(update_fields=["revoked_at"])
-    revoked = {"revoked_at": share.revoked_at}
-    record(by, "share.revoke", _subject(share), before={"revoked_at": None}, after=revoked)
+    revoke(share, _subject(share), by)
