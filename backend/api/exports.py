@@ -80,8 +80,7 @@ def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
     export = asked_export(request, kind, workbook=True)
     if not made_at_once(export, "xlsx"):
         raise TooManyRows(job_address(request.query_params, kind, "xlsx"))
-    # Closed by the response, which reads from it.
-    file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115
+    file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115 - the response reads and closes it
     try:
         for _ in write_xlsx(export, file):
             pass

@@ -47,8 +47,7 @@ class BearerTokenAuthentication(BaseAuthentication):
         return f'{self.keyword} realm="ciphermark"'
 
 
-# The library registers a subclass by an untyped hook.
-class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its hook
     """How the OpenAPI document describes our tokens."""
 
     target_class = "api.http.authentication.BearerTokenAuthentication"
