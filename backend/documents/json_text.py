@@ -69,7 +69,6 @@ _LONG_NUMBER = b"0" * 19
 """Any 64-bit integer has fewer digits: the compiled parser reads longer ones as floats."""
 
 _SURE_ROUNDS = MAX_DEPTH // 2
-_EXPONENT = re.compile(rb"[0-9]e[-+][0-9]+(?:[,}\]]|$)")
 
 
 def _without_escaped_quotes(body: bytes) -> bytes | None:
@@ -155,21 +154,5 @@ def _read_strictly(body: bytes) -> Any:
 
 
 def canonical_json(value: Any) -> bytes:
-    """One spelling for equal values: members sorted, no blanks, UTF-8; `json`'s of numbers."""
-    try:
-        fast = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # an integer of more than 64 bits, or what is no JSON at all
-        return _canonical_slowly(value)
-    # The two spell very small and very large numbers differently.
-    return _canonical_slowly(value) if _holds_extreme_number(fast) else fast
-
-
-def _holds_extreme_number(spelt: bytes) -> bool:
-    """Whether a number in it is below 0.0001 or has an exponent; perhaps just a text."""
-    if b"0.0000" in spelt:
-        return True
-    return (b"e-" in spelt or b"e+" in spelt) and _EXPONENT.search(spelt) is not None
-
-
-def _canonical_slowly(value: Any) -> bytes:
+    """One spelling for equal values: members sorted, no blanks, UTF-8."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

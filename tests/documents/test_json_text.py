@@ -132,11 +132,10 @@ def test_nesting_ends_at_the_same_depth_fast_or_not(depth: int, opening: str) ->
     assert outcome(parse_json, raw) == outcome(_read_strictly, raw)
 
 
-@given(json_values)
-def test_canonical_json_is_spelt_as_ever(value: Any) -> None:
+def test_canonical_json_is_spelt_as_ever() -> None:
     """Digests of it are stored."""
-    spelt = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    assert canonical_json(value) == spelt.encode()
+    value = {"b": [1e-7, 1e16, 0.5, None], "a": "ü"}
+    assert canonical_json(value) == '{"a":"ü","b":[1e-07,1e+16,0.5,null]}'.encode()
 
 
 @given(st.binary(max_size=200))
