@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue
 from analysis.ciphers.cipher_policies import policies
+from analysis.ciphers.cipher_ranking import Gain
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers, common_method
 from analysis.ciphers.recommendation import Recommendation, recommend
 from tests.analysis.cipher_rates import (
@@ -81,6 +82,11 @@ def test_a_gain_without_an_upper_end_is_told_by_its_lower_one() -> None:
     assert found.gain.highest == pytest.approx(2.79 * 1.01 / 0.1)
     assert found.gain.bounds == "at least 1.45"  # 2.79 * 0.99 / 1.9 = 1.4537
     assert "at least 1.45 times the rate of today's default, aes128-ctr" in found.order[0].reason
+
+
+@pytest.mark.parametrize(("highest", "bounds"), ((6.0, "1.46 to 6.00"), (6.01, "at least 1.45")))
+def test_a_bound_beyond_three_times_the_gain_is_not_told(highest: float, bounds: str) -> None:
+    assert Gain("aes128-ctr", ratio=2.0, lowest=1.456, highest=highest).bounds == bounds
 
 
 def test_the_gain_over_the_default_by_hand() -> None:

@@ -55,6 +55,10 @@ def charts_of(book: Workbook) -> list[Any]:
     return charts
 
 
+def title(chart: Any) -> str:
+    return "".join(run.t for part in chart.title.tx.rich.p for run in part.r or ())
+
+
 def unescaped(value: Any) -> Any:
     """The value as spreadsheets show it; openpyxl leaves this escape as it is."""
     return value.replace("_x005F_", "_") if isinstance(value, str) else value
@@ -344,14 +348,17 @@ def test_a_chart_is_parted_where_a_page_ends_and_its_parts_have_one_axis(
     reader: ApiClient, store_run: StoreRun
 ) -> None:
     ciphers = [f"cipher-{number}" for number in range(12)]
-    for host in range(9):
+    for host in range(10):
         measured = (ssh_measurement(cipher, 1e8 + host * 1e7) for cipher in ciphers)
         store_run(run_document(*measured, host={"name": f"host-{host}"}))
     charts = charts_of(opened(body(reader, "comparison.xlsx", group_by="host")))
     rows = [re.findall(r"\$(\d+)", one.series[0].val.numRef.f) for one in charts]
-    assert [int(row) for part in rows for row in part] == [2, 4, 5, 7, 8, 10]
+    assert [int(row) for part in rows for row in part] == [2, 4, 5, 7, 8, 10, 11]
+    assert [title(one).rpartition(", ")[2] for one in charts] == [
+        *("groups 1 to 3 of 10", "groups 4 to 6 of 10", "groups 7 to 9 of 10", "group 10 of 10")
+    ]
     assert {(one.y_axis.scaling.min, one.y_axis.scaling.max) for one in charts} == {(0, 2e8)}
-    assert [one.anchor._from.row for one in charts] == [1, 45, 89]
+    assert [one.anchor._from.row for one in charts] == [1, 45, 89, 133]
 
 
 def test_no_name_in_a_chart_is_a_formula(reader: ApiClient, store_run: StoreRun) -> None:

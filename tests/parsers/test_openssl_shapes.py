@@ -267,7 +267,9 @@ def test_decryption_is_known_from_the_command_or_a_heading() -> None:
         "OPENSSL_ia32cap=”~0x200000200000000″ openssl speed -evp aes-128-gcm",
         "$ export OPENSSL_ia32cap=~0x200000200000000\n$ openssl speed -evp aes-128-gcm",
         "CPUINFO: OPENSSL_ia32cap=0xfdfa3201078bffff:0x0 env:~0x200000200000000",
-        "OPENSSL_armcap=0x1 openssl speed -evp aes-128-gcm",
+        "OPENSSL_ia32cap=~0x1000000 openssl speed -evp aes-128-gcm",
+        "OPENSSL_armcap=0xfb openssl speed -evp aes-128-gcm",
+        "OPENSSL_ppccap=0x3 openssl speed -evp aes-128-gcm",
         "The same with AES-NI disabled:",
     ),
 )
@@ -281,6 +283,8 @@ def test_a_mask_that_turns_aes_off_is_known(before: str) -> None:
     (
         "OPENSSL_ia32cap=:~0x20000000000 openssl speed -evp aes-128-gcm",
         "OPENSSL_ia32cap='~0x40' openssl speed -evp aes-128-gcm",
+        "OPENSSL_armcap=0x4 openssl speed -evp aes-128-gcm",
+        "OPENSSL_ppccap=0x4 openssl speed -evp aes-128-gcm",
         "CPUINFO: OPENSSL_armcap=0xbd",
         "$ export OPENSSL_ia32cap=~0x200000200000000\n$ unset OPENSSL_ia32cap\n"
         "$ openssl speed -evp aes-128-gcm",

@@ -108,11 +108,10 @@ def cpu_bound_levels(
     `bounds`: series -> bytes / CPU seconds of the busier end. Only families all of whose members
     have one, so that level and CPU-bound level are of the same series.
     """
-    yardsticks = list(_yardsticks(tool, measured))
-    missing = {MEMBERS[tool][one.series.cipher] for one in yardsticks if one.series not in bounds}
-    bound = [MeasuredSeries(one.series, bounds.get(one.series, 0.0)) for one in yardsticks]
-    known = [one for one in bound if MEMBERS[tool][one.series.cipher] not in missing]
-    return baseline_levels(tool, known)
+    members, yardsticks = MEMBERS[tool], [one.series for one in _yardsticks(tool, measured)]
+    missing = {members[one.cipher] for one in yardsticks if one not in bounds}
+    known = [one for one in yardsticks if members[one.cipher] not in missing]
+    return baseline_levels(tool, [MeasuredSeries(one, bounds[one]) for one in known])
 
 
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
