@@ -59,16 +59,24 @@ def test_a_document_says_what_the_text_says_and_no_more() -> None:
             "run_id": "ae7ed7c6-17d3-5967-a89a-b17ced4560d0",
             "agent": {"name": "import", "version": None},
             "host": {"name": "import-00000000", "machine_id": None},
-            **{"started_at": NOW, "finished_at": NOW, "times_of": "import"},
+            "started_at": NOW,
+            "finished_at": NOW,
+            "times_of": "import",
             "environment": {
-                **{"cpu": {}, "os": {}, "openssh": {"client": "OpenSSH_9.2p1 Debian-2"}},
+                "cpu": {},
+                "os": {},
+                "openssh": {"client": "OpenSSH_9.2p1 Debian-2"},
                 "openssl": {"version_text": "OpenSSL 3.0.19 27 Jan 2026"},
             },
             "conditions": [],
             "measurements": [
                 {
-                    **{"tool": "ssh", "cipher": "aes128-ctr", "acceleration": "default"},
-                    **{"mac": None, "compression": False, "method": "pipeline"},
+                    "tool": "ssh",
+                    "cipher": "aes128-ctr",
+                    "acceleration": "default",
+                    "mac": None,
+                    "compression": False,
+                    "method": "pipeline",
                     "target": {"kind": "loopback", "name": None},
                     "samples": [
                         {"line": 2, "bytes_per_second": 104_167_000.0},
@@ -84,8 +92,12 @@ def test_a_sample_has_the_bytes_and_seconds_that_were_measured() -> None:
     (document,) = documents("Doing rc4 for 3s on 16 size blocks: 100 rc4's in 2.00s\n").documents
     (measured,) = document["measurements"]
     assert measured == {
-        **{"tool": "openssl", "cipher": "rc4", "acceleration": "default"},
-        **{"operation": "encrypt", "block_size": 16, "threads": 1},
+        "tool": "openssl",
+        "cipher": "rc4",
+        "acceleration": "default",
+        "operation": "encrypt",
+        "block_size": 16,
+        "threads": 1,
         "samples": [{"line": 1, "bytes": 1600, "seconds": 2.0}],
     }
 
@@ -106,7 +118,8 @@ def test_what_the_reader_says_of_the_machine_counts() -> None:
     (document,) = documents(text, corrections=(said,)).documents
     assert document["host"]["name"] == "nas"
     assert document["environment"] == {
-        **{"cpu": {"model": "Xeon E5"}, "os": {"name": "Debian GNU/Linux", "version": "12"}},
+        "cpu": {"model": "Xeon E5"},
+        "os": {"name": "Debian GNU/Linux", "version": "12"},
         "openssl": {"version_text": "OpenSSL 3.2.1"},
         "openssh": {"client": "OpenSSH_9.2p1 Debian-2"},
     }
