@@ -141,10 +141,7 @@ def test_labels_differ_within_what_a_name_shows_of_them() -> None:
 
 
 def test_more_processes_than_any_machine_has_are_none() -> None:
-    part = read("$ openssl speed -multi 99999999 -evp aes-128-gcm", *table(4e8))
-    (figure,) = figures(part)
-    assert figure.threads == 1
-    assert figure.implausible is not None
+    assert figures(read("$ openssl speed -multi 99999999 -evp aes-128-gcm", *table(4e8))) == []
     (known,) = figures(read("$ openssl speed -multi 65536 -evp aes-128-gcm", *table(4e8)))
     assert known.threads == 65_536
 

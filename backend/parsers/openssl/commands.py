@@ -79,6 +79,8 @@ class Command:
     """Whether the kernel does the work, of which CPU time says nothing."""
     block: int | None = None
     """Bytes of `-bytes`."""
+    aead: bool = False
+    """Whether it measures the block sizes of `-aead`."""
     mask: str | None = None
     """`OPENSSL_ia32cap=~0x...` if it stands before the command."""
     program: str = ""
@@ -183,6 +185,7 @@ class _Line:
             multi="-multi" in words,
             processes=_number(values.get("-multi"), MOST_PROCESSES),
             block=_number(values.get("-bytes"), MOST_BYTES_A_BLOCK),
+            aead="-aead" in words,
             elapsed="-elapsed" in words,
             kernel_engine=_KERNEL_ENGINE.search(rest) is not None,
             mask=stated_mask(f"{outer} {before} ") or stated_mask(exported),

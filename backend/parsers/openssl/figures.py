@@ -24,6 +24,7 @@ from parsers.openssl.tables import (
 from parsers.types import Figure, Remark
 
 _SSLEAY_FIRST_BLOCK = 8
+_AEAD_BLOCKS = (2, 31, 136, 1024, 8192, 16384)
 
 LIKE_ITS_NEIGHBOURS = 1.25
 """A rate within this factor of those of the block sizes beside it fits them; what an engine makes
@@ -119,7 +120,8 @@ class _Evaluation:
             or (mask is not None and environment.turns_aes_off(mask))
         )
         self.acceleration: Acceleration = "masked" if masked else "default"
-        self.threads, self.threads_known = _threads(run)
+        self.processes = threads_of(run)
+        self.threads = self.processes or 1
         counts = run.counts + ([] if run.is_multi else run.paired.counts)
         self.counts = {(self._cipher(one.label), one.block): one for one in counts}
         self.all_counts = counts
@@ -267,6 +269,8 @@ class _Evaluation:
 
     def _assumed(self, row: Row) -> Header | None:
         version = self.run.facts.get("version_text", "").lower()
+        if self.run.aead:
+            return Header(_AEAD_BLOCKS, assumed=True) if len(row.cells) == len(_AEAD_BLOCKS) else None
         first = _SSLEAY_FIRST_BLOCK if version.startswith("ssleay") else CLASSIC_BLOCKS[0]
         return assumed_header(len(row.cells), first)
 
@@ -289,7 +293,7 @@ class _Evaluation:
     def _doubt(self, cell: Cell, count: Count | None) -> str | None:
         """Why a printed rate cannot be true, if so."""
         run = self.run
-        if not self.threads_known:
+        if self.processes is None:
             return "It is the sum of several processes, and the text does not say of how many."
         if count is None or run.is_multi:
             kernel = run.command is not None and run.command.kernel_engine
@@ -371,18 +375,18 @@ def _borrowed(count: Count) -> str:
     )
 
 
-def _threads(run: Run) -> tuple[int, bool]:
-    """How many processes a run's figures are the sum of, and whether that is known."""
+def threads_of(run: Run) -> int | None:
+    """How many processes a run's figures are the sum of; None where the text does not say."""
     if not run.is_multi:
-        return 1, True
+        return 1
     if run.command is not None and run.command.processes:
-        return run.command.processes, True
+        return run.command.processes
     for seen in (run.forked, {child for child in run.children if child >= 0}):
         if len(seen) > 1 and seen == set(range(len(seen))) and _is_sum(run):
-            return len(seen), True
+            return len(seen)
     if run.forked and run.forked == set(range(len(run.forked))) and not run.children:
-        return len(run.forked), True
-    return 1, False
+        return len(run.forked)
+    return None
 
 
 def _is_sum(run: Run) -> bool:

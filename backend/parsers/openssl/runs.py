@@ -97,6 +97,8 @@ class Run:
     forked: set[int] = field(default_factory=set)
     child_line: int | None = None
     elapsed: bool = False
+    aead: bool = False
+    """Whether the last command above measured the block sizes of `-aead`."""
     own_command: bool = False
     """Whether `command` stands before this run, and not before an earlier one."""
     foreign_rows: bool = False
@@ -263,6 +265,7 @@ class RunReader:
             standing_mask=self._standing_mask,
             said_masked=self._said_masked,
             told=self._told,
+            aead=last is not None and last.aead,
         )
         if last is not None and self._heading is None:
             run.host, run.command, run.elapsed = last.host, last.command, last.elapsed
@@ -379,6 +382,7 @@ class RunReader:
         run.command, run.commands, run.own_command = commands[0], commands, True
         run.mixed = _differ(commands)
         run.elapsed = commands[0].elapsed
+        run.aead = any(command.aead for command in commands)
         run.mask = commands[0].mask or self._standing_mask
         if commands[0].host != run.host:
             run.host, run.facts = commands[0].host, {} if run.host else run.facts
@@ -493,7 +497,7 @@ class RunReader:
         if _TRY.fullmatch(text) or _DD.match(text):
             return
         masked = self._said_masked or (bool(self.runs) and self.runs[-1].said_masked)
-        self._told = told_in(text, self._told, masked=masked)
+        self._told = told_in(text, self._told or self._told_by_command, masked=masked)
         self._said_masked |= environment.says_masked(text)
         if self._heading_typed and not blank:
             return
@@ -503,6 +507,13 @@ class RunReader:
         self._after_blank = blank or (self._heading is not None and self._after_blank)
         self._heading = text
 
+    @property
+    def _told_by_command(self) -> Told:
+        """What a command says of the tables under further headings: a loop may print those."""
+        last = self.runs[-1] if self.runs and self.runs[-1].has_results else None
+        several = last is not None and any(one.multi or one.decrypt for one in last.commands)
+        return "unclear" if several else ""
+
     def _typed(self, text: str) -> None:
         """A command that is not `openssl speed`: what it prints, or changes, may be anything."""
         command = command_of(text)
@@ -510,6 +521,7 @@ class RunReader:
             return
         self._under = self._heading = (environment.typed_part(text) or text).strip()
         self._after_blank = True
+        self._told = self._told or self._told_by_command
 
     @property
     def _heading_typed(self) -> bool:

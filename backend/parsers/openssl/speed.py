@@ -9,14 +9,15 @@ from typing import Any
 
 from documents.software import openssl_release
 from parsers.lines import Line
-from parsers.openssl.figures import Placed, effective_mask, figures_of
+from parsers.openssl.figures import Placed, effective_mask, figures_of, threads_of
 from parsers.openssl.lines import printed_lines
 from parsers.openssl.runs import Run, RunReader
 from parsers.ssh.pipelines import shows_several_files
 from parsers.types import Figure, Part, Remark, Section
 
 _UNCLEAR = {
-    "command_unclear": "Which command made this, or what all of its words change, is not clear:"
+    "command_unclear": "Which command made this, or what all of its words change, is not clear,"
+    " or how many processes it started:"
     " no figures are taken.",
     "context_unclear": "A heading above may say that this was decrypted, that several processes"
     " ran, or that AES was off: no figures are taken.",
@@ -49,8 +50,11 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
     withheld: set[int] = set()
     for run in reader.runs:
         run.choose_command()
-        code = "command_unclear" if run.is_unclear else "context_unclear"
-        if run.lines and (run.is_unclear or run.told == "unclear"):
+        # Without the rows of its processes, nothing says how many they may have been.
+        is_sum = bool(run.rows) and run.child_line is None and threads_of(run) is None
+        is_unclear = run.is_unclear or is_sum
+        code = "command_unclear" if is_unclear else "context_unclear"
+        if run.lines and (is_unclear or run.told == "unclear"):
             withheld.update(run.lines)
             remarks.append(Remark(min(run.lines), code, _UNCLEAR[code]))
             continue
