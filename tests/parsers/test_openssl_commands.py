@@ -245,12 +245,13 @@ def test_tables_of_files_are_no_tries_of_one_another() -> None:
         ("openssl", "openssl", [None]),
     ),
 )
-def test_runs_of_a_named_machine_in_one_environment_are_parts_of_it(
+def test_runs_of_a_machine_in_one_environment_are_parts_of_it(
     first: str, second: str, parts: list[str | None]
 ) -> None:
-    calls = [f"{NAS}{program} speed -evp aes-128-cbc" for program in (first, second)]
-    part = read(calls[0], *CBC, calls[1], *OTHER)
-    assert [(one.host, one.part) for one in part.sections] == [("nas", told) for told in parts]
+    for prompt, host in ((NAS, "nas"), ("$ ", None)):
+        calls = [f"{prompt}{program} speed -evp aes-128-cbc" for program in (first, second)]
+        part = read(calls[0], *CBC, calls[1], *OTHER)
+        assert [(one.host, one.part) for one in part.sections] == [(host, told) for told in parts]
 
 
 def test_headings_and_upgrades_make_parts_of_a_named_machine() -> None:

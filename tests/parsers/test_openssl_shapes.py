@@ -227,7 +227,13 @@ def test_a_sum_of_an_unknown_number_of_processes_is_left_out(number: str) -> Non
     small, large = row("AES-128-GCM", rising(5e9)), row("AES-128-GCM", rising(9e9))
     for shown in (
         (f"$ {speed} | tail -1", small),
-        (f"$ for n in 1 4; do echo threads $n; {speed}; done", "threads 1", small, "threads 4", large),
+        (
+            f"$ for n in 1 4; do echo threads $n; {speed}; done",
+            "threads 1",
+            small,
+            "threads 4",
+            large,
+        ),
         (f"$ for n in 1 4; do echo; echo $n; {speed}; done", "", "1", small, "", "4", large),
         ("$ cat m.sh", speed, "", "$ ./m.sh 1", small, "$ ./m.sh 4", large),
     ):

@@ -99,3 +99,47 @@ def test_zsh_times_the_parts_of_a_pipeline_of_which_ssh_is_the_transfer() -> Non
         "ssh -c aes128-ctr localhost cat  0.36s user 0.12s system 14% cpu 0.310 total\n"
     )
     assert rates(part) == [("aes128-ctr", round(104_857_600 / 0.31))]
+
+
+LOOPED = "head -c 1G /dev/zero | ssh -c aes128-ctr h 'cat >/dev/null'"
+
+
+@pytest.mark.parametrize(
+    "timed",
+    (
+        f"$ time for i in 1 2 3; do {LOOPED}; done",
+        f"$ time -p for i in $(seq 5); do {LOOPED}; done",
+        f"$ i=0; time while [ $i -lt 4 ]; do {LOOPED}; i=$((i+1)); done",
+        f"% time (repeat 3 {{ {LOOPED} }})",
+        f"$ time (for i in 1 2 3; do {LOOPED}; done)",
+        f'$ /usr/bin/time -p bash -c "for i in 1 2; do {LOOPED}; done"',
+        f"$ time for i in 1 2 3; {LOOPED}; end",
+        f"$ time for i in 1 2 3; do\n> {LOOPED}\n> done",
+        f"$ time {{\n> for i in 1 2 3; do {LOOPED}; done; }}",
+        f"for i in 1 2 3; do echo; time for i in 1 2 3; do\n{LOOPED}\ndone; done",
+        "$ time for c in aes128-ctr aes256-ctr; do echo $c; head -c 1G /dev/zero | ssh -c $c h"
+        " 'cat >/dev/null'; done\naes128-ctr\naes256-ctr",
+    ),
+)
+def test_the_time_of_a_loop_is_no_transfers(timed: str) -> None:
+    part = read(f"{timed}\nreal 29.90\nuser 4.10\nsys 1.20\n", transferred=SENT)
+    assert figures(part) == []
+    assert codes(part) == ["command_unclear"]
+    after = read(f"{timed}\nreal 29.90\n$ time {LOOPED}\nreal 9.90\n")
+    assert rates(after) == [("aes128-ctr", round(2**30 / 9.9))]
+
+
+def test_one_time_below_several_names_is_of_none() -> None:
+    part = read(f"$ time ./bench.sh\naes128-ctr\naes256-ctr\n\n{BLOCKS[0]}\n", transferred=SENT)
+    assert figures(part) == []
+    assert codes(part) == ["no_cipher"]
+
+
+@pytest.mark.parametrize("started", ("time ", "echo time for $c; time ", "time -p sudo "))
+def test_a_loop_of_times_has_a_time_a_transfer(started: str) -> None:
+    sent = "head -c 1G /dev/zero | ssh -c $c h 'cat >/dev/null'"
+    part = read(
+        f"$ for c in aes128-ctr aes256-ctr; do echo $c; {started}{sent}; done\n"
+        "aes128-ctr\nreal 10.00\naes256-ctr\nreal 20.00\n"
+    )
+    assert rates(part) == [("aes128-ctr", 107_374_182), ("aes256-ctr", 53_687_091)]

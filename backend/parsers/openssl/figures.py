@@ -270,7 +270,9 @@ class _Evaluation:
     def _assumed(self, row: Row) -> Header | None:
         version = self.run.facts.get("version_text", "").lower()
         if self.run.aead:
-            return Header(_AEAD_BLOCKS, assumed=True) if len(row.cells) == len(_AEAD_BLOCKS) else None
+            return (
+                Header(_AEAD_BLOCKS, assumed=True) if len(row.cells) == len(_AEAD_BLOCKS) else None
+            )
         first = _SSLEAY_FIRST_BLOCK if version.startswith("ssleay") else CLASSIC_BLOCKS[0]
         return assumed_header(len(row.cells), first)
 

@@ -123,7 +123,8 @@ class _Group:
         at = run.setting.index(command.program) if command.program in run.setting else 0
         program = "" if command.program == "openssl" else command.program
         told = [word for word in run.setting[at + 1 :] if not word.startswith("-engine")]
-        return [*heading, " ".join(run.setting[:at]), program, *told]
+        before = " ".join(run.setting[:at])
+        return [*heading, before if before != command.place else "", program, *told]
 
     def holds(self, run: Run, placed: Iterable[Placed]) -> bool:
         """Whether figures of a run are of this machine, and new or further tries of the same."""
@@ -225,12 +226,12 @@ class _Sections:
         )
 
     def _parts(self) -> dict[int, str]:
-        """What tells groups of one named machine apart where their environments do not."""
-        alike = defaultdict[tuple[str, str], list[_Group]](list)
+        """What tells groups of one machine apart where their environments do not."""
+        alike = defaultdict[tuple[str | None, str | None, str], list[_Group]](list)
         for group in self._groups:
-            if group.run.host:
-                environment = json.dumps(group.environment, sort_keys=True)
-                alike[group.run.host, environment].append(group)
+            host = group.run.host
+            label = None if host else _label(group, None, None)
+            alike[host, label, json.dumps(group.environment, sort_keys=True)].append(group)
         told = {}
         for groups in alike.values():
             shared = set.intersection(*(set(group.differences) for group in groups))

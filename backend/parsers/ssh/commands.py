@@ -108,6 +108,11 @@ _SEPARATORS = re.compile(r"[;|&]+")
 _PRINTS_VARIABLE = re.compile(
     r"(?:^|[;&({]|\b(?:do|then)\b)\s*(?:[12]?>&2\s*)?(?:echo|printf)\b[^;|&]*\$\{?[A-Za-z_]"
 )
+_TIMES_LOOP = re.compile(
+    r"(?:^|[;&|({]|\b(?:do|then)\b)\s*(?:\\|[\w/]*/)?time\b"
+    r"(?:[^;|&]{0,80}?[\s({\"'](?:for|foreach|while|until|repeat)\b|[^;|&]{0,80}[({]\s*$)"
+)
+"""`time` before a loop, or before a group that goes on below."""
 _LIBRARIES = re.compile(r"\b(?:LD|DYLD)_\w+=\S*|\b(?:OPENSSL_(?:CONF|MODULES)|PATH)=\S*")
 _PROGRAMS = ("ssh", "scp", "sftp", "dbclient")
 AES_BIT = 57
@@ -175,6 +180,8 @@ class Command:
     """Whether it is known to change nothing: what is measured below it is as it was above."""
     sets_mask: bool = False
     """Whether it sets the mask for the commands that follow, or removes it."""
+    times_loop: bool = False
+    """Whether `time` measures all transfers of a loop at once."""
     login: bool = False
     """Whether it opens a shell on another machine."""
     program: str | None = None
@@ -223,6 +230,7 @@ def command_of(text: str) -> Command | None:
             command,
             typed=prompt is not None,
             traced=traced,
+            times_loop=_times_loop(body),
             wording=_wording(body, command.cipher),
             prompt=_prompt_of(prompt),
             program=_program_of(body),
@@ -235,6 +243,7 @@ def command_of(text: str) -> Command | None:
             host=host,
             typed=prompt is not None,
             traced=traced,
+            times_loop=_times_loop(body),
             amount=amount_of(body),
             says_mb=megabyte_meant(body),
             by_variable="$" in body,
@@ -255,6 +264,10 @@ def command_of(text: str) -> Command | None:
             varies=frozenset() if keeps else varying(body),
         )
     return None
+
+
+def _times_loop(body: str) -> bool:
+    return "time" in body and _TIMES_LOOP.search(body) is not None
 
 
 def _prompt_of(prompt: re.Match[str] | None) -> str:

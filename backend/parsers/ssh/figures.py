@@ -174,7 +174,9 @@ class Figures:
     def _times(self, one: Found, block: Block) -> None:
         amount = one.command.amount or self._told_amount(one.command)
         for clock in block.clocks:
-            if self._cipher_of(block) is None:
+            if one.command.times_loop:
+                self.notes["command_unclear"].append(clock.line)
+            elif self._cipher_of(block) is None:
                 self.notes["no_cipher"].append(clock.line)
             elif not amount:
                 self.notes["no_amount"].append(clock.line)

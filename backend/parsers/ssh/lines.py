@@ -312,7 +312,7 @@ def _command(text: str) -> list[Event]:
     if "kill" in text and _ASKS_DD.match(text):
         return [Aside()]
     timed = _COMMAND_TIMED.match(text)
-    command = command_of("$ " + timed["command"] if timed else text)
+    command = command_of("$ time " + timed["command"] if timed else text)
     return [command] if command else []
 
 

@@ -131,6 +131,8 @@ class SshSequence:
     """Variables of the script's loops."""
     _varies: bool = False
     """Whether a loop changes more than the cipher."""
+    _times_loop: bool = False
+    """Whether the times below a typed command, or in a script, are those of a whole loop."""
     _sent: tuple[Command, int] = (NOTHING_SAID, 0)
     """The last command that sends, and how many lines had changed something before it."""
     _above: Above = field(default_factory=Above)
@@ -452,10 +454,14 @@ class SshSequence:
             self._at(command.host)
         if is_typed:
             self._prompt, self._loops, self._varies = command.prompt, frozenset(), False
+            self._times_loop = False
             self._depth = self.depths.get(self._line, 0)
         self._loops |= command.loops
         if command.varies & self._loops:
             self._varies = True
+        self._times_loop |= command.times_loop
+        if self._times_loop:
+            command = replace(command, times_loop=True)
         if command.ssh and self._varies:
             command = replace(command, **_UNCLEAR, far_end=True)
         if command.typed:
@@ -644,7 +650,7 @@ class SshSequence:
     def _close(self) -> None:
         block = self._block
         is_listing = block.listed >= LISTING and not self.found
-        if is_listing or 2 <= block.listed <= block.results:
+        if is_listing or 2 <= block.listed <= block.results or block.is_timed_list:
             block.cipher, block.foreign = None, True
         if block.titled and block.bare_rates > 1:
             block.command = replace(block.command, **_UNCLEAR)
