@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import orjson
 from django.conf import settings
 from django.db.backends.utils import CursorWrapper
 
@@ -18,6 +19,7 @@ from results.analytics.tables import (
     CPU_BOUND_INDEX,
     ENVIRONMENTS,
     INDEX_OF_PROFILE,
+    LEVEL,
     OF_RUNS,
     RESULT,
     RUN,
@@ -123,7 +125,8 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
         for table in (INDEX_OF_PROFILE, CPU_BOUND_INDEX):
             delete(duck, table.name, "profile", profiles)
         insert(duck, cursor, INDEX_OF_PROFILE, profiles)
-        add_indices(duck, cursor, profiles=profiles)
+        levels = duck.execute(f"SELECT {LEVEL.names} FROM level").fetchall()  # noqa: S608 - constants
+        add_indices(duck, cursor, levels, profiles)
     if known:
         _delete_of_runs(duck, known - _known(duck, known))
         duck.execute("DELETE FROM environment WHERE id NOT IN (SELECT environment FROM run)")
@@ -169,11 +172,9 @@ def _insert_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None
 
 def _insert_of_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None:
     """Insert the results, levels and indices of these runs, and what is computed from them."""
-    for table in OF_RUNS:
-        rows = insert(duck, cursor, table, runs)
-        if table is RESULT:
-            add_sets(duck, rows)
-    add_indices(duck, cursor, runs=runs)
+    received = {table.name: insert(duck, cursor, table, runs) for table in OF_RUNS}
+    add_sets(duck, received[RESULT.name])
+    add_indices(duck, cursor, zip(*map(orjson.loads, received[LEVEL.name]), strict=True))
 
 
 def _delete_of_runs(duck: Duck, runs: Collection[int]) -> None:

@@ -6,6 +6,7 @@ logarithms differ from Python's in the last bit.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import duckdb
 import orjson
@@ -15,11 +16,6 @@ from analysis.profiles.baselines import FAMILIES
 from analysis.profiles.speed_index import speed_index
 from results.analytics.tables import CPU_BOUND_INDEX, as_received
 
-_LEVELS = """
-SELECT run, tool, family, cpu_bound_level FROM level WHERE cpu_bound_level IS NOT NULL
-"""
-_OF_THESE = f"{_LEVELS} AND run IN (SELECT unnest(?::INTEGER[]))"
-
 Row = tuple[int, int, str, float]
 """Run, profile, tool and index."""
 
@@ -27,21 +23,21 @@ Row = tuple[int, int, str, float]
 def add_indices(
     duck: duckdb.DuckDBPyConnection,
     cursor: CursorWrapper,
-    runs: Sequence[int] | None = None,
+    levels: Iterable[Sequence[Any]],
     profiles: Sequence[int] | None = None,
 ) -> None:
-    """Compute and insert the indices of these runs, under these profiles; None: of all."""
+    """Compute and insert the indices of these rows of `LEVEL`, under these profiles (None: all)."""
     cursor.execute("SELECT id, levels::text FROM runs_referenceprofile")
     wanted = [
         (profile, orjson.loads(reference))
         for profile, reference in cursor.fetchall()
         if profiles is None or profile in profiles
     ]
-    levels: defaultdict[tuple[int, str], dict[str, float]] = defaultdict(dict)
-    found = duck.execute(_LEVELS) if runs is None else duck.execute(_OF_THESE, [list(runs)])
-    for run, tool, family, level in found.fetchall():
-        levels[run, tool][family] = level
-    rows = list(_indices(levels.items(), wanted))
+    of_runs: defaultdict[tuple[int, str], dict[str, float]] = defaultdict(dict)
+    for run, tool, family, _, bound in levels:
+        if bound is not None:
+            of_runs[run, tool][family] = bound
+    rows = list(_indices(of_runs.items(), wanted))
     if rows:
         duck.execute(CPU_BOUND_INDEX.insert, as_received(rows))
 
