@@ -6,7 +6,9 @@ comes out with the bits that went in.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
+import duckdb
 import orjson
 
 from results.analytics.quality_flags import DOUBTS
@@ -64,10 +66,10 @@ class Table:
         )
         return f"SELECT {columns}"
 
-    @property
-    def insert(self) -> str:
-        """DuckDB: those rows stored."""
-        return self.insert_from(self.received)
+    @cached_property
+    def insert(self) -> duckdb.Statement:
+        """DuckDB: those rows stored. Parsed once: for a few rows that is a third of the time."""
+        return duckdb.extract_statements(self.insert_from(self.received))[0]
 
     def insert_from(self, rows: str) -> str:
         """DuckDB: these rows of `names`, and what is made of them."""
