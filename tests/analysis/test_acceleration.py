@@ -162,6 +162,19 @@ def test_speed_alone_proves_it_where_software_could_not_reach_it() -> None:
     assert "3.8 times what software AES reaches on a machine of this speed (375 MB/s" in (
         found.evidence
     )
+    fast = [one._replace(median=one.median * 4) for one in BASELINES]
+    found = acceleration_verdict([*fast, openssl("aes-128-cbc", 4 * 1418)])
+    assert "3.8 times what software AES reaches on a machine of this speed (1,500 MB/s" in (
+        found.evidence
+    )
+
+
+@pytest.mark.parametrize(("masked", "verdict"), ((200, "hardware"), (200.1, "unknown")))
+def test_a_factor_of_one_and_a_half_is_the_least_that_proves_it(
+    masked: float, verdict: str
+) -> None:
+    run = [openssl("aes-128-cbc", 300), openssl("aes-128-cbc", masked, "masked")]
+    assert acceleration_verdict(run).verdict == verdict
 
 
 def test_ssh_speed_is_judged_where_openssl_was_not_measured() -> None:

@@ -54,7 +54,7 @@ def test_a_report_is_read_with_its_board() -> None:
     part = understood(report([SLOW], "Executing benchmark twice on cluster 0 (Cortex-A55)"))
     section = part.sections[0]
     assert part.format == "sbc-bench"
-    assert section.host == "Acme Board 2"
+    assert (section.host, section.label) == ("Acme Board 2", None)
     assert section.started_at == "2023-12-01T15:46:41Z"
     assert section.environment == {
         "cpu": {

@@ -177,7 +177,7 @@ class _Line:
         started = [word.strip("\"'`()") for word in outer.split() + before.split()][-12:]
         elsewhere = _elsewhere(started)
         setting = (*_setting([*started, program], words), *self._comment())
-        exported = " ".join(part for part in self._parts(call.start()) if "export " in part)
+        exported = " ".join(self._exported(call.start()))
         return Command(
             evp=evp,
             ciphers=_ciphers(words),
@@ -229,11 +229,11 @@ class _Line:
         end = min([*ends[:1], *([separator.start()] if separator else [])], default=None)
         return self.body[call.end() : end]
 
-    def _parts(self, end: int | None = None) -> Iterator[str]:
-        """The commands of a line, as far as there."""
-        cuts = [*(cut for cut in self.cuts if end is None or cut <= end), end or len(self.body)]
-        for start, after in pairwise(cuts):
-            yield _SEPARATOR.sub("", self.body[start:after])
+    def _exported(self, end: int) -> Iterator[str]:
+        """The commands of a line, as far as there, that set variables for those behind them."""
+        for start, after in pairwise([*(cut for cut in self.cuts if cut <= end), end]):
+            if "export " in self.body[start:after]:
+                yield self.body[start:after]
 
     def _others(self) -> Iterator[str]:
         """The other commands of a line, but for those that read what openssl prints."""

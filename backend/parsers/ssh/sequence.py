@@ -57,7 +57,7 @@ MOST_PLACES = 1_000
 
 _STATES_RATE = re.compile(r"\d ?" + UNIT, re.I)
 _NUMBER_OF_RATE = re.compile(r"\d ?" + UNIT + r"|(?<![\w.,-])\d+[.,]\d+(?![\w.,])", re.I)
-_ONE_WORD = re.compile(r"\s*[\w@.+-]{1,80}\s*")
+_ONE_WORD = re.compile(r"\s*[\w@.-]{1,80}\s*")
 
 
 class Found(NamedTuple):
@@ -552,7 +552,7 @@ class SshSequence:
         block = Block(self._line, command, command.cipher, command.mac)
         block.foreign = unknown
         block.compression = command.compression
-        if pending and same and earlier.command is not command:
+        if pending and same:
             block.cipher, block.attempt = earlier.cipher, earlier.attempt
             block.mac = block.mac or earlier.mac
             block.compression |= earlier.compression
