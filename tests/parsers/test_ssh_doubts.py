@@ -366,7 +366,7 @@ def test_rows_are_tries_or_machines_only_if_their_titles_are(
     part = read(f"| {corner} | aes128-ctr | 3des-cbc |\n|---|---|---|\n{lines}")
     assert len(figures(part)) == count
     assert len(part.sections) == (2 if corner == "host" and count else bool(count))
-    assert codes(part) == ([] if count else ["columns_unclear"])
+    assert codes(part) == (["columns_unclear"] if "OpenSSH 9.6" in rows else [])
 
 
 @pytest.mark.parametrize(
