@@ -37,3 +37,10 @@ def speed(figure: Figure) -> float:
 def codes(part: Part) -> list[str]:
     """The codes of the remarks."""
     return sorted(remark.code for remark in part.remarks)
+
+
+def refused(text: str) -> list[str]:
+    """The codes of the remarks on a text that has no figure."""
+    part = read(text)
+    assert figures(part) == []
+    return codes(part)

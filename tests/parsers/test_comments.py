@@ -25,8 +25,7 @@ def test_commands_that_differ_are_no_tries_whatever_the_prompt(prompt: str) -> N
 
 
 def test_comments_behind_a_command_tell_its_results_apart() -> None:
-    part = read(lines(f"$ {SENT}  # wifi", SLOW, f"$ {SENT}  # cable", FAST))
-    assert rates(part) == FIRST
+    assert rates(read(lines(f"$ {SENT}  # wifi", SLOW, f"$ {SENT}  # cable", FAST))) == FIRST
     counted = read(lines(f"$ {SENT}  # run 1", SLOW, f"$ {SENT}  # run 2", FAST))
     assert len(rates(counted)) == 2
 

@@ -3,7 +3,7 @@
 import pytest
 
 from parsers.ssh.dd_lines import amount_of, summaries
-from tests.parsers.ssh_reading import codes, figures, rates, read
+from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 SUMMARIES = (
     "104857600 bytes (105 MB) copied, 0.34 s, 308 MB/s",
@@ -48,15 +48,11 @@ def test_other_bytes_and_seconds_are_no_summary(line: str) -> None:
 
 
 def test_a_summary_that_contradicts_itself_is_damaged() -> None:
-    part = read("aes128-ctr\n104857600 bytes (105 MB) copied, 3.4 s, 308 MB/s")
-    assert figures(part) == []
-    assert codes(part) == ["damaged"]
+    assert refused("aes128-ctr\n104857600 bytes (105 MB) copied, 3.4 s, 308 MB/s") == ["damaged"]
 
 
 def test_a_summary_that_breaks_off_is_damaged() -> None:
-    part = read("aes128-ctr\n104857600 bytes (105 MB) copied, 3.4")
-    assert figures(part) == []
-    assert codes(part) == ["damaged"]
+    assert refused("aes128-ctr\n104857600 bytes (105 MB) copied, 3.4") == ["damaged"]
 
 
 def test_without_a_cipher_there_is_a_remark_and_no_figure() -> None:
@@ -124,9 +120,9 @@ def test_few_bytes_are_implausible() -> None:
 
 
 def test_a_listing_of_ciphers_is_no_heading() -> None:
-    part = read(f"$ ssh -Q cipher\n3des-cbc\naes128-ctr\n$ dd bs=1M | ssh nas cat\n{SUMMARIES[0]}")
-    assert figures(part) == []
-    assert codes(part) == ["no_cipher"]
+    assert refused(
+        f"$ ssh -Q cipher\n3des-cbc\naes128-ctr\n$ dd bs=1M | ssh nas cat\n{SUMMARIES[0]}"
+    ) == ["no_cipher"]
 
 
 def test_the_log_of_ssh_names_the_cipher() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.parsers.ssh_reading import codes, figures, rates, read
+from tests.parsers.ssh_reading import figures, rates, read, refused
 
 
 def test_the_unit_may_stand_in_the_title() -> None:
@@ -69,9 +69,7 @@ def test_key_sizes_and_times_are_no_rates() -> None:
 
 
 def test_a_row_that_does_not_fit_its_titles_is_left_out() -> None:
-    part = read("cipher      try 1  try 2 (MB/s)\naes128-ctr  104.1\n")
-    assert figures(part) == []
-    assert codes(part) == ["damaged"]
+    assert refused("cipher      try 1  try 2 (MB/s)\naes128-ctr  104.1\n") == ["damaged"]
 
 
 def test_an_empty_cell_is_no_figure() -> None:
@@ -93,8 +91,7 @@ def test_an_empty_cell_is_no_figure() -> None:
     ),
 )
 def test_titles_set_apart_by_one_space_are_columns(titles: str, row: str, rate: int) -> None:
-    part = read(f"{titles}\naes128-ctr {row}\n")
-    assert rates(part) == [("aes128-ctr", rate)]
+    assert rates(read(f"{titles}\naes128-ctr {row}\n")) == [("aes128-ctr", rate)]
 
 
 def test_tries_set_apart_by_one_space_are_tries() -> None:
@@ -115,9 +112,7 @@ def test_tries_set_apart_by_one_space_are_tries() -> None:
     ),
 )
 def test_titles_that_do_not_fit_the_numbers_leave_them_unclear(titles: str) -> None:
-    part = read(f"{titles}\naes128-ctr 104 99.5\n")
-    assert figures(part) == []
-    assert codes(part) == ["columns_unclear"]
+    assert refused(f"{titles}\naes128-ctr 104 99.5\n") == ["columns_unclear"]
 
 
 def test_a_caption_of_the_unit_alone_leaves_tries_tries() -> None:
