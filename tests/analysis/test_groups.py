@@ -67,6 +67,23 @@ def test_versions_sort_as_versions_and_the_unknown_last() -> None:
     ]
 
 
+def test_a_group_says_what_it_is_made_of() -> None:
+    votes = (
+        *(Vote("x", "X", 1, "a", 3.0, "import", 1.2), Vote("x", "x", 2, "a", 5.0, "agent", 1.1)),
+        *(Vote("x", "x", 3, "b", 4.0, "agent"), Vote("x", "x", 3, "a", 7.0, "agent", 1.5)),
+    )
+    comparison = compared(*votes, metric="normalised")
+    (group,) = comparison.groups
+    assert (group.label, group.hosts, group.sources) == ("X", 1, ("agent", "import"))
+    assert {cipher: (one.median, one.n) for cipher, one in group.values.items()} == {
+        "a": (5.0, 3),
+        "b": (4.0, 1),
+    }
+    assert group.uncertainty == {"a": 1.2}
+    assert (comparison.unit, comparison.profile, comparison.ciphers) == ("B/s", "2015", ("a", "b"))
+    assert compared(*votes).profile is None
+
+
 def test_machines_without_a_baseline_are_counted_once_each() -> None:
     comparison = compared(
         vote("x", 1, "a", None),
@@ -82,3 +99,5 @@ def test_machines_without_a_baseline_are_counted_once_each() -> None:
 def test_a_machine_of_which_one_run_lacks_the_baseline_is_not_excluded() -> None:
     comparison = compared(vote("x", 1, "a", None), vote("x", 1, "b", 3.0), metric="vs_3des")
     assert comparison.excluded == {"no_baseline": 0}
+    other = compared(vote("x", 1, "a", None), vote("x", 2, "a", 3.0), metric="cpu_seconds_per_gb")
+    assert other.excluded == {"no_baseline": 0}
