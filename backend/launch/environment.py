@@ -86,7 +86,8 @@ def _stamp(requirements: str) -> Path:
 
 
 def _digest(requirements: str) -> str:
-    content = b"".join((paths.PROJECT / name).read_bytes() for name in {RUN, requirements})
+    names = dict.fromkeys((RUN, requirements))  # in one order in every process
+    content = b"".join((paths.PROJECT / name).read_bytes() for name in names)
     return hashlib.sha256(content).hexdigest()
 
 

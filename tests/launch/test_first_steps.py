@@ -178,6 +178,19 @@ def test_a_changed_requirement_makes_the_environment_unready(other_project: Path
     assert not environment.is_ready(environment.RUN)
 
 
+def test_a_filled_environment_is_known_again_by_every_later_start() -> None:
+    """A set has another order in each process."""
+    program = "from launch import environment as e; print(e._digest(e.TEST))"
+    kept = {**os.environ, "PYTHONPATH": str(PROJECT / "backend")}
+    digests = [
+        subprocess.check_output(
+            [sys.executable, "-c", program], env={**kept, "PYTHONHASHSEED": seed}
+        )
+        for seed in "0123456"
+    ]
+    assert len(set(digests)) == 1
+
+
 def test_an_incomplete_copy_is_one_sentence(other_project: Path) -> None:
     with pytest.raises(Problem, match=r"manage\.py is missing in .*: this copy"):
         preconditions.check_files()
