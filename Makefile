@@ -15,10 +15,10 @@ run: ## Start the site on PORT (8000), measure this machine once (MEASURE=0: not
 check: ## Within a minute: lint, types, tests of pure packages and of what changed
 	$(LAUNCH) check
 
-test: ## Everything: lint, types, Python, agent, browser and frontend tests
+test: ## Everything on one Python: lint, types, Python, agent, browser and frontend tests
 	$(LAUNCH) test
 
-compat: ## The tests that depend on the Python, on the one that PYTHON= names
+compat: ## What depends on the Python, on the oldest and the newest here (PYTHON=: on that one)
 	$(LAUNCH) compat
 
 bench: ## Speed against floors of this machine; BENCH_SIZE=0.5m|4.8m|20m, BENCH_ONLY=4,5

@@ -43,7 +43,7 @@ def _outside(target: str) -> int:
     """In whatever Python: check, make the environment, go on in it."""
     if target in OWN_FOLDERS:
         os.environ["CIPHERMARK_DATA_DIR"] = str(paths.PROJECT / ".data" / _folder(target))
-    if target == "compat":
+    if _names_a_python(target):
         os.environ["CIPHERMARK_VENV"] = str(paths.data_dir() / "venv")
     preconditions.check_files()
     preconditions.check_folders()
@@ -64,9 +64,14 @@ def _outside(target: str) -> int:
 
 def _folder(target: str) -> str:
     """The data folder of a target that does not use that of `make run`."""
-    if target == "compat":
+    if _names_a_python(target):
         return f"compat-{platform.python_version()}"
-    return "bench" if target in BENCHES else target
+    return {"compat": "test", "lighthouse": "bench"}.get(target, target)
+
+
+def _names_a_python(target: str) -> bool:
+    """Whether it is `make compat PYTHON=...`, and this is that Python."""
+    return target == "compat" and bool(os.environ.get("PYTHON"))
 
 
 def _go_inside(target: str, inherited: dict[str, str]) -> NoReturn:
@@ -113,9 +118,9 @@ def _check() -> int:
 
 
 def _compat() -> int:
-    from launch.checks import run_compatibility
+    from launch.checks import run_compatibility, run_on_this_python
 
-    return run_compatibility()
+    return run_on_this_python() if _names_a_python("compat") else run_compatibility()
 
 
 def _bench() -> int:

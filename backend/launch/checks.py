@@ -71,7 +71,6 @@ PYTHON_DEPENDENT_TESTS = (
     "tests/launch/test_make_run.py::test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c"
     "_end_it_with_its_data_kept",
     "tests/test_patterns.py",
-    FUZZING,
     f"--ignore={CPU_SECONDS}",  # no Python changes what ssh costs
     f"--ignore={PARSING_COST}",  # beside other tests it would measure those
     "--ignore=tests/agent/test_pythons.py",  # starts the agent in each Python itself
@@ -117,7 +116,16 @@ def run_all() -> int:
 
 
 def run_compatibility() -> int:
-    """Of everything what depends on the Python, on the one that runs this."""
+    """What depends on the Python, on the oldest and the newest of the machine."""
+    with _own_folder("compat"):
+        pythons = interpreters.extremes()
+        told = interpreters.in_words(pythons)
+        say(told)
+        return run_checks(list(map(_compatibility, pythons)), _with_sshd(), told)
+
+
+def run_on_this_python() -> int:
+    """What depends on the Python, on the one that runs this."""
     with _own_folder("compat"):
         check = _pytest(f"Python {platform.python_version()}", *PYTHON_DEPENDENT_TESTS)
         return run_checks([check], _with_sshd())
@@ -137,14 +145,11 @@ def _own_folder(target: str) -> Iterator[None]:
 
 def _run_everything() -> int:
     environment = _set_up()
-    pythons = interpreters.extremes()
-    told = interpreters.in_words(pythons)
-    say(told)
     # What needs neither database nor display takes the lane that is free first.
     slow = [replace(one, beside=_log(one.name)) for one in (*_audits(), *_types())]
-    beside = [*_tests_beside(), *map(_compatibility, pythons), *slow]
+    beside = [*_tests_beside(), *slow]
     checks = (beside, _lint(), _python_tests(), _frontend_checks(environment), _measurements())
-    return run_checks([one for some in checks for one in some], environment, told)
+    return run_checks([one for some in checks for one in some], environment)
 
 
 def run_lint() -> int:
@@ -261,11 +266,11 @@ def _tests_beside() -> list[Check]:
 
 
 def _compatibility(python: interpreters.Interpreter) -> Check:
-    """The whole of `make compat` in that Python: an environment of its own, then the tests."""
+    """In that Python: an environment of its own, then the tests."""
     name = f"Python {python}"
     report = paths.PROJECT / ".data" / f"compat-{python}" / "reports" / _report_name(name)
-    bootstrap = paths.BACKEND / "launch" / "bootstrap.py"
-    return Check(name, (python.path, bootstrap, "compat"), report=report, beside=_log(name))
+    command = ("make", "compat", f"PYTHON={python.path}")
+    return Check(name, command, report=report, beside=_log(name))
 
 
 def _measurements() -> list[Check]:

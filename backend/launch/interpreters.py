@@ -42,10 +42,10 @@ def in_words(others: list[Interpreter]) -> str:
     own = _probed(paths.venv_python())
     if others:
         versions = " and ".join(map(str, others))
-        return f"Python {own} for everything; {versions} for the tests that depend on the Python."
+        return f"Python {versions}, besides {own} of `make test`."
     return (
-        f"Python {own} alone: no other from {IN_WORDS} with the venv module is on PATH, in the "
-        "usual folders or in pyenv's (PYTHONS='/path/to/python3.13 ...' names others)."
+        f"No Python besides {own} of `make test`: no other from {IN_WORDS} with the venv module is "
+        "on PATH, in the usual folders or in pyenv's (PYTHONS='/path/to/python3.13 ...' names one)."
     )
 
 

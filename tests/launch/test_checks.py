@@ -1,5 +1,7 @@
 """`make test`'s own work: every part runs, one table, a plain last line, an honest exit code."""
 
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -12,7 +14,7 @@ from launch import bench, checks
 from launch.checks import Check
 from launch.console import Problem
 from launch.interpreters import Interpreter
-from tests.launch.tools import PROJECT
+from tests.launch.tools import PROJECT, MakeProgram
 
 
 def check(name: str, program: str) -> Check:
@@ -101,10 +103,10 @@ def test_other_pythons_repeat_what_depends_on_them_in_environments_of_their_own(
     python = Interpreter((3, 11, 2), Path("/somewhere/python3.11"))
     lane = checks._compatibility(python)
     assert lane.name == "Python 3.11.2"
-    assert lane.command == (python.path, PROJECT / "backend" / "launch" / "bootstrap.py", "compat")
+    assert lane.command == ("make", "compat", "PYTHON=/somewhere/python3.11")
     assert lane.beside
     repeated = " ".join(checks.PYTHON_DEPENDENT_TESTS)
-    for part in ("analysis", "documents", "parsers", "agent", "end_to_end", "launch", "fuzz"):
+    for part in ("analysis", "documents", "parsers", "agent", "end_to_end", "launch"):
         assert f"tests/{part}" in repeated
     for name in checks.PYTHON_DEPENDENT_TESTS:
         assert (PROJECT / name.removeprefix("--ignore=").split("::")[0]).exists(), name
@@ -166,10 +168,25 @@ def test_make_alone_lists_the_targets() -> None:
         assert f"make {target} " in listed.stdout
 
 
-def test_ci_runs_make_test_and_nothing_else() -> None:
-    lines = (PROJECT / ".ci" / "run").read_text().splitlines()
-    assert lines[:2] == ["#!/usr/bin/env bash", "set -euo pipefail"]
-    assert lines[3:] == ["make test"]
+@pytest.mark.parametrize(
+    ("failing", "code", "last"),
+    (
+        ("", 0, ["make compat"]),
+        ("test", 1, ["=== make test failed ===", "part  result", "make test"]),
+        ("compat", 1, ["=== make compat failed ===", "part  result", "make compat"]),
+    ),
+)
+def test_ci_runs_all_parts_and_ends_with_what_failed(
+    programs: MakeProgram, failing: str, code: int, last: list[str]
+) -> None:
+    for name in ("awk", "bash", "mktemp", "rm", "tail", "tee"):
+        programs(name, f'exec {shutil.which(name, path=os.defpath)} "$@"')
+    programs("make", f'echo first; echo "part  result"; echo "make $1"; [ "$1" != "{failing}" ]')
+    done = subprocess.run([PROJECT / ".ci" / "run"], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("make ")][:2] == ["make test", "make compat"]
+    assert lines[-len(last) :] == last
 
 
 def test_an_absent_lighthouse_is_said_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""On which Pythons `make test` runs: the oldest and the newest of the machine, said in words."""
+"""On which Pythons `make compat` runs: the oldest and the newest of the machine, said in words."""
 
 import sys
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_the_oldest_and_the_newest_are_taken_wherever_they_are(
             path.rename(tmp_path / place / name)
     assert versions() == [OLD, "3.14.1"]
     told = interpreters.in_words(interpreters.extremes())
-    assert told.startswith(f"Python {OWN} for everything; {OLD} and 3.14.1 for the tests")
+    assert told == f"Python {OLD} and 3.14.1, besides {OWN} of `make test`."
 
 
 def test_what_does_not_suit_or_start_or_has_no_venv_is_not_taken(machine: MakeProgram) -> None:
@@ -66,7 +66,7 @@ def test_that_of_the_environment_is_not_tested_twice(machine: MakeProgram) -> No
 
 def test_one_python_alone_is_said(machine: MakeProgram) -> None:
     assert interpreters.in_words(interpreters.extremes()).startswith(
-        f"Python {OWN} alone: no other"
+        f"No Python besides {OWN} of `make test`"
     )
 
 
