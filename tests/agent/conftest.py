@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 
 from tests.agent.canned_server import Serve, Server
-from tests.agent.running import ONCE, TINY, Finished, RunAgent, agent_command, agent_environment
+from tests.agent.forked import Finished, Forks
+from tests.agent.running import (
+    AGENT,
+    ONCE,
+    TINY,
+    RunAgent,
+    agent_command,
+    agent_environment,
+    waiting_for_nothing,
+)
 
 
 @pytest.fixture(scope="session")
@@ -19,8 +28,16 @@ def sshd_option(sshd: str) -> tuple[str, str]:
     return ("--sshd", sshd)
 
 
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """What each run is a fork of."""
+    forks = Forks(AGENT)
+    yield forks
+    forks.close()
+
+
 @pytest.fixture
-def run_agent(tmp_path: Path) -> RunAgent:
+def run_agent(tmp_path: Path, forks: Forks) -> RunAgent:
     """Run the agent to its end with a home of its own."""
 
     def run(
@@ -29,11 +46,23 @@ def run_agent(tmp_path: Path) -> RunAgent:
         env: Mapping[str, str] | None = None,
         timeout: float = 300,
     ) -> Finished:
+        return forks.run(
+            waiting_for_nothing(arguments), before, agent_environment(tmp_path, env), timeout
+        )
+
+    return run
+
+
+@pytest.fixture
+def start_agent(tmp_path: Path) -> RunAgent:
+    """The same in a Python that starts with this environment."""
+
+    def run(*arguments: str, env: Mapping[str, str] | None = None) -> Finished:
         done = subprocess.run(
-            agent_command(arguments, before),
+            agent_command(arguments),
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=300,
             check=False,
             env=agent_environment(tmp_path, env),
         )
@@ -79,23 +108,17 @@ agent.pipeline_try, agent.steady_try = by_amount, sized
 
 @pytest.fixture(scope="session")
 def tiny_run(
-    tmp_path_factory: pytest.TempPathFactory, sshd_option: tuple[str, str]
+    tmp_path_factory: pytest.TempPathFactory, sshd_option: tuple[str, str], forks: Forks
 ) -> dict[str, Any]:
     """The document of one real run of two ssh and two openssl ciphers."""
     home = tmp_path_factory.mktemp("tiny")
     output = home / "run.json"
     names = "aes128-ctr,3des-cbc,aes-128-gcm,rc4"
     arguments = ("run", *sshd_option, *TINY, "--ciphers", names, "--output", str(output))
-    done = subprocess.run(
-        agent_command(arguments, ONCE + SIZED),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env=agent_environment(home),
-    )
-    assert done.returncode == 0, done.stderr
+    arguments = waiting_for_nothing(arguments)
+    done = forks.run(arguments, ONCE + SIZED, agent_environment(home), 300)
+    assert done.code == 0, done.err
     document: dict[str, Any] = json.loads(output.read_text())
-    document["said"] = done.stdout + done.stderr
+    document["said"] = done.out + done.err
     assert not list((home / "temporary").iterdir()), "the agent left files behind"
     return document

@@ -5,9 +5,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ingest.agent_archive import build_agent
+from tests.agent.forked import Finished
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = PROJECT / "agent" / "ciphermark_agent"
@@ -19,14 +19,6 @@ AGENT.write_bytes(build_agent(PACKAGE))
 TINY = ("--ciphers", "aes128-ctr,3des-cbc", "--tries", "1", "--seconds", "0.2")
 ONCE = "agent.MAX_REPEATS = 0\n"
 """Tests run beside each other: without this each of their tries is disturbed, and made thrice."""
-
-
-class Finished(NamedTuple):
-    """What a run of the agent left behind."""
-
-    code: int
-    out: str
-    err: str
 
 
 RunAgent = Callable[..., Finished]
@@ -42,10 +34,16 @@ def agent_environment(home: Path, extra: Mapping[str, str] | None = None) -> dic
     return {**kept, "HOME": str(home), "TMPDIR": str(temporary), **(extra or {})}
 
 
+def waiting_for_nothing(arguments: Sequence[str]) -> Sequence[str]:
+    """Tests run beside each other: a run that waits for quiet waits long."""
+    if arguments and arguments[0] == "run" and "--wait" not in arguments:
+        return [*arguments, "--wait", "0"]
+    return arguments
+
+
 def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
     """The command that runs the agent; `before` is code that changes its constants first."""
-    if arguments and arguments[0] == "run" and "--wait" not in arguments:
-        arguments = [*arguments, "--wait", "0"]  # for quiet: tests run beside each other
+    arguments = waiting_for_nothing(arguments)
     if not before:
         return [sys.executable, "-W", "error", str(AGENT), *arguments]
     code = (
@@ -75,7 +73,7 @@ print('+F:25:%s:' % name + ':'.join('%d.00' % (count * int(size)) for size in si
 
 def write_program(path: Path, code: str) -> str:
     """An executable Python program that stands in for another one."""
-    path.write_text(f"#!{sys.executable}\n{code}\n")
+    path.write_text(f"#!{sys.executable} -IS\n{code}\n")  # starts in half the time
     path.chmod(0o755)
     return str(path)
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ def test_a_cipher_without_a_number_is_skipped_and_the_others_kept(
     assert "no rate" in reasons(document)["rc4"]
 
 
-@pytest.mark.parametrize("rate", ("inf", "nan", "abc", "-5", "0.00", DIGITS))
+@pytest.mark.parametrize("rate", ("nan", "0.00", DIGITS))
 def test_a_table_whose_rate_is_no_number_is_no_result(
     rate: str, run_agent: RunAgent, tmp_path: Path
 ) -> None:
@@ -133,8 +134,10 @@ sys.exit({code})
 """
 
 
-@pytest.mark.parametrize("text", (DIGITS, "inf", "%s%n{0}", "\u00b2" * 3000, "a b:c\td", ""))
-@pytest.mark.parametrize("code", (0, 255))
+@pytest.mark.parametrize(
+    ("text", "code"),
+    ((DIGITS, 0), ("inf", 255), ("%s%n{0}", 0), ("\u00b2" * 3000, 255), ("a b:c\td", 0), ("", 255)),
+)
 def test_a_hostile_ssh_costs_ssh_alone(
     text: str, code: int, run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
 ) -> None:
@@ -176,9 +179,7 @@ def test_an_unforeseen_failure_of_a_try_costs_its_cipher_alone(
     assert reasons(document)["rc4"] == "unforeseen: RuntimeError: nobody thought of this"
 
 
-@pytest.mark.parametrize(
-    "name", ("pipeline_try", "steady_window", "parse_negotiated", "ssh_sample")
-)
+@pytest.mark.parametrize("name", ("steady_window", "ssh_sample"))
 def test_an_unforeseen_failure_of_an_ssh_try_costs_its_series_alone(
     name: str, run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
 ) -> None:
@@ -194,21 +195,33 @@ def test_an_unforeseen_failure_of_an_ssh_try_costs_its_series_alone(
     assert "unforeseen: RuntimeError" in reasons(document)["aes128-ctr"]
 
 
+FAILING = """
+def failing(*words, **options):
+    print("failing {0}", file=sys.stderr)
+    fail()
+agent.{0} = failing
+"""
+
+
 @pytest.mark.parametrize(
-    "name",
-    ("cpu_environment", "virtualization", "container", "memory_bytes", "os_environment",
-     "load_average", "wait_until_quiet", "machine_state", "conditions_of_run"),
+    "names",
+    (
+        ("cpu_environment", "virtualization", "container", "memory_bytes", "os_environment",
+         "load_average", "wait_until_quiet", "machine_state"),
+        ("conditions_of_run",),  # which is told the state of the machine
+    ),
 )  # fmt: skip
-def test_a_reading_that_fails_is_unknown_and_loses_no_figure(
-    name: str, run_agent: RunAgent, tmp_path: Path
+def test_readings_that_fail_are_unknown_and_lose_no_figure(
+    names: tuple[str, ...], run_agent: RunAgent, tmp_path: Path
 ) -> None:
     fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     done = run_agent(
         "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        before=f"{BROKEN}\nagent.{name} = fail",
+        before=BROKEN + "".join(FAILING.format(name) for name in names),
     )  # fmt: skip
     assert done.code == 0, done.err
     assert sound(done.out)["measurements"]
+    assert set(re.findall("^failing (.+)$", done.err, re.M)) == set(names)
 
 
 def test_no_number_that_json_does_not_have_is_ever_written(
@@ -304,13 +317,13 @@ def numbers(found: Any) -> list[float]:
     return [found] if isinstance(found, int | float) else []
 
 
-@pytest.mark.parametrize("name", [one for one in READERS if one != "parse_object"])
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS)
-def test_no_text_makes_a_reader_fail_or_say_what_is_no_number(name: str, text: str) -> None:
-    for number in numbers(READERS[name](text)):
-        assert math.isfinite(number)
-        assert abs(number) <= 2**60
+def test_no_text_makes_a_reader_fail_or_say_what_is_no_number(text: str) -> None:
+    for name in READERS.keys() - {"parse_object"}:
+        for number in numbers(READERS[name](text)):
+            assert math.isfinite(number), name
+            assert abs(number) <= 2**60, name
 
 
 def test_every_reader_of_text_is_among_them() -> None:

@@ -112,8 +112,7 @@ def ignore_hang_up() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-@pytest.mark.parametrize("progress", ("auto", "none"))
-@pytest.mark.parametrize("output", (False, True))
+@pytest.mark.parametrize(("progress", "output"), (("auto", False), ("none", True)))
 def test_a_terminal_that_hangs_up_loses_no_figure(
     tmp_path: Path, endless_words: list[str], progress: str, output: bool
 ) -> None:
@@ -191,8 +190,17 @@ def test_a_full_standard_output_hinders_no_upload(
     assert len(server.sent) == 1
 
 
-@pytest.mark.parametrize("closed", ("2>/dev/full", "2>&-", ">&-", "<&-", "<&- >&- 2>&-"))
-@pytest.mark.parametrize("progress", ("plain", "json"))
+@pytest.mark.parametrize(
+    ("closed", "progress"),
+    (
+        ("2>/dev/full", "plain"),
+        ("2>/dev/full", "json"),
+        ("2>&-", "json"),
+        (">&-", "plain"),
+        ("<&-", "json"),
+        ("<&- >&- 2>&-", "plain"),
+    ),
+)
 def test_messages_that_nobody_can_read_hinder_no_file(
     tmp_path: Path, run_words: list[str], closed: str, progress: str
 ) -> None:
