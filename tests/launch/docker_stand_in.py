@@ -28,6 +28,9 @@ UNKNOWN = 64
 LASTING = ("web", "worker", "beat")
 SECONDS_TO_STOP = 120
 
+NOTING = '"$@" & echo $! > "$0.part" && mv "$0.part" "$0.pid"; wait $!; echo $? > "$0.code"'
+"""Starts a command, notes its process's id, and its exit code once it has ended."""
+
 
 def folder() -> Path:
     """The site's."""
@@ -62,15 +65,22 @@ def migrate() -> int:
 
 
 def start(names: Sequence[str]) -> int:
-    """Start the services that do not run."""
-    for name in names:
-        if not is_running(name):
-            with (folder() / f"{name}.log").open("ab") as log:
-                process = subprocess.Popen(
-                    command(name), cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-                )
-            (folder() / f"{name}.pid").write_text(str(process.pid))
-    return 0
+    """Start the services that do not run; 1 when one does not start."""
+    return int(not all(is_running(name) or start_one(name) for name in names))
+
+
+def start_one(name: str) -> bool:
+    """Whether it starts."""
+    noted = folder() / name
+    with noted.with_suffix(".log").open("ab") as log:
+        subprocess.Popen(
+            ["sh", "-c", NOTING, noted, *command(name)],
+            cwd=PROJECT,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    return within(60, lambda: is_running(name))
 
 
 def stop(names: Sequence[str]) -> int:

@@ -1,7 +1,7 @@
 """The production shape, as far as it goes without a container engine.
 
-The compose file is read as compose reads it, and every command line in it is run as a process
-here, with production settings, against the embedded servers.
+The compose file is read as compose reads it; `test_documented_lines.py` runs every command line
+in it as a process, with production settings, against the embedded servers.
 """
 
 import os
@@ -10,8 +10,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import psutil
@@ -20,9 +18,8 @@ import redis
 
 from config.embedded import Services
 from config.embedded.redis_server import RedisServer
-from tests.launch.conftest import HOST
-from tests.launch.tools import PROJECT, free_port, within
-from tests.production_shape import command_of, dockerfile, services
+from tests.launch.tools import PROJECT, within
+from tests.production_shape import dockerfile, services
 
 SECRETS = ("CIPHERMARK_SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
 OURS = ("migrate", "web", "worker", "beat")
@@ -86,57 +83,9 @@ def test_the_image_gets_the_pinned_packages_and_neither_a_redis_nor_a_secret() -
     assert not re.search(r"(SECRET|PASSWORD|TOKEN)\w*=", dockerfile())
 
 
-@pytest.fixture(scope="module")
-def migrated(production: dict[str, str]) -> dict[str, str]:
-    """The migrate service has run."""
-    folder = Path(production["CIPHERMARK_DATA_DIR"])
-    folder.mkdir()
-    command = command_of("migrate", folder)
-    subprocess.run(command, cwd=PROJECT, env=production, check=True, timeout=300)
-    return production
-
-
 def ends_in_order(process: "subprocess.Popen[bytes]") -> bool:
     process.send_signal(signal.SIGTERM)
     return process.wait(timeout=90) == 0
-
-
-def status(url: str, headers: dict[str, str]) -> int:
-    request = urllib.request.Request(url, headers=headers)
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code
-    except OSError:
-        return 0
-
-
-def test_migrate_prepares_the_database_and_the_static_files(migrated: dict[str, str]) -> None:
-    assert (Path(migrated["CIPHERMARK_DATA_DIR"]) / "static" / "staticfiles.json").is_file()
-
-
-def test_web_worker_and_beat_serve_together(migrated: dict[str, str]) -> None:
-    folder, port = Path(migrated["CIPHERMARK_DATA_DIR"]), free_port()
-    command = [word.replace(":8000", f":{port}") for word in command_of("web", folder)]
-    commands = [command, command_of("worker", folder), command_of("beat", folder)]
-    running = [subprocess.Popen(each, cwd=PROJECT, env=migrated) for each in commands]
-    site, visitor = f"http://127.0.0.1:{port}", {"Host": HOST, "X-Forwarded-Proto": "https"}
-    try:
-        # By IP, over plain HTTP, as load balancers probe.
-        assert within(180, lambda: status(f"{site}/readyz", {}) == 200)
-        check = [sys.executable, "-m", "launch.healthcheck", f"{site}/healthz"]
-        assert subprocess.run(check, env=migrated, check=False).returncode == 0
-        assert status(f"{site}/accounts/login/", visitor) == 200
-        assert status(f"{site}/accounts/login/", {**visitor, "Host": "other.example"}) == 400
-        assert status(f"{site}/accounts/login/", {"X-Forwarded-Proto": "https"}) == 400
-        assert [process.poll() for process in running] == [None, None, None]
-        assert [ends_in_order(process) for process in running] == [True, True, True]
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
 
 
 def test_production_refuses_to_start_without_its_secret(production: dict[str, str]) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,8 +39,8 @@ def made() -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture
-def data_dir(made: Path) -> Iterator[Path]:
+@contextmanager
+def copied(made: Path) -> Iterator[Path]:
     """A copy of it: making a database anew takes longer than most of these tests."""
     with private_folder() as folder:
         subprocess.run(["cp", "-a", f"{made}/.", folder], check=True)
@@ -47,10 +48,25 @@ def data_dir(made: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def services(data_dir: Path) -> Iterator[Services]:
-    """This process uses the servers."""
-    yield start_services(data_dir)
-    release_services(data_dir)
+def data_dir(made: Path) -> Iterator[Path]:
+    """One for each test that starts or stops servers."""
+    with copied(made) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def running(made: Path) -> Iterator[Path]:
+    """One whose servers this process uses, for the tests that leave them running."""
+    with copied(made) as folder:
+        start_services(folder)
+        yield folder
+        release_services(folder)
+
+
+@pytest.fixture(scope="module")
+def services(running: Path) -> Services:
+    """Its servers."""
+    return start_services(running)
 
 
 def value_kept(database_url: str) -> int:
@@ -102,64 +118,50 @@ def test_what_was_stored_is_there_after_a_restart(data_dir: Path) -> None:
     release_services(data_dir)
 
 
-def test_a_second_process_uses_the_same_servers_and_the_last_one_stops_them(
+def kill(user: "subprocess.Popen[str]") -> None:
+    user.kill()
+    user.wait()
+
+
+def test_all_processes_use_the_same_servers_and_the_last_one_that_lives_stops_them(
     data_dir: Path, use_services: UseServices
 ) -> None:
     first = use_services(data_dir)
     server = Postgres(data_dir).process()
-    second = use_services(data_dir)
+    killed, last = use_services(data_dir), use_services(data_dir)
     assert Postgres(data_dir).process() == server
+    kill(killed)
     end(first)
     assert servers_of(data_dir) == BOTH
-    end(second)
+    end(last)
     assert servers_of(data_dir) == set()
 
 
 def test_a_fork_that_ends_leaves_the_servers_to_its_parent(
-    data_dir: Path, services: Services
+    running: Path, services: Services
 ) -> None:
     child = os.fork()
     if child == 0:
         try:
-            release_services(data_dir)
+            release_services(running)
         finally:
             os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    assert servers_of(data_dir) == BOTH
+    assert servers_of(running) == BOTH
 
 
-def test_a_killed_user_does_not_keep_the_servers_running(
-    data_dir: Path, use_services: UseServices
-) -> None:
-    killed, other = use_services(data_dir), use_services(data_dir)
-    killed.kill()
-    killed.wait()
-    end(other)
-    assert servers_of(data_dir) == set()
-
-
-def test_servers_left_by_a_killed_user_are_used_again_with_their_content(
+def test_servers_left_by_a_killed_user_are_used_again_or_can_be_stopped(
     data_dir: Path, use_services: UseServices
 ) -> None:
     user = use_services(data_dir)
     left = Postgres(data_dir).process()
-    user.kill()
-    user.wait()
+    kill(user)
     assert servers_of(data_dir) == BOTH
-    start_services(data_dir)
-    assert Postgres(data_dir).process() == left
-    release_services(data_dir)
-    assert servers_of(data_dir) == set()
-
-
-def test_servers_left_by_a_killed_user_can_be_stopped(
-    data_dir: Path, use_services: UseServices
-) -> None:
     user = use_services(data_dir)
+    assert Postgres(data_dir).process() == left
     stop_unused(data_dir)
     assert servers_of(data_dir) == BOTH  # they are in use
-    user.kill()
-    user.wait()
+    kill(user)
     stop_unused(data_dir)
     assert servers_of(data_dir) == set()
 
@@ -197,21 +199,18 @@ def test_a_stale_pid_file_with_the_number_of_another_process_is_not_a_server(
     release_services(data_dir)
 
 
-def test_a_stopped_but_living_server_is_waited_for(data_dir: Path, services: Services) -> None:
-    server = Postgres(data_dir).process()
+def test_a_stopped_but_living_server_is_waited_for(running: Path, services: Services) -> None:
+    server = Postgres(running).process()
     assert server is not None
     server.send_signal(signal.SIGSTOP)
     resume = subprocess.Popen(["sh", "-c", f"sleep 1; kill -CONT {server.pid}"])
-    start_services(data_dir)
+    start_services(running)
     resume.wait()
-    assert Postgres(data_dir).process() == server
+    assert Postgres(running).process() == server
 
 
-@pytest.mark.parametrize(
-    "name", ("long" * 40, "with blank, comma 'quote' and $dollar", "Größe"), ids=str.split
-)
-def test_any_folder_name_works(data_dir: Path, name: str) -> None:
-    folder = data_dir / name
+def test_any_folder_name_works(data_dir: Path) -> None:
+    folder = data_dir / ("long" * 40) / "with blank, comma 'quote' and $dollar" / "Größe"
     services = start_services(folder)
     with psycopg.connect(services.database_url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -243,13 +242,13 @@ def test_a_data_folder_that_cannot_be_made_is_one_sentence(data_dir: Path) -> No
         start_services(data_dir / "file" / "below")
 
 
-def test_redis_listens_on_no_port(data_dir: Path, services: Services) -> None:
+def test_redis_listens_on_no_port(running: Path, services: Services) -> None:
     listening = {
         connection.pid
         for connection in psutil.net_connections("inet")
         if connection.status == psutil.CONN_LISTEN
     }
-    server, database = RedisServer(data_dir).process(), Postgres(data_dir).process()
+    server, database = RedisServer(running).process(), Postgres(running).process()
     assert server is not None
     assert database is not None
     assert not listening & {server.pid, database.pid}
