@@ -30,11 +30,9 @@ PROJECT = Path(__file__).parent.parent
 REDIS_DATABASES = {
     "browser": 1,
     "profiles": 2,
-    "upload": 3,
-    "slow": 5,
+    "shared": 3,
     "bench": 6,
     "imports": 7,
-    "clones": 8,
 }
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 

@@ -5,26 +5,19 @@ import re
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
-import pytest
 
-from tests.live_site import READY_WITHIN, LiveSite, live_site
+from tests.live_site import READY_WITHIN, LiveSite
 from tests.sample_documents import run_document, ssh_measurement
 
 MACHINE = "5" * 64
 START = datetime(2026, 3, 1, 3, tzinfo=UTC)
 NAMES = ("clone-a", "clone-b")
 RATES = {"clone-a": 1e8, "clone-b": 3e8}
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[LiveSite]:
-    with live_site("clones") as running:
-        yield running
 
 
 def document(name: str, day: int) -> dict[str, Any]:
@@ -73,21 +66,22 @@ def at_once(site: LiveSite, token: str, days: Sequence[int]) -> list[dict[str, A
 
 
 def hosts(site: LiveSite) -> dict[str, dict[str, Any]]:
-    """The uploaded hosts by name."""
+    """The clones by name."""
     rows = site.get("/api/v1/hosts/?page_size=200")["results"]
-    return {row["name"]: row for row in rows if not row["published"]}
+    return {row["name"]: row for row in rows if row["name"] in NAMES}
 
 
 def medians(site: LiveSite) -> dict[str, float]:
     answer = site.get("/api/v1/comparison/?group_by=host&cipher=aes128-ctr&source=agent")
-    return {group["label"]: group["values"]["aes128-ctr"]["median"] for group in answer["groups"]}
+    medians = {group["label"]: group["values"]["aes128-ctr"] for group in answer["groups"]}
+    return {name: one["median"] for name, one in medians.items() if name in NAMES}
 
 
 def names_by_host(site: LiveSite) -> dict[int, set[str]]:
     found: dict[int, set[str]] = {}
     with psycopg.connect(site.environment["DATABASE_URL"]) as server:
         for host, name in server.execute(
-            "SELECT host_id, host_name FROM runs_run WHERE source = 'agent'"
+            "SELECT host_id, host_name FROM runs_run WHERE host_name LIKE 'clone-%'"
         ).fetchall():
             found.setdefault(host, set()).add(name)
     return found

@@ -7,7 +7,6 @@ import signal
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from typing import Any
 
 import psutil
@@ -15,14 +14,8 @@ import pytest
 
 from api.http.operations import KEPT_SECONDS
 from config.celery import NICENESS
-from tests.live_site import READY_WITHIN, LiveSite, live_site, wait_for_answer, web_server
+from tests.live_site import READY_WITHIN, LiveSite, wait_for_answer, web_server
 from tests.sample_documents import run_document, ssh_measurement
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[LiveSite]:
-    with live_site("upload") as running:
-        yield running
 
 
 def post(site: LiveSite, document: dict[str, Any], token: str, url: str = "") -> Any:

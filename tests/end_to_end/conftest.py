@@ -1,0 +1,13 @@
+"""The site that the tests share; those that end or measure it have one of their own."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.live_site import LiveSite, live_site
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[LiveSite]:
+    with live_site("shared") as running:
+        yield running
