@@ -60,8 +60,7 @@ def length(pixels: Pixels, y: float, ends: tuple[float, float], colour: Colour) 
 
 
 @pytest.mark.usefixtures("fleet")
-@pytest.mark.parametrize("dark", (False, True))
-@pytest.mark.parametrize("width", (390, 1280))
+@pytest.mark.parametrize(("width", "dark"), ((390, False), (1280, True)))
 def test_the_rows_scrolled_to_are_seen(open_page: OpenPage, width: int, dark: bool) -> None:
     page = open_page(MANY, width=width, dark=dark)
     bars = list(all_bars(json.loads(page.locator("#chart-view").text_content() or "")))
@@ -88,10 +87,15 @@ def test_the_rows_scrolled_to_are_seen(open_page: OpenPage, width: int, dark: bo
 
 
 @pytest.mark.usefixtures("fleet")
-@pytest.mark.parametrize("width", (390, 1280))
 @pytest.mark.parametrize(
-    "view",
-    ("", "&scale=log", "&chart=box", "&chart=box&scale=log", "#chart-view=x:0:1.2e9"),
+    ("view", "width"),
+    (
+        ("", 390),
+        ("&scale=log", 1280),
+        ("&chart=box", 1280),
+        ("&chart=box&scale=log", 390),
+        ("#chart-view=x:0:1.2e9", 1280),
+    ),
     ids=("bars", "bars-log", "box", "box-log", "zoomed"),
 )
 def test_the_value_axis_stays_while_rows_are_scrolled(

@@ -100,8 +100,7 @@ def test_a_value_stands_at_its_bar_in_both_pictures(open_page: OpenPage, kind: s
 
 
 @pytest.mark.usefixtures("scattered")
-@pytest.mark.parametrize("dark", (False, True))
-@pytest.mark.parametrize("width", (390, 1280))
+@pytest.mark.parametrize(("width", "dark"), ((390, True), (1280, False)))
 def test_a_value_stands_at_its_bar_on_the_screen(
     open_page: OpenPage, width: int, dark: bool
 ) -> None:
