@@ -54,7 +54,7 @@ MEASUREMENTS = (CPU_SECONDS, "tests/end_to_end/test_many_imports.py", PARSING_CO
 """What ssh and parsing cost, answers within a tenth of a second: nothing else may run meanwhile."""
 
 FUZZING = "tests/fuzz/test_texts.py"
-"""Random texts through the parsers, for 15 s: `make fuzz` takes ten minutes."""
+"""Random texts through the parsers, for 5 s: `make fuzz` takes ten minutes."""
 
 SSH_TESTS = (
     "tests/agent/test_channels.py",
