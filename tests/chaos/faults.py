@@ -18,7 +18,6 @@ from tests.chaos.truth import QUESTION
 
 PARTS = ("web", "worker", "beat", "redis", "postgres")
 
-KILLS = 3
 PART = "part-*"
 """Folders of snapshots that are being written."""
 
@@ -40,6 +39,8 @@ class Rehearsal:
     site: Site
     proxy: CuttingProxy
     pause_seconds: float
+    kills: int
+    """Of the processes that write or follow a copy, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,8 @@ def _redis_flushed(at: Rehearsal) -> None:
 
 def _killed_while_following(at: Rehearsal) -> None:
     """Each question has a process bring its copy up to date, beside uploads always."""
-    dice = random.Random(KILLS)
-    for _ in range(KILLS):
+    dice = random.Random(at.kills)
+    for _ in range(at.kills):
         asking = threading.Thread(target=_ask, args=(at.site.url + QUESTION,))
         asking.start()
         time.sleep(dice.uniform(0, 0.06))
@@ -139,7 +140,7 @@ def _ask(address: str) -> None:
 def _killed_while_writing(at: Rehearsal) -> None:
     """A snapshot is killed when its folder appears; the next one is written whole."""
     folder = at.site.folder / "analytics"
-    for _ in range(KILLS):
+    for _ in range(at.kills):
         writing = at.site.start("manage.py", "analytics", "--snapshot")
         before = set(folder.glob(PART))
         while writing.poll() is None and set(folder.glob(PART)) <= before:
@@ -154,7 +155,7 @@ def _snapshot_task_killed(at: Rehearsal) -> None:
     """The worker's snapshot, at some moment of its start or work."""
     at.site.program("-c", SEND_TASK)
     wait_until(lambda: bool(_snapshots(at)), at.pause_seconds + 30, "no snapshot is written")
-    time.sleep(random.Random(KILLS).uniform(0.5, 2))
+    time.sleep(random.Random(at.kills).uniform(0.5, 2))
     for process in _snapshots(at):
         with contextlib.suppress(psutil.Error):
             process.kill()

@@ -43,6 +43,8 @@ class Plan:
     faults: Sequence[Fault]
     sampled: int
     """Answers compared with the truth after each fault."""
+    kills: int = 3
+    """Of processes that write or follow a copy, for the faults that do so."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def _upload_under_faults(
     names = [*(fault.name for fault in plan.faults), SPOOL_FAULT]
     dice, chosen, done = random.Random(plan.seed), Edits(site, plan.seed), list[During]()
     with CuttingProxy(site.port, plan.seed) as proxy, _clients(proxy, token, plan) as clients:
-        at = Rehearsal(site, proxy, plan.pause_seconds)
+        at = Rehearsal(site, proxy, plan.pause_seconds, plan.kills)
         editor = Editor(site, proxy.port)
         for number, name in enumerate(names):
             own, share = everything[number :: len(names)], Share()
