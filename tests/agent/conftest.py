@@ -115,8 +115,8 @@ def tiny_run(
     output = home / "run.json"
     names = "aes128-ctr,3des-cbc,aes-128-gcm,rc4"
     arguments = ("run", *sshd_option, *TINY, "--ciphers", names, "--output", str(output))
-    arguments = waiting_for_nothing(arguments)
-    done = forks.run(arguments, ONCE + SIZED, agent_environment(home), 300)
+    words = waiting_for_nothing(arguments)
+    done = forks.run(words, ONCE + SIZED, agent_environment(home), 300)
     assert done.code == 0, done.err
     document: dict[str, Any] = json.loads(output.read_text())
     document["said"] = done.out + done.err
