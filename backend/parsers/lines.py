@@ -13,7 +13,7 @@ BREAKS_LIMIT = 50_000
 
 QUOTE = re.compile(r"(?:[ \t]{0,4}[>|])+(?![ \t]{0,4}[>|])[ \t]?(?=\S)|(?:[ \t]{0,4}>)+[ \t]?")
 """Marks of quotation; behind the last one, code keeps the blanks it was indented with."""
-FENCE = re.compile(r"^[ \t>]*(?:```|~~~)[\w+-]*[ \t]*$")
+FENCE = re.compile(r"^[ \t>]*(?:(?:```|~~~)[\w+-]*|=~=~[=~]* PuTTY log [\d.: ]+[=~]+)[ \t]*$")
 CONTROLS = re.compile(r"(?:\^[?-\]_]|[\x00-\x20\x7f])+")
 """Nothing but keys that were pressed (`^C`), as a terminal shows them or as they are."""
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")

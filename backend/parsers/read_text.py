@@ -10,11 +10,24 @@ from parsers.lines import Line, numbered_lines
 from parsers.openssl.speed import read_openssl_speed
 from parsers.sbc_bench.reports import is_report, read_sbc_bench
 from parsers.ssh.text import read_ssh_text
-from parsers.types import Format, ParserFailure, Part, Reading, Remark, Section, Unrecognised
+from parsers.types import (
+    Figure,
+    Format,
+    ParserFailure,
+    Part,
+    Reading,
+    Remark,
+    Section,
+    Unrecognised,
+)
 
 Unit = Literal["MB", "MiB"]
 
 _NO_RESULT = "Commands, names and settings, but no result of a cipher"
+
+_TARGET_ASSUMED = (
+    "Nothing says to which machine the connection was: taken to be the same one (loopback)"
+)
 
 SHOWN_CHARACTERS = 500
 """Of an unrecognised line: enough to know it again."""
@@ -73,6 +86,10 @@ def _sections(parts: Iterable[Part]) -> Iterator[Section]:
     return (section for part in parts for section in part.sections if section.figures)
 
 
+def _figures(parts: Iterable[Part]) -> Iterator[Figure]:
+    return (figure for section in _sections(parts) for figure in section.figures)
+
+
 def _unrecognised(lines: Iterable[Line], parts: Iterable[Part]) -> Iterator[Unrecognised]:
     understood = frozenset[int]().union(*(part.understood for part in parts))
     for line in lines:
@@ -83,6 +100,8 @@ def _unrecognised(lines: Iterable[Line], parts: Iterable[Part]) -> Iterator[Unre
 def _remarks(parts: Iterable[Part], failures: Iterable[ParserFailure]) -> Iterator[Remark]:
     for part in parts:
         yield from part.remarks
+    if lines := [one.line for one in _figures(parts) if one.tool == "ssh" and not one.target_kind]:
+        yield Remark(min(lines), "target_assumed", _TARGET_ASSUMED)
     for failure in failures:
         yield failure.remark
 

@@ -200,7 +200,7 @@ def series_of(figure: Figure) -> Series:
         mac=figure.mac,
         compression=figure.compression,
         method="pipeline",
-        target_kind=figure.target_kind,
+        target_kind=figure.target_kind or "loopback",
         target_name=figure.target_name,
         acceleration=figure.acceleration,
     )

@@ -8,13 +8,14 @@ from documents.types import Acceleration, Operation, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 
-PARSER_VERSION = 5
+PARSER_VERSION = 6
 """Counted up whenever a text may yield other figures than before: `reparse_runs` goes by it.
 
 2: openssl's figures from little CPU time count where they fit those of the sizes beside them.
 3: pv, rsync, sftp and `ssh -v`; ranges; tables with a machine a row; HTML on one line; МБ/с.
 4: tables only where every column is understood; no rates from times of day; one dd, one figure.
 5: no rates from differences, streams, names below results; no machines named after amounts.
+6: no rates from the time of a loop, disks, sums of unknown size; targets by headings.
 """
 
 
@@ -42,7 +43,8 @@ class Figure(NamedTuple):
     acceleration: Acceleration = "default"
     mac: str | None = None
     compression: bool = False
-    target_kind: Literal["loopback", "remote"] = "loopback"
+    target_kind: Literal["loopback", "remote"] | None = None
+    """Of ssh; None where the text does not say: its document has loopback."""
     target_name: str | None = None
     implausible: str | None = None
 
@@ -59,6 +61,7 @@ class Remark:
     `unit_unclear` (Mb/s: bits or bytes), `columns_unclear` (several rates on a line, and nothing
     says of what), `order_unclear` (names may stand below their results), `context_unclear` (a
     cipher again, perhaps in another configuration), `limited` (a transfer with a bandwidth limit),
+    `target_assumed` (nothing says with which machine the connection was: loopback),
     `command_unclear` (a command that may do more than send bytes through one connection of ssh,
     or of `openssl speed`, than measure ciphers as they are),
     `not_ssh` (results of a disk, of memory, of the far side alone), `no_result` (nothing but

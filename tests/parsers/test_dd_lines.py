@@ -184,3 +184,15 @@ def test_seconds_that_no_clock_counts_make_no_rate(line: str) -> None:
 
 def test_an_amount_beyond_any_disk_is_none() -> None:
     assert amount_of("dd if=/dev/zero bs=999999999999T count=999999999999T") is None
+
+
+@pytest.mark.parametrize("name", ("Cifrado: {}", "加密算法：{}", "*** {} ***", "** {} **"))
+def test_a_name_is_a_heading_in_other_words_and_frames(name: str) -> None:
+    dd = (
+        "记录了1000+0 的读入\n记录了1000+0 的写出\n1048576000字节(1.0 GB)已复制，10 秒，105 MB/秒\n"
+    )
+    ciphers = ("aes128-ctr", "aes256-ctr")
+    loop = "u@nas:~$ for c in aes128-ctr aes256-ctr; do dd | ssh -c $c pi 'cat >/dev/null'; done\n"
+    part = read(loop + "".join(f"{name.format(one)}\n{dd}" for one in ciphers))
+    assert rates(part) == [(one, 104_857_600) for one in ciphers]
+    assert [one.host for one in part.sections] == ["nas"]

@@ -22,6 +22,11 @@ def test_columns_of_quoted_code_stay_below_each_other() -> None:
     assert upper.index("bytes") + 5 == lower.index("k") + 1
 
 
+def test_the_head_of_a_putty_log_leaves_an_empty_line() -> None:
+    ruler = "=~" * 12
+    assert texts(f"{ruler}= PuTTY log 2022.06.09 13:20:11 {ruler}=\r\nrc4") == ["", "rc4"]
+
+
 def test_a_quotation_mark_alone_leaves_an_empty_line() -> None:
     assert texts(">\n> > ") == ["", ""]
 

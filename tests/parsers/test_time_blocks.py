@@ -127,10 +127,13 @@ def test_the_time_of_a_loop_is_no_transfers(timed: str) -> None:
     assert rates(after) == [("aes128-ctr", round(2**30 / 9.9))]
 
 
-def test_one_time_below_several_names_is_of_none() -> None:
-    part = read(f"$ time ./bench.sh\naes128-ctr\naes256-ctr\n\n{BLOCKS[0]}\n", transferred=SENT)
-    assert figures(part) == []
-    assert codes(part) == ["no_cipher"]
+@pytest.mark.parametrize("name", ("{}", "Cipher: {}"))
+@pytest.mark.parametrize("above", ("", f"3des-cbc\n{BLOCKS[0]}\n$ time ./bench.sh\n"))
+def test_one_time_below_several_names_is_of_none(above: str, name: str) -> None:
+    names = "\n".join(map(name.format, ("aes128-ctr", "aes256-ctr")))
+    part = read(f"{above}{names}\n\n{BLOCKS[1]}\n", transferred=SENT)
+    assert {one.cipher for one in figures(part)} <= {"3des-cbc"}
+    assert "no_cipher" in codes(part)
 
 
 @pytest.mark.parametrize("started", ("time ", "echo time for $c; time ", "time -p sudo "))

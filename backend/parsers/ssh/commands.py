@@ -84,6 +84,11 @@ _LIMITED = re.compile(
 """A command with a bandwidth limit."""
 _DD = re.compile(r"\bdd\b(?=[ \"'“”\\])(?!.*(?:status=no|(?:2|&)>\s?(?!&)\S))")
 """In a part of a pipeline: a dd whose summary is shown."""
+_DISK = re.compile(
+    r"/(?<=[\s=<>\"']/)(?<!2>/)(?<!2> /)(?<!-i /)"
+    r"(?:dev/(?!zero|null|full|u?random|std|fd/|shm/|tty)|mnt/|media/|Volumes/)"
+)
+"""A disk or what is mounted, which may be slower than the cipher."""
 _FED = re.compile(r"\|\s*(?:\w+=\S+\s+)*(?:time\s+|\\time\s+)?\S*$")
 """Before a call: its input is a pipe."""
 _WORDING_LIMIT = 2_000
@@ -109,7 +114,7 @@ _PRINTS_VARIABLE = re.compile(
     r"(?:^|[;&({]|\b(?:do|then)\b)\s*(?:[12]?>&2\s*)?(?:echo|printf)\b[^;|&]*\$\{?[A-Za-z_]"
 )
 _TIMES_LOOP = re.compile(
-    r"(?:^|[;&|({]|\b(?:do|then)\b)\s*(?:\\|[\w/]*/)?time\b"
+    r"(?:^|[;&|({]|\b(?:do|then)\b)\s*(?:\\|[\w/]{0,80}/)?time\b"
     r"(?:[^;|&]{0,80}?[\s({\"'](?:for|foreach|while|until|repeat)\b|[^;|&]{0,80}[({]\s*$)"
 )
 """`time` before a loop, or before a group that goes on below."""
@@ -135,8 +140,11 @@ class Command:
     by_variable: bool = False
     mac: str | None = None
     compression: bool = False
-    target_kind: Literal["loopback", "remote"] = "loopback"
+    target_kind: Literal["loopback", "remote"] | None = None
+    """None where it does not say."""
     target_name: str | None = None
+    far: str | None = None
+    """The other machine by words above it."""
     amount: int | None = None
     says_amount: int | None = None
     """Bytes that a remark beside it or the heading above states."""
@@ -411,6 +419,7 @@ def _ssh_command(
         return Command(ssh=False, host=host, login=True)
     target = _rsync_host(arguments, quote) if quoted else _host_of(said.target)
     remote = target is not None and not _LOCAL.fullmatch(target)
+    here: Literal["loopback"] | None = "loopback" if target else None
     names_after = _PRINTS_VARIABLE.search(body, call.end()) is not None
     return Command(
         ssh=True,
@@ -419,7 +428,7 @@ def _ssh_command(
         unclear=any("$" not in name for name in names),
         mac=mac_name(said.macs[0]) if len(said.macs) == 1 else None,
         compression=said.compression,
-        target_kind="remote" if remote else "loopback",
+        target_kind="remote" if remote else here,
         # In a sentence any word may follow the cipher.
         target_name=target if remote and (typed or is_fed or quoted or far.strip()) else None,
         amount=amount_of(body),
@@ -440,7 +449,7 @@ def _is_plain(body: str, call: re.Match[str], far: str, after: str, *, typed: bo
     """Whether a command line does no more than send bytes through one connection."""
     before, quote = body[: call.start()], body[call.start() - 1 : call.start()]
     options = rsync_options(before)
-    if runs_jobs(body):
+    if runs_jobs(body) or _DISK.search(body):
         return False
     if options is not None:
         operands = body[call.end() :]
@@ -486,6 +495,8 @@ def _arguments(text: str, program: str) -> _Arguments:
         bare = word[0].strip(_QUOTES)
         if word[0] in ("|", ";", "<", ">"):
             break
+        if bare.startswith("[-"):  # an option that was not always there
+            continue
         if bare.startswith("-") and len(bare) > 1:
             said.end = word.end()
             _option(bare, words, said, program)

@@ -27,7 +27,9 @@ _VERB = re.compile(
     r"transfer|copied|kopi|copi|skopiow|zkop|скопир|コピー|复制|複製|복사|kopyal", re.I
 )
 _CUT = re.compile(r"\d{3,18} (?:bytes?|octets?) \([^()]{3,60}\) (?:copied|transferred)", re.I)
-_RECORDS_BARE = re.compile(r"\s*(\d{1,18}\+\d{1,9}) ?[^\d\s|()][^\d|()]{1,40}\s*")
+_RECORDS_BARE = re.compile(
+    r"\s*(?:[^\x00-\x7f]{1,8} ?)?(\d{1,18}\+\d{1,9}) ?[^\d\s|()][^\d|()]{1,40}\s*"
+)
 _RECORDS_ENGLISH = re.compile(r"(?<![\d+])(\d{1,18}\+\d{1,9}) records (?:in|out)", re.I)
 _AMOUNT_ALONE = 24
 MOST_BYTES = 1 << 60

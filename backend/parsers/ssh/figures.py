@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 from parsers.ssh.commands import Command
 from parsers.ssh.environment import Place
@@ -51,7 +51,7 @@ _SENTENCES = {
     " of the same cipher in",
     "limited": "somebody set how fast the transfer may be in",
     "command_unclear": "the command above may do more than send bytes through one connection of"
-    " ssh in",
+    " ssh, or wait for a disk, in",
     "not_ssh": "the bytes did not go through ssh in",
     "repeated": "figures given a second time (at the other end, in a list) count once in",
     "unit_assumed": "MB is taken for 10^6 bytes (unit=MiB says otherwise) in",
@@ -83,6 +83,7 @@ class Tries:
         return any(abs(speed - level) <= SAME_FIGURE * level for level in near)
 
 
+Target = tuple[Literal["loopback", "remote"] | None, str | None]
 Key = tuple[Any, ...]
 """What makes figures tries of one series of one machine."""
 
@@ -97,6 +98,7 @@ class Figures:
     cipher: CipherName | None
     style: str | None = None
     ends: bool = False
+    target: Target = (None, None)
     figures: list[tuple[Key, Found, str | None, Figure, Format]] = field(default_factory=list)
     notes: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     formats: Counter[Format] = field(default_factory=Counter)
@@ -113,6 +115,7 @@ class Figures:
         self.ends = not self.sequence.commands and are_ends(
             [block.summaries for block in blocks if block.cipher and not block.attempt]
         )
+        self.target = self._only_target()
         for one in found:
             if isinstance(one.what, Block):
                 self._block(one, one.what)
@@ -215,7 +218,7 @@ class Figures:
                 bytes=moved,
                 seconds=seconds,
                 implausible=doubt or _doubt(moved / seconds),
-                **_circumstances(one),
+                **self._circumstances(one),
             ),
         )
         return True
@@ -250,7 +253,7 @@ class Figures:
             label=rate.cipher.label,
             bytes_per_second=speed,
             implausible=_doubt(speed),
-            **_circumstances(one),
+            **self._circumstances(one),
         )
         if code := self._sums_up(one, rate, figure):
             self.notes[code].append(line)
@@ -263,7 +266,7 @@ class Figures:
         """The remark on a row that sums up transfers above it, or is a mean of its own tries."""
         places = [one.place, one.place.after] if one.place.after else [one.place]
         for place in places:
-            tries = self.tries.get(_key(place, figure, rate.column))
+            tries = self.tries.get(_key(place, one, figure, rate.column))
             if tries and (rate.mean or tries.hold(figure.bytes_per_second or 0.0)):
                 return "repeated"
             if tries and tries.of_commands and not isinstance(one.what, Block):
@@ -278,7 +281,7 @@ class Figures:
         return self.says_mb[max(at - 1, 0)][1]
 
     def _add(self, one: Found, source: Format, column: str | None, figure: Figure) -> None:
-        key = _key(one.place, figure, column)
+        key = _key(one.place, one, figure, column)
         tries = self.tries[key]
         tries.add(figure)
         tries.of_commands |= isinstance(one.what, Block) and one.command.wording != ""
@@ -315,6 +318,27 @@ class Figures:
                 self.notes["context_unclear"].append(figure.line)
             else:
                 yield one.place, column, figure, source
+
+    def _circumstances(self, one: Found) -> dict[str, Any]:
+        """MAC, compression, target and mask of a figure."""
+        command = one.command
+        block = one.what if isinstance(one.what, Block) else None
+        kind, name = _target(command)
+        if kind is None:
+            kind, name = self.target
+        return {
+            "mac": one.what.mac or command.mac,
+            "compression": block.compression if block else command.compression,
+            "target_kind": kind,
+            "target_name": name,
+            "acceleration": command.masks or "default",
+        }
+
+    def _only_target(self) -> Target:
+        """Where all ssh commands of a text about one machine send to: so did its results above."""
+        targets = {_target(command) for _, command in self.sequence.commands if command.ssh}
+        places = {id(one.place.first) for one in self.sequence.found}
+        return targets.pop() if len(targets) == len(places) == 1 else (None, None)
 
     def _counts_rows(self) -> bool:
         """Whether numbers that stand untitled before names count 1, 2, 3: others are of streams."""
@@ -415,22 +439,17 @@ def _doubt(speed: float) -> str | None:
     return "more than any SSH connection moves" if speed > IMPLAUSIBLE_RATE else None
 
 
-def _circumstances(one: Found) -> dict[str, Any]:
-    """MAC, compression, target and mask of a figure."""
-    command = one.command
-    block = one.what if isinstance(one.what, Block) else None
-    mac = one.what.mac or command.mac
-    return {
-        "mac": mac,
-        "compression": block.compression if block else command.compression,
-        "target_kind": command.target_kind,
-        "target_name": command.target_name,
-        "acceleration": command.masks or "default",
-    }
+def _target(command: Command) -> Target:
+    """What it says itself, else what words above it do."""
+    if command.target_kind is None and command.far:
+        return "remote", command.far
+    return command.target_kind, command.target_name
 
 
-def _key(place: Place, figure: Figure, column: str | None) -> Key:
-    circumstances = (figure.mac, figure.compression, figure.acceleration, figure.target_name)
+def _key(place: Place, one: Found, figure: Figure, column: str | None) -> Key:
+    # Words that name another machine at the far end are likely of another one at this end, too.
+    target = figure.target_name if one.command.target_kind or not one.command.far else None
+    circumstances = (figure.mac, figure.compression, figure.acceleration, target)
     return (id(place.first), column, figure.cipher, *circumstances)
 
 

@@ -61,6 +61,7 @@ _FILLERS = frozenset([
     "cipher", "algorithm", "mac", "speed", "rate", "throughput", "bandwidth", "transfer", "average",
     "avg", "mean", "median", "result", "average:", "and", "+", "=>", "->", "~>", ":", "no", "nr",
     "is", "encryption", "real", "•", "·", "-", "–", "—", "*", ">", ".",
+    "cifrado", "chiffrement", "verschlüsselung", "加密算法",
 ])  # fmt: skip
 RATE_WORDS = _FILLERS | TRY_WORDS
 """Words that may stand beside a rate without making it another thing's."""

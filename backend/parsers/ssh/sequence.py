@@ -114,6 +114,8 @@ class SshSequence:
     """How many lines may have changed the machine, a setting or a version."""
     _ran: tuple[str, int] = ("", 0)
     """The last command that did more than look, and how many results were found before it."""
+    _names: int = 0
+    """How many names came after it."""
     _prompt: str = ""
     _program: str = ""
     """Which ssh the commands call, by its path and libraries."""
@@ -479,7 +481,7 @@ class SshSequence:
         else:
             self._elsewhere(command)
         if not command.keeps:
-            self._ran = command.wording, len(self.found)
+            self._ran, self._names = (command.wording, len(self.found)), 0
         is_idle = command.keeps or command.sets_mask
         if is_typed:
             self._answers, self._unsure = not is_idle, not (is_idle or command.ssh)
@@ -603,6 +605,7 @@ class SshSequence:
         block.remark, block.below_failure = name.remark, self._failed
         self._named = block
         self._open(block)
+        self._names += 1
 
     def _rate(self, rate: ListedRate) -> bool:
         self._bare_names = 0
@@ -650,7 +653,8 @@ class SshSequence:
     def _close(self) -> None:
         block = self._block
         is_listing = block.listed >= LISTING and not self.found
-        if is_listing or 2 <= block.listed <= block.results or block.is_timed_list:
+        is_of_all = block.is_timed and self._names > 1 and len(self.found) == self._ran[1]
+        if is_listing or 2 <= block.listed <= block.results or is_of_all:
             block.cipher, block.foreign = None, True
         if block.titled and block.bare_rates > 1:
             block.command = replace(block.command, **_UNCLEAR)

@@ -24,6 +24,14 @@ from parsers.ssh.list_tables import is_machine_name
 from parsers.ssh.row_remarks import tells_configuration
 
 TITLE_LIMIT = 120
+_NAME = r"(?:(?:my|our|the|an?)\s+)?([^\W\d_][\w.-]{0,60})"
+_FROM = re.compile(
+    r"(?:\bfrom:|\b(?:measured|speeds?|rates?|scp|ssh|cop(?:y|ied|ying)|transfer\w*|sen[dt]\w*)\b"
+    rf".*?\sfrom)\s+{_NAME}\s+to:?\s+{_NAME}(?=[\s:,;)]|$)",
+    re.I,
+)
+_ARROW = re.compile(rf"\W*{_NAME}\s*(?:-{{1,2}}>|=>|→)\s*{_NAME}\W*(?:\(.*)?$", re.I)
+"""Words that say between which two machines the bytes went."""
 _NUMBERED = re.compile(r"\d")
 
 
@@ -37,6 +45,8 @@ class Titles:
     settings: Headed = NOTHING
     amount: int | None = None
     """Bytes of the transfers below, by a heading that says no more."""
+    far: str | None = None
+    """The machine to which the transfers below went, by the last words that name two."""
 
     def see(self, line: int, text: str) -> None:
         """Keep it for the figures that may follow; what it says is looked at only then."""
@@ -45,6 +55,7 @@ class Titles:
         if text.rstrip().endswith(":") or text.lstrip()[:1] in ("#", "=", "-", "*"):
             self.heading = Title(line, text)
         self.last = Title(line, text)
+        self.far = _far_machine(text) or self.far
         self.amount = amount_alone(text) or self.amount
 
     def forget(self) -> None:
@@ -99,6 +110,8 @@ class Titles:
     def over(self, command: Command) -> Command:
         """The command with the settings that headings above it have said."""
         heads = self.settings
+        if self.far:
+            command = replace(command, far=self.far)
         is_said = (
             (heads.masks is None or command.masks is not None)
             and (heads.mac is None or command.mac is not None)
@@ -112,6 +125,14 @@ class Titles:
             compression=command.compression or heads.compression,
             mac=command.mac or heads.mac,
         )
+
+
+def _far_machine(text: str) -> str | None:
+    """The second of two machines that a line names."""
+    found = _FROM.search(text) if "rom" in text else None
+    if found is None and (">" in text or "→" in text):
+        found = _ARROW.match(text)
+    return found[2] if found and all(map(is_machine_name, found.groups())) else None
 
 
 def keeps_place(title: str) -> bool:

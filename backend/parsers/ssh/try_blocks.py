@@ -104,9 +104,9 @@ class Block:
         return max(len(self.summaries), len(self.clocks), len(self.rates))
 
     @property
-    def is_timed_list(self) -> bool:
-        """Whether it has nothing but a time, which may be of all the names above it."""
-        return self.listed > 1 and not (self.summaries or self.rates) and bool(self.clocks)
+    def is_timed(self) -> bool:
+        """Whether it has nothing but a time."""
+        return not (self.summaries or self.rates) and bool(self.clocks)
 
     @property
     def bare_rates(self) -> int:
