@@ -79,14 +79,14 @@ MIDDLEWARE = [
     "config.compression.TextGZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "access.private_answers.PrivateAnswersMiddleware",
-    "pages.rate_limit.ThrottleMiddleware",
+    "pages.middleware.ThrottleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "pages.outage.UnavailableMiddleware",
+    "pages.middleware.UnavailableMiddleware",
     "api.http.conditional.ConditionalApiMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -104,7 +104,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_CALLABLE = "pages.rate_limit.locked_out"
+AXES_LOCKOUT_CALLABLE = "pages.middleware.locked_out"
 AXES_CLIENT_IP_CALLABLE = "access.addresses.client_network"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
@@ -219,7 +219,6 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["api.http.permissions.MayRead"],
     "DEFAULT_THROTTLE_CLASSES": ["api.http.throttles.PerCaller"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.http.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["api.http.json_parser.StrictJsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_standardized_errors.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",

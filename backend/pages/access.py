@@ -1,12 +1,16 @@
-"""Who may read the pages, and how these travel."""
+"""Who may read the pages, who may use those of editors, and the form to sign in."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponseBase
+from django.core.validators import MaxLengthValidator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
 
 from access.reading import reading_allowed
 from questions.parameters import MAX_LENGTH
@@ -17,6 +21,11 @@ HOSTS = ("host", "client", "server")
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
+
+LONGEST_NAME = 150
+LONGEST_PASSWORD = 1000
+"""Characters: hashing a longer one would only keep the server busy."""
 
 
 def reader_required(view: View[P]) -> View[P]:
@@ -54,3 +63,36 @@ def _present_address(request: HttpRequest) -> str | None:
         if name in params:
             params.setlist(name, list(dict.fromkeys(keys)))
     return f"{request.path}?{params.urlencode()}"
+
+
+def editors(permission: str) -> Callable[[Page[P]], Page[P]]:
+    """A page for signed-in people with a permission; kept by no cache."""
+
+    def decorate(view: Page[P]) -> Page[P]:
+        guarded = login_required(permission_required(permission, raise_exception=True)(view))
+
+        @wraps(view)
+        @never_cache
+        def page(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            return guarded(request, *args, **kwargs)
+
+        return page
+
+    return decorate
+
+
+class SignInForm(AuthenticationForm):
+    """Django's form with its lengths held by the server too: the log of failures has columns."""
+
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": (
+            "No account has this user name and this password. The user name is the one that an"
+            " administrator gave the account; both are case-sensitive."
+        ),
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].validators.append(MaxLengthValidator(LONGEST_NAME))
+        self.fields["password"].validators.append(MaxLengthValidator(LONGEST_PASSWORD))

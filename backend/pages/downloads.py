@@ -1,6 +1,6 @@
 """Addresses of the files that a view can be had as."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -15,17 +15,26 @@ SERIES_OF_TOOL = {
     "ssh": ("method", "compression", "target_kind"),
 }
 
+FOR_EXCEL = "CSV with semicolons and decimal commas, as Excel reads it in most of Europe"
+
 COMPARED = ("group_by", "metric")
 """Says nothing about measurements, but about the groups that they vote in."""
 
 
-@dataclass(frozen=True)
-class Download:
+class Download(NamedTuple):
     """One file: what it is called in the menu, what is in it, where it is."""
 
     label: str
     note: str
     address: str
+
+
+_MEASUREMENTS: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (
+    ("Excel workbook", "XLSX: every measurement, machines, method", "measurements", "xlsx", {}),
+    ("Measurements", "CSV: a row for each series of each run", "measurements", "csv", {}),
+    ("Measurements for Excel", FOR_EXCEL, "measurements", "csv", {"excel": "1"}),
+    ("Single tries", "CSV: a row for each time a series was measured", "samples", "csv", {}),
+)
 
 
 def _address(name: str, params: QueryDict, **more: str) -> str:
@@ -35,64 +44,42 @@ def _address(name: str, params: QueryDict, **more: str) -> str:
     return f"{reverse(name)}?{asked.urlencode()}"
 
 
-def measurement_downloads(params: QueryDict) -> tuple[Download, ...]:
+def measurement_downloads(params: QueryDict) -> list[Download]:
     """Measurements that these parameters of the API choose."""
-    start = "start-download"
-    return (
-        Download(
-            "Excel workbook",
-            "XLSX: every measurement, machines, method",
-            _address(start, params, kind="measurements", format="xlsx"),
-        ),
-        Download(
-            "Measurements",
-            "CSV: a row for each series of each run",
-            _address(start, params, kind="measurements", format="csv"),
-        ),
-        Download(
-            "Measurements for Excel",
-            "CSV with semicolons and decimal commas, as Excel reads it in most of Europe",
-            _address(start, params, kind="measurements", format="csv", excel="1"),
-        ),
-        Download(
-            "Single tries",
-            "CSV: a row for each time a series was measured",
-            _address(start, params, kind="samples", format="csv"),
-        ),
-    )
+    return [
+        Download(label, note, _address("start-download", params, kind=kind, format=form, **more))
+        for label, note, kind, form, more in _MEASUREMENTS
+    ]
 
 
-def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> tuple[Download, ...]:
+def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> list[Download]:
     """The comparison that a page shows; `query` has its ciphers and block size decided."""
     asked = spelled_out(params, query)
     behind = _behind(asked, query)
-    return (
+    start, table = "start-download", "api:comparison-csv"
+    return [
         Download(
             "Excel workbook",
             "XLSX: this table with a chart, every measurement behind it, method",
-            _address("start-download", asked, kind="comparison", format="xlsx"),
+            _address(start, asked, kind="comparison", format="xlsx"),
         ),
-        Download("This table", "CSV", _address("api:comparison-csv", asked)),
-        Download(
-            "This table for Excel",
-            "CSV with semicolons and decimal commas, as Excel reads it in most of Europe",
-            _address("api:comparison-csv", asked, excel="1"),
-        ),
+        Download("This table", "CSV", _address(table, asked)),
+        Download("This table for Excel", FOR_EXCEL, _address(table, asked, excel="1")),
         Download(
             "Measurements behind it",
             "CSV: a row for each machine and cipher",
-            _address("start-download", behind, kind="measurements", format="csv"),
+            _address(start, behind, kind="measurements", format="csv"),
         ),
         Download(
             "Single tries behind it",
             "CSV: a row for each time a series was measured",
-            _address("start-download", behind, kind="samples", format="csv"),
+            _address(start, behind, kind="samples", format="csv"),
         ),
         Download(
             "Report", "one HTML file to send or keep", _address("report", params, download="1")
         ),
         Download("Report to print", "opens here", _address("report", params)),
-    )
+    ]
 
 
 def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:

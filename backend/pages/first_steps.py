@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 
+from reports.export_schema import site_of
 from store.models import Run
 
 MEASURING_SECONDS = 15 * 60
@@ -17,7 +18,7 @@ LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
 
 def set_up_command(request: HttpRequest, token: str) -> str:
     """The one line that fetches the agent from this server, measures and uploads."""
-    server = _server(request)
+    server = site_of(request)
     return (
         f"curl -fsO {server}/agent.py && "
         f"python3 agent.py run --quick --server {server} --token {token}"
@@ -31,7 +32,7 @@ def agent_command(request: HttpRequest) -> str:
 
 def lending_command(request: HttpRequest) -> str:
     """What makes this site reachable from another machine; empty where its address does that."""
-    address = urlsplit(_server(request))
+    address = urlsplit(site_of(request))
     if not LOOPBACK.fullmatch(address.hostname or ""):
         return ""
     port = address.port or (443 if address.scheme == "https" else 80)
@@ -52,13 +53,9 @@ def schedule_commands(request: HttpRequest, token: str) -> str:
     return (
         "mkdir -p ~/.config/ciphermark && (umask 077 && "
         "printf '[agent]\\nserver = %s\\ntoken = %s\\n' "
-        f"{_server(request)} {token} > ~/.config/ciphermark/agent.ini)\n"
+        f"{site_of(request)} {token} > ~/.config/ciphermark/agent.ini)\n"
         "python3 agent.py schedule --standard"
     )
-
-
-def _server(request: HttpRequest) -> str:
-    return request.build_absolute_uri("/").rstrip("/")
 
 
 def nobody_measured_yet() -> bool:

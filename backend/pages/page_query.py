@@ -2,19 +2,25 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from rest_framework.exceptions import ValidationError
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
-from questions.known_parameters import names_of
+from questions.known_parameters import misspelt, names_of
 from questions.parameters import MAX_LENGTH
+from questions.recommendation_parameters import RECOMMENDATION_PARAMETERS
 from questions.schema import COMPARISON_PARAMETERS
+from store.reference_profiles import UnknownProfile
 
 TOPS = ("20", "50", "100", "all")
 
 PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links")
 COMPARISON_NAMES = names_of(COMPARISON_PARAMETERS)
+RECOMMENDATION_NAMES = names_of(RECOMMENDATION_PARAMETERS)
+KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | {*PAGE_ONLY, "status"}
 
 
 @dataclass(frozen=True)
@@ -67,12 +73,12 @@ def search_text(params: QueryDict, name: str = "q") -> str:
     return params.get(name, "").replace("\x00", "").strip()[:MAX_LENGTH]
 
 
-def api_params(params: QueryDict) -> QueryDict:
+def api_params(params: QueryDict, names: frozenset[str] = COMPARISON_NAMES) -> QueryDict:
     """The parameters that the API knows; empty ones, as a form sends them, are not there."""
     known = QueryDict(mutable=True)
     for name, values in params.lists():
         filled = [value for value in values if value != ""]
-        if name in COMPARISON_NAMES and filled:
+        if name in names and filled:
             known.setlist(name, filled)
     return known
 
@@ -109,3 +115,29 @@ class PageAddress:
     def _address(params: QueryDict) -> str:
         pairs = [(name, value) for name, values in params.lists() for value in values if value]
         return f"?{urlencode(pairs)}"
+
+
+def query_faults(error: ValidationError | UnknownProfile) -> list[tuple[str, str]]:
+    """What is wrong with the parameters: their names, and why."""
+    if isinstance(error, UnknownProfile):
+        return [("profile", error.sentence)]
+    detail: dict[str, Any] = error.detail if isinstance(error.detail, dict) else {}
+    return [
+        (name, " ".join(str(message) for message in ([said] if isinstance(said, str) else said)))
+        for name, said in detail.items()
+    ]
+
+
+def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
+    """Parameters passed over although a filter was surely meant: name, what was meant, address.
+
+    Addresses come with all kinds of parameters, of mails and of search engines, and none of them
+    breaks a page. But figures of everything must not be taken for those of a filter.
+    """
+    address = PageAddress(params)
+    given = [name for name in params if any(params.getlist(name))]
+    found = []
+    for name, meant in misspelt(given, KNOWN).items():
+        values = tuple(dict.fromkeys((*params.getlist(meant), *params.getlist(name))))
+        found.append((name, meant, address.changed(**{name: None, meant: values})))
+    return found

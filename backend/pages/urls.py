@@ -3,24 +3,13 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
-from pages.sign_in import SignInForm
-from pages.views import (
-    audit,
-    compare,
-    diff,
-    editing,
-    exports,
-    hosts,
-    plain,
-    profiles,
-    recommend,
-    report,
-    runs,
-    saved_views,
-    shares,
-    tokens,
-    upload,
-)
+from pages import editing, exports, profiles, recommend, tokens
+from pages.access import SignInForm
+from pages.compare import page as compare
+from pages.compare import report, saved_views, share
+from pages.hosts import diff, runs
+from pages.hosts import pages as hosts
+from pages.upload import pages as upload
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
@@ -43,11 +32,11 @@ urlpatterns = [
     path("hosts/<int:host_id>/merge/<int:other_id>/", editing.merge_hosts, name="merge-host"),
     path("hosts/<int:host_id>/split/", editing.split_host, name="split-host"),
     path("hosts/<str:key>/", hosts.host_by_key, name="host-by-key"),
-    path("shares/", shares.share_list, name="shares"),
-    path("shares/<int:share_id>/revoke/", shares.revoke, name="revoke-share"),
-    path("shares/<str:secret>/", shares.share_page, name="share"),
-    path("shares/<str:secret>/comparison.csv", shares.share_file, name="share-csv"),
-    path("audit/", audit.audit_page, name="audit"),
+    path("shares/", share.share_list, name="shares"),
+    path("shares/<int:share_id>/revoke/", share.revoke, name="revoke-share"),
+    path("shares/<str:secret>/", share.share_page, name="share"),
+    path("shares/<str:secret>/comparison.csv", share.share_file, name="share-csv"),
+    path("audit/", editing.audit_page, name="audit"),
     path("recommend/", recommend.recommend_page, name="recommend"),
     path("report.html", report.report_page, name="report"),
     path("exports/", exports.export_list, name="export-pages"),
@@ -60,7 +49,7 @@ urlpatterns = [
     path("views/", saved_views.view_list, name="saved-views"),
     path("views/<int:view_id>/rename/", saved_views.rename_view, name="rename-view"),
     path("views/<int:view_id>/delete/", saved_views.delete_view, name="delete-view"),
-    path("method/", plain.method_page, name="method"),
+    path("method/", profiles.method_page, name="method"),
     path("method/profiles/", profiles.profiles_page, name="profiles"),
     path("method/profiles/compare/", profiles.compare_profiles_page, name="profile-comparison"),
     path(

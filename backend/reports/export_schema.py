@@ -1,5 +1,6 @@
 """What the endpoints of files share: their types, and their parameters in the OpenAPI document."""
 
+from django.http import HttpRequest
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.request import Request
@@ -59,6 +60,6 @@ PREFER = OpenApiParameter(
 LATER = OpenApiResponse(OpenApiTypes.OBJECT, "The job, where `Prefer: respond-async` asked for it.")
 
 
-def site_of(request: Request) -> str:
+def site_of(request: Request | HttpRequest) -> str:
     """This site's address as the reader has it, without a slash at its end."""
     return request.build_absolute_uri("/").rstrip("/")

@@ -1,4 +1,4 @@
-/** A host's history of one series, as its page hands it to the chart (`pages/hosts/history_section.py`). */
+/** A host's history of one series, as its page hands it to the chart (`pages/hosts/history.py`). */
 
 import type { Unit } from "./comparison";
 

@@ -248,7 +248,7 @@ def test_a_host_with_one_tool_alone_says_that_nothing_can_be_delivered(
 def test_more_runs_than_the_table_has_are_one_click_away(
     member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pages.hosts.history_section.LATEST_ROWS", 2)
+    monkeypatch.setattr("pages.hosts.history.LATEST_ROWS", 2)
     for day in range(3):
         run = store_run(run_of_day(day, ssh_measurement(GCM, 1e8)))
     some, every = page(member, address(run)), page(member, address(run), rows="all")

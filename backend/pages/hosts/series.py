@@ -1,5 +1,6 @@
 """Measurements of a run or a host, arranged for reading: one section per configuration."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -7,12 +8,14 @@ from typing import Any
 
 from django.http import QueryDict
 
-from exports.palette import cipher_order, colour_slot, short_names
-from pages.compare.charts.figure import rows_height
+from analysis.percentile import Standing
+from exports.palette import cipher_order
+from pages.compare.chart import colours_and_names, rows_height
 from pages.formatting import data_size
 from pages.page_query import PageAddress, page_number
 from results.hosts.latest import LatestResult
 from results.hosts.runs import MeasurementDetail
+from results.hosts.standing import SeriesStanding
 
 SERIES_ON_PAGE = 250
 """Series of a run on one page: a thorough run has about as many, the largest 5,000."""
@@ -78,16 +81,9 @@ def section_label(row: MeasurementDetail) -> str:
     return ", ".join(word for word in words if word)
 
 
-def sections(measurements: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
-    """The measurements by configuration, ciphers in the order of their families."""
-    return _sections(_ordered(measurements))
-
-
-def _ordered(measurements: Iterable[MeasurementDetail]) -> list[MeasurementDetail]:
-    return sorted(
-        measurements,
-        key=lambda row: (*configuration(row), cipher_order(row.cipher), row.block_size or 0),
-    )
+def reading_order(row: MeasurementDetail) -> tuple[Any, ...]:
+    """Sort key: by configuration, ciphers in the order of their families."""
+    return (*configuration(row), cipher_order(row.cipher), row.block_size or 0)
 
 
 def _sections(ordered: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
@@ -113,7 +109,7 @@ class SeriesPage:
 
 def series_page(measurements: Sequence[MeasurementDetail], params: QueryDict) -> SeriesPage:
     """The series of the page that the address asks for; one beyond the last is the last."""
-    ordered = _ordered(measurements)
+    ordered = sorted(measurements, key=reading_order)
     pages = max(1, -(-len(ordered) // SERIES_ON_PAGE))
     number = min(page_number(params), pages)
     start = (number - 1) * SERIES_ON_PAGE
@@ -162,7 +158,8 @@ class ToolChart:
 
 def tool_charts(latest: Iterable[LatestResult]) -> tuple[ToolChart, ...]:
     """A chart for each tool that has usual results."""
-    usual = [section for section in sections(one.detail for one in latest) if section.usual]
+    ordered = sorted((one.detail for one in latest), key=reading_order)
+    usual = [section for section in _sections(ordered) if section.usual]
     return tuple(
         ToolChart(
             f"chart-view-{tool}",
@@ -188,8 +185,7 @@ def _chart_view(tool: str, of_tool: list[Section]) -> dict[str, Any]:
             "groups": groups,
             "excluded": {},
         },
-        "colours": {cipher: colour_slot(cipher) for cipher in ciphers},
-        "names": dict(short_names(ciphers)),
+        **colours_and_names(ciphers),
         "measured_here": [],
         "notes": {group["key"]: "" for group in groups},
         "scale": "linear",
@@ -219,3 +215,25 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
             for row in rows
         },
     }
+
+
+def standing_tables(
+    found: Iterable[SeriesStanding],
+) -> list[tuple[str, str, list[SeriesStanding]]]:
+    """A table for each tool and method: its label, the tool, and the rows by cipher."""
+
+    def kind(one: SeriesStanding) -> tuple[bool, str, str]:
+        detail = one.result.detail
+        return (detail.tool != "ssh", detail.method, detail.tool)
+
+    ordered = sorted(found, key=lambda one: (kind(one), cipher_order(one.result.detail.cipher)))
+    return [
+        (", ".join(word for word in (TOOL_NAMES[tool], method) if word), tool, list(rows))
+        for (_, method, tool), rows in groupby(ordered, key=kind)
+    ]
+
+
+def standing_words(standing: Standing) -> str:
+    """The percentile in words; rounded down, so that only the best is faster than all."""
+    hosts = f"{standing.others} other host{'' if standing.others == 1 else 's'}"
+    return f"faster than {math.floor(standing.percentile)} % of {hosts}"

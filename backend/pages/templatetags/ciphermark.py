@@ -1,19 +1,25 @@
-"""Filters and tags of the templates: units, times, names."""
+"""Filters and tags of the templates: units, times, names, downloads."""
 
 import re
 from datetime import UTC, datetime, time
+from typing import Any
 from uuid import UUID
 
 from django import template
+from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from analysis.percentile import Standing
 from exports import palette
 from pages import formatting
-from pages.hosts import standing_view
+from pages.downloads import comparison_downloads, measurement_downloads
+from pages.hosts import series
+from pages.page_query import api_params, misspelt_parameters, search_text
 
 register = template.Library()
+
+MENU = "pages/parts/downloads_menu.html"
 
 LONG = 72
 """Characters after which a text in a list is cut or folded."""
@@ -113,9 +119,9 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
 
 
 @register.simple_tag
-def rate_range(low: float, high: float) -> str:
-    """The slowest and the fastest try: "410 – 447 MB/s"."""
-    return formatting.quantity_range(low, high, "B/s")
+def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
+    """Two values in their unit: "410 – 447 MB/s"."""
+    return formatting.quantity_range(low, high, unit)
 
 
 @register.filter
@@ -127,10 +133,42 @@ def signed_percent(ratio: float) -> str:
 @register.filter
 def standing_words(standing: Standing) -> str:
     """ "faster than 83 % of 41 other hosts"."""
-    return standing_view.standing_words(standing)
+    return series.standing_words(standing)
 
 
 @register.filter
 def bar_width(fraction: float) -> str:
     """A fraction as the width of a bar of 100, at most that."""
     return f"{100 * min(fraction, 1):.2f}"
+
+
+@register.inclusion_tag(MENU)
+def download_menu(**chosen: Any) -> dict[str, Any]:
+    """Measurements of one host (`host=KEY`) or one run (`run=ID`)."""
+    params = QueryDict(mutable=True)
+    for name, value in chosen.items():
+        params[name] = str(value)
+    return {"downloads": measurement_downloads(params)}
+
+
+@register.inclusion_tag(MENU, takes_context=True)
+def list_download_menu(context: template.Context) -> dict[str, Any]:
+    """Measurements of the runs that the list of runs shows."""
+    params = context["request"].GET
+    asked = api_params(params)
+    asked.setlist("status", params.getlist("status"))
+    if search_text(params):
+        asked["q"] = search_text(params)
+    return {"downloads": measurement_downloads(asked)}
+
+
+@register.inclusion_tag(MENU, takes_context=True)
+def comparison_download_menu(context: template.Context) -> dict[str, Any]:
+    """The comparison that the page shows."""
+    return {"downloads": comparison_downloads(context["request"].GET, context["query"])}
+
+
+@register.inclusion_tag("pages/parts/misspelt.html", takes_context=True)
+def misspelt_notice(context: template.Context) -> dict[str, Any]:
+    """Which parameters were passed over that were surely meant as others."""
+    return {"misspelt": misspelt_parameters(context["request"].GET)}

@@ -9,8 +9,8 @@ from django.template import Context
 from django.test import Client
 from django.test.utils import setup_test_environment, teardown_test_environment
 
-from pages.compare.compare_parts import TEMPLATES
-from pages.views.compare import TEMPLATE as PAGE_TEMPLATE
+from pages.compare.page import PARTS
+from pages.compare.page import TEMPLATE as PAGE_TEMPLATE
 from tests.bench import urls
 from tests.bench.figures import Figure, Pair, at_most
 from tests.bench.fleet.size import Size
@@ -54,7 +54,7 @@ def _note_rendered(path: str) -> None:
     names = (str(one.name) for one in answer.templates)
     contexts = cast("Sequence[Context]", answer.context)
     rendered = dict(zip(names, contexts, strict=True))
-    urls.bare.parts = [(name, flat(rendered[name])) for name in TEMPLATES.values()]
+    urls.bare.parts = [(name, flat(rendered[name])) for name in PARTS.values()]
     # Those of the floor's own request come from the context processors.
     page = flat(rendered[PAGE_TEMPLATE])
     urls.bare.template = PAGE_TEMPLATE

@@ -12,12 +12,12 @@ from rest_framework.exceptions import ValidationError
 
 from access.export_quota import TooManyExports
 from pages.access import reader_required
-from pages.compare.compare_page import query_faults
+from pages.page_query import query_faults
 from questions.known_parameters import refuse_unknown
 from reports.export_jobs import KEPT, delete_job
 from reports.export_parameters import export_of
 from reports.export_requests import may_delete, new_job, own_jobs
-from reports.export_schema import NAMES_OF_FILES
+from reports.export_schema import NAMES_OF_FILES, site_of
 from reports.exporting import AT_ONCE_BYTES, AT_ONCE_ROWS, made_at_once
 from store.models import ExportJob
 
@@ -44,7 +44,7 @@ def start_download(request: HttpRequest) -> HttpResponse:
         return _page(request, faults=[("kind", "There is no such file.")])
     try:
         refuse_unknown(params, NAMES_OF_FILES[kind])
-        at_once = made_at_once(export_of(kind, params, _site(request)), form)
+        at_once = made_at_once(export_of(kind, params, site_of(request)), form)
     except ValidationError as error:
         return _page(request, faults=query_faults(error))
     if not at_once:
@@ -60,7 +60,7 @@ def export_list(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request)
     try:
-        job = new_job(request, QueryDict(request.POST.get("question", "")), _site(request))
+        job = new_job(request, QueryDict(request.POST.get("question", "")), site_of(request))
     except ValidationError as error:
         return _page(request, faults=query_faults(error))
     except TooManyExports as error:
@@ -76,10 +76,6 @@ def delete_export(request: HttpRequest, job_id: UUID) -> HttpResponse:
     if may_delete(request, job):
         delete_job(job)
     return redirect("export-pages")
-
-
-def _site(request: HttpRequest) -> str:
-    return request.build_absolute_uri("/").rstrip("/")
 
 
 def _page(

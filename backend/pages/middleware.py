@@ -1,4 +1,4 @@
-"""429 for pages: too many requests from one address, or too many wrong passwords."""
+"""Answers instead of a page: 429 for too many requests, 503 while something cannot be reached."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +7,12 @@ from axes.helpers import get_cool_off
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from access.addresses import client_address, network_of
 from access.request_counts import seconds_to_wait
+from store.outage import RETRY_AFTER, outage_message
 
 COUNTED_ELSEWHERE = "/api/"
 """The API counts its own requests, each token for itself."""
@@ -49,3 +51,26 @@ def locked_out(
     """In place of the sign-in form, after five wrong passwords."""
     cool_off = get_cool_off(request)
     return _slow_down(request, int(cool_off.total_seconds()) if cool_off else 60, locked_out=True)
+
+
+class UnavailableMiddleware:
+    """Answers for pages; the API has the same answer in its own error format."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """A page that needs no database and no static file, or None for every other failure."""
+        words = outage_message(error)
+        if words is None:
+            return None
+        context = {"words": words, "again": RETRY_AFTER if request.method == "GET" else None}
+        return HttpResponse(
+            render_to_string("pages/unavailable.html", context),
+            status=503,
+            headers={"Retry-After": str(RETRY_AFTER)},
+        )

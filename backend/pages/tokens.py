@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from access.audit import actor_of
 from access.tokens import NameTaken, create_token, revoke_token
 from ingest.agent_archive import agent_release
+from pages.access import editors
 from pages.first_steps import lending_command, schedule_commands, set_up_command
-from pages.views.editing import editors
 from store.models import ApiToken
 
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}

@@ -1,13 +1,73 @@
-"""The filters of the compare page: what of their values is shown, and the ways to the others."""
+"""The pickers of the compare page: ciphers, and filters with some of their values."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from django.http import QueryDict
 
+from exports.palette import Family, cipher_order, family
 from pages.page_query import PageAddress
 from questions.known_parameters import FIND
+from results.comparison.coverage import CipherCount, Coverage, coverage
 from results.comparison.facets import Facet, FacetOption
+from results.selection import ComparisonQuery
+
+# What most readers come for: the AEADs, the plain counter mode, and the slow yardstick.
+USUAL_CIPHERS = {
+    "ssh": (
+        "aes128-gcm@openssh.com",
+        "aes256-gcm@openssh.com",
+        "chacha20-poly1305@openssh.com",
+        "aes128-ctr",
+        "aes256-ctr",
+        "3des-cbc",
+    ),
+    "openssl": (
+        "aes-128-gcm",
+        "aes-256-gcm",
+        "chacha20-poly1305",
+        "aes-128-cbc",
+        "aes-256-cbc",
+        "des-ede3",
+        "des-ede3-cbc",
+    ),
+}
+ENOUGH = 3
+AT_MOST = 6
+
+
+def _default_ciphers(tool: str, measured: Sequence[CipherCount]) -> tuple[str, ...]:
+    """The ciphers to show when the URL names none: the usual ones that somebody measured.
+
+    Where fewer than three of those exist, the most widely measured ones fill up to six.
+    """
+    names = [count.cipher for count in measured]
+    usual = [cipher for cipher in USUAL_CIPHERS[tool] if cipher in names]
+    if len(usual) < ENOUGH:
+        usual += [name for name in names if name not in usual][: AT_MOST - len(usual)]
+    return tuple(sorted(usual, key=cipher_order))
+
+
+def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> ComparisonQuery:
+    """The query with the usual ciphers where it names none; `covered` for who has read it."""
+    if query.ciphers:
+        return query
+    measured = (covered or coverage(query)).ciphers
+    return replace(query, ciphers=_default_ciphers(query.tool, measured))
+
+
+def families(
+    measured: Iterable[CipherCount], chosen: Sequence[str]
+) -> list[tuple[Family, list[tuple[str, int]]]]:
+    """The picker: by family the ciphers that are measured, or chosen, and their hosts."""
+    hosts = dict.fromkeys(chosen, 0) | {count.cipher: count.hosts for count in measured}
+    ordered = sorted(hosts, key=cipher_order)
+    return [
+        (known, [(cipher, hosts[cipher]) for cipher in members])
+        for known, members in groupby(ordered, key=family)
+    ]
+
 
 AT_FIRST = 8
 """Values of a filter that are shown without being asked for: those of most machines."""

@@ -1,70 +1,97 @@
-"""What the pages that compare two runs, or two hosts, say."""
+"""Two runs or two hosts side by side, and what to put beside one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
-from django.http import QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
 from django.utils.text import Truncator
+from django.views.decorators.http import require_safe
 
-from analysis.over_time.difference import Figure, Ratio, Verdict, mean_ratio, ratio_of
+from access.reading import sees_unvetted
+from analysis.over_time.difference import Figure, Ratio, mean_ratio, ratio_of
 from analysis.over_time.tool_changes import ToolChange, breaks_between
 from documents.environment_difference import Difference, FlagsChanged, environment_difference
-from exports.palette import cipher_order
-from pages.formatting import data_size, quantity, signed_percent
-from pages.hosts.series import TOOL_NAMES, configuration, section_label
-from pages.page_query import PageAddress
-from results.hosts.diff_subjects import Side
+from pages.access import reader_required
+from pages.formatting import data_size
+from pages.hosts.series import TOOL_NAMES, configuration, reading_order, section_label
+from pages.page_query import PageAddress, search_text
+from results.hosts.diff_subjects import (
+    CHOICES,
+    Side,
+    host_side,
+    hosts_beside,
+    run_side,
+    runs_beside,
+)
+from results.hosts.hosts import host_summaries, select_hosts
 from results.hosts.latest import SERIES_FIELDS, LatestResult
-from results.hosts.runs import MeasurementDetail
+from results.hosts.runs import MeasurementDetail, select_runs, summaries
 
-VERDICTS: dict[Verdict, str] = {
-    "faster": "faster",
-    "slower": "slower",
-    "same": "within the noise",
-    "untold": "too few tries to tell",
-}
+NAME_LENGTH = 40
 
 
-@dataclass(frozen=True)
-class Pair:
+@require_safe
+@reader_required
+def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
+    """Two runs, the older one as the baseline."""
+    unvetted = sees_unvetted(request)
+    first, second = (run_side(one, unvetted=unvetted) for one in (run_id, other_id))
+    if first and second:
+        first, second = _older_first(first, second)
+    return _diff(request, "run", first, second)
+
+
+@require_safe
+@reader_required
+def host_diff(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
+    """Two hosts, each with its latest results, the first as the baseline."""
+    return _diff(request, "host", host_side(host_id), host_side(other_id))
+
+
+def _diff(request: HttpRequest, kind: str, first: Side | None, second: Side | None) -> HttpResponse:
+    if first is None or second is None:
+        raise Http404(f"There is no such {kind}.")
+    context = {"kind": kind, **_context(first, second, request.GET)}
+    return render(request, "pages/diff.html", context)
+
+
+@require_safe
+@reader_required
+def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Runs to compare one with: of the same host, or of hosts whose name is searched for."""
+    found = select_runs(run_ids=[run_id], unvetted=sees_unvetted(request))
+    run = next(iter(summaries(found)), None)
+    if run is None:
+        raise Http404("There is no such run.")
+    named = search_text(request.GET)
+    context = {"kind": "run", "run": run, "runs": runs_beside(run_id, named)}
+    return render(request, "pages/diff_choice.html", {**context, "named": named, "most": CHOICES})
+
+
+@require_safe
+@reader_required
+def host_diff_choice(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Hosts to compare one with."""
+    host = next(iter(host_summaries(select_hosts().filter(pk=host_id))), None)
+    if host is None:
+        raise Http404("There is no such host, or it has no run that counts.")
+    named = search_text(request.GET)
+    context = {"kind": "host", "host": host, "hosts": hosts_beside(host_id, named)}
+    return render(request, "pages/diff_choice.html", {**context, "named": named, "most": CHOICES})
+
+
+class Pair(NamedTuple):
     """One series that both sides have; `ratio` is withheld (None) across a change of the tool."""
 
     first: LatestResult
     second: LatestResult
     ratio: Ratio | None
     broken: tuple[ToolChange, ...]
-
-    @property
-    def series(self) -> MeasurementDetail:
-        """What was measured, the same on both sides."""
-        return self.first.detail
-
-    @property
-    def percent(self) -> str:
-        """ "+20.0 %"; empty where it is withheld."""
-        return signed_percent(self.ratio.ratio) if self.ratio else ""
-
-    @property
-    def times(self) -> str:
-        """ "1.20 ×"; empty where it is withheld."""
-        return quantity(self.ratio.ratio, "ratio") if self.ratio else ""
-
-    @property
-    def verdict(self) -> str:
-        """What the ratio means, in words."""
-        return VERDICTS[self.ratio.verdict] if self.ratio else "tool changed"
-
-
-@dataclass(frozen=True)
-class PairSection:
-    """Pairs that differ in cipher and block size alone."""
-
-    tool: str
-    label: str
-    pairs: tuple[Pair, ...]
 
 
 @dataclass(frozen=True)
@@ -75,8 +102,7 @@ class Mean:
     """
 
     tool: str
-    times: str
-    percent: str
+    ratio: float
     n: int
     faster: int
     slower: int
@@ -84,17 +110,7 @@ class Mean:
     withheld: int
 
 
-@dataclass(frozen=True)
-class Crossed:
-    """A change of the tool that lies between the two sides, for so many series."""
-
-    change: ToolChange
-    releases: tuple[str, str]
-    series: int
-
-
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """A row of the table of differences: what only one side states is quiet."""
 
     what: str
@@ -103,17 +119,14 @@ class Fact:
     stated: bool
 
 
-NAME_LENGTH = 40
-
-
-def older_first(first: Side, second: Side) -> tuple[Side, Side]:
+def _older_first(first: Side, second: Side) -> tuple[Side, Side]:
     """The older run, which is the baseline, and the newer; as they are where a date is unknown."""
     if first.started_at and second.started_at and second.started_at < first.started_at:
         return second, first
     return first, second
 
 
-def labels(first: Side, second: Side) -> tuple[str, str]:
+def _labels(first: Side, second: Side) -> tuple[str, str]:
     """What the two are called in headings: name and date, and what else tells them apart."""
     for detail in (_date, _minute, _run):
         found = tuple(
@@ -137,7 +150,7 @@ def _run(side: Side) -> str:
     return f"{_minute(side)}, run {str(side.run_id)[:8]}"
 
 
-def diff_context(first: Side, second: Side, params: QueryDict) -> dict[str, Any]:
+def _context(first: Side, second: Side, params: QueryDict) -> dict[str, Any]:
     """Everything that the page of a difference shows; `first` is the baseline."""
     across = params.get("across") == "1"
     pairs = _pairs(first, second, across)
@@ -147,7 +160,7 @@ def diff_context(first: Side, second: Side, params: QueryDict) -> dict[str, Any]
         unstated=True,
         hosts=first.host_id != second.host_id,
     )
-    first_label, second_label = labels(first, second)
+    first_label, second_label = _labels(first, second)
     return {
         "first": first,
         "second": second,
@@ -177,14 +190,10 @@ def _key(result: LatestResult) -> tuple[Any, ...]:
     return tuple(getattr(result.detail, name) for name in SERIES_FIELDS)
 
 
-def _order(detail: MeasurementDetail) -> tuple[Any, ...]:
-    return (*configuration(detail), cipher_order(detail.cipher), detail.block_size or 0)
-
-
 def _pairs(first: Side, second: Side, across: bool) -> list[Pair]:
     others = {_key(one): one for one in second.results}
     found = [(one, others[_key(one)]) for one in first.results if _key(one) in others]
-    found.sort(key=lambda both: _order(both[0].detail))
+    found.sort(key=lambda both: reading_order(both[0].detail))
     return [_pair(one, other, across) for one, other in found]
 
 
@@ -203,26 +212,23 @@ def _figure(detail: MeasurementDetail) -> Figure | None:
     return Figure(detail.median, detail.spread, detail.n, detail.try_seconds)
 
 
-def _sections(pairs: Sequence[Pair]) -> list[PairSection]:
-    grouped = groupby(pairs, key=lambda pair: configuration(pair.series))
-    found = [tuple(members) for _, members in grouped]
-    return [
-        PairSection(members[0].series.tool, section_label(members[0].series), members)
-        for members in found
-    ]
+def _sections(pairs: Sequence[Pair]) -> list[tuple[str, str, list[Pair]]]:
+    """Tool, label and pairs of each configuration."""
+    grouped = groupby(pairs, key=lambda pair: configuration(pair.first.detail))
+    found = [list(members) for _, members in grouped]
+    return [(one[0].first.detail.tool, section_label(one[0].first.detail), one) for one in found]
 
 
 def _mean(tool: str, pairs: Iterable[Pair]) -> Mean | None:
-    of_tool = [pair for pair in pairs if pair.series.tool == tool]
-    usual = [pair for pair in of_tool if pair.series.acceleration == "default"]
+    of_tool = [pair for pair in pairs if pair.first.detail.tool == tool]
+    usual = [pair for pair in of_tool if pair.first.detail.acceleration == "default"]
     ratios = [pair.ratio for pair in usual if pair.ratio]
     mean = mean_ratio(ratio.ratio for ratio in ratios)
     if mean is None:
         return None
     return Mean(
         tool=TOOL_NAMES[tool],
-        times=quantity(mean, "ratio"),
-        percent=signed_percent(mean),
+        ratio=mean,
         n=len(ratios),
         faster=sum(ratio.verdict == "faster" for ratio in ratios),
         slower=sum(ratio.verdict == "slower" for ratio in ratios),
@@ -231,23 +237,22 @@ def _mean(tool: str, pairs: Iterable[Pair]) -> Mean | None:
     )
 
 
-def _crossed(pairs: Iterable[Pair]) -> list[Crossed]:
+def _crossed(pairs: Iterable[Pair]) -> list[tuple[ToolChange, Pair, int]]:
+    """Changes of the tool that lie between the two sides: a pair, and how many there are."""
     found: dict[str, list[Pair]] = {}
     changes: dict[str, ToolChange] = {}
     for pair in pairs:
         for change in pair.broken:
             changes[change.id] = change
             found.setdefault(change.id, []).append(pair)
-    return [
-        Crossed(changes[id_], (members[0].first.openssl, members[0].second.openssl), len(members))
-        for id_, members in found.items()
-    ]
+    return [(changes[id_], members[0], len(members)) for id_, members in found.items()]
 
 
 def _only(side: Side, other: Side) -> list[tuple[str, list[str]]]:
     """What one side alone has measured: configuration, and the ciphers in it."""
     known = {_key(one) for one in other.results}
-    alone = sorted((one.detail for one in side.results if _key(one) not in known), key=_order)
+    lacking = (one.detail for one in side.results if _key(one) not in known)
+    alone = sorted(lacking, key=reading_order)
     return [
         (section_label(members[0]), _with_sizes(members))
         for members in (list(group) for _, group in groupby(alone, key=configuration))

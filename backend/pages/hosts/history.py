@@ -10,16 +10,16 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from rest_framework.exceptions import ValidationError
 
-from exports.palette import cipher_order, colour_slot
-from pages.compare.cipher_choice import USUAL_CIPHERS
-from pages.formatting import data_size, quantity, signed_percent
-from pages.hosts.series import configuration, section_label
+from exports.palette import colour_slot
+from pages.compare.filters import USUAL_CIPHERS
+from pages.formatting import data_size, signed_percent
+from pages.hosts.series import reading_order, section_label
 from pages.metrics import METRICS, choice
 from pages.page_query import PageAddress, search_text
 from questions.near_names import none_of
 from questions.parameters import comparison_query
 from results.hosts import history as histories
-from results.hosts.history import FoundBreak, FoundChange, History, HistoryQuery, Point
+from results.hosts.history import History, HistoryQuery
 from results.hosts.runs import MeasurementDetail
 from results.hosts.standing import is_comparable
 from results.selection import ComparisonQuery
@@ -49,37 +49,7 @@ class SeriesOption:
         return f"{self.section} {self.label} {self.key}".lower()
 
 
-@dataclass(frozen=True)
-class Picker:
-    """The series that are offered, by configuration; `found` of `total` have the searched text."""
-
-    groups: list[tuple[str, list[SeriesOption]]]
-    text: str
-    found: int
-    total: int
-
-    @property
-    def searchable(self) -> bool:
-        """Whether there are more than can be offered at once."""
-        return self.total > MOST_OPTIONS
-
-    @property
-    def unseen(self) -> int:
-        """How many were found and are not offered."""
-        return max(0, self.found - MOST_OPTIONS)
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """A run in the table, with the change or the break that it begins."""
-
-    point: Point
-    median: str
-    change: FoundChange | None
-    breaks: tuple[FoundBreak, ...]
-
-
-def series_key(detail: MeasurementDetail) -> str:
+def _key(detail: MeasurementDetail) -> str:
     """A series in an address: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
     parts = [detail.tool, detail.method or str(detail.block_size or ""), detail.cipher]
     parts += [detail.acceleration] if detail.acceleration != "default" else []
@@ -93,21 +63,18 @@ def series_key(detail: MeasurementDetail) -> str:
     return "/".join(parts)
 
 
-def series_options(results: Iterable[MeasurementDetail]) -> list[SeriesOption]:
-    """All series, those of a configuration together, ciphers in the order of their families."""
-    ordered = sorted(
-        (one for one in results if one.median is not None),
-        key=lambda one: (*configuration(one), cipher_order(one.cipher), one.block_size or 0),
-    )
-    return [_option(one) for one in ordered]
+def _options(results: Iterable[MeasurementDetail]) -> list[SeriesOption]:
+    """All series, those of a configuration together."""
+    measured = (one for one in results if one.median is not None)
+    return [_option(one) for one in sorted(measured, key=reading_order)]
 
 
 def _option(detail: MeasurementDetail) -> SeriesOption:
     size = f", {data_size(detail.block_size)} blocks" if detail.block_size else ""
-    return SeriesOption(series_key(detail), section_label(detail), detail.cipher + size, detail)
+    return SeriesOption(_key(detail), section_label(detail), detail.cipher + size, detail)
 
 
-def picker(options: Iterable[SeriesOption], chosen: SeriesOption, text: str) -> Picker:
+def _picker(options: Iterable[SeriesOption], chosen: SeriesOption, text: str) -> dict[str, Any]:
     """The first of those whose name has every word of the text, and the chosen one."""
     every = list(options)
     words = text.lower().split() if len(every) > MOST_OPTIONS else []
@@ -115,10 +82,17 @@ def picker(options: Iterable[SeriesOption], chosen: SeriesOption, text: str) -> 
     offered = {one.key for one in (*found[:MOST_OPTIONS], chosen)}
     by_section = groupby((one for one in every if one.key in offered), key=lambda one: one.section)
     groups = [(section, list(members)) for section, members in by_section]
-    return Picker(groups, text, len(found), len(every))
+    return {
+        "groups": groups,
+        "text": text,
+        "found": len(found),
+        "total": len(every),
+        "searchable": len(every) > MOST_OPTIONS,
+        "unseen": max(0, len(found) - MOST_OPTIONS),
+    }
 
 
-def default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail | None:
+def _default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail | None:
     """What most readers come for: the first of the usual ciphers, ssh before openssl."""
     plain = [one for one in results if is_comparable(one)]
     for tool, usual in USUAL_CIPHERS.items():
@@ -136,15 +110,15 @@ def history_context(
 
     A series that the host does not have (any longer) is said to be so, and the default is shown.
     """
-    known = {option.key: option for option in series_options(results)}
-    default = default_series(results)
+    known = {option.key: option for option in _options(results)}
+    default = _default_series(results)
     asked = params.get(SERIES, "")
-    chosen = known.get(asked) or (known[series_key(default)] if default else None)
+    chosen = known.get(asked) or (known[_key(default)] if default else None)
     if chosen is None:
         return {}
     found = histories.history(_query(host, chosen.detail, params))
     return {
-        "picker": picker(known.values(), chosen, search_text(params, FIND)),
+        "picker": _picker(known.values(), chosen, search_text(params, FIND)),
         "chosen": chosen,
         "unknown_series": asked if asked and asked not in known else "",
         "metrics": HISTORY_METRICS,
@@ -152,11 +126,11 @@ def history_context(
         "dates": [(name, params.get(name, "")[:10]) for name in DATES],
         "history": found,
         # One point would be an empty axis.
-        "history_chart": chart_view(found, chosen) if len(found.points) > 1 else None,
+        "history_chart": _chart_view(found, chosen) if len(found.points) > 1 else None,
         "steps": list(reversed(found.changes)),
         "tool_breaks": list(reversed(found.breaks)),
         **_table(found, params),
-        "api_address": api_address(found),
+        "api_address": _api_address(found),
     }
 
 
@@ -191,23 +165,17 @@ def _table(found: History, params: QueryDict) -> dict[str, Any]:
     every = params.get(ROWS) == "all"
     points = list(reversed(found.points))
     shown = points if every else points[:LATEST_ROWS]
-    changes = {one.point.run_id: one for one in found.changes}
+    changes = {one.point.run_id: one.change for one in found.changes}
+    breaks = {one.point.run_id for one in found.breaks}
     return {
-        "rows": [
-            TableRow(
-                point,
-                quantity(point.median, found.unit),
-                changes.get(point.run_id),
-                tuple(one for one in found.breaks if one.point.run_id == point.run_id),
-            )
-            for point in shown
-        ],
+        # A run, with the change that it begins and whether the tool changed before it.
+        "rows": [(one, changes.get(one.run_id), one.run_id in breaks) for one in shown],
         "more_rows": len(points) - len(shown),
         "all_rows_address": PageAddress(params).changed(rows="all") + "#history",
     }
 
 
-def api_address(found: History) -> str:
+def _api_address(found: History) -> str:
     """The same history as the API gives it."""
     series = found.query.series
     ssh = ("method", "mac", "target_kind")
@@ -227,7 +195,7 @@ def api_address(found: History) -> str:
     return f"{reverse('api:trends')}?{query}"
 
 
-def chart_view(found: History, chosen: SeriesOption) -> dict[str, Any]:
+def _chart_view(found: History, chosen: SeriesOption) -> dict[str, Any]:
     """What the chart draws (`HistoryView` in frontend/src/history.ts)."""
     return {
         "label": chosen.label,
@@ -245,25 +213,24 @@ def chart_view(found: History, chosen: SeriesOption) -> dict[str, Any]:
             }
             for point in found.points
         ],
-        "marks": [*map(_change_mark, found.changes), *map(_break_mark, found.breaks)],
-    }
-
-
-def _change_mark(found: FoundChange) -> dict[str, Any]:
-    change = found.change
-    return {
-        "index": change.index,
-        "kind": "change" if change.confirmed else "unconfirmed",
-        "label": signed_percent(change.ratio),
-        "words": change.words,
-    }
-
-
-def _break_mark(found: FoundBreak) -> dict[str, Any]:
-    broken = found.broken
-    return {
-        "index": broken.index,
-        "kind": "break",
-        "label": "tool changed",
-        "words": broken.words,
+        "marks": [
+            *(
+                {
+                    "index": change.index,
+                    "kind": "change" if change.confirmed else "unconfirmed",
+                    "label": signed_percent(change.ratio),
+                    "words": change.words,
+                }
+                for change in (one.change for one in found.changes)
+            ),
+            *(
+                {
+                    "index": broken.index,
+                    "kind": "break",
+                    "label": "tool changed",
+                    "words": broken.words,
+                }
+                for broken in (one.broken for one in found.breaks)
+            ),
+        ],
     }

@@ -1,7 +1,7 @@
-"""Unlisted links: made, listed and revoked by editors; read by whoever has one."""
+"""Unlisted links to one comparison view: made and ended by editors, opened by whoever has one."""
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, cast
 
 from django import forms
 from django.contrib.auth.models import User
@@ -14,12 +14,27 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from rest_framework.exceptions import ValidationError
 
 from access.audit import actor_of
-from pages.compare.share_page import share_context, share_csv
+from analysis.comparison import Comparison
+from analysis.group_view import in_view
+from exports.comparison_columns import comparison_csv
+from pages.access import editors
+from pages.compare.chart import ChartRequest
+from pages.compare.page import heading, narrowing, result_context, shown_query
+from pages.compare.table import group_page
+from pages.downloads import spelled_out
+from pages.metrics import METRICS, choice
+from pages.page_query import api_params, display
 from pages.paging import page_of
-from pages.views.editing import editors
+from questions.requested_ciphers import asked_comparison
 from questions.shared_view import checked_view
-from reports.export_schema import CSV_TYPE
+from reports.export_parameters import export_of
+from reports.export_schema import CSV_TYPE, site_of
+from reports.exporting import COMPARISON, asked
 from reports.shares import find_share, make_share, revoke_share
+from results.analytics.engine import questions
+from results.comparison.comparison import compare
+from results.comparison.coverage import coverage
+from results.selection import ComparisonQuery
 from store.models import Share
 
 T = TypeVar("T")
@@ -72,21 +87,10 @@ def share_list(request: HttpRequest) -> HttpResponse:
 
 
 def _list(
-    request: HttpRequest,
-    form: ShareForm,
-    status: int = 200,
-    made: Share | None = None,
-    address: str = "",
+    request: HttpRequest, form: ShareForm, status: int = 200, **made: Share | str
 ) -> HttpResponse:
     page = page_of(Share.objects.select_related("made_by"), request.GET)
-    context = {
-        "form": form,
-        "expiries": EXPIRIES,
-        "page": page,
-        "shares": page.rows,
-        "made": made,
-        "address": address,
-    }
+    context = {"form": form, "expiries": EXPIRIES, "page": page, **made}
     return render(request, "pages/shares.html", context, status=status)
 
 
@@ -106,10 +110,11 @@ def _closed(response: HttpResponseBase) -> HttpResponseBase:
     return response
 
 
-def _made_of(share: Share | None, make: Callable[[QueryDict], T]) -> T | None:
+def _made_of(secret: str, make: Callable[[Share, QueryDict], T]) -> T | None:
     """What `make` makes of a share's view; None where it has ended, or can no longer be asked."""
+    share = find_share(secret)
     try:
-        return make(QueryDict(share.query)) if share else None
+        return make(share, QueryDict(share.query)) if share else None
     except ValidationError:
         return None
 
@@ -118,16 +123,10 @@ def _made_of(share: Share | None, make: Callable[[QueryDict], T]) -> T | None:
 @require_safe
 def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
     """One comparison view as chart and table, and nothing else; on a private site too."""
-    share = find_share(secret)
-    shown = _made_of(share, share_context)
+    shown = _made_of(secret, _context)
     if shown is None:
         return _closed(render(request, "pages/share_ended.html", status=404))
-    context = {
-        **shown,
-        "share": share,
-        "csv_address": reverse("share-csv", args=[secret]),
-        "runs_filter": None,
-    }
+    context = {**shown, "csv_address": reverse("share-csv", args=[secret]), "runs_filter": None}
     return _closed(render(request, "pages/share.html", context))
 
 
@@ -135,14 +134,56 @@ def share_page(request: HttpRequest, secret: str) -> HttpResponseBase:
 @require_safe
 def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """The same figures as a file."""
-    site = request.build_absolute_uri("/").rstrip("/")
-    lines = _made_of(find_share(secret), lambda params: share_csv(params, site))
+    site = site_of(request)
+    lines = _made_of(secret, lambda _, params: _csv(params, site))
     if lines is None:
         raise Http404("This link does not exist, or has ended.")
-    return _closed(
-        StreamingHttpResponse(
-            lines,
-            content_type=CSV_TYPE,
-            headers={"Content-Disposition": 'attachment; filename="ciphermark-comparison.csv"'},
-        )
+    headers = {"Content-Disposition": 'attachment; filename="ciphermark-comparison.csv"'}
+    return _closed(StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers))
+
+
+def _shared(params: QueryDict) -> tuple[ComparisonQuery, Comparison]:
+    """The comparison that a share asks for; where its view searched, the groups it found.
+
+    `ValidationError` for what could be asked when the share was made, and no longer can.
+    """
+    query = shown_query(asked_comparison(api_params(params)))
+    return query, display(params).view.found(compare(query))
+
+
+@questions()
+def _csv(params: QueryDict, site: str) -> Iterator[str]:
+    """The figures of a share as CSV, line by line, for the site of this address."""
+    query, comparison = _shared(params)
+    export = export_of(COMPARISON, spelled_out(params, query), site)
+    return comparison_csv(asked(export, comparison), comparison, export.dialect)
+
+
+@questions()
+def _context(share: Share, params: QueryDict) -> dict[str, Any]:
+    """What the page of a share shows: no filters, no links into the site."""
+    query, comparison = _shared(params)
+    shown = display(params)
+    part = group_page(in_view(comparison, shown.view), shown, params)
+    narrowed = [("Groups with", shown.search)] if shown.search else []
+    narrowed += [
+        (title, value) for name, title, value in narrowing(params, query) if name != "profile"
+    ]
+    chart = ChartRequest(
+        query,
+        comparison,
+        part,
+        shown,
+        coverage(query).block_sizes if query.tool == "openssl" else (),
+        heading(comparison),
+        [f"{title} {value}" for title, value in narrowed],
     )
+    return {
+        "share": share,
+        "query": query,
+        "display": shown,
+        "metric": choice(METRICS, query.metric),
+        "narrowed": narrowed,
+        "part": part,
+        **result_context(chart, params),
+    }

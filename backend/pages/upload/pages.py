@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import cast
+from uuid import UUID
 
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -15,11 +18,22 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from access.import_slots import ImportsBusy, import_slot
-from pages.upload.form import Draft, HowForm, draft_again, drafts
-from pages.upload.preview import Card, preview
+from ingest.arrival.acceptance import RunConflict, accept_run, record_upload
+from ingest.arrival.importing import ImportRequest, RunTaken, store_import
+from ingest.tasks import enqueue_accepted
+from pages.upload.form import Draft, HowForm, corrections, draft_again, drafts
+from pages.upload.preview import (
+    Card,
+    document_card,
+    is_run_document,
+    look,
+    preview,
+    read_document,
+    text_card,
+)
 from pages.upload.receiving import FormRefused, receive_form
-from pages.upload.saving import NotSaved, Saved, save, saved_before
-from parsers.received_text import MAX_BYTES
+from parsers.received_text import MAX_BYTES, NotAText
+from store.models import ImportedText, Run
 
 FRAGMENT = "X-Ciphermark-Fragment"
 """A request with this header gets the card alone, to be put into the page."""
@@ -30,7 +44,40 @@ OPEN_CARDS = 3
 CARD_NUMBER = re.compile(r"[0-9]{1,6}")
 """What tells the ids of one card's elements from those of another; a script counts them."""
 
+RUNS_LINKED = 20
+
 Answer = Callable[[HttpRequest], HttpResponse]
+
+
+class NotSaved(Exception):
+    """Nothing was stored; the card says why."""
+
+    def __init__(self, card: Card, status: int = 400) -> None:
+        super().__init__(card.problem)
+        self.card = card
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was stored of one text, now (`created`) or before; no runs where a parser failed."""
+
+    name: str
+    stored_id: UUID
+    runs: tuple[Run, ...]
+    created: bool
+
+    state = "saved"
+
+    @property
+    def linked(self) -> tuple[Run, ...]:
+        """The first of its runs."""
+        return self.runs[:RUNS_LINKED]
+
+    @property
+    def more(self) -> int:
+        """Runs that are not linked."""
+        return len(self.runs) - len(self.linked)
 
 
 @csrf_exempt  # only here: the form is read with bounds first, then its token is checked
@@ -80,7 +127,7 @@ def _in_turn(answer: Answer) -> Answer:
 
 
 def _empty(request: HttpRequest) -> HttpResponse:
-    saved = saved_before(request.GET.get("saved", ""), created="again" not in request.GET)
+    saved = _saved_before(request.GET.get("saved", ""), created="again" not in request.GET)
     return _page(request, QueryDict(), [saved] if saved else [])
 
 
@@ -106,7 +153,7 @@ def _save(request: HttpRequest) -> HttpResponse:
         draft = draft_again(request)
         if draft is None:
             raise FormRefused("There is no text in this form. Choose the file again.")
-        saved = save(draft, cast(User, request.user))
+        saved = _store(draft, cast(User, request.user))
     except FormRefused as refusal:
         return _page(request, request.POST, [Card("", str(refusal))], status=refusal.status)
     except NotSaved as refusal:
@@ -134,3 +181,60 @@ def _page(
     }
     template = "pages/parts/upload_cards.html" if fragment else "pages/upload.html"
     return render(request, template, context, status=status)
+
+
+def _store(draft: Draft, person: User) -> Saved:
+    """Store a text with its corrections; `NotSaved` when it cannot be, or its fields are faulty."""
+    if draft.fault:
+        raise NotSaved(Card(draft.name, draft.fault))
+    return _save_document(draft, person) if is_run_document(draft) else _save_text(draft, person)
+
+
+def _save_document(draft: Draft, person: User) -> Saved:
+    document, faults = read_document(draft.body)
+    if faults:
+        raise NotSaved(document_card(draft, document, faults))
+    try:
+        with transaction.atomic():
+            accepted = accept_run(draft.body, document, source=Run.Source.AGENT)
+            if accepted.created:
+                record_upload([accepted.run], person)
+    except RunConflict:
+        conflict = "Another run with this run_id is stored already; this one was not."
+        card = Card(draft.name, conflict, conflict=UUID(document["run_id"]))
+        raise NotSaved(card, status=409) from None
+    if accepted.created:
+        enqueue_accepted()
+    return Saved(draft.name, accepted.run.run_id, (accepted.run,), accepted.created)
+
+
+def _save_text(draft: Draft, person: User) -> Saved:
+    try:
+        seen = look(draft)
+    except NotAText as error:
+        raise NotSaved(Card(draft.name, str(error))) from None
+    card = text_card(seen, saving=True)
+    if card.problem or card.answers_faulty:
+        raise NotSaved(card)
+    made = corrections(seen.stated, draft.answers)
+    request = ImportRequest(draft.body, draft.how, made)
+    try:
+        imported = store_import(request, person=person, seen=seen.understood)
+    except RunTaken as taken:
+        conflict = Card(draft.name, f"{taken} Nothing was stored.", conflict=taken.run_id)
+        raise NotSaved(conflict, status=409) from None
+    if imported.created:
+        enqueue_accepted()
+    return Saved(draft.name, request.import_id, imported.runs, imported.created)
+
+
+def _saved_before(asked: str, created: bool) -> Saved | None:
+    """What is stored under the id of an import or of a run; None where there is nothing."""
+    try:
+        wanted = UUID(asked)
+    except ValueError:
+        return None
+    text = ImportedText.objects.filter(import_id=wanted).first()
+    runs = text.runs.order_by("id") if text else Run.objects.filter(run_id=wanted)
+    unread = text is not None and text.parser_version == ImportedText.UNREAD
+    return Saved("Your text", wanted, tuple(runs), created) if runs or unread else None

@@ -11,11 +11,10 @@ from rest_framework.exceptions import ValidationError
 from access.reading import sees_unvetted
 from analysis.acceleration import Verdict
 from pages.access import reader_required
-from pages.compare.compare_page import query_faults
 from pages.first_steps import agent_command
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
-from pages.page_query import PageAddress, api_params, first_page, search_text
+from pages.page_query import PageAddress, api_params, first_page, query_faults, search_text
 from pages.paging import AFTER, BEFORE, page_of
 from questions.near_names import none_of
 from questions.parameters import comparison_query

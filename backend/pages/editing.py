@@ -1,32 +1,30 @@
-"""What editors do to runs and hosts: each on a page that says what will happen, then by POST."""
+"""What editors do to runs and hosts: each on a page that says what will happen, then by POST.
 
+And the audit log, which says who did what.
+"""
+
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from access.audit import actor_of
 from ingest.changes import editing, merging, splitting
 from ingest.changes.editing import EditConflict, EditRefused
+from pages.access import editors
+from pages.page_query import search_text
 from pages.paging import page_of
 from results.hosts.diff_subjects import CHOICES, hosts_beside
 from results.hosts.hidden import hidden_runs, waiting_hosts
 from results.hosts.host_names import HostNames, host_names, names_under_one_id
 from results.hosts.hosts import host_summaries, select_hosts
-from store.models import Host, Run
-
-P = ParamSpec("P")
-Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
-
-LONGEST_SEARCH = 200
+from store.models import AuditEntry, Host, Run
 
 
 @dataclass(frozen=True)
@@ -40,22 +38,6 @@ class Confirmation:
     back: str
     name: str | None = None
     """The present name, where a new one is to be given."""
-
-
-def editors(permission: str) -> Callable[[Page[P]], Page[P]]:
-    """A page for signed-in people with a permission; kept by no cache."""
-
-    def decorate(view: Page[P]) -> Page[P]:
-        guarded = login_required(permission_required(permission, raise_exception=True)(view))
-
-        @wraps(view)
-        @never_cache
-        def page(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-            return guarded(request, *args, **kwargs)
-
-        return page
-
-    return decorate
 
 
 def _confirm(
@@ -178,7 +160,7 @@ def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
     host = next(iter(host_summaries(select_hosts().filter(pk=host_id))), None)
     if host is None:
         return render(request, "404.html", status=404)
-    named = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
+    named = search_text(request.GET)
     context = {
         "host": host,
         "named": named,
@@ -256,3 +238,26 @@ def approve_host(request: HttpRequest, host_id: int) -> HttpResponse:
     host = get_object_or_404(Host, pk=host_id)
     editing.approve_host(host.pk, actor_of(request))
     return redirect("waiting-hosts")
+
+
+@require_safe
+@editors("runs.view_auditentry")
+def audit_page(request: HttpRequest) -> HttpResponse:
+    """Entries page by page; `action` and `actor` narrow them."""
+    wanted = {
+        name: text
+        for name in ("action", "actor")
+        if (text := request.GET.get(name, "").replace("\x00", "")[:200])
+    }
+    page = page_of(AuditEntry.objects.filter(**wanted), request.GET)
+    context = {
+        "page": page,
+        "entries": [(entry, _text(entry.before), _text(entry.after)) for entry in page.rows],
+        "wanted": wanted,
+    }
+    return render(request, "pages/audit.html", context)
+
+
+def _text(facts: Any) -> str:
+    """Facts as readable text; empty for none."""
+    return json.dumps(facts, ensure_ascii=False, indent=1) if facts else ""

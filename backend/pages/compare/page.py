@@ -1,0 +1,287 @@
+"""The compare page, `/`."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import ValidationError
+
+from access.reading import sees_unvetted
+from analysis.comparison import NEEDS_PROFILE, Comparison
+from analysis.group_view import MOST_GROUPS
+from exports.palette import cipher_order
+from pages.access import reader_required
+from pages.compare.chart import ChartRequest, chart_context
+from pages.compare.filters import families, shown_facets, with_ciphers
+from pages.compare.saved_views import view_menu
+from pages.compare.table import counted_hosts, group_page, tool_breaks
+from pages.first_steps import agent_command, is_measuring, lending_command, nobody_measured_yet
+from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
+from pages.page_query import (
+    TOPS,
+    Display,
+    PageAddress,
+    api_params,
+    display,
+    first_page,
+    query_faults,
+)
+from questions.requested_ciphers import asked_comparison
+from results.analytics.engine import questions
+from results.answer_cache import cached_answer
+from results.comparison.comparison_in_view import compare_in_view
+from results.comparison.coverage import coverage, hosts_of_groups, hosts_without_size
+from results.comparison.default_block_size import resolve_block_size
+from results.comparison.facets import FACETS, SOURCE_LABELS, Facet, facets
+from results.hosts.hidden import shown_runs
+from results.hosts.runs import latest_received, select_runs
+from results.selection import FILTERS, TAG_PREFIX, ComparisonQuery
+from store.models import Run
+from store.reference_profiles import UnknownProfile, has_levels, offered_profiles
+
+TEMPLATE = "pages/compare.html"
+PARTS = {
+    "form": "pages/parts/compare_form.html",
+    "head": "pages/parts/compare_head.html",
+    "body": "pages/parts/compare_body.html",
+}
+"""What is the same for everybody, and rendered once for its data: part -> template."""
+
+MOST_ARRIVING = 5
+"""Runs that the first steps name while they are being processed."""
+
+# Parameters without a control of their own: kept when the form changes, shown so that they can go.
+QUIET = {
+    "operation": "Operation",
+    "mac": "MAC",
+    "compression": "Compression",
+    "target_kind": "Target",
+    "acceleration": "Acceleration",
+    "threads": "Threads",
+    "profile": "Profile",
+}
+DATES = {"since": "Since", "until": "Until"}
+FILTER_TITLES = {**FACETS, "tag": "Tag"}
+
+
+@require_safe
+@reader_required
+def compare_page(request: HttpRequest) -> HttpResponse:
+    """Machines side by side; a parameter that cannot be is answered 400 and in words."""
+    params = request.GET
+    try:
+        query = asked_comparison(api_params(params))
+        steps = _first_steps(request)
+        context = {
+            "parts": _parts(params, query, bool(steps.get("nothing_stored"))),
+            "display": display(params),
+            "tops": TOPS,
+            "most_groups": MOST_GROUPS,
+            **steps,
+            "view_menu": view_menu(request.user, params),
+            "address": request.build_absolute_uri(),
+        }
+    except (ValidationError, UnknownProfile) as error:
+        context = {
+            **_form_context(params, ComparisonQuery(), display(params)),
+            "faults": query_faults(error),
+        }
+        return render(request, TEMPLATE, context, status=400)
+    return render(request, TEMPLATE, context)
+
+
+def _first_steps(request: HttpRequest) -> dict[str, Any]:
+    """Until an agent has measured a machine, the page says how to do that."""
+    if not nobody_measured_yet():
+        return {}
+    latest = latest_received(shown_runs(unvetted=sees_unvetted(request)), MOST_ARRIVING)
+    return {
+        "first_steps": True,
+        "agent_command": agent_command(request),
+        "lending_command": lending_command(request),
+        "measuring": is_measuring(),
+        "nothing_stored": not select_runs({"status": (Run.Status.READY.value,)}).exists(),
+        "newest": latest[0].run_id if latest else "",
+        "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
+    }
+
+
+def _parts(params: QueryDict, query: ComparisonQuery, nothing_stored: bool) -> dict[str, str]:
+    """HTML of `PARTS`, the `heading` of the view and its `sources` in words."""
+
+    def make() -> bytes:
+        context: dict[str, Any] = {
+            **compare_context(params, query),
+            "nothing_stored": nothing_stored,
+            "request": SimpleNamespace(GET=params),
+        }
+        html = {name: render_to_string(template, context) for name, template in PARTS.items()}
+        sources = ", ".join(context["sources"])
+        return json.dumps({**html, "heading": context["heading"], "sources": sources}).encode()
+
+    extra = f"{params.urlencode()} {nothing_stored}"
+    parts: dict[str, str] = json.loads(cached_answer("compare-page", query, make, extra))
+    # Rendered by templates, and kept where only this program writes.
+    return parts | {name: mark_safe(parts[name]) for name in PARTS}  # noqa: S308  # nosec B308 B703
+
+
+def shown_query(query: ComparisonQuery) -> ComparisonQuery:
+    """The query with its ciphers and block size decided, where the address names none."""
+    return resolve_block_size(with_ciphers(query))
+
+
+@questions()  # all of it from one state of the data
+def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
+    """The context of a valid query; `UnknownProfile` when it names a profile that is not ours."""
+    shown = display(params)
+    covered = coverage(query)
+    measured = covered.ciphers
+    asked_size = query.block_size
+    query = resolve_block_size(with_ciphers(query, covered))
+    viewed = compare_in_view(query, shown.view)
+    known = facets(query)
+    # Another choice begins at its first page.
+    whole, params = params, first_page(params)
+    sizes = covered.block_sizes
+    address = PageAddress(params)
+    labels = {
+        (facet.name, option.key): option.label
+        for facet in known
+        for option in facet.options
+        if not facet.tag
+    }
+    chips = [
+        Chip(title, labels.get((name, value), value), address.without(name, value))
+        for name, title, value in narrowing(params, query)
+    ]
+    part = group_page(viewed, shown, whole)
+    asked = ChartRequest(
+        query,
+        viewed.comparison,
+        part,
+        shown,
+        sizes,
+        heading(viewed.comparison),
+        [f"{chip.label} {chip.value}" for chip in chips],
+    )
+    return {
+        **_form_context(params, query, shown, known),
+        "families": families(measured, query.ciphers),
+        "measured_count": len(measured),
+        "unmeasured": sorted({*query.ciphers} - {one.cipher for one in measured}),
+        "all_ciphers": address.changed(
+            cipher=tuple(sorted((one.cipher for one in measured), key=cipher_order))
+        ),
+        "default_address": address.changed(cipher=None),
+        "block_sizes": sorted({*sizes, *([asked_size] if asked_size else [])}),
+        "asked_block_size": asked_size,
+        "other_block_sizes": hosts_without_size(query),
+        "facets": shown_facets(known, query.filters, params),
+        "chips": chips,
+        "part": part,
+        **result_context(asked, params),
+        "sensitivity_address": _sensitivity_address(params),
+        "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
+        "throughput_address": address.changed(metric=None),
+        "runs_filter": query.group_by if query.group_by in FILTERS else None,
+    }
+
+
+def _form_context(
+    params: QueryDict, query: ComparisonQuery, shown: Display, known: tuple[Facet, ...] = ()
+) -> dict[str, Any]:
+    """The pickers with what is chosen in them; the tags among the known filters group as well."""
+    return {
+        "query": query,
+        "display": shown,
+        "tools": TOOLS,
+        "tops": TOPS,
+        "most_groups": MOST_GROUPS,
+        "groupings": _groupings(query.group_by, *(facet.tag for facet in known if facet.tag)),
+        "metrics": METRICS,
+        "metric": choice(METRICS, query.metric),
+        "tool": choice(TOOLS, query.tool),
+        "methods": METHODS,
+        "dates": {name: params.get(name, "") for name in DATES},
+        "quiet": [
+            (name, value)
+            for name in QUIET
+            for value in params.getlist(name)
+            if value and not (name == "profile" and query.metric == "normalised")
+        ],
+        "profiles": offered_profiles(query.profile) if query.metric == "normalised" else [],
+    }
+
+
+def _groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
+    """What there is to compare by: the tags that exist too, and the one that was asked for."""
+    asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
+    every = dict.fromkeys((*tags, *asked))
+    return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
+
+
+def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
+    """Table, chart and the sentence over them."""
+    comparison = asked.comparison
+    sources = {source for group in asked.part.comparison.groups for source in group.sources}
+    return {
+        "comparison": comparison,
+        "heading": asked.heading,
+        **chart_context(asked),
+        "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
+        "all_address": PageAddress(params).changed(top="all"),
+        "host_count": counted_hosts(
+            asked.part.total
+            if asked.query.group_by == "host"
+            else hosts_of_groups(asked.query, [group.key for group in comparison.groups])
+        ),
+        "sources": [label.lower() for key, label in SOURCE_LABELS.items() if key in sources],
+        "unsearched_address": PageAddress(params).changed(q=None, page=None),
+        "tool_breaks": tool_breaks(comparison),
+        "no_baseline": comparison.excluded.get("no_baseline", 0),
+        # The profile may know no level of this tool at all: then no machine can be normalised.
+        "no_levels": comparison.metric in NEEDS_PROFILE and not has_levels(comparison.tool),
+    }
+
+
+def heading(comparison: Comparison) -> str:
+    """The view in words: "SSH throughput by CPU"."""
+    tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
+    metric = choice(METRICS, comparison.metric).label
+    metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
+    by = choice(_groupings(comparison.group_by), comparison.group_by).label
+    kept = by.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
+    return f"{tool} {metric} by {by if kept else by[0].lower() + by[1:]}"
+
+
+@dataclass(frozen=True)
+class Chip:
+    """Something that narrows the view, and the address without it."""
+
+    label: str
+    value: str
+    address: str
+
+
+def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, str, str]]:
+    """What narrows the view beyond the pickers: parameter, title and value."""
+    for name, values in query.filters.items():
+        yield from ((name, FILTER_TITLES[name], value) for value in values)
+    others: Mapping[str, str] = {**DATES, **QUIET}
+    for name, title in others.items():
+        yield from ((name, title, value) for value in params.getlist(name) if value)
+
+
+def _sensitivity_address(params: QueryDict) -> str:
+    """The page that makes this ranking again without each baseline family."""
+    asked = api_params(params)
+    asked.pop("metric", None)
+    return f"{reverse('sensitivity')}?{asked.urlencode()}"

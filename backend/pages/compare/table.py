@@ -1,0 +1,303 @@
+"""The groups of a comparison as tables: ordered, searched, a page of them, with bars."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from django.http import QueryDict
+
+from analysis import group_view
+from analysis.comparison import Comparison, Group
+from analysis.group_view import MOST_GROUPS, InView, page_count
+from analysis.groups import GroupSummary
+from analysis.over_time.tool_changes import ToolChange, tool_changes
+from exports.palette import cipher_order
+from pages.formatting import data_size
+from pages.page_query import TOPS, Display, PageAddress
+
+MEASURED = "agent"
+
+
+@dataclass(frozen=True)
+class GroupPage:
+    """One page of groups and the ways to the others; `first` and `last` count from 1."""
+
+    comparison: Comparison
+    """The comparison with the groups of this page alone."""
+    total: int
+    """Groups before the search."""
+    found: int
+    first: int
+    last: int
+    more: tuple[tuple[str, str], ...]
+    """Names and addresses of longer pages."""
+    earlier: str | None
+    later: str | None
+
+
+def group_page(viewed: InView, display: Display, params: QueryDict) -> GroupPage:
+    """The page of groups that `display` asks for; one beyond the last is the last."""
+    size = display.top or MOST_GROUPS
+    pages = page_count(viewed.found, size)
+    number = min(display.page, pages)
+    start = (number - 1) * size
+    address = PageAddress(params)
+    return GroupPage(
+        comparison=replace(viewed.comparison, groups=viewed.groups),
+        total=viewed.total,
+        found=viewed.found,
+        first=start + 1,
+        last=start + len(viewed.groups),
+        more=_more(address, viewed.found, size),
+        earlier=address.changed(page=str(number - 1)) if number > 1 else None,
+        later=address.changed(page=str(number + 1)) if number < pages else None,
+    )
+
+
+def _more(address: PageAddress, found: int, shown: int) -> tuple[tuple[str, str], ...]:
+    steps = [top for top in TOPS if top != "all" and shown < int(top) < found]
+    ways = [(f"Show {top}", address.changed(top=top, page=None)) for top in steps[:1]]
+    if shown < min(found, MOST_GROUPS):
+        words = f"Show all {found}" if found <= MOST_GROUPS else f"Show {MOST_GROUPS}"
+        ways.append((words, address.changed(top="all", page=None)))
+    return tuple(ways)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis: linear from 0, or logarithmic from the power of ten below the lowest value."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    def part(self, value: float) -> float:
+        """Where a value is, from 0 to 1."""
+        if not self.logarithmic:
+            part = value / self.high
+        elif value > 0:
+            part = math.log10(value / self.low) / (math.log10(self.high / self.low) or 1.0)
+        else:
+            part = 0.0
+        return min(max(part, 0.0), 1.0)
+
+
+def scale_of(groups: Iterable[Group], *, logarithmic: bool) -> Scale | None:
+    """The axis that holds the quartiles of all these groups; None where no value is above 0."""
+    summaries = [summary for group in groups for summary in group.values.values()]
+    ends = [value for one in summaries for value in (one.q1, one.q3) if value > 0]
+    if not ends:
+        return None
+    # A little below the lowest: its bar has a length then.
+    return Scale(10.0 ** math.floor(math.log10(min(ends) * 0.999)), max(ends), logarithmic)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A small bar in a table: ends in per cent of the row's width; no whisker for one machine."""
+
+    end: float
+    low: float | None
+    high: float | None
+
+    @property
+    def whisker(self) -> str:
+        """The path of the whisker in a box of 100 x 10."""
+        low, high = self.low, self.high
+        if low is None or high is None:
+            return ""
+        return f"M{low} 5H{high}M{low} 2.5V7.5M{high} 2.5V7.5"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cipher of one group; `uncertainty` is a factor, None where it is unknown."""
+
+    cipher: str
+    summary: GroupSummary
+    uncertainty: float | None
+    doubt: str
+    bar: Bar
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group with its rows; `here`: it is marked as measured by an agent of this site."""
+
+    group: Group
+    here: bool
+    rows: tuple[Row, ...]
+
+    @property
+    def hosts(self) -> str:
+        """Its hosts in words."""
+        return hosts_note(self.group)
+
+
+def ordered_groups(comparison: Comparison, display: Display) -> tuple[Group, ...]:
+    """The groups in the order that the reader asked for; groups without a value come last."""
+    return group_view.ordered_groups(comparison, display.sort)
+
+
+def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, ...]:
+    """The groups of the table, at most `display.top` of them."""
+    groups = ordered_groups(comparison, display)[: display.top]
+    here = measured_here(comparison)
+    scale = scale_of(groups, logarithmic=display.view.logarithmic)
+    ciphers = sorted(comparison.ciphers, key=cipher_order)
+    return tuple(
+        ShownGroup(
+            group,
+            group.key in here,
+            tuple(_row(group, cipher, scale) for cipher in ciphers if cipher in group.values),
+        )
+        for group in groups
+    )
+
+
+def _row(group: Group, cipher: str, scale: Scale | None) -> Row:
+    summary = group.values[cipher]
+    end, low, high = (
+        round(100 * scale.part(value), 2) if scale else 0.0
+        for value in (summary.median, summary.q1, summary.q3)
+    )
+    bar = Bar(end, low, high) if summary.n > 1 else Bar(end, None, None)
+    return Row(cipher, summary, group.uncertainty.get(cipher), doubt_words(group, cipher), bar)
+
+
+def doubt_words(group: Group, cipher: str) -> str:
+    """ "low confidence", or "1 of 3 low confidence" for several hosts; or empty."""
+    return doubtful_of(group.doubtful.get(cipher, 0), group.values[cipher].n)
+
+
+def doubtful_of(doubtful: int, n: int) -> str:
+    """So many of the `n` hosts behind a figure, in words; empty for none."""
+    if not doubtful:
+        return ""
+    return "low confidence" if n == 1 else f"{doubtful} of {n} low confidence"
+
+
+def counted_hosts(count: int) -> str:
+    """ "2 hosts"."""
+    return f"{count} host{'' if count == 1 else 's'}"
+
+
+def hosts_note(group: Group) -> str:
+    """The group's hosts and, where no bar stands for all of them, how many at most."""
+    hosts = counted_hosts(group.hosts)
+    most = max((summary.n for summary in group.values.values()), default=0)
+    return hosts if most >= group.hosts else f"{hosts}, n ≤ {most}"
+
+
+def measured_here(comparison: Comparison) -> frozenset[str]:
+    """Keys of the groups to mark as measured here: none where all are, since that marks nothing."""
+    here = {group.key for group in comparison.groups if MEASURED in group.sources}
+    return frozenset(here if len(here) < len(comparison.groups) else ())
+
+
+class Cell(NamedTuple):
+    """One figure of a matrix; `doubt` as in a row."""
+
+    summary: GroupSummary
+    doubt: str
+
+
+class Line(NamedTuple):
+    """A row of a matrix: its group or its cipher, and a cell for each column."""
+
+    key: str
+    label: str
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The table of the heat map ("Group" in its corner: ciphers across) or of lines ("Cipher").
+
+    Blocks are rows under the heading of their group; the heat map has one without.
+    """
+
+    corner: str
+    columns: tuple[str, ...]
+    blocks: tuple[tuple[ShownGroup | None, tuple[Line, ...]], ...]
+
+    @property
+    def doubts(self) -> bool:
+        """Whether any figure is doubtful."""
+        lines = (line for _, lines in self.blocks for line in lines)
+        return any(cell.doubt for line in lines for cell in line.cells if cell)
+
+
+def heat_table(groups: Sequence[Group], ciphers: Sequence[str]) -> Matrix:
+    """Groups down, ciphers across."""
+    lines = tuple(
+        Line(group.key, group.label, tuple(_cell(group, one) for one in ciphers))
+        for group in groups
+    )
+    return Matrix("Group", tuple(ciphers), ((None, lines),))
+
+
+def size_table(
+    by_size: Mapping[int, Comparison], groups: Sequence[ShownGroup], ciphers: Sequence[str]
+) -> Matrix:
+    """Under each group its ciphers down, block sizes across."""
+    found = {(size, group.key): group for size, one in by_size.items() for group in one.groups}
+
+    def lines(key: str) -> Iterator[Line]:
+        for cipher in ciphers:
+            cells = tuple(_cell(found.get((size, key)), cipher) for size in by_size)
+            if any(cells):
+                yield Line(cipher, cipher, cells)
+
+    blocks = tuple((shown, tuple(lines(shown.group.key))) for shown in groups)
+    return Matrix("Cipher", tuple(map(data_size, by_size)), blocks)
+
+
+def _cell(group: Group | None, cipher: str) -> Cell | None:
+    """The group's figure; None where the group or its figure is missing."""
+    if group is None or cipher not in group.values:
+        return None
+    return Cell(group.values[cipher], doubt_words(group, cipher))
+
+
+@dataclass(frozen=True)
+class ToolBreak:
+    """A change that some of the groups have and others have not, for some of the ciphers shown."""
+
+    change: ToolChange
+    ciphers: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
+    """The changes of `openssl speed` itself that lie between the releases compared.
+
+    Only where the groups are releases: a line of releases, or machines of one CPU, may have been
+    measured on both sides.
+    """
+    if comparison.tool != "openssl" or comparison.group_by != "openssl":
+        return ()
+    found = (_break(comparison, change) for change in tool_changes())
+    return tuple(one for one in found if one.ciphers and one.before and one.after)
+
+
+def after_a_break(comparison: Comparison) -> frozenset[str]:
+    """Keys of the groups measured by a tool that changed, where others were not."""
+    labels = {label for one in tool_breaks(comparison) for label in one.after}
+    return frozenset(group.key for group in comparison.groups if group.label in labels)
+
+
+def _break(comparison: Comparison, change: ToolChange) -> ToolBreak:
+    touched = [
+        (group.label, change.in_release(group.label))
+        for group in comparison.groups
+        if any(change.touches(cipher) for cipher in group.values)
+    ]
+    return ToolBreak(
+        change,
+        tuple(cipher for cipher in comparison.ciphers if change.touches(cipher)),
+        tuple(label for label, has in touched if has is False),
+        tuple(label for label, has in touched if has is True),
+    )

@@ -1,1 +1,0 @@
-"""Reference profiles on pages."""

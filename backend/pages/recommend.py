@@ -1,0 +1,407 @@
+"""The recommendation page, `/recommend/`: what is asked, and everything that its template needs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import ValidationError
+
+from analysis.ciphers.cipher_policies import DEFAULT_POLICY, policies
+from analysis.ciphers.cipher_ranking import Gain
+from analysis.ciphers.default_cipher import against_default
+from analysis.ciphers.host_ciphers import CipherRate
+from analysis.ciphers.ssh_configuration import CLIENT_DECIDES
+from analysis.groups import FEW_VOTES
+from pages.access import HOSTS, reader_required
+from pages.compare.page import Chip
+from pages.compare.table import Bar, doubtful_of
+from pages.first_steps import agent_command, nobody_measured_yet
+from pages.formatting import percent, three_digits, throughput
+from pages.metrics import METHODS
+from pages.page_query import RECOMMENDATION_NAMES, PageAddress, api_params, query_faults
+from questions.recommendation_parameters import recommendation_question
+from results.recommendation.advice import Advice, Loss, Place, advise
+from results.recommendation.host_choice import (
+    HostName,
+    hosts_called,
+    hosts_like,
+    hosts_to_choose,
+    values_of_dimensions,
+)
+from results.recommendation.measured_ssh import PERIOD_FILTERS, TooManyHosts
+from results.recommendation.question import LINK_KEYS, Kind
+from results.selection import FILTERS
+
+TEMPLATE = "pages/recommend.html"
+KINDS: Mapping[Kind, str] = {"host": "Host", "pair": "Pair", "group": "Group"}
+TO_CHOOSE = 200
+"""Hosts that a text field offers; others are found by their name."""
+
+TO_LIST = 20
+DIMENSIONS = {
+    "os": "Operating system",
+    "openssh": "OpenSSH version",
+    "cpu": "CPU",
+    "virtualization": "Virtualisation",
+}
+"""Filters with a control of their own -> title."""
+
+TITLES = {
+    **DIMENSIONS,
+    "host": "Host",
+    "tag": "Tag",
+    "cpu_vendor": "CPU vendor",
+    "microarchitecture": "Microarchitecture",
+    "verdict": "AES acceleration",
+    "openssl": "OpenSSL version",
+    "openssl_series": "OpenSSL series",
+    "source": "Source",
+    "since": "Since",
+    "until": "Until",
+}
+
+LOSSES_SHOWN = 20
+RUNS_SHOWN = 20
+
+
+@require_safe
+@reader_required
+def recommend_page(request: HttpRequest) -> HttpResponse:
+    """One host, a pair or a group; a parameter that cannot be is answered 400 and in words."""
+    params, unclear = _with_keys(_filled(request.GET))
+    if unclear:
+        status = 200 if unclear.several else 404
+        return _page(request, params, {"unclear": unclear}, status)
+    try:
+        question = recommendation_question(api_params(params, RECOMMENDATION_NAMES))
+        if question.empty:
+            return _page(request, params, {"nobody_measured": nobody_measured_yet()})
+        advice = advise(question, request.build_absolute_uri(reverse("recommend")), timezone.now())
+    except ValidationError as error:
+        return _page(request, params, {"faults": query_faults(error)}, status=400)
+    except TooManyHosts as error:
+        return _page(request, params, {"faults": [("host", str(error))]}, status=400)
+    return _page(request, params, _result_context(advice, params))
+
+
+def _page(
+    request: HttpRequest, params: QueryDict, result: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    context = {**_form_context(params), **result, "agent_command": agent_command(request)}
+    return render(request, TEMPLATE, context, status=status)
+
+
+@dataclass(frozen=True)
+class Unclear:
+    """A text that is the name of no host, or of several; `hosts` are those it may mean."""
+
+    text: str
+    several: bool
+    hosts: tuple[tuple[HostName, str], ...]
+    """Each with the address that takes it."""
+
+
+def _filled(params: QueryDict) -> QueryDict:
+    """The parameters without those that a form sends empty, and without blanks around them."""
+    kept = QueryDict(mutable=True)
+    for name, values in params.lists():
+        texts = [value.strip() for value in values if value.strip()]
+        if texts:
+            kept.setlist(name, texts)
+    return kept
+
+
+def _with_keys(params: QueryDict) -> tuple[QueryDict, Unclear | None]:
+    """The parameters with hosts by key where their names were typed; or the first unclear one."""
+    texts = [text for name in HOSTS for text in params.getlist(name)]
+    if not texts or any("\x00" in text for text in texts):
+        return params, None
+    called = hosts_called(texts)
+    resolved = params.copy()
+    for name in HOSTS:
+        keys = []
+        for text in params.getlist(name):
+            found = _meant(text, called)
+            if len(found) != 1:
+                return params, _unclear(params, name, text, found)
+            keys.append(found[0].key)
+        if keys:
+            resolved.setlist(name, list(dict.fromkeys(keys)))
+    return resolved, None
+
+
+def _meant(text: str, called: Sequence[HostName]) -> list[HostName]:
+    """The host of that key; else those of that name."""
+    by_key = [host for host in called if host.key == text]
+    return by_key or [host for host in called if host.name == text]
+
+
+def _unclear(params: QueryDict, name: str, text: str, found: list[HostName]) -> Unclear:
+    hosts = found[:TO_LIST] or hosts_like(text, TO_LIST)
+    others = [other for other in params.getlist(name) if other != text]
+    address = PageAddress(params)
+    return Unclear(
+        text,
+        bool(found),
+        tuple((host, address.changed(**{name: (*others, host.key)})) for host in hosts),
+    )
+
+
+def _kind_of(params: QueryDict) -> Kind:
+    """What the page is about: what its address says, else what its parameters are of."""
+    for kind in KINDS:
+        if params.get("for") == kind:
+            return kind
+    if params.get("client") or params.get("server"):
+        return "pair"
+    hosts = params.getlist("host")
+    # The source says which runs count; beside a host it makes no group.
+    narrowing = [name for name in FILTERS if params.get(name) and name != "host"]
+    one_host = len(hosts) == 1 and set(narrowing) <= set(PERIOD_FILTERS)
+    return "host" if one_host or not (hosts or narrowing) else "group"
+
+
+def _form_context(params: QueryDict) -> dict[str, object]:
+    """The form with what is chosen in it, and the ways out of that."""
+    kind = _kind_of(params)
+    policy = params.get("policy", "")
+    values = values_of_dimensions(DIMENSIONS) if kind == "group" else {}
+    link = params.get("link", "")
+    return {
+        "kind": kind,
+        "kinds": [(one, label, _kind_address(params, one)) for one, label in KINDS.items()],
+        "policies": tuple(policies().values()),
+        "policy": policies().get(policy, policies()[DEFAULT_POLICY]),
+        "methods": METHODS,
+        "method": params.get("method", ""),
+        "links": [*LINK_KEYS, *([link] if link and link not in LINK_KEYS else [])],
+        "link": link,
+        "typed": {name: params.get(name, "") for name in HOSTS},
+        "hosts_to_choose": hosts_to_choose(TO_CHOOSE),
+        "dimensions": [(name, DIMENSIONS[name], values.get(name, ())) for name in DIMENSIONS],
+        "chips": _chips(params, kind, values),
+        "carried": _carried(params, kind),
+    }
+
+
+def _kind_address(params: QueryDict, kind: Kind) -> str:
+    """The page for that kind, with what is known already: a host stays the host or the client."""
+    first = next((params.get(name, "") for name in HOSTS if params.get(name)), "")
+    kept = QueryDict(mutable=True)
+    kept["for"] = kind
+    if first:
+        kept["client" if kind == "pair" else "host"] = first
+    for name in ("policy", "method"):
+        if params.get(name):
+            kept[name] = params.get(name, "")
+    return f"?{kept.urlencode()}"
+
+
+def _carried(params: QueryDict, kind: Kind) -> list[tuple[str, str]]:
+    """What the form has no control for, or adds to: sent along."""
+    names = (*FILTERS, "since", "until") if kind == "group" else ("source", "since", "until")
+    return [(name, value) for name in names for value in params.getlist(name)]
+
+
+def _chips(
+    params: QueryDict, kind: Kind, values: Mapping[str, Sequence[tuple[str, str]]]
+) -> list[Chip]:
+    """What narrows the choice, each with the way out."""
+    labels = {(name, key): label for name, of_it in values.items() for key, label in of_it}
+    address = PageAddress(_marked(params, kind))
+    return [
+        Chip(TITLES[name], labels.get((name, value), value), address.without(name, value))
+        for name, value in _carried(params, kind)
+    ]
+
+
+def _marked(params: QueryDict, kind: Kind) -> QueryDict:
+    """A group that is left with one host is still a group."""
+    marked = params.copy()
+    marked["for"] = kind
+    return marked
+
+
+@dataclass(frozen=True)
+class ShownPlace:
+    """A cipher in its place with the bar of its rate, and its rate against today's default.
+
+    `measured`: each host's rate and its mark, "low confidence" or empty; `doubt`: of them all.
+    """
+
+    number: int
+    place: Place
+    bar: Bar
+    gain: str
+    gain_range: str
+    cpu_saved: str
+    fills: str
+    doubt: str
+    measured: tuple[tuple[CipherRate, str], ...]
+
+
+@dataclass(frozen=True)
+class ShownLosses:
+    """The hosts that lose most, or those that a search found."""
+
+    rows: tuple[tuple[Loss, Bar], ...]
+    found: int
+    total: int
+    find: str
+
+
+def _result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
+    """The answer as the template shows it."""
+    asked = api_params(params, RECOMMENDATION_NAMES)
+    latest = PageAddress(params).changed(until=None)
+    places = _shown_places(advice.places)
+    return {
+        "advice": advice,
+        "headline": headline(advice),
+        "title": _title(advice),
+        "places": places,
+        "cost": advice.places[0].slower_than_default if advice.places else None,
+        "has_gain": any(one.place.gain for one in places),
+        "doubts": any(one.doubt for one in places),
+        "has_cpu": any(rate.cpu_seconds_per_gb is not None for rate in _rates(advice)),
+        "losses": _losses(advice.losses, params.get("find", "").strip()),
+        "found_by": [
+            (name, value)
+            for name, values in params.lists()
+            for value in values
+            if name != "find" and value
+        ],
+        "runs": advice.runs[:RUNS_SHOWN],
+        "more_runs": len(advice.runs) - RUNS_SHOWN,
+        "client_decides": CLIENT_DECIDES,
+        "latest_address": latest if advice.question.selection.until else None,
+        "api_address": f"/api/v1/recommendation/?{asked.urlencode()}",
+    }
+
+
+def _title(advice: Advice) -> str:
+    """Whom the recommendation is for."""
+    names = [host.ciphers.name for host in advice.hosts]
+    if advice.question.kind == "pair":
+        return f"Ciphers from {names[0]} to {names[-1]}" if len(names) == 2 else "Two hosts"
+    if advice.question.kind == "host":
+        return f"Ciphers for {names[0]}" if names else "One host"
+    return f"Ciphers for {len(names)} host{'' if len(names) == 1 else 's'}"
+
+
+def headline(advice: Advice) -> str:
+    """The answer in one sentence, made of the figures that the table shows."""
+    if not advice.places:
+        return advice.nothing or ""
+    first = advice.places[0]
+    said = f"Prefer {first.cipher}: {_figure(advice, first)}"
+    if advice.question.kind == "group":
+        return f"{said}."
+    if advice.today.gain is None:
+        return f"{said}. What that gains is not known: {advice.today.unknown}."
+    return f"{said}, {_against_default(first, advice.today.gain)}."
+
+
+def _figure(advice: Advice, first: Place) -> str:
+    if advice.question.kind == "pair":
+        return f"{throughput(first.median or 0)} expected, limited by the {first.limited_by}"
+    if first.median is not None:
+        return throughput(first.median)
+    return (
+        f"with it these {len(advice.hosts)} hosts keep {percent(first.share or 0)} of the rate of "
+        "their own best ciphers (geometric mean)"
+    )
+
+
+def _against_default(first: Place, gain: Gain) -> str:
+    """With the bounds by the noise and, where it was measured, the CPU time saved."""
+    words = first.slower_than_default or against_default(first.cipher, gain)
+    if gain.over == first.cipher:
+        return words
+    # Where a link limits both, the noise of the hosts does not show; "at least" has said it.
+    told = gain.lowest == gain.highest or (gain.is_open and gain.beyond_noise)
+    bounds = "" if told or first.slower_than_default else f" ({gain.bounds} with the noise)"
+    saved = _cpu_saved(gain)
+    return f"{words}{bounds}{f', {saved}' if saved else ''}"
+
+
+def _cpu_saved(gain: Gain | None) -> str:
+    """ "0.31 CPU seconds per GB less"; empty where either was not measured."""
+    seconds = gain.cpu_seconds_saved_per_gb if gain else None
+    if seconds is None or (gain and seconds == 0):
+        return ""
+    return f"{three_digits(abs(seconds))} CPU s/GB {'less' if seconds > 0 else 'more'}"
+
+
+def _shown_places(places: Sequence[Place]) -> tuple[ShownPlace, ...]:
+    """The table's rows; the longest bar ends at the highest bound."""
+    longest = max((place.high or place.share or 0 for place in places), default=0)
+
+    def part(value: float | None) -> float | None:
+        return None if value is None or not longest else round(100 * value / longest, 2)
+
+    return tuple(
+        ShownPlace(
+            number=number,
+            place=place,
+            bar=Bar(part(place.median or place.share) or 0, part(place.low), part(place.high)),
+            gain=_gain(place),
+            gain_range=place.gain.bounds if place.gain and place.gain.over != place.cipher else "",
+            doubt=_doubt(place),
+            measured=tuple(
+                (rate, "low confidence" if doubtful else "")
+                for rate, doubtful in zip(place.rates, place.doubtful, strict=False)
+            ),
+            cpu_saved=_cpu_saved(place.gain),
+            fills=_fills(place.fills or {}),
+        )
+        for number, place in enumerate(places, start=1)
+    )
+
+
+def _doubt(place: Place) -> str:
+    """As beside a comparison's figures: only for a few hosts."""
+    n = len(place.doubtful)
+    return doubtful_of(sum(place.doubtful), n) if n <= FEW_VOTES else ""
+
+
+def _fills(links: Mapping[str, bool | None]) -> str:
+    """ "1 GbE, perhaps 2.5 GbE": those that are filled, and those that the noise hides."""
+    shown = [
+        name if filled else f"perhaps {name}"
+        for name, filled in links.items()
+        if filled is not False
+    ]
+    return ", ".join(shown) or ("none" if links else "")
+
+
+def _gain(place: Place) -> str:
+    if place.gain is None:
+        return ""
+    return "default" if place.gain.over == place.cipher else f"{place.gain.ratio:.2f} ×"
+
+
+def _rates(advice: Advice) -> list[Any]:
+    return [rate for place in advice.places for rate in place.rates]
+
+
+def _losses(losses: Sequence[Loss], find: str) -> ShownLosses:
+    """At most `LOSSES_SHOWN`, the greatest loss first."""
+    wanted = find.casefold()
+    found = [
+        loss
+        for loss in losses
+        if wanted in loss.host.ciphers.name.casefold() or wanted in loss.host.key
+    ]
+    ordered = sorted(found, key=lambda loss: (-loss.figures.loss, loss.host.key))[:LOSSES_SHOWN]
+    most = max((loss.figures.loss for loss in losses), default=0)
+    rows = tuple(
+        (loss, Bar(round(100 * max(loss.figures.loss, 0) / most, 2) if most > 0 else 0, None, None))
+        for loss in ordered
+    )
+    return ShownLosses(rows, len(found), len(losses), find)
