@@ -4,9 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from analysis.ciphers.cipher_catalogue import STATUSES, Cipher
+from analysis.ciphers.cipher_catalogue import STATUSES
 from analysis.ciphers.openssh_versions import Bound, VersionRange
-from results.recommendation.advice import Advice, Loss, Place
+from results.recommendation.advice import Place
 
 NULLABLE: dict[str, Any] = {"allow_null": True}
 Shape = serializers.Serializer[Any]
@@ -31,29 +31,15 @@ def _version(bound: Bound) -> str | None:
     return ".".join(map(str, bound)) if isinstance(bound, tuple) else bound
 
 
-class AssessmentSerializer(Shape):
-    """How safe a cipher is."""
-
-    status = serializers.ChoiceField(STATUSES)
-    reason = serializers.CharField()
-    reference = serializers.CharField(**NULLABLE)
-
-
-class AdvisorySerializer(AssessmentSerializer):
+class AdvisorySerializer(Shape):
     """A weakness that some releases have, and what the cipher is worth with it."""
 
+    status = serializers.ChoiceField(STATUSES, source="assessment.status")
+    reason = serializers.CharField(source="assessment.reason")
+    reference = serializers.CharField(source="assessment.reference", **NULLABLE)
     ends = serializers.ChoiceField(["either", "server"], help_text="Whose release counts.")
     affected = VersionRangeSerializer()
     assumed_when_unknown = serializers.BooleanField()
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        """The assessment's fields beside the advisory's own."""
-        return {
-            **AssessmentSerializer(instance.assessment).data,
-            "ends": instance.ends,
-            "affected": VersionRangeSerializer(instance.affected).data,
-            "assumed_when_unknown": instance.assumed_when_unknown,
-        }
 
 
 class OpenSshSupportSerializer(Shape):
@@ -64,7 +50,7 @@ class OpenSshSupportSerializer(Shape):
     server_default = VersionRangeSerializer(**NULLABLE)
 
 
-class CipherSerializer(AssessmentSerializer):
+class CipherSerializer(Shape):
     """One cipher of one tool; sizes in bits."""
 
     name = serializers.CharField()
@@ -74,20 +60,11 @@ class CipherSerializer(AssessmentSerializer):
     key_bits = serializers.IntegerField()
     block_bits = serializers.IntegerField(help_text="null: a stream cipher.", **NULLABLE)
     aead = serializers.BooleanField(help_text="It authenticates what it encrypts.")
+    status = serializers.ChoiceField(STATUSES, source="assessment.status")
+    reason = serializers.CharField(source="assessment.reason")
+    reference = serializers.CharField(source="assessment.reference", **NULLABLE)
     advisories = AdvisorySerializer(many=True)
     openssh = OpenSshSupportSerializer(help_text="null for openssl.", **NULLABLE)
-
-    def to_representation(self, instance: Cipher) -> dict[str, Any]:
-        """The cipher's facts with its assessment beside them."""
-        plain = ("name", "tool", "family", "mode", "key_bits", "block_bits", "aead")
-        return {
-            **{name: getattr(instance, name) for name in plain},
-            **AssessmentSerializer(instance.assessment).data,
-            "advisories": AdvisorySerializer(instance.advisories, many=True).data,
-            "openssh": OpenSshSupportSerializer(instance.openssh).data
-            if instance.openssh
-            else None,
-        }
 
 
 class PolicySerializer(Shape):
@@ -138,9 +115,6 @@ class PlaceSerializer(Shape):
     """A cipher in its place; what this kind of recommendation has not is null."""
 
     cipher = serializers.CharField()
-    status = serializers.ChoiceField(STATUSES)
-    status_reason = serializers.CharField()
-    reference = serializers.CharField(**NULLABLE)
     reason = serializers.CharField()
     ahead_of = serializers.CharField(
         help_text="Less safe and faster only within the noise.", **NULLABLE
@@ -148,8 +122,15 @@ class PlaceSerializer(Shape):
     median = serializers.FloatField(help_text="B/s; of a pair: expected.", **NULLABLE)
     low = serializers.FloatField(help_text="The median less all its noise.", **NULLABLE)
     high = serializers.FloatField(help_text="The median and all its noise.", **NULLABLE)
-    measured = RateSerializer(many=True, help_text="On the host; on client and server.")
-    doubtful = serializers.IntegerField(
+    in_client = serializers.BooleanField(help_text="Whether its ssh has it.", **NULLABLE)
+    in_server = serializers.BooleanField(help_text="Whether its sshd has it.", **NULLABLE)
+    status = serializers.ChoiceField(STATUSES, source="assessment.status")
+    status_reason = serializers.CharField(source="assessment.reason")
+    reference = serializers.CharField(source="assessment.reference", **NULLABLE)
+    measured = RateSerializer(
+        source="rates", many=True, help_text="On the host; on client and server."
+    )
+    doubtful = serializers.SerializerMethodField(
         help_text="Hosts whose figure is noisy or of a disturbed run."
     )
     gain = GainSerializer(help_text="Of a host or pair: over today's default.", **NULLABLE)
@@ -157,8 +138,6 @@ class PlaceSerializer(Shape):
         help_text="Why the cipher is preferred to today's default although it is slower.",
         **NULLABLE,
     )
-    in_client = serializers.BooleanField(help_text="Whether its ssh has it.", **NULLABLE)
-    in_server = serializers.BooleanField(help_text="Whether its sshd has it.", **NULLABLE)
     limited_by = serializers.ChoiceField(["client", "server", "link"], **NULLABLE)
     fills = serializers.DictField(
         child=serializers.BooleanField(allow_null=True),
@@ -169,42 +148,20 @@ class PlaceSerializer(Shape):
         help_text="Of a group: of each host's best, geometric mean.", **NULLABLE
     )
 
-    def to_representation(self, instance: Place) -> dict[str, Any]:
-        """The place with its assessment beside it."""
-        same = ("cipher", "reason", "ahead_of", "median", "low", "high", "in_client", "in_server")
-        return {
-            **{name: getattr(instance, name) for name in same},
-            "status": instance.assessment.status,
-            "status_reason": instance.assessment.reason,
-            "reference": instance.assessment.reference,
-            "measured": RateSerializer(instance.rates, many=True).data,
-            "doubtful": sum(instance.doubtful),
-            "gain": GainSerializer(instance.gain).data if instance.gain else None,
-            "slower_than_default": instance.slower_than_default,
-            "limited_by": instance.limited_by,
-            "fills": instance.fills,
-            "share": instance.share,
-        }
+    def get_doubtful(self, place: Place) -> int:
+        """So many of its rates."""
+        return sum(place.doubtful)
 
 
 class AdvisedHostSerializer(Shape):
     """A host behind the figures, and what its OpenSSH is."""
 
     id = serializers.IntegerField()
-    host = serializers.CharField(help_text="Its key.")
-    name = serializers.CharField()
-    client = serializers.CharField(**NULLABLE)
-    server = serializers.CharField(**NULLABLE)
-    default_cipher = serializers.CharField(**NULLABLE)
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        """The host's own facts, without its rates."""
-        facts = ("name", "client", "server", "default_cipher")
-        return {
-            "id": instance.id,
-            "host": instance.key,
-            **{name: getattr(instance.ciphers, name) for name in facts},
-        }
+    host = serializers.CharField(source="key", help_text="Its key.")
+    name = serializers.CharField(source="ciphers.name")
+    client = serializers.CharField(source="ciphers.client", **NULLABLE)
+    server = serializers.CharField(source="ciphers.server", **NULLABLE)
+    default_cipher = serializers.CharField(source="ciphers.default_cipher", **NULLABLE)
 
 
 class HostsLeftOutSerializer(Shape):
@@ -226,19 +183,13 @@ class TodaySerializer(Shape):
 class LossSerializer(Shape):
     """What a host gives up by the common first cipher; rates in bytes per second."""
 
-    host = serializers.CharField()
-    own_best = serializers.CharField()
-    own_best_rate = serializers.FloatField()
-    common_rate = serializers.FloatField()
-    loss = serializers.FloatField(help_text="A fraction of its own best rate.")
-
-    def to_representation(self, instance: Loss) -> dict[str, Any]:
-        """The loss under the host's key, which names of hosts need not be."""
-        names = ("own_best", "own_best_rate", "common_rate", "loss")
-        return {
-            "host": instance.host.key,
-            **{name: getattr(instance.figures, name) for name in names},
-        }
+    host = serializers.CharField(source="host.key")
+    own_best = serializers.CharField(source="figures.own_best")
+    own_best_rate = serializers.FloatField(source="figures.own_best_rate")
+    common_rate = serializers.FloatField(source="figures.common_rate")
+    loss = serializers.FloatField(
+        source="figures.loss", help_text="A fraction of its own best rate."
+    )
 
 
 class UnrankedSerializer(Shape):
@@ -259,19 +210,19 @@ class EvidenceRunSerializer(Shape):
 class RecommendationSerializer(Shape):
     """An order of ciphers with everything that it rests on."""
 
-    kind = serializers.ChoiceField(["host", "pair", "group"])
+    kind = serializers.ChoiceField(["host", "pair", "group"], source="question.kind")
     policy = PolicySerializer()
     rules_version = serializers.CharField()
     made_at = serializers.DateTimeField()
     method = serializers.CharField(help_text="By which all rates were measured.", **NULLABLE)
-    link = serializers.FloatField(help_text="Bits per second.", **NULLABLE)
+    link = serializers.FloatField(source="question.link", help_text="Bits per second.", **NULLABLE)
     nothing = serializers.CharField(help_text="Why there is no order.", **NULLABLE)
-    order = PlaceSerializer(many=True)
+    order = PlaceSerializer(source="places", many=True)
     today = TodaySerializer()
     losses = LossSerializer(many=True, help_text="Of a group, by key of the host.")
     unranked = UnrankedSerializer(many=True)
-    ssh_config = serializers.CharField(**NULLABLE)
-    sshd_config = serializers.CharField(**NULLABLE)
+    ssh_config = serializers.CharField(source="configuration.ssh", **NULLABLE)
+    sshd_config = serializers.CharField(source="configuration.sshd", **NULLABLE)
     hosts = AdvisedHostSerializer(many=True)
     left_out = HostsLeftOutSerializer()
     measured = serializers.CharField(help_text="The evidence in words.", **NULLABLE)
@@ -280,27 +231,3 @@ class RecommendationSerializer(Shape):
     )
     runs = EvidenceRunSerializer(many=True)
     permalink = serializers.URLField(help_text="The page that shows these figures.")
-
-    def to_representation(self, instance: Advice) -> dict[str, Any]:
-        """The advice, flat."""
-        return {
-            "kind": instance.question.kind,
-            "policy": PolicySerializer(instance.policy).data,
-            "rules_version": instance.rules_version,
-            "made_at": serializers.DateTimeField().to_representation(instance.made_at),
-            "method": instance.method,
-            "link": instance.question.link,
-            "nothing": instance.nothing,
-            "order": PlaceSerializer(instance.places, many=True).data,
-            "today": TodaySerializer(instance.today).data,
-            "losses": LossSerializer(instance.losses, many=True).data,
-            "unranked": UnrankedSerializer(instance.unranked, many=True).data,
-            "ssh_config": instance.configuration.ssh,
-            "sshd_config": instance.configuration.sshd,
-            "hosts": AdvisedHostSerializer(instance.hosts, many=True).data,
-            "left_out": HostsLeftOutSerializer(instance.left_out).data,
-            "measured": instance.measured,
-            "caution": instance.caution,
-            "runs": EvidenceRunSerializer(instance.runs, many=True).data,
-            "permalink": instance.permalink,
-        }

@@ -95,6 +95,15 @@ class SpeedIndexSerializer(serializers.Serializer[Any]):
     families = serializers.ListField(child=serializers.CharField())
 
 
+def _read_from_summary(
+    detail: dict[str, Any], listed: type[serializers.Serializer[Any]]
+) -> dict[str, Any]:
+    """The fields of a detail, those that lists have too read from its summary."""
+    for name in listed().get_fields():
+        detail[name].source = f"summary.{name}"
+    return detail
+
+
 class RunDetailSerializer(RunSummarySerializer):
     """One run with everything that is known of it."""
 
@@ -111,22 +120,9 @@ class RunDetailSerializer(RunSummarySerializer):
     speed_indices = SpeedIndexSerializer(many=True)
     measurements = MeasurementSerializer(many=True)
 
-    def to_representation(self, instance: Any) -> dict[str, Any]:
+    def get_fields(self) -> dict[str, Any]:
         """The summary's fields beside the detail's own."""
-        answer = RunSummarySerializer(instance.summary).data
-        return {
-            **answer,
-            "environment": instance.environment,
-            "skipped": list(instance.skipped),
-            "provenance": instance.provenance,
-            "text_format": instance.text_format,
-            "parser_version": instance.parser_version,
-            "acceleration_evidence": instance.acceleration_evidence,
-            "acceleration_advice": instance.acceleration_advice,
-            "acceleration_factor": instance.acceleration_factor,
-            "speed_indices": SpeedIndexSerializer(instance.speed_indices, many=True).data,
-            "measurements": MeasurementSerializer(instance.measurements, many=True).data,
-        }
+        return _read_from_summary(super().get_fields(), RunSummarySerializer)
 
 
 class NamedRunsSerializer(serializers.Serializer[Any]):
@@ -176,14 +172,9 @@ class HostDetailSerializer(HostSummarySerializer):
     results = MeasurementSerializer(many=True)
     recent_runs = RunSummarySerializer(many=True)
 
-    def to_representation(self, instance: Any) -> dict[str, Any]:
+    def get_fields(self) -> dict[str, Any]:
         """The summary's fields beside the detail's own."""
-        return {
-            **HostSummarySerializer(instance.summary).data,
-            "environment": instance.environment,
-            "results": MeasurementSerializer(instance.results, many=True).data,
-            "recent_runs": RunSummarySerializer(instance.recent_runs, many=True).data,
-        }
+        return _read_from_summary(super().get_fields(), HostSummarySerializer)
 
 
 class GroupSummarySerializer(serializers.Serializer[Any]):
