@@ -13,24 +13,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from access.export_quota import TooManyExports
-from api.http.api_view import ApiView
+from api.http.api_view import ApiView, ListView
 from api.http.errors import Conflict
-from api.http.negotiation import OfFiles
-from api.http.pagination import ByCursor
+from api.http.negotiation import FileNegotiation
 from api.http.ranged_file import ranged_file
-from questions.parameters import comparison_query
-from questions.schema import COMPARISON_PARAMETERS
+from questions.comparison import COMPARISON_PARAMETERS, comparison_query
 from reports.export_jobs import delete_job
-from reports.export_parameters import file_name
-from reports.export_requests import may_delete, new_job, own_jobs
-from reports.export_schema import (
+from reports.export_parameters import (
     CSV_PARAMETERS,
     CSV_TYPE,
     ROW_PARAMETERS,
     VIEW_PARAMETERS,
     XLSX_TYPE,
+    file_name,
     site_of,
 )
+from reports.export_requests import may_delete, new_job, own_jobs
 from reports.exporting import KINDS, MEASUREMENTS
 from store.models import ExportJob
 
@@ -113,17 +111,13 @@ def _job(job_id: UUID) -> ExportJob:
     return job
 
 
-class ExportJobList(ApiView):
+class ExportJobList(ListView):
     """Exports in the background."""
-
-    pagination_class = ByCursor
 
     @extend_schema(operation_id="export_jobs_list", responses=ExportJobSerializer(many=True))
     def get(self, request: Request) -> Response:
         """Those that this token, person or session asked for, the latest first."""
-        paginator = ByCursor()
-        page = paginator.paginate_queryset(own_jobs(request), request) or []
-        return paginator.get_paginated_response(ExportJobSerializer(page, many=True).data)
+        return self.page(request, own_jobs(request), ExportJobSerializer)
 
     @extend_schema(
         operation_id="export_jobs_create",
@@ -174,7 +168,7 @@ class ExportJobView(ApiView):
 class ExportFile(ApiView):
     """The file of an export."""
 
-    content_negotiation_class = OfFiles
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="export_jobs_file",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from tempfile import TemporaryFile
+from typing import Any, TypeVar
 
 from django.http import FileResponse, HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -12,10 +13,9 @@ from rest_framework.request import Request
 from api.export_jobs import job_address, made_later
 from api.http.api_view import ApiView
 from api.http.conditional import of_present_data
-from api.http.negotiation import OfFiles
-from questions.schema import COMPARISON_PARAMETERS
-from reports.export_parameters import export_of, file_name
-from reports.export_schema import (
+from api.http.negotiation import FileNegotiation
+from questions.comparison import COMPARISON_PARAMETERS
+from reports.export_parameters import (
     CSV_PARAMETERS,
     CSV_TYPE,
     LATER,
@@ -23,6 +23,8 @@ from reports.export_schema import (
     ROW_PARAMETERS,
     VIEW_PARAMETERS,
     XLSX_TYPE,
+    export_of,
+    file_name,
     site_of,
 )
 from reports.exporting import (
@@ -31,36 +33,26 @@ from reports.exporting import (
     COMPARISON,
     MEASUREMENTS,
     SAMPLES,
-    Export,
     comparison_lines,
     csv_chunks,
     made_at_once,
     write_xlsx,
 )
 
-
-def asked_export(request: Request, kind: str, *, workbook: bool = False) -> Export:
-    """The export that a request asks for."""
-    return export_of(kind, request.query_params, site_of(request), workbook=workbook)
-
-
-def _download(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"'}
+Get = TypeVar("Get", bound=Callable[..., Any])
 
 
 def csv_response(request: Request, kind: str) -> StreamingHttpResponse:
-    """Measurements or tries, sent on as the database writes them."""
-    export = asked_export(request, kind)
-    chunks = (chunk for chunk, _ in csv_chunks(export))
-    headers = _download(file_name(export.kind, export.query, "csv"))
-    return StreamingHttpResponse(chunks, content_type=CSV_TYPE, headers=headers)
-
-
-def comparison_csv_response(request: Request) -> StreamingHttpResponse:
-    """A comparison as CSV."""
-    export = asked_export(request, COMPARISON)
-    headers = _download(file_name(export.kind, export.query, "csv"))
-    return StreamingHttpResponse(comparison_lines(export), content_type=CSV_TYPE, headers=headers)
+    """A comparison, or measurements or tries, sent on as the database writes them."""
+    export = export_of(kind, request.query_params, site_of(request))
+    lines = (
+        comparison_lines(export)
+        if kind == COMPARISON
+        else (chunk for chunk, _ in csv_chunks(export))
+    )
+    name = file_name(export.kind, export.query, "csv")
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers)
 
 
 class TooManyRows(ValidationError):
@@ -77,7 +69,7 @@ class TooManyRows(ValidationError):
 
 def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
     """A workbook, made before the answer begins: half a workbook is none."""
-    export = asked_export(request, kind, workbook=True)
+    export = export_of(kind, request.query_params, site_of(request), workbook=True)
     if not made_at_once(export, "xlsx"):
         raise TooManyRows(job_address(request.query_params, kind, "xlsx"))
     file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115 - the response reads and closes it
@@ -92,92 +84,79 @@ def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
     return FileResponse(file, as_attachment=True, filename=name, content_type=XLSX_TYPE)
 
 
-def file_or_job(
-    request: Request, kind: str, form: str, make: Callable[[Request, str], HttpResponseBase]
-) -> HttpResponseBase:
-    """The file that `make` makes, or the job that makes it for who would rather not wait."""
-    later = made_later(request, kind, form)
-    return later or of_present_data(request, lambda _: make(request, kind))
+def _described(kind: str, form: str) -> Callable[[Get], Get]:
+    """Describes an address that is a file; all but a comparison's CSV can be made later."""
+    later = (kind, form) != (COMPARISON, "csv")
+    of_type = (
+        {(200, "text/csv"): OpenApiTypes.STR}
+        if form == "csv"
+        else {(200, XLSX_TYPE): OpenApiTypes.BINARY}
+    )
+    return extend_schema(
+        operation_id=f"{kind}_{form}",
+        parameters=[
+            *COMPARISON_PARAMETERS,
+            *VIEW_PARAMETERS,
+            *(() if kind == COMPARISON else ROW_PARAMETERS),
+            *(CSV_PARAMETERS if form == "csv" else ()),
+            *((PREFER,) if later else ()),
+        ],
+        responses={**of_type, **({202: LATER} if later else {})},
+    )
 
 
 class FileView(ApiView):
     """An address that is a file of one type."""
 
-    content_negotiation_class = OfFiles
+    content_negotiation_class = FileNegotiation
+
+    def answer(self, request: Request, kind: str, form: str) -> HttpResponseBase:
+        """The file, or the job that makes it for who would rather not wait."""
+        make = xlsx_response if form == "xlsx" else csv_response
+        later = made_later(request, kind, form)
+        return later or of_present_data(request, lambda _: make(request, kind))
 
 
 class ComparisonCsv(FileView):
     """The comparison as a file."""
 
-    @extend_schema(
-        operation_id="comparison_csv",
-        parameters=[*COMPARISON_PARAMETERS, *VIEW_PARAMETERS, *CSV_PARAMETERS],
-        responses={(200, "text/csv"): OpenApiTypes.STR},
-    )
+    @_described(COMPARISON, "csv")
     def get(self, request: Request) -> HttpResponseBase:
         """The comparison as CSV: one row for each group and cipher."""
-        return of_present_data(request, lambda _: comparison_csv_response(request))
+        return of_present_data(request, lambda _: csv_response(request, COMPARISON))
 
 
 class ComparisonXlsx(FileView):
     """The comparison as a workbook."""
 
-    @extend_schema(
-        operation_id="comparison_xlsx",
-        parameters=[*COMPARISON_PARAMETERS, *VIEW_PARAMETERS, PREFER],
-        responses={(200, XLSX_TYPE): OpenApiTypes.BINARY, 202: LATER},
-    )
+    @_described(COMPARISON, "xlsx")
     def get(self, request: Request) -> HttpResponseBase:
         """The comparison with a chart, the measurements and hosts behind them, the method."""
-        return file_or_job(request, COMPARISON, "xlsx", xlsx_response)
+        return self.answer(request, COMPARISON, "xlsx")
 
 
 class MeasurementsCsv(FileView):
     """Measurements as a file."""
 
-    @extend_schema(
-        operation_id="measurements_csv",
-        parameters=[
-            *COMPARISON_PARAMETERS,
-            *VIEW_PARAMETERS,
-            *ROW_PARAMETERS,
-            *CSV_PARAMETERS,
-            PREFER,
-        ],
-        responses={(200, "text/csv"): OpenApiTypes.STR, 202: LATER},
-    )
+    @_described(MEASUREMENTS, "csv")
     def get(self, request: Request) -> HttpResponseBase:
         """One row for each measurement of runs that count, the latest run first, streamed."""
-        return file_or_job(request, MEASUREMENTS, "csv", csv_response)
+        return self.answer(request, MEASUREMENTS, "csv")
 
 
 class MeasurementsXlsx(FileView):
     """Measurements as a workbook."""
 
-    @extend_schema(
-        operation_id="measurements_xlsx",
-        parameters=[*COMPARISON_PARAMETERS, *VIEW_PARAMETERS, *ROW_PARAMETERS, PREFER],
-        responses={(200, XLSX_TYPE): OpenApiTypes.BINARY, 202: LATER},
-    )
+    @_described(MEASUREMENTS, "xlsx")
     def get(self, request: Request) -> HttpResponseBase:
         """The same rows as a workbook, with their comparison, hosts and method."""
-        return file_or_job(request, MEASUREMENTS, "xlsx", xlsx_response)
+        return self.answer(request, MEASUREMENTS, "xlsx")
 
 
 class SamplesCsv(FileView):
     """Single tries as a file."""
 
-    @extend_schema(
-        operation_id="samples_csv",
-        parameters=[
-            *COMPARISON_PARAMETERS,
-            *VIEW_PARAMETERS,
-            *ROW_PARAMETERS,
-            *CSV_PARAMETERS,
-            PREFER,
-        ],
-        responses={(200, "text/csv"): OpenApiTypes.STR, 202: LATER},
-    )
+    @_described(SAMPLES, "csv")
     def get(self, request: Request) -> HttpResponseBase:
         """One row for each try of each measurement, streamed."""
-        return file_or_job(request, SAMPLES, "csv", csv_response)
+        return self.answer(request, SAMPLES, "csv")

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from django.http import QueryDict
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.request import Request
@@ -33,27 +32,24 @@ from ingest.arrival.importing import (
     understand,
 )
 from ingest.tasks import enqueue_accepted
-from parsers.read_text import HowToRead, Unit
+from parsers.read_text import HowToRead
 from parsers.received_text import NotAText, TextTooLarge
 from parsers.run_documents import Corrections
-from parsers.types import Format
-from questions.near_names import none_of
+from questions.parameters import Parameter, checked, choice, described, number, printable
 from store.models import ApiToken, Run
 
 LISTED = 1_000
 """Unrecognised lines and warnings listed in one answer; their counts are always whole."""
 
 PARAMETERS = [
-    OpenApiParameter(
-        "format", enum=["auto", *FORMATS], description="What printed it; default auto."
-    ),
-    OpenApiParameter("preview", enum=["0", "1"], description="1: say what is understood, only."),
-    OpenApiParameter("unit", enum=list(UNITS), description="What MB means in a cipher list."),
-    OpenApiParameter("bytes", OpenApiTypes.INT, description="Bytes of each transfer of `time`."),
-    OpenApiParameter("cipher", OpenApiTypes.STR, description="Of ssh transfers that name none."),
+    choice("format", ("auto", *FORMATS), "What printed it; default auto."),
+    choice("preview", ("0", "1"), "1: say what is understood, only."),
+    choice("unit", UNITS, "What MB means in a cipher list."),
+    number("bytes", "Bytes of each transfer of `time`.", MOST_BYTES),
+    Parameter("cipher", printable(CIPHER_CHARACTERS), "Of ssh transfers that name none."),
     *(
-        OpenApiParameter(name, OpenApiTypes.STR, description="Instead of what the text says.")
-        for name in FACTS
+        Parameter(name, printable(longest), "Instead of what the text says.")
+        for name, longest in FACTS.items()
     ),
 ]
 
@@ -118,7 +114,7 @@ class ImportList(ApiView):
 
     @extend_schema(
         operation_id="imports_create",
-        parameters=PARAMETERS,
+        parameters=described(PARAMETERS),
         request={"text/plain": OpenApiTypes.STR},
         responses={
             202: OpenApiResponse(ImportedSerializer, "Stored durably; it will be processed."),
@@ -134,12 +130,12 @@ class ImportList(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Read a text (plain, at most 4 MiB); with preview=1 nothing is stored."""
-        wanted = _import_request(request)
-        previewed = _choice(request.query_params, "preview", ("0", "1")) == "1"
+        asked = checked(request.query_params, PARAMETERS)
+        wanted = _import_request(request, asked)
         token = cast(ApiToken, request.auth)
         try:
             with import_slot(f"token:{token.pk}"):
-                if previewed:
+                if asked.get("preview") == "1":
                     return Response(_preview(understand(wanted)))
                 imported = store_import(wanted, token=token)
         except ImportsBusy as error:
@@ -155,43 +151,16 @@ class ImportList(ApiView):
         return _answer(imported, request)
 
 
-def _import_request(request: Request) -> ImportRequest:
-    query = request.query_params
-    format_ = _choice(query, "format", ("auto", *FORMATS))
+def _import_request(request: Request, asked: dict[str, Any]) -> ImportRequest:
+    tool = asked.get("format", "auto")
     how = HowToRead(
-        None if format_ in (None, "auto") else cast(Format, format_),
-        cast(Unit | None, _choice(query, "unit", UNITS)),
-        _bytes(query),
-        _stated(query, "cipher", CIPHER_CHARACTERS),
+        None if tool == "auto" else tool,
+        asked.get("unit"),
+        asked.get("bytes"),
+        asked.get("cipher") or None,
     )
-    stated = {name: _stated(query, name, longest) for name, longest in FACTS.items()}
-    facts = {name: text for name, text in stated.items() if text is not None}
+    facts = {name: asked[name] for name in FACTS if asked.get(name)}
     return ImportRequest(read_text_body(request), how, (Corrections(**facts),) if facts else ())
-
-
-def _choice(query: QueryDict, name: str, choices: tuple[str, ...]) -> str | None:
-    value = query.get(name)
-    if value is not None and value not in choices:
-        raise ValidationError({name: none_of(value, choices)})
-    return value
-
-
-def _bytes(query: QueryDict) -> int | None:
-    value = query.get("bytes")
-    if value is None:
-        return None
-    number = value if value.isascii() and value.isdigit() else ""
-    if not (0 < len(number) < 20 and 0 < int(number) <= MOST_BYTES):
-        raise ValidationError({"bytes": "This must be a whole number of bytes above 0."})
-    return int(value)
-
-
-def _stated(query: QueryDict, name: str, longest: int) -> str | None:
-    """What the reader says; None where nothing."""
-    text = (query.get(name) or "").strip()
-    if len(text) > longest or not text.isprintable():
-        raise ValidationError({name: f"At most {longest} printable characters."})
-    return text or None
 
 
 def _understood(understood: Understood) -> dict[str, Any]:

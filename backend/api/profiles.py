@@ -11,9 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from access.audit import Actor, actor_of
-from api.http.api_view import ApiView
+from api.http.api_view import ApiView, ListView
 from api.http.errors import Conflict
-from api.http.pagination import ByCursor
 from api.http.permissions import MayManageProfiles, MayRead
 from api.profile_serializers import (
     ProfileComparisonSerializer,
@@ -27,8 +26,7 @@ from profiles.details import profile_detail
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import compare_profiles
 from profiles.sensitivity import TooManyVotes, query_sensitivity
-from questions.requested_ciphers import asked_comparison
-from questions.schema import COMPARISON_PARAMETERS
+from questions.comparison import COMPARISON_PARAMETERS, asked_comparison
 from store.models import ReferenceProfile
 from store.reference_profiles import UnknownProfile, find_profile, select_profiles
 
@@ -50,10 +48,8 @@ def answer(profile: ReferenceProfile, code: int = status.HTTP_200_OK) -> Respons
     return Response(ReferenceProfileSerializer(profile_detail(profile)).data, status=code)
 
 
-class ReferenceProfileList(ApiView):
+class ReferenceProfileList(ListView):
     """Reference profiles of the normalisation."""
-
-    pagination_class = ByCursor
 
     def get_permissions(self) -> list[Any]:
         """Whoever may read sees them; making one is for people with the permission."""
@@ -64,10 +60,12 @@ class ReferenceProfileList(ApiView):
     )
     def get(self, request: Request) -> Response:
         """Every profile; the active one is the default of `profile`."""
-        paginator = ByCursor()
-        page = paginator.paginate_queryset(select_profiles(), request) or []
-        details = [profile_detail(profile) for profile in page]
-        return paginator.get_paginated_response(ReferenceProfileSerializer(details, many=True).data)
+        return self.page(
+            request,
+            select_profiles(),
+            ReferenceProfileSerializer,
+            lambda page: [profile_detail(profile) for profile in page],
+        )
 
     @extend_schema(
         operation_id="reference_profiles_make",

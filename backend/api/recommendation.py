@@ -3,8 +3,7 @@
 from django.http import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,15 +13,14 @@ from analysis.ciphers.cipher_policies import policies
 from api.http.api_view import ApiView
 from api.http.conditional import of_present_data
 from api.recommendation_serializers import CatalogueSerializer, RecommendationSerializer
-from questions.near_names import none_of
-from questions.parameters import CHOICES
-from questions.recommendation_parameters import (
-    RECOMMENDATION_PARAMETERS,
-    recommendation_question,
-)
+from questions.parameters import checked, choice, described
+from questions.recommendation import RECOMMENDATION, recommendation_question
 from results.recommendation.advice import UnknownHosts, advise
 from results.recommendation.measured_ssh import TooManyHosts
+from results.selection import TOOLS
 from store.data_version import DataState
+
+LISTED = [choice("tool", TOOLS)]
 
 
 class CipherList(ApiView):
@@ -30,14 +28,12 @@ class CipherList(ApiView):
 
     @extend_schema(
         operation_id="ciphers",
-        parameters=[OpenApiParameter("tool", OpenApiTypes.STR, enum=CHOICES["tool"])],
+        parameters=described(LISTED),
         responses=CatalogueSerializer,
     )
     def get(self, request: Request) -> Response:
         """Every cipher with its kind, its status and why, and which OpenSSH has it."""
-        tool = request.query_params.get("tool")
-        if tool and tool not in CHOICES["tool"]:
-            raise ValidationError({"tool": none_of(tool, CHOICES["tool"])})
+        tool = checked(request.query_params, LISTED).get("tool")
         catalogue = cipher_catalogue()
         answer = {
             "rules_version": catalogue.rules_version,
@@ -46,7 +42,7 @@ class CipherList(ApiView):
             "policies": list(policies().values()),
             "next": None,
             "previous": None,
-            "results": [one for one in catalogue.ciphers if tool in (None, "", one.tool)],
+            "results": [one for one in catalogue.ciphers if tool in (None, one.tool)],
         }
         return Response(CatalogueSerializer(answer).data)
 
@@ -56,7 +52,7 @@ class RecommendationView(ApiView):
 
     @extend_schema(
         operation_id="recommendation",
-        parameters=RECOMMENDATION_PARAMETERS,
+        parameters=described(RECOMMENDATION),
         responses=RecommendationSerializer,
     )
     def get(self, request: Request) -> HttpResponseBase:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
@@ -11,19 +10,9 @@ from rest_framework.response import Response
 
 from api.http.api_view import ApiView
 from api.serializers import NULLABLE
-from documents.environment_difference import Difference
-from questions.schema import FILTER_PARAMETERS
-from questions.trend_parameters import history_query
-from results.hosts.history import (
-    METRICS,
-    FoundBreak,
-    FoundChange,
-    History,
-    HistoryQuery,
-    Point,
-    UnknownHost,
-    history,
-)
+from questions.comparison import HISTORY, history_query
+from questions.parameters import described
+from results.hosts.history import METRICS, HistoryQuery, UnknownHost, history
 from store.reference_profiles import UnknownProfile
 
 
@@ -41,6 +30,18 @@ class TrendSeriesSerializer(serializers.Serializer[Any]):
     target_kind = serializers.CharField(**NULLABLE)
     target_name = serializers.CharField(**NULLABLE)
     acceleration = serializers.CharField()
+
+    def to_representation(self, instance: HistoryQuery) -> dict[str, Any]:
+        """What applies to the tool."""
+        series = instance.series
+        ssh = ("method", "mac", "compression", "target_kind")
+        applies = ssh if series.tool == "ssh" else ("operation", "block_size", "threads")
+        return {
+            **dict.fromkeys(self.fields),
+            **{name: getattr(series, name) for name in ("tool", "acceleration", *applies)},
+            "cipher": instance.cipher,
+            "target_name": instance.target_name or None,
+        }
 
 
 class TrendPointSerializer(serializers.Serializer[Any]):
@@ -65,23 +66,39 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     words = serializers.CharField()
 
 
-class TrendChangeSerializer(serializers.Serializer[Any]):
+class BetweenSerializer(serializers.Serializer[Any]):
+    """What lies between two runs."""
+
+    run_id = serializers.UUIDField(source="point.run_id", help_text="The first run that shows it.")
+    previous_run_id = serializers.UUIDField(source="previous.run_id")
+    started_at = serializers.DateTimeField(source="point.started_at")
+
+
+class TrendChangeSerializer(BetweenSerializer):
     """A step: `before` and `after` are medians of the runs on each side."""
 
-    run_id = serializers.UUIDField(help_text="The first run that shows it.")
-    previous_run_id = serializers.UUIDField()
-    started_at = serializers.DateTimeField()
-    direction = serializers.ChoiceField(["faster", "slower", "cheaper", "dearer"])
-    before = serializers.FloatField()
-    after = serializers.FloatField()
-    ratio = serializers.FloatField()
-    threshold = serializers.FloatField(help_text="The relative difference it had to exceed.")
-    window = serializers.IntegerField(help_text="Runs before it that it was compared with.")
-    confirmed = serializers.BooleanField()
-    doubt = serializers.CharField(help_text="Why it is not confirmed.", **NULLABLE)
-    words = serializers.CharField()
+    direction = serializers.ChoiceField(
+        ["faster", "slower", "cheaper", "dearer"], source="change.direction"
+    )
+    before = serializers.FloatField(source="change.before")
+    after = serializers.FloatField(source="change.after")
+    ratio = serializers.FloatField(source="change.ratio")
+    threshold = serializers.FloatField(
+        source="change.threshold", help_text="The relative difference it had to exceed."
+    )
+    window = serializers.IntegerField(
+        source="change.window", help_text="Runs before it that it was compared with."
+    )
+    confirmed = serializers.BooleanField(source="change.confirmed")
+    doubt = serializers.CharField(
+        source="change.doubt", help_text="Why it is not confirmed.", **NULLABLE
+    )
+    words = serializers.CharField(source="change.words")
     environment_changes = DifferenceSerializer(
-        many=True, help_text="Null for changes older than the latest 50.", **NULLABLE
+        source="environment",
+        many=True,
+        help_text="Null for changes older than the latest 50.",
+        **NULLABLE,
     )
 
 
@@ -93,30 +110,27 @@ class TrendSourceSerializer(serializers.Serializer[Any]):
     says = serializers.CharField()
 
 
-class TrendBreakSerializer(serializers.Serializer[Any]):
+class TrendBreakSerializer(BetweenSerializer):
     """A change of the measuring tool; no percentage is stated across it."""
 
-    run_id = serializers.UUIDField(help_text="The first run by the changed tool.")
-    previous_run_id = serializers.UUIDField()
-    started_at = serializers.DateTimeField()
-    id = serializers.CharField()
-    before = serializers.CharField()
-    after = serializers.CharField()
-    words = serializers.CharField()
-    summary = serializers.CharField()
-    effect = serializers.CharField()
-    sources = TrendSourceSerializer(many=True)
+    id = serializers.CharField(source="broken.change.id")
+    before = serializers.CharField(source="broken.before")
+    after = serializers.CharField(source="broken.after")
+    words = serializers.CharField(source="broken.words")
+    summary = serializers.CharField(source="broken.change.summary")
+    effect = serializers.CharField(source="broken.change.effect")
+    sources = TrendSourceSerializer(source="broken.change.sources", many=True)
 
 
 class TrendSerializer(serializers.Serializer[Any]):
     """A host's history of one series, the oldest run first."""
 
-    host = serializers.CharField()
+    host = serializers.CharField(source="query.host")
     host_id = serializers.IntegerField()
-    metric = serializers.ChoiceField(METRICS)
+    metric = serializers.ChoiceField(METRICS, source="query.series.metric")
     unit = serializers.CharField(help_text="B/s or s/GB.")
     profile = serializers.CharField(**NULLABLE)
-    series = TrendSeriesSerializer()
+    series = TrendSeriesSerializer(source="query")
     points = TrendPointSerializer(many=True)
     changes = TrendChangeSerializer(many=True)
     breaks = TrendBreakSerializer(many=True)
@@ -125,104 +139,10 @@ class TrendSerializer(serializers.Serializer[Any]):
     without_value = serializers.IntegerField(help_text="Runs without a value in this metric.")
 
 
-def _series(query: HistoryQuery) -> dict[str, Any]:
-    ssh = query.series.tool == "ssh"
-    applies = (
-        ("method", "mac", "compression", "target_kind")
-        if ssh
-        else ("operation", "block_size", "threads")
-    )
-    return {
-        **dict.fromkeys(TrendSeriesSerializer().fields),
-        **{name: getattr(query.series, name) for name in ("tool", "acceleration", *applies)},
-        "cipher": query.cipher,
-        "target_name": query.target_name or None,
-    }
-
-
-def _between(previous: Point, point: Point) -> dict[str, Any]:
-    return {
-        "run_id": point.run_id,
-        "previous_run_id": previous.run_id,
-        "started_at": point.started_at,
-    }
-
-
-def _difference(one: Difference) -> dict[str, Any]:
-    return {"what": one.what, "before": one.before, "after": one.after, "words": one.words}
-
-
-def _change(found: FoundChange) -> dict[str, Any]:
-    change = found.change
-    names = ("direction", "before", "after", "ratio", "threshold", "window")
-    return {
-        **_between(found.previous, found.point),
-        **{name: getattr(change, name) for name in (*names, "confirmed", "doubt", "words")},
-        "environment_changes": (
-            None if found.environment is None else [_difference(one) for one in found.environment]
-        ),
-    }
-
-
-def _break(found: FoundBreak) -> dict[str, Any]:
-    broken = found.broken
-    return {
-        **_between(found.previous, found.point),
-        **{name: getattr(broken, name) for name in ("before", "after", "words")},
-        **{name: getattr(broken.change, name) for name in ("id", "summary", "effect", "sources")},
-    }
-
-
-def trend_json(found: History) -> dict[str, Any]:
-    """The answer of the API."""
-    return dict(
-        TrendSerializer(
-            {
-                "host": found.query.host,
-                "host_id": found.host_id,
-                "metric": found.query.series.metric,
-                "unit": found.unit,
-                "profile": found.profile,
-                "series": _series(found.query),
-                "points": found.points,
-                "changes": [_change(one) for one in found.changes],
-                "breaks": [_break(one) for one in found.breaks],
-                "cut": found.cut,
-                "undated": found.undated,
-                "without_value": found.without_value,
-            }
-        ).data
-    )
-
-
-_HELP = {
-    "block_size": "openssl; default: what most of the host's runs have, of several the largest.",
-    "threads": "openssl; default 1.",
-    "operation": "openssl: encrypt (default) or decrypt.",
-    "method": "ssh: pipeline (default) or steady.",
-    "mac": "ssh; asked for or negotiated.",
-    "compression": "ssh; default off.",
-    "target_kind": "ssh: loopback (default) or remote.",
-    "target_name": "ssh: the name of a remote target.",
-    "pinned": "ssh: 1 or 0; default: of each run the series that is not pinned, if it has one.",
-    "acceleration": "default (default) or masked.",
-    "profile": "Reference profile by name, for normalised; default the active one.",
-}
-
-PARAMETERS = [
-    OpenApiParameter("host", OpenApiTypes.STR, required=True, description="Key of the host."),
-    OpenApiParameter("tool", OpenApiTypes.STR, required=True, enum=("ssh", "openssl")),
-    OpenApiParameter("cipher", OpenApiTypes.STR, required=True),
-    OpenApiParameter("metric", OpenApiTypes.STR, enum=METRICS),
-    *(OpenApiParameter(name, OpenApiTypes.STR, description=said) for name, said in _HELP.items()),
-    *(one for one in FILTER_PARAMETERS if one.name != "host"),
-]
-
-
 class TrendView(ApiView):
     """One host's history of one series."""
 
-    @extend_schema(operation_id="trends", parameters=PARAMETERS, responses=TrendSerializer)
+    @extend_schema(operation_id="trends", parameters=described(HISTORY), responses=TrendSerializer)
     def get(self, request: Request) -> Response:
         """Its runs, the oldest first, the changes among them, and breaks of the tool."""
         query = history_query(request.query_params)
@@ -232,4 +152,4 @@ class TrendView(ApiView):
             raise NotFound(f"There is no host {error}.") from None
         except UnknownProfile as error:
             raise ValidationError({"profile": error.sentence}) from None
-        return Response(trend_json(found))
+        return Response(TrendSerializer(found).data)

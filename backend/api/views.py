@@ -14,10 +14,9 @@ from rest_framework.views import APIView
 from access.reading import sees_unvetted
 from api.comparison_json import comparison_json
 from api.editing import HostEditing, RunEditing, no_host
-from api.exports import comparison_csv_response
-from api.http.api_view import ApiView
+from api.exports import csv_response
+from api.http.api_view import ApiView, ListView
 from api.http.conditional import of_present_data
-from api.http.pagination import ByCursor
 from api.http.permissions import MayRead, MayUpload
 from api.serializers import (
     AcceptedSerializer,
@@ -29,11 +28,15 @@ from api.serializers import (
 )
 from api.upload import upload_run
 from documents.validation import run_schema
-from questions.known_parameters import names_of
-from questions.parameters import comparison_query, run_ids
-from questions.requested_ciphers import asked_comparison
-from questions.schema import COMPARISON_PARAMETERS, FILTER_PARAMETERS, RUN_ID_PARAMETER
-from reports.export_schema import CSV_PARAMETERS, VIEW_PARAMETERS
+from questions.comparison import (
+    COMPARISON_PARAMETERS,
+    NARROWING,
+    asked_comparison,
+    comparison_query,
+)
+from questions.parameters import Parameter, checked, described, names_of, run_id
+from reports.export_parameters import CSV_PARAMETERS, VIEW_PARAMETERS
+from reports.exporting import COMPARISON
 from results.answer_cache import cached_answer
 from results.comparison.comparison import compare
 from results.hosts.hosts import host_detail, host_summaries, select_hosts
@@ -42,11 +45,14 @@ from results.selection import ComparisonQuery
 from store.data_version import DataState
 from store.reference_profiles import UnknownProfile
 
+RUNS = [
+    Parameter("run_id", run_id, "These runs alone; may be repeated.", OpenApiTypes.UUID, many=True),
+    *NARROWING,
+]
 
-class RunList(ApiView):
+
+class RunList(ListView):
     """Runs: the list for readers, the upload for agents."""
-
-    pagination_class = ByCursor
 
     def get_permissions(self) -> list[Any]:
         """Reading and uploading need different scopes."""
@@ -54,7 +60,7 @@ class RunList(ApiView):
 
     @extend_schema(
         operation_id="runs_list",
-        parameters=[RUN_ID_PARAMETER, *FILTER_PARAMETERS],
+        parameters=described(RUNS),
         responses=RunSummarySerializer(many=True),
     )
     def get(self, request: Request) -> Response:
@@ -65,14 +71,10 @@ class RunList(ApiView):
             query.filters,
             since=query.since,
             until=query.until,
-            run_ids=run_ids(params),
+            run_ids=checked(params, RUNS).get("run_id", ()),
             unvetted=sees_unvetted(request),
         )
-        paginator = ByCursor()
-        page = paginator.paginate_queryset(runs, request) or []
-        return paginator.get_paginated_response(
-            RunSummarySerializer(summaries(page), many=True).data
-        )
+        return self.page(request, runs, RunSummarySerializer, summaries)
 
     @extend_schema(
         operation_id="runs_upload",
@@ -136,19 +138,13 @@ class RunTextView(ApiView):
         )
 
 
-class HostList(ApiView):
+class HostList(ListView):
     """Hosts."""
-
-    pagination_class = ByCursor
 
     @extend_schema(operation_id="hosts_list", responses=HostSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
         """Hosts with their latest environment and acceleration verdict."""
-        paginator = ByCursor()
-        page = paginator.paginate_queryset(select_hosts(), request) or []
-        return paginator.get_paginated_response(
-            HostSummarySerializer(host_summaries(page), many=True).data
-        )
+        return self.page(request, select_hosts(), HostSummarySerializer, host_summaries)
 
 
 class HostView(HostEditing):
@@ -189,7 +185,7 @@ class ComparisonView(ApiView):
         """
         asked = request.query_params.get("format", "")
         if asked == "csv":
-            return of_present_data(request, lambda _: comparison_csv_response(request))
+            return of_present_data(request, lambda _: csv_response(request, COMPARISON))
         if asked not in ("", "json"):
             raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
         query = asked_comparison(request.query_params)

@@ -13,11 +13,10 @@ from rest_framework.exceptions import ValidationError
 from access.export_quota import TooManyExports
 from pages.access import reader_required
 from pages.page_query import query_faults
-from questions.known_parameters import refuse_unknown
+from questions.unknown_parameters import refuse_unknown
 from reports.export_jobs import KEPT, delete_job
-from reports.export_parameters import export_of
+from reports.export_parameters import NAMES_OF_FILES, export_of, site_of
 from reports.export_requests import may_delete, new_job, own_jobs
-from reports.export_schema import NAMES_OF_FILES, site_of
 from reports.exporting import AT_ONCE_BYTES, AT_ONCE_ROWS, made_at_once
 from store.models import ExportJob
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 
-from reports.export_schema import site_of
+from reports.export_parameters import site_of
 from store.models import Run
 
 MEASURING_SECONDS = 15 * 60

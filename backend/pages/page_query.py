@@ -9,17 +9,17 @@ from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
-from questions.known_parameters import misspelt, names_of
-from questions.parameters import MAX_LENGTH
-from questions.recommendation_parameters import RECOMMENDATION_PARAMETERS
-from questions.schema import COMPARISON_PARAMETERS
+from questions.comparison import COMPARISON
+from questions.parameters import MAX_LENGTH, names_of
+from questions.recommendation import RECOMMENDATION
+from questions.unknown_parameters import misspelt
 from store.reference_profiles import UnknownProfile
 
 TOPS = ("20", "50", "100", "all")
 
 PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links")
-COMPARISON_NAMES = names_of(COMPARISON_PARAMETERS)
-RECOMMENDATION_NAMES = names_of(RECOMMENDATION_PARAMETERS)
+COMPARISON_NAMES = names_of(COMPARISON)
+RECOMMENDATION_NAMES = names_of(RECOMMENDATION)
 KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | {*PAGE_ONLY, "status"}
 
 

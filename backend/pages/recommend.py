@@ -24,7 +24,7 @@ from pages.first_steps import agent_command, nobody_measured_yet
 from pages.formatting import percent, three_digits, throughput
 from pages.metrics import METHODS
 from pages.page_query import RECOMMENDATION_NAMES, PageAddress, api_params, query_faults
-from questions.recommendation_parameters import recommendation_question
+from questions.recommendation import recommendation_question
 from results.recommendation.advice import Advice, Loss, Place, advise
 from results.recommendation.host_choice import (
     HostName,
@@ -75,7 +75,7 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
     """One host, a pair or a group; a parameter that cannot be is answered 400 and in words."""
     params, unclear = _with_keys(_filled(request.GET))
     if unclear:
-        status = 200 if unclear.several else 404
+        status = 200 if unclear["several"] else 404
         return _page(request, params, {"unclear": unclear}, status)
     try:
         question = recommendation_question(api_params(params, RECOMMENDATION_NAMES))
@@ -96,16 +96,6 @@ def _page(
     return render(request, TEMPLATE, context, status=status)
 
 
-@dataclass(frozen=True)
-class Unclear:
-    """A text that is the name of no host, or of several; `hosts` are those it may mean."""
-
-    text: str
-    several: bool
-    hosts: tuple[tuple[HostName, str], ...]
-    """Each with the address that takes it."""
-
-
 def _filled(params: QueryDict) -> QueryDict:
     """The parameters without those that a form sends empty, and without blanks around them."""
     kept = QueryDict(mutable=True)
@@ -116,7 +106,7 @@ def _filled(params: QueryDict) -> QueryDict:
     return kept
 
 
-def _with_keys(params: QueryDict) -> tuple[QueryDict, Unclear | None]:
+def _with_keys(params: QueryDict) -> tuple[QueryDict, dict[str, Any] | None]:
     """The parameters with hosts by key where their names were typed; or the first unclear one."""
     texts = [text for name in HOSTS for text in params.getlist(name)]
     if not texts or any("\x00" in text for text in texts):
@@ -141,15 +131,16 @@ def _meant(text: str, called: Sequence[HostName]) -> list[HostName]:
     return by_key or [host for host in called if host.name == text]
 
 
-def _unclear(params: QueryDict, name: str, text: str, found: list[HostName]) -> Unclear:
+def _unclear(params: QueryDict, name: str, text: str, found: list[HostName]) -> dict[str, Any]:
+    """A text that names no host, or several; hosts it may mean, with addresses that take them."""
     hosts = found[:TO_LIST] or hosts_like(text, TO_LIST)
     others = [other for other in params.getlist(name) if other != text]
     address = PageAddress(params)
-    return Unclear(
-        text,
-        bool(found),
-        tuple((host, address.changed(**{name: (*others, host.key)})) for host in hosts),
-    )
+    return {
+        "text": text,
+        "several": bool(found),
+        "hosts": [(host, address.changed(**{name: (*others, host.key)})) for host in hosts],
+    }
 
 
 def _kind_of(params: QueryDict) -> Kind:
@@ -234,7 +225,6 @@ class ShownPlace:
     `measured`: each host's rate and its mark, "low confidence" or empty; `doubt`: of them all.
     """
 
-    number: int
     place: Place
     bar: Bar
     gain: str
@@ -243,16 +233,6 @@ class ShownPlace:
     fills: str
     doubt: str
     measured: tuple[tuple[CipherRate, str], ...]
-
-
-@dataclass(frozen=True)
-class ShownLosses:
-    """The hosts that lose most, or those that a search found."""
-
-    rows: tuple[tuple[Loss, Bar], ...]
-    found: int
-    total: int
-    find: str
 
 
 def _result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
@@ -347,7 +327,6 @@ def _shown_places(places: Sequence[Place]) -> tuple[ShownPlace, ...]:
 
     return tuple(
         ShownPlace(
-            number=number,
             place=place,
             bar=Bar(part(place.median or place.share) or 0, part(place.low), part(place.high)),
             gain=_gain(place),
@@ -360,7 +339,7 @@ def _shown_places(places: Sequence[Place]) -> tuple[ShownPlace, ...]:
             cpu_saved=_cpu_saved(place.gain),
             fills=_fills(place.fills or {}),
         )
-        for number, place in enumerate(places, start=1)
+        for place in places
     )
 
 
@@ -390,7 +369,7 @@ def _rates(advice: Advice) -> list[Any]:
     return [rate for place in advice.places for rate in place.rates]
 
 
-def _losses(losses: Sequence[Loss], find: str) -> ShownLosses:
+def _losses(losses: Sequence[Loss], find: str) -> dict[str, Any]:
     """At most `LOSSES_SHOWN`, the greatest loss first."""
     wanted = find.casefold()
     found = [
@@ -404,4 +383,4 @@ def _losses(losses: Sequence[Loss], find: str) -> ShownLosses:
         (loss, Bar(round(100 * max(loss.figures.loss, 0) / most, 2) if most > 0 else 0, None, None))
         for loss in ordered
     )
-    return ShownLosses(rows, len(found), len(losses), find)
+    return {"rows": rows, "found": len(found), "total": len(losses), "find": find}

@@ -1,25 +1,23 @@
-"""Query parameters of comparison and exports, checked and named."""
+"""How parameters of an address are read and described: one way for API, pages and files.
+
+A list of `Parameter` says what an address takes; `read` makes values of it and names every fault,
+`described` is what the OpenAPI document says of it.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, time
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 
-from questions.near_names import none_of
-from results.host_aliases import present_keys
-from results.selection import (
-    FILTERS,
-    GROUPINGS,
-    METRICS,
-    TAG_PREFIX,
-    TOOLS,
-    ComparisonQuery,
-)
+from questions.unknown_parameters import none_of
 
 MAX_VALUES = 200
 """Values of one repeatable parameter."""
@@ -27,116 +25,170 @@ MAX_VALUES = 200
 MAX_LENGTH = 260
 """Characters of one value; the longest is a tag: a key of 50, a colon and a value of 200."""
 
+MOST = 999_999_999
+
 TRUE = frozenset({"1", "true", "yes"})
-FALSE = frozenset({"0", "false", "no", ""})
+FALSE = frozenset({"0", "false", "no"})
 
-CHOICES = {
-    "tool": TOOLS,
-    "metric": METRICS,
-    "operation": ("encrypt", "decrypt"),
-    "method": ("pipeline", "steady"),
-    "target_kind": ("loopback", "remote"),
-    "acceleration": ("default", "masked"),
-}
-NUMBERS = ("block_size", "threads")
-MOMENTS = ("since", "until")
+Read = Callable[[str], Any]
+"""The value of a text; `ValueError` says what is wrong with it."""
 
 
-def _choice(name: str, text: str) -> str:
-    if text not in CHOICES[name]:
-        raise ValidationError({name: none_of(text, CHOICES[name])})
-    return text
+def text(value: str) -> str:
+    """Any text of a usual length."""
+    if len(value) > MAX_LENGTH or "\x00" in value:
+        raise ValueError(f"A value has at most {MAX_LENGTH} printable characters.")
+    return value
 
 
-def _group_by(name: str, text: str) -> str:
-    tag = text.removeprefix(TAG_PREFIX)
-    if text in GROUPINGS or (text.startswith(TAG_PREFIX) and re.fullmatch(r"[\w.-]{1,50}", tag)):
-        return text
-    raise ValidationError({name: none_of(text, GROUPINGS, f" and {TAG_PREFIX}KEY")})
+def printable(longest: int) -> Read:
+    """A text of one line, without blanks around it."""
+
+    def read(value: str) -> str:
+        if len(value.strip()) > longest or not value.strip().isprintable():
+            raise ValueError(f"At most {longest} printable characters.")
+        return value.strip()
+
+    return read
 
 
-def _number(name: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
-        raise ValidationError({name: f"{text[:50]!r} is no whole number from 1 to 999999999."})
-    return int(text)
+def one_of(known: Iterable[str]) -> Read:
+    """One of these."""
+
+    def read(value: str) -> str:
+        if value not in known:
+            raise ValueError(none_of(value, known))
+        return value
+
+    return read
 
 
-def _flag(name: str, text: str) -> bool:
-    if text.lower() not in TRUE | FALSE:
-        raise ValidationError({name: f"{text[:50]!r} is neither 1 nor 0."})
-    return text.lower() in TRUE
+def whole_number(most: int = MOST) -> Read:
+    """A number from 1 on."""
+
+    def read(value: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,19}", value) or not 1 <= int(value) <= most:
+            raise ValueError(f"{value[:50]!r} is no whole number from 1 to {most}.")
+        return int(value)
+
+    return read
 
 
-def _moment(name: str, text: str) -> datetime:
-    """A date (since: its start, until: its end) or a time, UTC where no zone is given."""
-    try:
-        day = parse_date(text)
-        moment = parse_datetime(text) if day is None else None
-        if day is not None:
-            moment = datetime.combine(day, time.max if name == "until" else time.min)
-        if moment is not None:
-            # In UTC, because PostgreSQL takes no offset beyond 16 hours.
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise ValidationError({name: f"{text[:50]!r} is no date (2026-11-21) or time."})
+def flag(value: str) -> bool:
+    """1 or 0, in any of their spellings."""
+    if value.lower() not in TRUE | FALSE:
+        raise ValueError(f"{value[:50]!r} is neither 1 nor 0.")
+    return value.lower() in TRUE
 
 
-def _text(name: str, text: str) -> str:
-    return text
+def moment(at: time) -> Read:
+    """A time, UTC where no zone is given; a date is this time of it."""
 
-
-_SINGLE: dict[str, Callable[[str, str], object]] = {
-    **dict.fromkeys(CHOICES, _choice),
-    **dict.fromkeys(NUMBERS, _number),
-    **dict.fromkeys(MOMENTS, _moment),
-    "group_by": _group_by,
-    "compression": _flag,
-    "mac": _text,
-    "profile": _text,
-}
-
-
-def _values(params: QueryDict, name: str) -> tuple[str, ...]:
-    values = tuple(dict.fromkeys(value for value in params.getlist(name) if value))
-    if len(values) > MAX_VALUES:
-        raise ValidationError({name: f"At most {MAX_VALUES} values; there are {len(values)}."})
-    for value in values:
-        if len(value) > MAX_LENGTH or "\x00" in value:
-            raise ValidationError({name: f"A value has at most {MAX_LENGTH} printable characters."})
-        if name == "tag" and ":" not in value:
-            raise ValidationError({name: f"{value[:50]!r} must be KEY:VALUE."})
-    return values
-
-
-def run_ids(params: QueryDict) -> list[UUID]:
-    """The runs that `run_id` names; raises DRF's `ValidationError` where one is no UUID."""
-    values = _values(params, "run_id")
-    try:
-        return [UUID(value) for value in values]
-    except ValueError:
-        raise ValidationError({"run_id": "Each value must be the id of a run, a UUID."}) from None
-
-
-def comparison_query(params: QueryDict) -> ComparisonQuery:
-    """The query that the parameters ask for; empty ones count as absent.
-
-    A host that was merged into another stands for that one, so that old addresses hold. Raises
-    DRF's `ValidationError`, keyed by parameter and naming every fault.
-    """
-    chosen: dict[str, Any] = {}
-    faults: dict[str, Any] = {}
-    for name, read in (*_SINGLE.items(), *((name, None) for name in (*FILTERS, "cipher"))):
+    def read(value: str) -> datetime:
         try:
-            values = _values(params, name)
-            if values:
-                chosen[name] = read(name, values[-1]) if read else values
-        except ValidationError as error:
-            # Every fault here is keyed by its parameter.
-            faults.update(cast(dict[str, Any], error.detail))
+            day = parse_date(value)
+            found = parse_datetime(value) if day is None else datetime.combine(day, at)
+            if found is not None:
+                # In UTC, because PostgreSQL takes no offset beyond 16 hours.
+                return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+        raise ValueError(f"{value[:50]!r} is no date (2026-11-21) or time.")
+
+    return read
+
+
+def run_id(value: str) -> UUID:
+    """The id of a run."""
+    try:
+        return UUID(value)
+    except ValueError:
+        raise ValueError("Each value must be the id of a run, a UUID.") from None
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an address; of one that may not be repeated the last value counts."""
+
+    name: str
+    read: Read = text
+    description: str = ""
+    schema: Any = OpenApiTypes.STR
+    many: bool = False
+    choices: tuple[str, ...] | None = None
+    required: bool = False
+    """For the OpenAPI document; what is missing is for who needs it to say."""
+
+    @property
+    def described(self) -> OpenApiParameter:
+        """What the OpenAPI document says of it."""
+        return OpenApiParameter(
+            self.name,
+            self.schema,
+            many=self.many,
+            enum=self.choices,
+            required=self.required,
+            description=self.description,
+        )
+
+    def value(self, params: QueryDict) -> Any:
+        """What the address says; None where it is silent: an empty value counts as absent."""
+        given = list(dict.fromkeys(one for one in params.getlist(self.name) if one))
+        if len(given) > MAX_VALUES:
+            raise ValueError(f"At most {MAX_VALUES} values; there are {len(given)}.")
+        if self.many:
+            return tuple(map(self.read, given)) or None
+        return self.read(given[-1]) if given else None
+
+
+def choice(name: str, known: Sequence[str], description: str = "", **more: Any) -> Parameter:
+    """A parameter of a few values."""
+    return Parameter(name, one_of(known), description, choices=tuple(known), **more)
+
+
+def number(name: str, description: str = "", most: int = MOST) -> Parameter:
+    """A parameter that is a number from 1 on."""
+    schema = {"type": "integer", "minimum": 1, "maximum": most}
+    return Parameter(name, whole_number(most), description, schema)
+
+
+def switch(name: str, description: str = "") -> Parameter:
+    """A parameter that is 1 or 0."""
+    return Parameter(name, flag, description, OpenApiTypes.BOOL)
+
+
+def read(params: QueryDict, known: Iterable[Parameter]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Values of what the address says, and faults, each by the parameter's name."""
+    found: dict[str, Any] = {}
+    faults: dict[str, Any] = {}
+    for one in known:
+        try:
+            value = one.value(params)
+        except ValueError as error:
+            faults[one.name] = str(error)
+        else:
+            if value is not None:
+                found[one.name] = value
+    return found, faults
+
+
+def checked(params: QueryDict, known: Iterable[Parameter]) -> dict[str, Any]:
+    """The values; DRF's `ValidationError` names every fault."""
+    found, faults = read(params, known)
     if faults:
         raise ValidationError(faults)
-    filters = {name: chosen.pop(name) for name in FILTERS if name in chosen}
-    if "host" in filters:
-        filters["host"] = present_keys(filters["host"])
-    return ComparisonQuery(ciphers=chosen.pop("cipher", ()), filters=filters, **chosen)
+    return found
+
+
+def described(known: Iterable[Parameter]) -> list[OpenApiParameter]:
+    """What the OpenAPI document says of them."""
+    return [one.described for one in known]
+
+
+def names_of(parameters: Iterable[Parameter | OpenApiParameter]) -> frozenset[str]:
+    """Those that stand in an address."""
+    return frozenset(
+        one.name
+        for one in parameters
+        if isinstance(one, Parameter) or one.location == OpenApiParameter.QUERY
+    )

@@ -1,29 +1,45 @@
-"""Query parameters of exports: those of comparisons, and how the file is to be written."""
+"""What an address asks of a file: a comparison's parameters, and how the file is to be written."""
 
-import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
 
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
 from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
 from exports.columns import SAMPLES as SAMPLE_COLUMNS
-from exports.columns import StoredColumn, chosen
+from exports.columns import StoredColumn
+from exports.columns import chosen as chosen_columns
 from exports.csv_dialect import CsvDialect
-from questions.near_names import LONGEST_NAMED, did_you_mean, none_of
-from questions.parameters import FALSE, MAX_LENGTH, MAX_VALUES, TRUE
-from questions.requested_ciphers import asked_comparison
-from reports.exporting import COMPARISON, SAMPLES, Export
+from questions.comparison import COMPARISON as COMPARED
+from questions.comparison import asked_comparison
+from questions.parameters import (
+    Parameter,
+    checked,
+    choice,
+    described,
+    names_of,
+    number,
+    run_id,
+    switch,
+    text,
+    whole_number,
+)
+from questions.unknown_parameters import LONGEST_NAMED, did_you_mean, none_of
+from reports.exporting import COMPARISON, MEASUREMENTS, SAMPLES, Export
 from reports.rows.export_selection import SERIES_FIELDS, Selection, votes_of
 from results.selection import ComparisonQuery
 from store.models import Run
 from store.reference_profiles import UnknownProfile, usable_profile
 
-STATUSES = tuple(Run.Status.values)
+CSV_TYPE = "text/csv; charset=utf-8"
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 OWN_MAC = "default"
 """As a MAC: those series alone in which the client chose its own."""
@@ -32,28 +48,65 @@ LAYOUT = ("bom", "excel", "columns", "format")
 """Parameters that change how a file is written, and none of its figures."""
 
 
-def _flag(params: QueryDict, name: str) -> bool:
-    text = params.get(name, "").lower()
-    if text not in TRUE | FALSE:
-        raise ValidationError({name: f"{text[:50]!r} is neither 1 nor 0."})
-    return text in TRUE
+def _sort(value: str) -> str:
+    if value not in SORTS and not value.startswith(CIPHER_SORT):
+        raise ValueError(none_of(value, SORTS, f" and {CIPHER_SORT}NAME"))
+    return value
 
 
-def _dialect(params: QueryDict) -> CsvDialect:
-    """`bom=1`: the mark alone; `excel=1`: the mark, semicolons and decimal commas."""
-    excel = _flag(params, "excel")
-    return CsvDialect(bom=excel or _flag(params, "bom"), decimal_comma=excel)
+def _top(value: str) -> int | str:
+    return value if value == "all" else whole_number(MOST_GROUPS)(value)
 
 
-def _columns(params: QueryDict, kind: str) -> tuple[StoredColumn, ...]:
+def _searched(value: str) -> str:
+    return text(value).strip()
+
+
+CSV = [
+    switch("bom", "Begin with Excel's mark of UTF-8."),
+    switch("excel", "The mark, semicolons and decimal commas."),
+]
+ROWS = [
+    Parameter("columns", text, "Names by commas; default: all.", many=True),
+    Parameter("run", run_id, "Of these runs alone.", OpenApiTypes.UUID, many=True),
+    switch("latest", "Only what votes in comparisons; default: all."),
+    Parameter("q", _searched, "Of runs whose host's name has this, or whose id begins."),
+    choice("status", tuple(Run.Status.values), "Of runs in this state.", many=True),
+]
+VIEW = [
+    Parameter("group", _searched, "Groups whose name has this text."),
+    Parameter("sort", _sort, "name, best, machines, cipher:NAME."),
+    Parameter("top", _top, "Groups in the chart: 1 to 200, or all."),
+    number("page", "Which of these.", 999_999),
+    choice("scale", SCALES, "Of the chart."),
+]
+CSV_PARAMETERS, ROW_PARAMETERS, VIEW_PARAMETERS = map(described, (CSV, ROWS, VIEW))
+
+NAMES_OF_FILES = {
+    kind: names_of([*COMPARED, *VIEW, *CSV, *of_rows])
+    for kind, of_rows in ((COMPARISON, ()), (MEASUREMENTS, ROWS), (SAMPLES, ROWS))
+}
+"""Kind of file -> parameters that it takes."""
+
+PREFER = OpenApiParameter(
+    "Prefer",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="respond-async: have the file made in the background (202).",
+)
+LATER = OpenApiResponse(OpenApiTypes.OBJECT, "The job, where `Prefer: respond-async` asked for it.")
+
+
+def site_of(request: Request | HttpRequest) -> str:
+    """This site's address as the reader has it, without a slash at its end."""
+    return request.build_absolute_uri("/").rstrip("/")
+
+
+def _columns(texts: Iterable[str], kind: str) -> tuple[StoredColumn, ...]:
     known = SAMPLE_COLUMNS if kind == SAMPLES else MEASUREMENT_COLUMNS
-    names = tuple(
-        dict.fromkeys(
-            name for text in params.getlist("columns") for name in text.split(",") if name
-        )
-    )
+    names = dict.fromkeys(name for one in texts for name in one.split(",") if name)
     try:
-        return chosen(known, names)
+        return chosen_columns(known, tuple(names))
     except KeyError as error:
         name = str(error.args[0])
         near = did_you_mean(name, [column.name for column in known])
@@ -61,60 +114,19 @@ def _columns(params: QueryDict, kind: str) -> tuple[StoredColumn, ...]:
         raise ValidationError({"columns": said}) from None
 
 
-def _runs(params: QueryDict) -> tuple[UUID, ...]:
-    texts = [text for text in params.getlist("run") if text]
-    if len(texts) > MAX_VALUES:
-        raise ValidationError({"run": f"At most {MAX_VALUES} values; there are {len(texts)}."})
-    try:
-        return tuple(UUID(text) for text in texts)
-    except ValueError:
-        raise ValidationError({"run": "Each value is the id of a run, a UUID."}) from None
-
-
-def _statuses(params: QueryDict) -> tuple[str, ...]:
-    asked = tuple(status for status in params.getlist("status") if status)
-    for status in asked:
-        if status not in STATUSES:
-            raise ValidationError({"status": none_of(status, STATUSES)})
-    return asked
-
-
-def _text(params: QueryDict) -> str:
-    text = params.get("q", "").strip()
-    if len(text) > MAX_LENGTH or "\x00" in text:
-        raise ValidationError({"q": f"At most {MAX_LENGTH} printable characters."})
-    return text
-
-
-def _view(params: QueryDict) -> GroupView:
+def _view(asked: dict[str, Any]) -> GroupView:
     """Which groups, in which order, and those of the chart."""
-    sort, top, page = (params.get(name, "") for name in ("sort", "top", "page"))
-    scale, search = params.get("scale", ""), params.get("group", "").strip()
-    if sort and sort not in SORTS and not sort.startswith(CIPHER_SORT):
-        raise ValidationError({"sort": none_of(sort, SORTS, f" and {CIPHER_SORT}NAME")})
-    if scale not in ("", *SCALES):
-        raise ValidationError({"scale": none_of(scale, SCALES)})
-    if len(search) > MAX_LENGTH or "\x00" in search:
-        raise ValidationError({"group": f"At most {MAX_LENGTH} printable characters."})
-    every = top == "all"
+    top = asked.get("top", GroupView.top)
     return GroupView(
-        sort=sort or SORTS[0],
-        search=search,
-        top=None if every else _count("top", top, GroupView.top or MOST_GROUPS, MOST_GROUPS),
-        page=_count("page", page, 1, 999_999),
-        logarithmic=scale == SCALES[1],
+        sort=asked.get("sort", SORTS[0]),
+        search=asked.get("group", ""),
+        top=None if top == "all" else top,
+        page=asked.get("page", 1),
+        logarithmic=asked.get("scale") == SCALES[1],
     )
 
 
-def _count(name: str, text: str, usual: int, most: int) -> int:
-    if not text:
-        return usual
-    if not re.fullmatch(r"[1-9][0-9]{0,5}", text) or int(text) > most:
-        raise ValidationError({name: f"{text[:50]!r} is no whole number from 1 to {most}."})
-    return int(text)
-
-
-def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
+def _selection(params: QueryDict, asked: dict[str, Any], query: ComparisonQuery) -> Selection:
     """What is named counts; nothing has a default as it has in comparisons."""
     series: dict[str, tuple[Any, ...]] = {
         name: (getattr(query, name),)
@@ -127,12 +139,12 @@ def _selection(params: QueryDict, query: ComparisonQuery) -> Selection:
         filters=query.filters,
         since=query.since,
         until=query.until,
-        runs=_runs(params),
-        statuses=_statuses(params),
-        text=_text(params),
+        runs=asked.get("run", ()),
+        statuses=asked.get("status", ()),
+        text=asked.get("q", ""),
         series=series,
         mac=None if own else query.mac,
-        latest=_flag(params, "latest"),
+        latest=asked.get("latest", False),
     )
 
 
@@ -143,20 +155,22 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
         profile = usable_profile(query.profile)
     except UnknownProfile as error:
         raise ValidationError({"profile": error.sentence}) from None
-    view = _view(params)
-    if view.search and kind != COMPARISON and not _flag(params, "latest"):
+    asked = checked(params, [*VIEW, *ROWS, *CSV])
+    view = _view(asked)
+    if view.search and kind != COMPARISON and not asked.get("latest"):
         raise ValidationError({"group": "Groups have what votes in them: add latest=1."})
-    selection = votes_of(query) if kind == COMPARISON else _selection(params, query)
+    selection = votes_of(query) if kind == COMPARISON else _selection(params, asked, query)
     if kind != COMPARISON and query.mac == OWN_MAC:
         query = replace(query, mac=None)  # which comparisons make of it
+    excel = asked.get("excel", False)
     whole = not (selection.runs or selection.statuses or selection.text)
     return Export(
         kind=kind,
         selection=selection,
         query=query,
         compared=kind == COMPARISON or (workbook and whole),
-        columns=_columns(params, kind),
-        dialect=_dialect(params),
+        columns=_columns(asked.get("columns", ()), kind),
+        dialect=CsvDialect(bom=excel or asked.get("bom", False), decimal_comma=excel),
         profile=profile,
         site=site,
         link=_link(kind, params, site),
@@ -170,9 +184,9 @@ def _link(kind: str, params: QueryDict, site: str) -> str:
     asked = params.copy()
     for name in LAYOUT:
         asked.pop(name, None)
-    for text in asked.pop("group", []):
+    for searched in asked.pop("group", []):
         if kind == COMPARISON:
-            asked["q"] = text  # as the page calls it
+            asked["q"] = searched  # as the page calls it
     return f"{site}/{'' if kind == COMPARISON else 'runs/'}?{asked.urlencode()}"
 
 

@@ -8,11 +8,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from access.addresses import client_network
-from questions.known_parameters import refuse_unknown
-from questions.near_names import none_of
+from questions.unknown_parameters import none_of, refuse_unknown
 from reports.export_jobs import open_job
-from reports.export_parameters import export_of
-from reports.export_schema import NAMES_OF_FILES
+from reports.export_parameters import NAMES_OF_FILES, export_of
 from reports.exporting import COMPARISON, KINDS, MEASUREMENTS
 from reports.tasks import enqueue_export
 from store.models import ApiToken, ExportJob

@@ -1,12 +1,18 @@
 """What every address of the API has in common: it refuses parameters that it does not take."""
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from django.db.models import QuerySet
 from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from questions.known_parameters import names_of, refuse_unknown
+from api.http.pagination import ByCursor
+from questions.parameters import names_of
+from questions.unknown_parameters import refuse_unknown
 
 OF_LISTS = frozenset({"cursor", "page_size"})
 READING = ("get", "head")
@@ -26,6 +32,24 @@ class ApiView(APIView):
         """What this request may say in its address; None: anything."""
         method = str(request.method).lower()
         return parameters_of(type(self), method)  # type: ignore[arg-type]  # the class is hashable
+
+
+class ListView(ApiView):
+    """An address with a list of things that is read page by page."""
+
+    pagination_class = ByCursor
+
+    def page(
+        self,
+        request: Request,
+        rows: QuerySet[Any],
+        shape: type[Serializer[Any]],
+        read: Callable[[Sequence[Any]], Sequence[Any]] = list,
+    ) -> Response:
+        """The page that the cursor asks for; `read` makes of its rows what is shown."""
+        paginator = self.pagination_class()
+        found = paginator.paginate_queryset(rows, request) or []
+        return paginator.get_paginated_response(shape(read(found), many=True).data)
 
 
 @cache

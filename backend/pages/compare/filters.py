@@ -8,7 +8,7 @@ from django.http import QueryDict
 
 from exports.palette import Family, cipher_order, family
 from pages.page_query import PageAddress
-from questions.known_parameters import FIND
+from questions.unknown_parameters import FIND
 from results.comparison.coverage import CipherCount, Coverage, coverage
 from results.comparison.facets import Facet, FacetOption
 from results.selection import ComparisonQuery

@@ -26,9 +26,8 @@ from pages.compare.table import Scale, counted_hosts, ordered_groups, scale_of, 
 from pages.downloads import spelled_out
 from pages.formatting import quantity
 from pages.page_query import api_params, display, query_faults
-from questions.requested_ciphers import asked_comparison
-from reports.export_parameters import export_of
-from reports.export_schema import site_of
+from questions.comparison import asked_comparison
+from reports.export_parameters import export_of, site_of
 from reports.exporting import COMPARISON, asked
 from results.analytics.engine import questions
 from results.comparison.comparison import compare

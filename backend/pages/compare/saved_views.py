@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from questions.known_parameters import FIND
+from questions.unknown_parameters import FIND
 from store.models import SavedView
 
 MOST_VIEWS = 200

@@ -25,10 +25,8 @@ from pages.downloads import spelled_out
 from pages.metrics import METRICS, choice
 from pages.page_query import api_params, display
 from pages.paging import page_of
-from questions.requested_ciphers import asked_comparison
-from questions.shared_view import checked_view
-from reports.export_parameters import export_of
-from reports.export_schema import CSV_TYPE, site_of
+from questions.comparison import asked_comparison, checked_view
+from reports.export_parameters import CSV_TYPE, export_of, site_of
 from reports.exporting import COMPARISON, asked
 from reports.shares import find_share, make_share, revoke_share
 from results.analytics.engine import questions

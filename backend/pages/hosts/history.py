@@ -16,8 +16,8 @@ from pages.formatting import data_size, signed_percent
 from pages.hosts.series import reading_order, section_label
 from pages.metrics import METRICS, choice
 from pages.page_query import PageAddress, search_text
-from questions.near_names import none_of
-from questions.parameters import comparison_query
+from questions.comparison import comparison_query
+from questions.unknown_parameters import none_of
 from results.hosts import history as histories
 from results.hosts.history import History, HistoryQuery
 from results.hosts.runs import MeasurementDetail
