@@ -44,8 +44,6 @@ OPEN_CARDS = 3
 CARD_NUMBER = re.compile(r"[0-9]{1,6}")
 """What tells the ids of one card's elements from those of another; a script counts them."""
 
-RUNS_LINKED = 20
-
 Answer = Callable[[HttpRequest], HttpResponse]
 
 
@@ -68,16 +66,6 @@ class Saved:
     created: bool
 
     state = "saved"
-
-    @property
-    def linked(self) -> tuple[Run, ...]:
-        """The first of its runs."""
-        return self.runs[:RUNS_LINKED]
-
-    @property
-    def more(self) -> int:
-        """Runs that are not linked."""
-        return len(self.runs) - len(self.linked)
 
 
 @csrf_exempt  # only here: the form is read with bounds first, then its token is checked

@@ -32,11 +32,6 @@ from parsers.types import Remark
 
 ROWS_SHOWN = 400
 """Rows of all tables of one card."""
-WARNINGS_SHOWN = 40
-REMARKS_SHOWN = 40
-"""Conditions of one run, and series that it did not measure."""
-LINES_NAMED = 20
-
 UTF8_BOM = b"\xef\xbb\xbf"
 FIELD_LABELS = {"host": "Host", "cpu": "CPU", "os": "Operating system", "openssl": "OpenSSL"}
 IN_FIELDS = ("CPU", "Operating system", "OS version", "OpenSSL")
@@ -68,16 +63,6 @@ class Section:
     conditions: tuple[Mapping[str, Any], ...] = ()
     skipped: tuple[Mapping[str, Any], ...] = ()
 
-    @property
-    def conditions_shown(self) -> tuple[Mapping[str, Any], ...]:
-        """The first of what may make the run doubtful."""
-        return self.conditions[:REMARKS_SHOWN]
-
-    @property
-    def skipped_shown(self) -> tuple[Mapping[str, Any], ...]:
-        """The first of what the run did not measure."""
-        return self.skipped[:REMARKS_SHOWN]
-
 
 @dataclass(frozen=True)
 class Card:
@@ -92,9 +77,8 @@ class Card:
     figures: int = 0
     sections: tuple[Section, ...] = ()
     warnings: tuple[Remark, ...] = ()
-    warning_count: int = 0
     unrecognised: tuple[int, ...] = ()
-    unrecognised_count: int = 0
+    """Numbers of the lines that nothing was understood of."""
     text: Excerpt | None = None
     faults: tuple[Fault, ...] = ()
     conflict: UUID | None = None
@@ -111,11 +95,6 @@ class Card:
     def conditions(self) -> int:
         """How many conditions its runs state."""
         return sum(len(section.conditions) for section in self.sections)
-
-    @property
-    def unrecognised_not_named(self) -> int:
-        """Lines that were not recognised, beyond those that are named."""
-        return self.unrecognised_count - len(self.unrecognised)
 
     @property
     def needs_scripts(self) -> bool:
@@ -181,7 +160,6 @@ def text_card(seen: Look, saving: bool = False) -> Card:
     """The card of a text that a tool printed; when `saving`, every run's machine needs a name."""
     draft, understood = seen.draft, seen.understood
     empty, unread = not understood.documents, bool(understood.failures)
-    lines = [one.line for one in understood.unrecognised]
     return Card(
         draft.name,
         problem="No cipher results found." if empty and not unread else "",
@@ -192,10 +170,8 @@ def text_card(seen: Look, saving: bool = False) -> Card:
         runs=len(understood.documents),
         figures=figure_count(understood.documents),
         sections=_sections(understood.documents, seen.stated, draft.answers, saving),
-        warnings=understood.warnings[:WARNINGS_SHOWN],
-        warning_count=len(understood.warnings),
-        unrecognised=tuple(lines[:LINES_NAMED]),
-        unrecognised_count=len(lines),
+        warnings=tuple(understood.warnings),
+        unrecognised=tuple(one.line for one in understood.unrecognised),
         text=excerpt(understood.text, _marks(understood)),
     )
 
