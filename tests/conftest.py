@@ -8,6 +8,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from pytest_django import DjangoDbBlocker
@@ -78,6 +79,35 @@ def nobody_counted(settings: Settings) -> None:
         for key in redis.scan_iter("ciphermark:throttle:*"):
             redis.delete(key)
     request_counts._outage.until = 0.0
+
+
+def signed_in(name: str, role: str = "") -> Client:
+    """The browser of a new person, who has signed in."""
+    person = User.objects.create_user(name)
+    person.groups.set(Group.objects.filter(name=role))
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+@pytest.fixture
+def member(db: None) -> Client:
+    """Somebody without a role."""
+    return signed_in("alice")
+
+
+@pytest.fixture
+def editor(db: None) -> Client:
+    """Somebody who may upload, share and edit."""
+    return signed_in("edith", "editor")
+
+
+@pytest.fixture
+def administrator(db: None) -> Client:
+    """Somebody who may do everything."""
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    return client
 
 
 @pytest.fixture

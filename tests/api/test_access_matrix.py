@@ -25,7 +25,7 @@ from access.tokens import create_token
 from api.http import operations
 from reports.shares import make_share
 from store.models import ApiToken, AuditEntry, ExportJob, HostAlias, ReferenceProfile, Run
-from tests.conftest import StoreRun
+from tests.conftest import StoreRun, signed_in
 from tests.sample_documents import run_document
 
 PEOPLE = ("viewer", "editor", "administrator")
@@ -290,7 +290,7 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
     ApiToken.objects.filter(name="expired").update(expires_at=now - timedelta(seconds=1))
     ApiToken.objects.filter(name="revoked").update(revoked_at=now)
     for name in (*PEOPLE, "deactivated editor"):
-        clients[name] = _person(name)
+        clients[name] = signed_in(name, name.removeprefix("deactivated "))
     User.objects.filter(username="deactivated editor").update(is_active=False)
     profile = ReferenceProfile.objects.get()
     someone = User.objects.create_user("someone")
@@ -333,14 +333,6 @@ def _job_of(person: User) -> ExportJob:
 def _alias(run: Run) -> HostAlias:
     assert run.host is not None
     return HostAlias.objects.create(host=run.host, name="former")
-
-
-def _person(name: str) -> Client:
-    person = User.objects.create_user(name)
-    person.groups.add(Group.objects.get(name=name.removeprefix("deactivated ")))
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 def let_in(site: Site, actor: str, method: str, path: str) -> bool | None:

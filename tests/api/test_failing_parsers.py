@@ -7,7 +7,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -169,13 +168,6 @@ def test_what_is_read_later_obeys_the_token_that_brought_it(db: None) -> None:
     _, faults = failing_reparse()
     assert "cellar" in faults
     assert not Run.objects.exists()
-
-
-@pytest.fixture
-def editor(db: None) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("edith"))
-    return client
 
 
 @pytest.mark.parametrize(("parser", "text", "kept"), CASES)

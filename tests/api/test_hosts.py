@@ -1,7 +1,5 @@
 """GET /api/v1/hosts/ and /hosts/ID/"""
 
-from pytest_django import DjangoAssertNumQueries
-
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
@@ -68,12 +66,3 @@ def test_a_published_host_never_joins_an_uploaded_one_of_its_name(
 
 def test_an_unknown_host_is_a_404(reader: ApiClient) -> None:
     assert reader.get(f"{URL}4711/").status_code == 404
-
-
-def test_the_list_needs_the_same_few_queries_however_long_it_is(
-    reader: ApiClient, store_run: StoreRun, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    for number in range(4):
-        store_run(run_document(host={"name": f"host-{number}"}))
-    with django_assert_max_num_queries(5):
-        reader.get(URL)

@@ -234,11 +234,6 @@ def test_another_content_type_is_told_what_to_send(uploader: ApiClient) -> None:
     assert "text/plain" in answer["errors"][0]["detail"]
 
 
-def test_importing_needs_an_upload_token(reader: ApiClient, client: Client) -> None:
-    send(reader, LOOP, expect=403, preview=1)
-    send(client, LOOP, expect=401)
-
-
 def test_the_answer_of_a_long_text_is_bounded(uploader: ApiClient) -> None:
     answer = send(uploader, "neither here nor there\n" * 5_000, expect=200, preview=1)
     assert answer["unrecognised_count"] == 5_000

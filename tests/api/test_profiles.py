@@ -9,7 +9,7 @@ from django.test import Client
 from ingest.tasks import index_profile
 from store.models import ReferenceProfile
 from tests.conftest import ApiClient, StoreRun
-from tests.sample_documents import environment, run_document, ssh_measurement
+from tests.sample_documents import run_document, ssh_measurement
 
 ADDRESS = "/api/v1/reference-profiles/"
 GCM = "aes128-gcm@openssh.com"
@@ -157,28 +157,6 @@ def test_groups_that_noise_does_not_tell_apart_are_a_tie(
     assert found == [("a", 1, True), ("b", 1, True), ("c", 1, True), ("d", 4, False)]
 
 
-@pytest.mark.usefixtures("profile_2015")
-def test_the_sensitivity_reads_a_fleet_in_few_statements(
-    reader: ApiClient, store_run: StoreRun, django_assert_max_num_queries: Any
-) -> None:
-    for number in range(12):
-        store_run(
-            run_document(
-                ssh_measurement("3des-cbc", 2e7),
-                ssh_measurement(GCM, 1e8 + number),
-                host={"name": f"h{number}", "machine_id": None},
-                environment=environment(model=f"CPU {number}"),
-            )
-        )
-    get(reader, "/api/v1/sensitivity/")
-    with django_assert_max_num_queries(8):
-        get(reader, "/api/v1/sensitivity/")
-    with django_assert_max_num_queries(14):
-        compared_with(reader, "2015")
-    with django_assert_max_num_queries(4):
-        get(reader, ADDRESS)
-
-
 @pytest.mark.parametrize(
     ("body", "attr"),
     (
@@ -220,33 +198,6 @@ def test_states_that_forbid_it_are_a_conflict(manager: Client, store_run: StoreR
 
 
 DEEDS = (ADDRESS, f"{ADDRESS}2015/activate/", f"{ADDRESS}2015/retire/")
-
-
-@pytest.mark.parametrize("address", DEEDS)
-def test_tokens_only_read_profiles(
-    reader: ApiClient, uploader: ApiClient, manager: Client, address: str
-) -> None:
-    body = {"name": "x", "from": "fleet"}
-    for client in (reader, uploader):
-        assert client.post(address, body, content_type="application/json").status_code == 403
-    assert Client().post(address, body, content_type="application/json").status_code == 401
-    member = Client()
-    member.force_login(User.objects.create_user("member"))
-    assert member.post(address, body, content_type="application/json").status_code == 403
-    careful = Client(enforce_csrf_checks=True)
-    careful.force_login(User.objects.get(username="manager"))
-    assert careful.post(address, body, content_type="application/json").status_code == 403
-    assert ReferenceProfile.objects.get().state == "active"
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("address", (ADDRESS, f"{ADDRESS}2015/", "/api/v1/sensitivity/"))
-def test_profiles_are_read_by_those_who_may_read(
-    reader: ApiClient, uploader: ApiClient, address: str
-) -> None:
-    assert reader.get(address).status_code == 200
-    assert uploader.get(address).status_code == 403
-    assert Client().get(address).status_code == 401
 
 
 @pytest.mark.parametrize("path", ("%00/", "%00/compare/?with=2015", "2015/compare/?with=%00"))

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pytest_django import DjangoAssertNumQueries
 
 from ingest.changes.recompute import set_hidden
 from store.models import HostAlias
@@ -358,25 +357,3 @@ def test_a_document_with_a_byte_order_mark_is_read(reader: ApiClient, store_run:
     run.document.body = b"\xef\xbb\xbf" + bytes(run.document.body)
     run.document.save()
     assert names(reader.get(URL, {"host": "nas"}).json()) == [GCM256, CHACHA]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_answer_takes_as_many_queries_however_many_hosts(
-    reader: ApiClient, store_run: StoreRun, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    for number in range(4):
-        store_run(usual(f"host {number}"))
-    reader.get(URL, {"host": "host-0"})
-    version = 1  # the token's is prepared: Django does not list it
-    merged, names, ids = 1, 1, 1
-    series, changes, rates, hosts = 1, 1, 1, 1
-    figures = series + changes + rates + hosts
-    left_out = series + changes
-    with django_assert_num_queries(version + merged + names + ids + figures):
-        reader.get(URL, {"host": "host-0"})
-    with django_assert_num_queries(version + merged + names + ids + figures):
-        reader.get(URL, {"client": "host-0", "server": "host-1"})
-    with django_assert_num_queries(version + figures + left_out):
-        reader.get(URL, {"tag": "rack:b2"})
-    with django_assert_num_queries(version + merged + names + 2 * ids + figures + left_out):
-        reader.get(URL, {"tag": "rack:b2", "host": ["host-0", "host-1"]})

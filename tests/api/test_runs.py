@@ -3,7 +3,6 @@
 from uuid import uuid4
 
 import pytest
-from pytest_django import DjangoAssertNumQueries
 
 from store.models import Run
 from tests.conftest import ApiClient, StoreRun
@@ -111,15 +110,6 @@ def test_the_list_takes_the_filters_of_the_comparison(
         assert [row["host"] for row in reader.get(URL, query).json()["results"]] == ["b"]
     assert reader.get(URL, {"cpu": "amd-epyc-9r14"}).json()["results"][1]["host"] == "a"
     assert reader.get(URL, {"since": "2027-01-01"}).json()["results"] == []
-
-
-def test_the_list_needs_the_same_few_queries_however_long_it_is(
-    reader: ApiClient, store_run: StoreRun, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    for number in range(4):
-        store_run(run_document(host={"name": f"host-{number}"}))
-    with django_assert_max_num_queries(3):
-        reader.get(URL)
 
 
 def test_runs_are_asked_for_by_id_and_filtered_by_verdict(

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from store.models import Run
 from tests.conftest import ApiClient, StoreRun
@@ -256,24 +254,6 @@ def test_an_unknown_host_is_a_404_and_a_series_it_has_not_is_empty(
     assert answer["errors"][0]["detail"] == "There is no host nobody."
     found = ask(reader, {**OPENSSL, "cipher": "rc4"})
     assert (found["points"], found["changes"], found["breaks"]) == ([], [], [])
-
-
-def test_a_long_history_needs_no_more_queries_than_a_short_one(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
-            ask(reader, SSH)
-        return len(captured)
-
-    store_days(store_run, 1e8, 1e8, 1e8, 2e8, 2e8)
-    ask(reader, SSH)
-    few = queries()
-    store_days(store_run, 4e8, 4e8, 4e8, 8e8, 8e8, first=5, environment=with_openssl(OLD))
-    assert queries() == few
-    assert few <= 8
 
 
 def test_the_cpu_bound_rate_is_normalised_by_cpu_bound_levels(

@@ -161,12 +161,6 @@ def test_an_expired_or_revoked_token_is_a_401(uploader: ApiClient) -> None:
     assert uploader.upload(run_document()).status_code == 401
 
 
-def test_a_read_token_cannot_upload(reader: ApiClient) -> None:
-    response = reader.upload(run_document())
-    assert response.status_code == 403
-    assert "scope upload" in response.json()["errors"][0]["detail"]
-
-
 def test_using_a_token_is_noted_and_only_its_hash_is_stored(db: None) -> None:
     secret = create_token("rack", "upload", expires_days=1)
     assert ApiClient(secret).upload(run_document()).status_code == 202

@@ -4,17 +4,7 @@ import re
 from html import unescape
 from typing import Any
 
-import pytest
-from django.contrib.auth.models import User
 from django.test import Client
-
-
-@pytest.fixture
-def member(db: None) -> Client:
-    """The browser of somebody who has signed in."""
-    client = Client()
-    client.force_login(User.objects.create_user("alice"))
-    return client
 
 
 def text_of(html: str) -> str:

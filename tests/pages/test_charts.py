@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
 
-from store.data_version import data_changed
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.pages.test_compare_page import chart, machine
@@ -160,19 +158,3 @@ def test_a_picture_names_what_it_shows_its_source_and_its_date(
     assert picture["source"] == "Figures: agent"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", picture["date"])
     assert picture["file"] == "ciphermark-openssl-throughput-by-cpu-over-block-sizes"
-
-
-@pytest.mark.usefixtures("profile_2015")
-@pytest.mark.parametrize("kind", ("lines", "scatter", "heatmap"))
-def test_more_machines_cost_no_more_statements(
-    member: Client,
-    store_run: StoreRun,
-    django_assert_max_num_queries: DjangoAssertNumQueries,
-    kind: str,
-) -> None:
-    for number in range(6):
-        store_run(by_both_tools(f"host-{number}", cpu=f"CPU {number}"))
-    page(member, "/", tool="openssl", chart=kind)
-    data_changed()
-    with django_assert_max_num_queries(46):
-        page(member, "/", tool="openssl", chart=kind)

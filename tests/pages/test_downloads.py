@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings
 
 from pages.formatting import exact
 from reports.export_jobs import make
-from store.models import ExportJob, Run
+from store.models import ExportJob
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
@@ -211,9 +211,3 @@ def test_a_report_of_nothing_and_one_that_cannot_be(member: Client) -> None:
     assert "No results match this query" in page(member, "/report.html")
     assert "tool" in page(member, "/report.html", expect=400, tool="gpg")
     assert "profile" in page(member, "/report.html", expect=400, metric="normalised", profile="x")
-
-
-def test_files_are_for_readers_only(client: Client, db: None) -> None:
-    for address in ("/exports/", "/report.html", "/exports/download/?kind=samples&format=csv"):
-        assert client.get(address)["Location"].startswith("/accounts/login/")
-    assert Run.objects.count() == 0

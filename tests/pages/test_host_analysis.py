@@ -1,12 +1,9 @@
 """What the host's page says beyond the latest figures: history, standing, delivery."""
 
 import re
-from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from store.models import Run
 from tests.conftest import StoreRun
@@ -267,26 +264,3 @@ def test_a_host_without_any_figure_has_no_history(member: Client, store_run: Sto
     run = store_run(run_of_day(0, ssh_measurement(GCM, 1e15)))
     html = page(member, address(run))
     assert 'id="history"' not in html
-
-
-def queries(client: Client, where: str, **query: Any) -> int:
-    with CaptureQueriesContext(connection) as captured:
-        page(client, where, **query)
-    return len(captured)
-
-
-def test_a_long_history_and_a_large_fleet_need_no_more_queries(
-    member: Client, store_run: StoreRun
-) -> None:
-    series = [ssh_measurement(GCM, 1e8), openssl_measurement("aes-128-gcm", 1e9)]
-    run = store_run(run_of_day(0, *series))
-    store_run(run_of_day(0, *series, host={"name": "other"}))
-    page(member, address(run))
-    few = queries(member, address(run))
-    more = [ssh_measurement("aes256-ctr", 1e8), openssl_measurement("aes-256-gcm", 1e9)]
-    for day in range(1, 8):
-        store_run(run_of_day(day, *series, *more))
-        store_run(run_of_day(day, *series, *more, host={"name": f"other {day}"}))
-    # A history with a change reads the documents of the two runs: one query more.
-    page(member, address(run))
-    assert queries(member, address(run)) <= few + 1

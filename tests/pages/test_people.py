@@ -6,17 +6,9 @@ from django.test import Client
 
 from access.tokens import create_token
 from store.models import ApiToken, AuditEntry
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient, StoreRun, signed_in
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document
-
-
-def signed_in(role: str) -> Client:
-    person = User.objects.create_user(role)
-    person.groups.add(Group.objects.get(name=role))
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 def form_of(person: User, **fields: object) -> dict[str, object]:
@@ -26,7 +18,7 @@ def form_of(person: User, **fields: object) -> dict[str, object]:
 
 @pytest.mark.django_db
 def test_an_administrator_gives_roles_and_no_more() -> None:
-    administrator = signed_in("administrator")
+    administrator = signed_in("administrator", "administrator")
     bob = User.objects.create_user("bob")
     address = f"/admin/auth/user/{bob.pk}/change/"
     editor = Group.objects.get(name="editor")
@@ -39,7 +31,7 @@ def test_an_administrator_gives_roles_and_no_more() -> None:
 
 @pytest.mark.django_db
 def test_a_superuser_is_out_of_an_administrators_reach() -> None:
-    administrator = signed_in("administrator")
+    administrator = signed_in("administrator", "administrator")
     root = User.objects.create_superuser("root", password="correct-horse-battery")
     for path in ("change", "password", "delete"):
         response = administrator.get(f"/admin/auth/user/{root.pk}/{path}/")
@@ -54,7 +46,7 @@ def test_a_superuser_is_out_of_an_administrators_reach() -> None:
 
 def test_the_administration_spells_its_tables(store_run: StoreRun) -> None:
     store_run(run_document())
-    administrator = signed_in("administrator")
+    administrator = signed_in("administrator", "administrator")
     tables = text_of(page(administrator, "/admin/"))
     for name in ("API tokens", "Audit log entries", "Host aliases", "Shared links"):
         assert name in tables
@@ -65,7 +57,7 @@ def test_the_administration_spells_its_tables(store_run: StoreRun) -> None:
 
 @pytest.mark.django_db
 def test_an_editor_sees_and_revokes_his_own_tokens_alone() -> None:
-    editor = signed_in("editor")
+    editor = signed_in("editor", "editor")
     create_token("somebody else's", "read")
     editor.post("/tokens/", {"name": "mine", "scope": "upload", "host_name": "nas"})
     said = text_of(page(editor, "/tokens/"))
@@ -76,13 +68,18 @@ def test_an_editor_sees_and_revokes_his_own_tokens_alone() -> None:
     assert editor.post(f"/tokens/{other.pk}/revoke/").status_code == 404
     assert editor.post(f"/tokens/{mine.pk}/revoke/").status_code == 302
     assert [one.is_valid for one in ApiToken.objects.order_by("id")] == [True, False]
-    assert "somebody else's" in text_of(page(signed_in("administrator"), "/tokens/"))
+    assert "somebody else's" in text_of(
+        page(signed_in("administrator", "administrator"), "/tokens/")
+    )
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("ending", ("deactivated", "deleted", "deleted with others"))
 def test_who_leaves_reads_by_no_token_but_machines_go_on_uploading(ending: str) -> None:
-    administrator, bob = signed_in("administrator"), User.objects.create_user("bob")
+    administrator, bob = (
+        signed_in("administrator", "administrator"),
+        User.objects.create_user("bob"),
+    )
     reading, uploading = (
         create_token(scope, scope, made_by=bob, host_name="") for scope in ("read", "upload")
     )
@@ -103,7 +100,7 @@ def test_who_leaves_reads_by_no_token_but_machines_go_on_uploading(ending: str) 
 @pytest.mark.django_db
 def test_a_read_token_is_bound_to_no_host() -> None:
     fields = {"name": "report", "scope": "read", "host_name": "nas"}
-    response = signed_in("editor").post("/tokens/", fields)
+    response = signed_in("editor", "editor").post("/tokens/", fields)
     assert response.status_code == 400
     assert "Only an upload token is bound to a host" in text_of(response.content.decode())
 
@@ -115,7 +112,7 @@ def test_each_role_finds_its_own_pages_in_the_header() -> None:
             name for name in ("Upload", "Tokens", "Shares", "Audit", "Admin") if f">{name}<" in html
         ]
         for role in ("viewer", "editor", "administrator")
-        for html in [page(signed_in(role), "/runs/")]
+        for html in [page(signed_in(role, role), "/runs/")]
     }
     assert links == {
         "viewer": [],

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from ingest.tasks import index_profile
@@ -14,13 +13,6 @@ from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document, ssh_measurement
 
 GCM = "aes128-gcm@openssh.com"
-
-
-@pytest.fixture
-def administrator(db: None) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("root"))
-    return client
 
 
 def make(client: Client, expect: int = 302, **fields: Any) -> str:

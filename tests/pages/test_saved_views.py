@@ -1,11 +1,10 @@
 """Saved views: whose they are, what is kept, what is refused."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 
 from store.models import SavedView
-from tests.conftest import StoreRun
+from tests.conftest import StoreRun, signed_in
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document
 
@@ -57,19 +56,10 @@ def test_what_cannot_be_saved_is_answered_in_words(
 def test_nobody_sees_or_touches_the_views_of_others(member: Client) -> None:
     member.post("/views/", FIRST)
     view = SavedView.objects.get()
-    other = Client()
-    other.force_login(User.objects.create_user("bob"))
+    other = signed_in("bob")
     assert "Nightly" not in page(other, "/views/") + page(other, "/")
     for deed in ("rename", "delete"):
         assert other.post(f"/views/{view.pk}/{deed}/", {"name": "mine"}).status_code == 404
     assert other.post("/views/", FIRST).status_code == 302
     assert member.post(f"/views/{view.pk}/delete/").status_code == 302
     assert [str(one.person) for one in SavedView.objects.all()] == ["bob"]
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("path", ("/views/", "/views/1/rename/", "/views/1/delete/"))
-def test_who_has_not_signed_in_has_no_views(path: str, client: Client) -> None:
-    answer = client.post(path, FIRST)
-    assert answer.status_code == 302
-    assert answer.headers["Location"].startswith("/accounts/login/")

@@ -6,7 +6,6 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
@@ -14,15 +13,6 @@ from store.models import Share
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import run_document, ssh_measurement
-
-
-@pytest.fixture
-def editor(db: None) -> Client:
-    person = User.objects.create_user("erin")
-    person.groups.add(Group.objects.get(name="editor"))
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 def made(editor: Client, **fields: object) -> dict[str, str]:

@@ -95,13 +95,10 @@ def test_an_address_signs_in_only_so_often(
     assert answers == [200, 200, 429]
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("password", ("short", "12345678901", "password", "ada-ada-ada"))
-def test_weak_passwords_are_refused(password: str) -> None:
-    root = Client()
-    root.force_login(User.objects.create_superuser("root"))
+def test_weak_passwords_are_refused(administrator: Client, password: str) -> None:
     fields = {"username": "ada-ada-ada", "password1": password, "password2": password}
-    root.post("/admin/auth/user/add/", {**fields, "usable_password": "true"})
+    administrator.post("/admin/auth/user/add/", {**fields, "usable_password": "true"})
     assert not User.objects.filter(username="ada-ada-ada").exists()
 
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -34,16 +34,6 @@ and that was all
 """
 LIST = "ssh ciphers\naes128-ctr: 101.5 MB/s\n3des-cbc: 22.25 MB/s\n"
 FRAGMENT = {"X-Ciphermark-Fragment": "1"}
-
-
-@pytest.fixture
-def editor(db: None) -> Client:
-    """The browser of somebody who may upload."""
-    user = User.objects.create_user("edith")
-    user.user_permissions.add(Permission.objects.get(codename="add_run"))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def file(body: str | bytes, name: str = "speed.txt") -> SimpleUploadedFile:
@@ -469,8 +459,3 @@ def test_a_save_without_a_text_says_so(editor: Client) -> None:
     assert answer.status_code == 400
     assert "There is no text in this form." in text_of(answer.content.decode())
     assert "There is nothing to read" in text_of(preview(editor, text=" "))
-
-
-def test_looking_at_the_address_of_saving_saves_nothing(editor: Client) -> None:
-    assert editor.get("/upload/save/").status_code == 405
-    assert editor.put("/upload/").status_code == 405

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from pages.upload.excerpt import LINE_LENGTH, LINES_SHOWN, excerpt, split_lines
 from pages.upload.figures import SIZES_IN_COLUMNS, configuration, rate, tables
-from pages.upload.form import corrections
 from pages.upload.packing import DamagedPacking, pack, unpack
 from parsers.lines import numbered_lines
 from parsers.received_text import MAX_BYTES
-from parsers.run_documents import Corrections
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
 NOTHING = {"host": "", "cpu": "", "os": "", "openssl": ""}
@@ -50,16 +48,6 @@ def test_lines_are_numbered_as_the_parsers_number_them(text: str) -> None:
     assert parsed[len(shown) :] in ([], [""])
 
 
-def test_a_short_text_is_shown_whole_with_its_marks() -> None:
-    shown = excerpt("one\ntwo\nthree\n", {"unrecognised": {1}, "warned": {1, 3}, "figure": {3}})
-    assert [(line.number, line.text, line.mark) for line in shown.lines] == [
-        (1, "one", "unrecognised"),
-        (2, "two", ""),
-        (3, "three", "warned"),
-    ]
-    assert (shown.total, shown.skipped_at_the_end) == (3, 0)
-
-
 def test_of_a_long_text_the_marked_lines_are_shown_with_their_neighbours() -> None:
     text = "\n".join(f"line {number}" for number in range(1, 10_001))
     shown = excerpt(text, {"unrecognised": {5000}, "figure": {9000}})
@@ -84,36 +72,12 @@ def test_a_line_is_cut_and_its_control_characters_are_seen() -> None:
     assert len(line.text) == LINE_LENGTH
 
 
-def test_block_sizes_stand_side_by_side() -> None:
-    (table,) = tables(
-        [
-            openssl_measurement("aes-128-cbc", 2e8, block_size=16),
-            openssl_measurement("aes-128-cbc", 4e8, block_size=1024),
-            openssl_measurement("aes-128-cbc", 5e8, block_size=1024, operation="decrypt"),
-        ],
-        100,
-    )
-    assert table.sizes == (16, 1024)
-    plain, decrypt = table.rows
-    assert [cell.rates[0].bytes_per_second for cell in plain.cells] == [2e8, 4e8]
-    assert decrypt.configuration == "decrypt"
-    assert [len(cell.rates) for cell in decrypt.cells] == [0, 1]
-    assert not table.has_lines
-
-
 def test_with_many_block_sizes_each_has_a_row_and_rows_are_bounded() -> None:
     sizes = range(1, SIZES_IN_COLUMNS + 2)
     measured = [openssl_measurement("rc4", 1e8, block_size=size) for size in sizes]
     (table,) = tables(measured, 5)
     assert (table.sizes, len(table.rows), table.left_out) == ((), 5, len(sizes) - 5)
     assert [row.block_size for row in table.rows] == [1, 2, 3, 4, 5]
-
-
-def test_tools_have_tables_of_their_own_and_share_the_room() -> None:
-    measured = [openssl_measurement("rc4", 1e8), ssh_measurement("arcfour", 1e8, 2e8)]
-    ssh, openssl = tables(measured, 1)
-    assert [ssh.tool, openssl.tool] == ["ssh", "openssl"]
-    assert (len(ssh.rows), len(openssl.rows), openssl.left_out) == (1, 0, 1)
 
 
 def test_of_many_tries_the_first_are_shown() -> None:
@@ -157,26 +121,3 @@ def test_what_is_unusual_is_said_in_words(changes: dict[str, Any], words: str) -
 )
 def test_a_rate_that_cannot_be_is_marked(sample: dict[str, Any], implausible: bool) -> None:
     assert bool(rate(sample, 1).implausible) is implausible
-
-
-def test_nothing_changed_is_no_correction() -> None:
-    stated = NOTHING | {"os": "Debian 12"}
-    assert corrections([stated, stated], [stated, stated]) == ()
-    assert corrections([stated] * 30, [stated] * 20) == ()
-    assert corrections([stated], [stated | {"host": ""}]) == ()
-
-
-def test_the_same_answer_for_all_runs_is_one_correction() -> None:
-    attic = NOTHING | {"host": "attic"}
-    assert corrections([NOTHING] * 3, [attic] * 3) == (Corrections(host="attic"),)
-
-
-def test_runs_that_are_not_shown_stay_as_they_are() -> None:
-    attic = NOTHING | {"host": "attic"}
-    made = corrections([NOTHING] * 3, [attic, NOTHING])
-    assert made == (Corrections(host="attic"), Corrections())
-
-
-def test_an_emptied_field_says_unknown_but_no_host_is_without_a_name() -> None:
-    stated = {"host": "nas", "cpu": "VIA C7", "os": "NetBSD", "openssl": "OpenSSL 1.0.2"}
-    assert corrections([stated], [NOTHING]) == (Corrections(cpu="", os="", openssl=""),)
