@@ -1,7 +1,9 @@
 """Filters and tags of the templates: units, times, names, downloads."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, time
+from functools import wraps
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +12,6 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from analysis.percentile import Standing
 from exports import palette
 from pages import formatting
 from pages.downloads import comparison_downloads, measurement_downloads
@@ -25,46 +26,29 @@ LONG = 72
 """Characters after which a text in a list is cut or folded."""
 
 
-@register.filter
-def throughput(value: float | None) -> str:
-    """Bytes per second as text; a value that is not known as a dash."""
-    return "–" if value is None else formatting.throughput(value)
+def _or(unknown: str, write: Callable[..., str]) -> Callable[..., str]:
+    """Write a value as text; what is not known as `unknown`."""
+
+    @wraps(write)
+    def written(value: float | None, *unit: str) -> str:
+        return unknown if value is None else write(value, *unit)
+
+    return written
 
 
-@register.filter
-def quantity(value: float | None, unit: str) -> str:
-    """A value in its unit ("B/s", "s/GB", "ratio")."""
-    return "–" if value is None else formatting.quantity(value, unit)
-
-
-@register.filter
-def exactly(value: float | None, unit: str) -> str:
-    """The value without prefix, for a title."""
-    return "" if value is None else formatting.exact(value, unit)
-
-
-@register.filter
-def data_size(value: float | None) -> str:
-    """Bytes with a binary prefix."""
-    return "–" if value is None else formatting.data_size(value)
-
-
-@register.filter
-def factor(value: float | None) -> str:
-    """An uncertainty, or that it is unknown."""
-    return "unknown" if value is None else formatting.factor(value)
-
-
-@register.filter
-def percent(value: float | None) -> str:
-    """A fraction in per cent."""
-    return "–" if value is None else formatting.percent(value)
-
-
-@register.filter
-def colour_slot(cipher: str) -> str:
-    """The colour slot of a cipher, for a class name."""
-    return palette.colour_slot(cipher)
+_FILTERS: dict[str, Callable[..., str]] = {
+    "throughput": _or("–", formatting.throughput),
+    "quantity": _or("–", formatting.quantity),
+    "exactly": _or("", formatting.exact),
+    "data_size": _or("–", formatting.data_size),
+    "factor": _or("unknown", formatting.factor),
+    "percent": _or("–", formatting.percent),
+    "signed_percent": formatting.signed_percent,
+    "colour_slot": palette.colour_slot,
+    "standing_words": series.standing_words,
+}
+for _name, _written in _FILTERS.items():
+    register.filter(_name, _written)
 
 
 @register.filter
@@ -122,18 +106,6 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
 def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
     """Two values in their unit: "410 – 447 MB/s"."""
     return formatting.quantity_range(low, high, unit)
-
-
-@register.filter
-def signed_percent(ratio: float) -> str:
-    """A ratio as a difference: "+12.3 %", "−24.8 %"."""
-    return formatting.signed_percent(ratio)
-
-
-@register.filter
-def standing_words(standing: Standing) -> str:
-    """ "faster than 83 % of 41 other hosts"."""
-    return series.standing_words(standing)
 
 
 @register.filter
