@@ -8,8 +8,8 @@ from pages.access import SignInForm
 from pages.compare import page as compare
 from pages.compare import report, saved_views, share
 from pages.hosts import diff, runs
-from pages.hosts import pages as hosts
-from pages.upload import pages as upload
+from pages.hosts import views as hosts
+from pages.upload import views as upload
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
