@@ -1,6 +1,7 @@
 """The configuration lines: what they say, and that real OpenSSH takes them."""
 
 import subprocess
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -53,6 +54,47 @@ def both(
 def settings(text: str) -> list[str]:
     """The lines that OpenSSH would read as settings."""
     return [line.strip() for line in text.split("\n") if line and not line.startswith("#")]
+
+
+def test_the_lines_say_what_they_rest_on_and_where_they_go() -> None:
+    machine = host(rate(GCM128, 400), client=MODERN, server=MODERN)
+    measured = """\
+# Ciphermark, 2026-11-21: ciphers for nas, policy modern, rules of 2026-11.
+# Measured: run 0b8f3c1e of 2026-11-21, ssh pipeline, 5 tries a cipher.
+"""
+    decides = """\
+# https://ciphermark.example/recommend/?host=7&policy=modern
+# ssh uses the first cipher of the client's list that the server has too (RFC
+# 4253, section 7.1): the client's order decides, the server's list only
+# allows.
+"""
+    client, server = both(machine)
+    assert (
+        client
+        == f"""\
+{measured}{decides}# Put this before the other Host blocks: the first value found counts.
+# It holds for every server: one that has none of these ciphers cannot be
+# reached. Write names instead of * to limit it.
+# Check: ssh -G HOST | grep '^ciphers ' shows this list.
+# Check: ssh -v HOST true 2>&1 | grep 'kex: server' names the cipher that was
+# agreed.
+Host *
+    Ciphers {GCM128}
+"""
+    )
+    assert (
+        server
+        == f"""\
+{measured}{decides}# Put this before the first Match block. It holds for every client: one that
+# has none of these ciphers is turned away, so keep a session open until a new
+# one works.
+# Check: sudo sshd -t finds no fault; sudo sshd -T | grep '^ciphers ' shows
+# this list.
+Ciphers {GCM128}
+"""
+    )
+    careful = both(machine, evidence=replace(EVIDENCE, caution="Measured while busy."))[1]
+    assert careful.startswith(f"{measured}# Careful: Measured while busy.\n{decides}")
 
 
 def listed(text: str) -> list[str]:

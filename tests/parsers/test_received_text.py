@@ -17,11 +17,11 @@ from parsers.received_text import (
 @pytest.mark.parametrize(
     ("body", "error", "words"),
     (
-        (gzip.compress(b"a"), NotAText, "a gzip archive, not a text. Unpack it"),
-        (b"PK\x03\x04" + bytes(100), NotAText, "a zip archive"),
+        (gzip.compress(b"a"), NotAText, "This is a gzip archive, not a text. Unpack it"),
+        (b"PK\x03\x04" + bytes(100), NotAText, "This is a zip archive"),
         (b"\x89PNG\r\n\x1a\n" + bytes(100), NotAText, "not a text. Send the text that it shows."),
-        (b"a.txt" + b" " * 252 + b"ustar", NotAText, "a tar archive"),
-        (b"\x7fELF", NotAText, "a program, not a text. Send what it prints."),
+        (b"a.txt" + b" " * 252 + b"ustar", NotAText, "This is a tar archive"),
+        (b"\x7fELF", NotAText, "This is a program, not a text. Send what it prints."),
         (b"a" * 100 + bytes(9), NotAText, "a binary file"),
         (b"a" * 2000 + bytes(21), NotAText, "a binary file"),
         (b"x" * (MAX_BYTES + 1), TextTooLarge, "4,194,305 bytes; 4,194,304 are read at most"),

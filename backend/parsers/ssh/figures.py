@@ -344,9 +344,7 @@ class Figures:
         """Whether numbers that stand untitled before names count 1, 2, 3: others are of streams."""
         rates = [one.what for one in self.sequence.found if isinstance(one.what, ListedRate)]
         numbers = [one.row_number for one in rates if one.row_number is not None]
-        return all(one == 1 or one == last + 1 for last, one in pairwise(numbers)) and not any(
-            one == last for last, one in pairwise(numbers)
-        )
+        return all(one == last + 1 or (one == 1 != last) for last, one in pairwise(numbers))
 
     def _sections(self) -> Iterator[Section]:
         """One for each machine, or for each column that is one."""

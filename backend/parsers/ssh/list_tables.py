@@ -237,9 +237,8 @@ def _titles(text: str, cells: list[str], unit: Unit | None) -> Header | None:
 
 def _are_tries(columns: list[Column]) -> bool:
     """Whether titles understood as tries, with or without their mean, say what stands below."""
-    return all(one.kind in ("try", "mean") for one in columns) and any(
-        one.kind == "try" for one in columns
-    )
+    kinds = {one.kind for one in columns}
+    return "try" in kinds and kinds <= {"try", "mean"}
 
 
 def _names_later(cells: list[str], columns: list[Column]) -> bool:
@@ -295,7 +294,7 @@ def _has_values(text: str) -> bool:
 
 def _is_only_unit(cell: str) -> bool:
     """ "(MB/s)" beside the titles: the unit of all columns, none of its own."""
-    return cell[:1] in "([" and cell[:1] != "" and unit_of(cell.strip("()[] ")) is not None
+    return cell.startswith(("(", "[")) and unit_of(cell.strip("()[] ")) is not None
 
 
 def _is_corner(columns: list[Column], text: str) -> bool:
@@ -331,9 +330,8 @@ def _value_columns(columns: list[Column]) -> tuple[Column, ...]:
 
 def is_summary(title: str) -> bool:
     """Whether a column or row of that title sums up the others: a mean, a maximum, a ratio."""
-    patterns = (_DIFFERENCE, _QUANTITY)
-    sums_up = _MEAN.match(title) or _SKIP.match(title)
-    return bool(sums_up or any(pattern.search(title) for pattern in patterns))
+    sums_up = _MEAN.match(title) or _SKIP.match(title) or _QUANTITY.search(title)
+    return bool(sums_up or _DIFFERENCE.search(title))
 
 
 def says_tries(words: str) -> bool:
