@@ -269,7 +269,9 @@ def _compatibility(python: interpreters.Interpreter) -> Check:
     """In that Python: an environment of its own, then the tests."""
     name = f"Python {python}"
     report = paths.PROJECT / ".data" / f"compat-{python}" / "reports" / _report_name(name)
-    command = ("make", "compat", f"PYTHON={python.path}")
+    # `make compat PYTHON=...` without a make, which would keep Ctrl-C to itself.
+    bootstrap = paths.BACKEND / "launch" / "bootstrap.py"
+    command = ("env", f"PYTHON={python.path}", python.path, bootstrap, "compat")
     return Check(name, command, report=report, beside=_log(name))
 
 

@@ -103,7 +103,8 @@ def test_other_pythons_repeat_what_depends_on_them_in_environments_of_their_own(
     python = Interpreter((3, 11, 2), Path("/somewhere/python3.11"))
     lane = checks._compatibility(python)
     assert lane.name == "Python 3.11.2"
-    assert lane.command == ("make", "compat", "PYTHON=/somewhere/python3.11")
+    bootstrap = PROJECT / "backend" / "launch" / "bootstrap.py"
+    assert lane.command == ("env", f"PYTHON={python.path}", python.path, bootstrap, "compat")
     assert lane.beside
     repeated = " ".join(checks.PYTHON_DEPENDENT_TESTS)
     for part in ("analysis", "documents", "parsers", "agent", "end_to_end", "launch"):
