@@ -45,8 +45,11 @@ MEASURED_TESTS = (
 doubles the time that Python takes."""
 
 
-WHOLE_PROGRAMS = ("tests/bench", "tests/chaos", "tests/end_to_end", "tests/launch")
-"""What starts the site, or parts of it, as processes of their own."""
+SITES = ("tests/chaos", "tests/end_to_end")
+STARTS = ("tests/launch", "tests/bench")
+WHOLE_PROGRAMS = (*SITES, *STARTS)
+"""What starts the site, or parts of it, as processes of their own, and waits for them: two parts
+that wait at the same time."""
 
 CPU_SECONDS = "tests/agent/test_cpu_seconds.py"
 PARSING_COST = "tests/parsers/test_parsing_cost.py"
@@ -64,18 +67,24 @@ SSH_TESTS = (
 """What real ssh and openssl do when asked this or that: `tests/agent/test_run.py` and
 `test_ending.py` measure with them on each Python."""
 
-PYTHON_DEPENDENT_TESTS = (
-    *MEASURED_TESTS,
-    "tests/agent",
-    "tests/end_to_end/test_upload.py",
-    "tests/launch/test_make_run.py::test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c"
-    "_end_it_with_its_data_kept",
-    "tests/test_patterns.py",
-    f"--ignore={CPU_SECONDS}",  # no Python changes what ssh costs
-    f"--ignore={PARSING_COST}",  # beside other tests it would measure those
-    "--ignore=tests/agent/test_pythons.py",  # starts the agent in each Python itself
-    *(f"--ignore={one}" for one in SSH_TESTS),
-)
+PYTHON_DEPENDENT_TESTS = {
+    "pure packages": (
+        *MEASURED_TESTS,
+        "tests/test_patterns.py",
+        f"--ignore={PARSING_COST}",  # beside other tests it would measure those
+    ),
+    "agent": (
+        "tests/agent",
+        f"--ignore={CPU_SECONDS}",  # no Python changes what ssh costs
+        "--ignore=tests/agent/test_pythons.py",  # starts the agent in each Python itself
+        *(f"--ignore={one}" for one in SSH_TESTS),
+    ),
+    "site": (
+        "tests/end_to_end/test_upload.py",
+        "tests/launch/test_make_run.py::test_it_tells_where_the_site_is_and_a_closed_terminal_and_"
+        "ctrl_c_end_it_with_its_data_kept",
+    ),
+}
 """What can fail on one Python and pass on another: run on the oldest and the newest of the machine.
 The site is started, and an upload goes the whole way."""
 
@@ -127,8 +136,11 @@ def run_compatibility() -> int:
 def run_on_this_python() -> int:
     """What depends on the Python, on the one that runs this."""
     with _own_folder("compat"):
-        check = _pytest(f"Python {platform.python_version()}", *PYTHON_DEPENDENT_TESTS)
-        return run_checks([check], _with_sshd())
+        pure, *waiting = PYTHON_DEPENDENT_TESTS
+        checks = [_beside(name, *PYTHON_DEPENDENT_TESTS[name]) for name in waiting]
+        checks.append(_pytest(pure, *PYTHON_DEPENDENT_TESTS[pure]))
+        told = f"Python {platform.python_version()}"
+        return run_checks(checks, _with_sshd(), told)
 
 
 @contextmanager
@@ -256,23 +268,26 @@ def _types() -> list[Check]:
 
 
 def _tests_beside() -> list[Check]:
-    """Those that wait much (for pages, for programs, for ssh): the others use that time."""
+    """Those that wait much (for pages, for programs, for ssh): the others use that time.
+
+    The longest begin.
+    """
     return [
+        _beside("starts of programs", *STARTS),
+        _beside("whole sites", *SITES, *_without(MEASUREMENTS)),
         _beside("browser tests", "tests/browser"),
-        _beside("whole programs", *WHOLE_PROGRAMS, *_without(MEASUREMENTS)),
         _beside("agent tests", "tests/agent", *_without(MEASUREMENTS)),
         _beside("parser fuzzing", "-s", FUZZING),
     ]
 
 
 def _compatibility(python: interpreters.Interpreter) -> Check:
-    """In that Python: an environment of its own, then the tests."""
+    """In that Python: an environment of its own, then the tests in parts; a table in its log."""
     name = f"Python {python}"
-    report = paths.PROJECT / ".data" / f"compat-{python}" / "reports" / _report_name(name)
     # `make compat PYTHON=...` without a make, which would keep Ctrl-C to itself.
     bootstrap = paths.BACKEND / "launch" / "bootstrap.py"
     command = ("env", f"PYTHON={python.path}", python.path, bootstrap, "compat")
-    return Check(name, command, report=report, beside=_log(name))
+    return Check(name, command, beside=_log(name))
 
 
 def _measurements() -> list[Check]:
