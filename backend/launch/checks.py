@@ -130,7 +130,12 @@ def run_compatibility() -> int:
         pythons = interpreters.extremes()
         told = interpreters.in_words(pythons)
         say(told)
-        return run_checks(list(map(_compatibility, pythons)), _with_sshd(), told)
+        try:
+            return run_checks(list(map(_compatibility, pythons)), _with_sshd(), told)
+        finally:
+            for folder in map(_compatibility_folder, pythons):
+                if folder.exists():  # one that was interrupted and killed has ended nothing
+                    _end_everything(folder)
 
 
 def run_on_this_python() -> int:
@@ -151,8 +156,12 @@ def _own_folder(target: str) -> Iterator[None]:
     try:
         yield
     finally:
-        orphan_processes.end_marked_processes(paths.data_dir())
-        stop_unused(paths.data_dir())
+        _end_everything(paths.data_dir())
+
+
+def _end_everything(folder: Path) -> None:
+    orphan_processes.end_marked_processes(folder)
+    stop_unused(folder)
 
 
 def _run_everything() -> int:
@@ -279,6 +288,10 @@ def _tests_beside() -> list[Check]:
         _beside("agent tests", "tests/agent", *_without(MEASUREMENTS)),
         _beside("parser fuzzing", "-s", FUZZING),
     ]
+
+
+def _compatibility_folder(python: interpreters.Interpreter) -> Path:
+    return paths.PROJECT / ".data" / f"compat-{python}"
 
 
 def _compatibility(python: interpreters.Interpreter) -> Check:
