@@ -14,7 +14,7 @@ from api.export_jobs import job_address, made_later
 from api.http.api_view import ApiView
 from api.http.conditional import of_present_data
 from api.http.negotiation import FileNegotiation
-from questions.comparison import COMPARISON_PARAMETERS
+from questions.comparison_parameters import COMPARISON_PARAMETERS
 from reports.export_parameters import (
     CSV_PARAMETERS,
     CSV_TYPE,

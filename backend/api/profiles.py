@@ -26,7 +26,7 @@ from profiles.details import profile_detail
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import compare_profiles
 from profiles.sensitivity import TooManyVotes, query_sensitivity
-from questions.comparison import COMPARISON_PARAMETERS, asked_comparison
+from questions.comparison_parameters import COMPARISON_PARAMETERS, asked_comparison
 from store.models import ReferenceProfile
 from store.reference_profiles import UnknownProfile, find_profile, select_profiles
 

@@ -14,7 +14,7 @@ from api.http.api_view import ApiView
 from api.http.conditional import of_present_data
 from api.recommendation_serializers import CatalogueSerializer, RecommendationSerializer
 from questions.parameters import checked, choice, described
-from questions.recommendation import RECOMMENDATION, recommendation_question
+from questions.recommendation_parameters import RECOMMENDATION, recommendation_question
 from results.recommendation.advice import UnknownHosts, advise
 from results.recommendation.measured_ssh import TooManyHosts
 from results.selection import TOOLS

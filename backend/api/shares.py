@@ -12,7 +12,7 @@ from rest_framework.reverse import reverse
 from access.audit import actor_of
 from api.http.api_view import ApiView
 from api.http.permissions import MayShare
-from questions.comparison import checked_view
+from questions.comparison_parameters import checked_view
 from reports.shares import LONGEST_DAYS, make_share
 
 

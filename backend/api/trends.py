@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from api.http.api_view import ApiView
 from api.serializers import NULLABLE
-from questions.comparison import HISTORY, history_query
+from questions.comparison_parameters import HISTORY, history_query
 from questions.parameters import described
 from results.hosts.history import METRICS, HistoryQuery, UnknownHost, history
 from store.reference_profiles import UnknownProfile

@@ -28,7 +28,7 @@ from api.serializers import (
 )
 from api.upload import upload_run
 from documents.validation import run_schema
-from questions.comparison import (
+from questions.comparison_parameters import (
     COMPARISON_PARAMETERS,
     NARROWING,
     asked_comparison,

@@ -57,7 +57,7 @@ MEASUREMENTS = (CPU_SECONDS, "tests/end_to_end/test_many_imports.py", PARSING_CO
 """What ssh and parsing cost, answers within a tenth of a second: nothing else may run meanwhile."""
 
 FUZZING = "tests/fuzz/test_texts.py"
-"""Random texts through the parsers, for 5 s: `make fuzz` takes ten minutes."""
+"""Random texts through the parsers, for a minute: `make fuzz` takes ten."""
 
 SSH_TESTS = (
     "tests/agent/test_channels.py",
@@ -71,6 +71,7 @@ PYTHON_DEPENDENT_TESTS = {
     "pure packages": (
         *MEASURED_TESTS,
         "tests/test_patterns.py",
+        FUZZING,
         f"--ignore={PARSING_COST}",  # beside other tests it would measure those
     ),
     "agent": (

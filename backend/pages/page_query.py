@@ -9,9 +9,9 @@ from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
-from questions.comparison import COMPARISON
+from questions.comparison_parameters import COMPARISON
 from questions.parameters import MAX_LENGTH, names_of
-from questions.recommendation import RECOMMENDATION
+from questions.recommendation_parameters import RECOMMENDATION
 from questions.unknown_parameters import misspelt
 from store.reference_profiles import UnknownProfile
 

@@ -32,7 +32,7 @@ from profiles.fleet import hosts_with_baselines
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import ProfileComparison, compare_profiles
 from profiles.sensitivity import QuerySensitivity, TooManyVotes, query_sensitivity
-from questions.comparison import asked_comparison
+from questions.comparison_parameters import asked_comparison
 from store.models import ReferenceProfile
 from store.reference_profiles import (
     UnknownProfile,

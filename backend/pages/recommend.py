@@ -24,7 +24,7 @@ from pages.first_steps import agent_command, nobody_measured_yet
 from pages.formatting import percent, three_digits, throughput
 from pages.metrics import METHODS
 from pages.page_query import RECOMMENDATION_NAMES, PageAddress, api_params, query_faults
-from questions.recommendation import recommendation_question
+from questions.recommendation_parameters import recommendation_question
 from results.recommendation.advice import Advice, Loss, Place, advise
 from results.recommendation.host_choice import (
     HostName,

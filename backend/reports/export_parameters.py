@@ -17,8 +17,8 @@ from exports.columns import SAMPLES as SAMPLE_COLUMNS
 from exports.columns import StoredColumn
 from exports.columns import chosen as chosen_columns
 from exports.csv_dialect import CsvDialect
-from questions.comparison import COMPARISON as COMPARED
-from questions.comparison import asked_comparison
+from questions.comparison_parameters import COMPARISON as COMPARED
+from questions.comparison_parameters import asked_comparison
 from questions.parameters import (
     Parameter,
     checked,

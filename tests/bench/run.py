@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from results.analytics import engine, keeping
+from results.analytics import engine, maintenance
 from tests.bench import serving, timing
 from tests.bench.bars.all import BARS
 from tests.bench.figures import Figure, table
@@ -55,7 +55,7 @@ def measure(asked: Asked) -> list[Figure]:
     engine.PATIENCE_SECONDS = COPY_SECONDS
     build.provide(asked.size)
     found = _agreement()
-    keeping.snapshot()  # as the worker leaves it: processes start from it
+    maintenance.snapshot()  # as the worker leaves it: processes start from it
     steps = Steps(f"\nMeasuring at {asked.size.measurements:,} measurements")
     with serving.running:
         for bar in (one for one in BARS if one in asked.bars):

@@ -99,7 +99,7 @@ def main() -> None:
     from django.http import QueryDict
 
     from api.comparison_json import comparison_json
-    from questions.comparison import comparison_query
+    from questions.comparison_parameters import comparison_query
     from store.snapshot import one_moment
     from tests.results import comparison_reference
 

@@ -34,7 +34,7 @@ from pages.page_query import (
     first_page,
     query_faults,
 )
-from questions.comparison import asked_comparison
+from questions.comparison_parameters import asked_comparison
 from results.analytics.engine import questions
 from results.answer_cache import cached_answer
 from results.comparison.comparison_in_view import compare_in_view

@@ -26,7 +26,7 @@ from pages.compare.table import Scale, counted_hosts, ordered_groups, scale_of, 
 from pages.downloads import spelled_out
 from pages.formatting import quantity
 from pages.page_query import api_params, display, query_faults
-from questions.comparison import asked_comparison
+from questions.comparison_parameters import asked_comparison
 from reports.export_parameters import export_of, site_of
 from reports.exporting import COMPARISON, asked
 from results.analytics.engine import questions

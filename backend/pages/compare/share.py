@@ -25,7 +25,7 @@ from pages.downloads import spelled_out
 from pages.metrics import METRICS, choice
 from pages.page_query import api_params, display
 from pages.paging import page_of
-from questions.comparison import asked_comparison, checked_view
+from questions.comparison_parameters import asked_comparison, checked_view
 from reports.export_parameters import CSV_TYPE, export_of, site_of
 from reports.exporting import COMPARISON, asked
 from reports.shares import find_share, make_share, revoke_share

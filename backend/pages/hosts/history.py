@@ -16,7 +16,7 @@ from pages.formatting import data_size, signed_percent
 from pages.hosts.series import reading_order, section_label
 from pages.metrics import METRICS, choice
 from pages.page_query import PageAddress, search_text
-from questions.comparison import comparison_query
+from questions.comparison_parameters import comparison_query
 from questions.unknown_parameters import none_of
 from results.hosts import history as histories
 from results.hosts.history import History, HistoryQuery

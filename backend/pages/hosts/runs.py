@@ -16,7 +16,7 @@ from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
 from pages.page_query import PageAddress, api_params, first_page, query_faults, search_text
 from pages.paging import AFTER, BEFORE, page_of
-from questions.comparison import comparison_query
+from questions.comparison_parameters import comparison_query
 from questions.unknown_parameters import none_of
 from results.comparison.facets import FACETS, SOURCE_LABELS
 from results.hosts.runs import run_detail, select_runs, summaries

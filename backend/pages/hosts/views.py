@@ -19,7 +19,7 @@ from pages.page_query import query_faults, search_text
 from pages.paging import LATEST_ADDED, Order, page_of
 from pages.recommend import headline
 from questions.parameters import MAX_LENGTH
-from results.host_aliases import present_id, present_keys
+from results.hosts.former_hosts import present_id, present_keys
 from results.hosts.host_facets import HOST_FILTERS, host_facets
 from results.hosts.hosts import HostDetail, find_hosts, host_detail, select_hosts, summaries_of
 from results.hosts.ssh_efficiency import latest_delivery

@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from django.core.cache import cache
 
-from results.analytics.keeping import snapshot
+from results.analytics.maintenance import snapshot
 from tests.bench.bars.comparison import API, PAGE
 from tests.bench.figures import Figure, below
 from tests.bench.fleet.size import Size

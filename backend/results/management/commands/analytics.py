@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from results.analytics.keeping import check, rebuild, snapshot
+from results.analytics.maintenance import check, rebuild, snapshot
 
 
 class Command(BaseCommand):

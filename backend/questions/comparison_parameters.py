@@ -23,7 +23,7 @@ from questions.parameters import (
 )
 from questions.unknown_parameters import LONGEST_NAMED, SURELY_MEANT, alike, misspelt, none_of
 from results.comparison.ciphers import measured_names
-from results.host_aliases import present_keys
+from results.hosts.former_hosts import present_keys
 from results.hosts.history import METRICS as HISTORY_METRICS
 from results.hosts.history import HistoryQuery
 from results.selection import (
