@@ -185,10 +185,19 @@ def test_a_hypervisors_own_model_says_nothing_of_the_cpu(model: str) -> None:
     assert model_has_aes(cpu) is None
 
 
-def test_flags_name_the_microarchitecture_and_missing_ones_do_not_invent_it() -> None:
-    flags = sorted(TARGETS["skylake"].features)
-    cpu = {"architecture": "x86_64", "vendor": "GenuineIntel", "flags": flags}
-    assert microarchitecture(cpu) == "skylake"
+@pytest.mark.parametrize(
+    ("architecture", "vendor", "name"),
+    (
+        *(("x86_64", "GenuineIntel", "skylake"), ("amd64", "GenuineIntel", "skylake")),
+        *(("aarch64", "Ampere", "ampere1"), ("arm64", "Apple", "m4")),
+    ),
+)
+def test_flags_name_the_microarchitecture_and_missing_ones_do_not_invent_it(
+    architecture: str, vendor: str, name: str
+) -> None:
+    flags = sorted(TARGETS[name].features)
+    cpu = {"architecture": architecture, "vendor": vendor, "flags": flags}
+    assert microarchitecture(cpu) == name
     assert microarchitecture({**cpu, "flags": ["aes"]}) is None
     assert microarchitecture({**cpu, "flags": None}) is None
 

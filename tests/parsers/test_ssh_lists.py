@@ -197,6 +197,18 @@ def test_a_list_that_lost_its_line_breaks_is_read() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "masked", "compressed"),
+    (("Masked", True, False), ("With compression", False, True), ("Some results", False, False)),
+)
+def test_words_before_such_a_list_are_its_heading(
+    words: str, masked: bool, compressed: bool
+) -> None:
+    part = read(f"{words}: 3des-cbc: 21.1 MB/s aes128-ctr: 80 MB/s arcfour: 208.3 MB/s")
+    said = {(one.acceleration == "masked", one.compression) for one in figures(part)}
+    assert said == {(masked, compressed)}
+
+
 @pytest.mark.parametrize("line", ("aes128-ctr / hmac-md5: 90 MB/s", "aes128-ctr hmac-md5 90 MB/s"))
 def test_a_mac_beside_the_cipher_is_kept(line: str) -> None:
     (figure,) = figures(read(line))

@@ -166,3 +166,20 @@ def test_flags_beyond_what_a_document_holds_are_left_out() -> None:
 @pytest.mark.parametrize("row", ("Speed: 70 MB/s, 45% CPU", "1024 MB 70 MB/s", "1 GB, 70 MB/s"))
 def test_rates_below_a_name_may_have_an_amount_or_a_share_of_the_cpu_beside_them(row: str) -> None:
     assert rates(read(f"aes128-ctr\n{row}\n{row}\n")) == [("aes128-ctr", 70_000_000)] * 2
+
+
+SENT = "104857600 bytes (105 MB) copied, {} s, {} MB/s"
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        f"aes128-ctr\n{SENT.format('1.05', 100)} 3des-cbc\n{SENT.format('2.1', 50)}\n",
+        f"aes128-ctr\n{SENT.format('1.05', 100)} 3des-cbc: 50 MB/s\n",
+        f"aes128-ctr: 100%  10MB  98.1MB/s   00:01 3des-cbc\n{SENT.format('2.1', 50)}\n",
+        "$ ssh -c aes128-ctr nas cat </x | pv >/dev/null\n1GiB 0:00:10 [ 100MiB/s]"
+        " $ ssh -c 3des-cbc nas cat </x | pv >/dev/null\n1GiB 0:00:20 [ 50MiB/s]\n",
+    ),
+)
+def test_a_name_behind_a_result_is_that_of_the_next(text: str) -> None:
+    assert [cipher for cipher, _ in rates(read(text))] == ["aes128-ctr", "3des-cbc"]
