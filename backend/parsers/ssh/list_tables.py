@@ -237,8 +237,9 @@ def _titles(text: str, cells: list[str], unit: Unit | None) -> Header | None:
 
 def _are_tries(columns: list[Column]) -> bool:
     """Whether titles understood as tries, with or without their mean, say what stands below."""
-    kinds = {one.kind for one in columns}
-    return "try" in kinds and kinds <= {"try", "mean"}
+    return all(one.kind in ("try", "mean") for one in columns) and any(
+        one.kind == "try" for one in columns
+    )
 
 
 def _names_later(cells: list[str], columns: list[Column]) -> bool:
