@@ -104,3 +104,20 @@ def test_a_version_is_of_the_plain_program(before: tuple[str, ...]) -> None:
     command = "tom@desk:~$ sudo nice openssl speed -evp aes-128-cbc"
     (section,) = read(*before, VERSION, command, *ONE).sections
     assert section.environment["openssl"]["version_text"] == VERSION
+
+
+@pytest.mark.parametrize(
+    "talk",
+    (
+        "AES-NI is disabled in the BIOS? No, it is on.",
+        "AES-NI was disabled in the BIOS until yesterday; now enabled:",
+        "Without AES-NI this would be four times slower.",
+    ),
+)
+@pytest.mark.parametrize("command", ((), ("$ openssl speed -evp aes-128-cbc",)))
+def test_words_that_only_speak_of_a_mask_leave_a_table_out(
+    talk: str, command: tuple[str, ...]
+) -> None:
+    part = read(talk, "", *command, *ONE)
+    assert figures(part) == []
+    assert codes(part) == ["context_unclear"]

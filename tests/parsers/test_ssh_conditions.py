@@ -65,3 +65,58 @@ def test_machines_are_read_as_before(first: str, second: str) -> None:
     headed = f"{first}:\naes128-ctr: 9 MB/s\n{second}:\naes128-ctr: 8 MB/s\n"
     for text in (table, headed):
         assert [one.label for one in read(text).sections] == [first, second]
+
+
+LOOP = """
+$ for c in aes128-ctr; do echo $c; dd if=/dev/zero bs=1M count=1000 | ssh -c $c nas 'cat >/dev/null'; done
+aes128-ctr
+1048576000 bytes (1.0 GB, 1000 MiB) copied, 10 s, 105 MB/s
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    "talk",
+    (
+        "Does Compression matter?",
+        "## Compression on or off?",
+        "I did not enable compression.",
+        "…but compression isn't used by default.",
+        "Backups are compressed with zstd before, so ssh only has to encrypt.",
+        "hmac-sha1 used to be the default MAC.",
+        "MAC is the default, not umac-64@openssh.com.",
+        "Do not use hmac-md5 any more!",
+        "Is AES-NI disabled here?",
+    ),
+)
+def test_words_that_only_speak_of_a_setting_set_nothing(talk: str) -> None:
+    for part in (read(f"{talk}\n{LOOP}"), read(f"{talk}\n\naes128-ctr: 90 MB/s\n")):
+        assert figures(part) == []
+        assert codes(part) == ["context_unclear"]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    (
+        "With compression:",
+        "== nas, compressed ==",
+        "hmac-sha1",
+        "With AES-NI disabled in the BIOS:",
+    ),
+)
+def test_a_heading_sets_what_it_says(heading: str) -> None:
+    (figure,) = figures(read(f"{heading}\n{LOOP}"))
+    said = (figure.compression, figure.mac, figure.acceleration)
+    assert said != (False, None, "default")
+
+
+@pytest.mark.parametrize(
+    "heading", ("### Test with {}", "Cipher {} test:", "changed: [nas] => (item={})")
+)
+def test_headings_about_a_cipher_are_no_machines(heading: str) -> None:
+    ciphers = ("aes128-ctr", "aes256-ctr", "chacha20-poly1305@openssh.com")
+    text = "\n".join(
+        f"{heading.format(one)}{LOOP.replace('$c ', f'{one} ').replace('aes128-ctr', one)}"
+        for one in ciphers
+    )
+    (section,) = read(text).sections
+    assert [figure.cipher for figure in section.figures] == list(ciphers)

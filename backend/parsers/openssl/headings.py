@@ -5,7 +5,7 @@ from typing import Literal
 
 from parsers.openssl import environment
 from parsers.openssl.cipher_names import canonical_cipher
-from parsers.ssh.headings import settings_named
+from parsers.ssh.headings import may_be_talk, settings_named
 
 Told = Literal["", "encrypt", "decrypt", "unclear"]
 """The direction; "" says nothing, "unclear" may say anything."""
@@ -36,6 +36,8 @@ def told_in(text: str, before: Told, *, masked: bool) -> Told:
     if speaks and _ONE.fullmatch(text):
         return ""
     if (speaks and _OTHERWISE.search(lowered)) or before in ("decrypt", "unclear"):
+        return "unclear"
+    if environment.says_masked(text) and may_be_talk(text):
         return "unclear"
     if not masked or "mask" in settings_named(text) or environment.says_masked(text):
         return before

@@ -21,6 +21,7 @@ from parsers.openssl.tables import (
     speaks_of_sizes,
 )
 from parsers.ssh.commands import command_of
+from parsers.ssh.headings import may_be_talk
 from parsers.types import Remark
 
 _KEYS = re.compile(
@@ -186,7 +187,7 @@ class RunReader:
         self._after_blank = False
         self._told: Told = ""
         self._origin = self._facts_of = PLAIN
-        self._said_masked = False
+        self._said_masked = self._may_be_talk = False
         self._standing_mask: str | None = None
         self._time_report = 0
         self._rows_read = 0
@@ -284,7 +285,7 @@ class RunReader:
             # Of commands that ran at once, the messages of one cut those of another.
             run.commands, run.command = last.commands, last.command
         self._heading = None
-        self._said_masked = False
+        self._said_masked = self._may_be_talk = False
         self.runs.append(run)
         return run
 
@@ -377,7 +378,7 @@ class RunReader:
         self._under = None
         if not any(run.has_results for run in self.runs[-1:]) and self._heading_typed:
             self._heading = None
-        is_headed = self._said_masked
+        is_headed, is_unclear = self._said_masked, self._may_be_talk
         run = self._start(line.line)
         run.command, run.commands, run.own_command = commands[0], commands, True
         run.mixed = _differ(commands)
@@ -388,7 +389,8 @@ class RunReader:
             run.host, run.facts = commands[0].host, {} if run.host else run.facts
         run.remarked_masked = environment.says_masked(text)
         # A heading about AES above the command before may be about this one, too.
-        self._told, run.told = "", "unclear" if run.said_masked and not is_headed else ""
+        is_unclear |= run.said_masked and not is_headed
+        self._told, run.told = "", "unclear" if is_unclear else ""
         self._origin = _origin(commands[0], text)
         if self._origin != self._facts_of:
             run.facts = {}
@@ -498,7 +500,8 @@ class RunReader:
             return
         masked = self._said_masked or (bool(self.runs) and self.runs[-1].said_masked)
         self._told = told_in(text, self._told or self._told_by_command, masked=masked)
-        self._said_masked |= environment.says_masked(text)
+        if environment.says_masked(text):
+            self._said_masked, self._may_be_talk = True, may_be_talk(text)
         if self._heading_typed and not blank:
             return
         self._under = None

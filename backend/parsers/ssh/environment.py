@@ -48,7 +48,8 @@ _CPUINFO = re.compile(
 )
 _ANSWER = re.compile(
     r"\s*(?:\[\d{1,5}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<pssh>[\w.@:-]{1,100})(?: .*)?"
-    r"|(?P<ansible>[\w.:-]{1,100}) \| [A-Z!]{4,20} \| rc=-?\d+ >>)"
+    r"|(?P<ansible>[\w.:-]{1,100}) \| [A-Z!]{4,20} \| rc=-?\d+ >>"
+    r"|(?:ok|changed|failed): \[(?P<task>[\w.:-]{1,100})\] => \(item=[^)]{0,200}\).*)"
 )
 FLAGS_KEPT = 1000
 FLAG_LENGTH = 100
@@ -80,7 +81,7 @@ _MACHINE_WORDS = re.compile(
     r"|synology|qnap|nas|server|desktop"
     r"|laptop|notebook|vm|guest|host(?:name)?|machine|macbook|vps|droplet|ec2|graviton|apple m\d"
     r"|fedora|ubuntu|debian|centos"
-    r"|freebsd|openbsd|macos|os x|windows|openwrt|router|kernel|cpu|openssh|dropbear)\b"
+    r"|freebsd|openbsd|macos|os x|windows|openwrt|router|kernel|cpu|(?<!@)openssh|dropbear)\b"
 )
 """In lower case: searched for so, it takes a fraction of the time."""
 
@@ -163,7 +164,7 @@ def node_of(text: str) -> str | None:
 def answering_host(text: str) -> str | None:
     """The machine whose output a tool for many of them (pssh, Ansible) shows below a line."""
     found = _ANSWER.fullmatch(text)
-    return (found["pssh"] or found["ansible"]).rpartition("@")[2] if found else None
+    return next(filter(None, found.groups())).rpartition("@")[2] if found else None
 
 
 def names_machine(text: str) -> bool:

@@ -170,6 +170,26 @@ def settings_named(title: str) -> frozenset[str]:
     return frozenset(name for name, found in named.items() if found or is_default)
 
 
+_LABEL_WORDS = (CONDITIONS | _KNOWN).union(
+    re.findall(
+        r"\w+",
+        "compression compressed mask masked unmasked zlib c turned switched is results cipher"
+        " ciphers ssh mac umac hmac etm sha1 sha2 md5 openssh openssl com software bios evp via"
+        " env variable",
+    )
+)
+_NO_LABEL = re.compile(r"\?|\b(?:not|never|until|would|was|were)\b|n['’]t\b", re.I)
+_STRANGE_WORDS = 2
+"""Words of a label, such as names, that are none of `_LABEL_WORDS`."""
+
+
+def may_be_talk(title: str) -> bool:
+    """Whether a heading that names a setting may only speak of it: "Does compression help?"."""
+    words = {word for word in _WORD.findall(title.lower()) if word.isalpha()}
+    is_long = len(words - _LABEL_WORDS) > _STRANGE_WORDS
+    return is_long or bool(_SENTENCE.search(title) or _NO_LABEL.search(title))
+
+
 @lru_cache(maxsize=16)  # several rules ask the same of each line
 def counts_tries(title: str) -> bool:
     """Whether the heading only says which try or day it is: "Run 2:", "Monday morning"."""
@@ -207,6 +227,16 @@ def parts_ciphers(title: str) -> bool:
     """Whether a heading only says which ciphers of the machine follow."""
     words = _PARTS_OF_TITLE.findall(title[:_LONGEST].strip(" #=-*:"))
     return bool(words) and all(map(_GROUP.match, words))
+
+
+_ABOUT_A_CIPHER = _LABEL_WORDS | frozenset({"test", "testing", "bench", "benchmark", "using"})
+
+
+def names_cipher_alone(title: str) -> bool:
+    """Whether a heading says no more than which cipher follows: "Test with aes128-ctr"."""
+    tokens = tokens_of(title)
+    words = (word for one in tokens if not one.cipher for word in _WORD.findall(one.text.lower()))
+    return any(one.cipher for one in tokens) and _ABOUT_A_CIPHER.issuperset(words)
 
 
 def same_form(title: str, other: str) -> bool:

@@ -54,7 +54,7 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
             "model name|flags|features|brand_string|hw.model|_name=|version=|linux |freebsd "
             "|openbsd |netbsd |darwin |dropbear|openssh_|fpu |cpu family|bogomips|cpu m|processor"
             "|stepping|_id=|vendor_id|sse2|cache size|microcode|cpu cores|id=|name=|_url="
-            "|[success]|[failure]|rc=",
+            "|[success]|[failure]|rc=|(item=",
         ),
         (
             LOG,

@@ -14,6 +14,8 @@ from parsers.ssh.headings import (
     is_direction,
     is_of_other_matter,
     is_sentence,
+    may_be_talk,
+    names_cipher_alone,
     names_other_tool,
     names_setting,
     parts_ciphers,
@@ -30,7 +32,10 @@ _FROM = re.compile(
     rf".*?\sfrom)\s+{_NAME}\s+to:?\s+{_NAME}(?=[\s:,;)]|$)",
     re.I,
 )
-_ARROW = re.compile(rf"\W*{_NAME}\s*(?:-{{1,2}}>|=>|→)\s*{_NAME}\W*(?:\(.*)?$", re.I)
+_ARROW = re.compile(
+    rf"(?:^|[,;:]\s)[^\w,;:]*{_NAME}\s*(?:-{{1,2}}>|=>|→)\s*{_NAME}\W*(?:[(,;].*)?$", re.I
+)
+_ROLES = re.compile(rf"\bclient\W{{1,3}}{_NAME}\W{{1,6}}(?:and )?server\W{{1,3}}{_NAME}", re.I)
 """Words that say between which two machines the bytes went."""
 _NUMBERED = re.compile(r"\d")
 
@@ -80,6 +85,8 @@ class Titles:
 
     def doubt_of_settings(self, title: Title) -> str:
         """The remark on figures for which a setting may hold, or may have ended at a heading."""
+        if said_in(title.text) != NOTHING and may_be_talk(title.text):
+            return "context_unclear"
         keeps = counts_tries(title.text) or is_direction(title.text)
         is_said = keeps or settings_named(title.text) >= self.settings.settings
         return "" if is_said else "context_unclear"
@@ -131,13 +138,17 @@ def _far_machine(text: str) -> str | None:
     """The second of two machines that a line names."""
     found = _FROM.search(text) if "rom" in text else None
     if found is None and (">" in text or "→" in text):
-        found = _ARROW.match(text)
+        found = _ARROW.search(text)
+    if found is None and "erver" in text:
+        found = _ROLES.search(text)
     return found[2] if found and all(map(is_machine_name, found.groups())) else None
 
 
 def keeps_place(title: str) -> bool:
     """Whether a heading is known to say nothing of the machine."""
     if counts_tries(title) or is_direction(title) or parts_ciphers(title):
+        return True
+    if names_cipher_alone(title):
         return True
     return names_setting(title) and not (names_machine(title) or is_sentence(title))
 
