@@ -22,7 +22,6 @@ from questions.parameters import (
     text,
 )
 from questions.unknown_parameters import LONGEST_NAMED, SURELY_MEANT, alike, misspelt, none_of
-from results.comparison.ciphers import measured_names
 from results.hosts.former_hosts import present_keys
 from results.hosts.history import METRICS as HISTORY_METRICS
 from results.hosts.history import HistoryQuery
@@ -34,6 +33,7 @@ from results.selection import (
     TOOLS,
     ComparisonQuery,
 )
+from results.series_choice import measured_names
 from store.reference_profiles import UnknownProfile, usable_profile
 
 METHODS = ("pipeline", "steady")

@@ -60,3 +60,8 @@ def class_series(query: ComparisonQuery) -> SeriesTable:
         asked=tuple(row[3] == (query.mac or "") for row in rows),
         slots=tuple(places),
     )
+
+
+def measured_names() -> frozenset[tuple[str, str]]:
+    """Tool and cipher of every stored series; there are a few thousand series at most."""
+    return frozenset(fetch_rows("SELECT DISTINCT tool, cipher FROM runs_series", []))

@@ -44,12 +44,11 @@ def add_indices(
 
 def _indices(
     levels: Iterable[tuple[tuple[int, str], dict[str, float]]],
-    profiles: Iterable[tuple[int, dict[str, dict[str, float]]]],
+    profiles: Sequence[tuple[int, dict[str, dict[str, float]]]],
 ) -> Iterable[Row]:
-    known = list(profiles)
     for (run, tool), of_run in levels:
         ordered = {family: of_run[family] for family in FAMILIES if family in of_run}
-        for profile, reference in known:
+        for profile, reference in profiles:
             speed = speed_index(ordered, reference.get(tool, {}))
             if speed is not None:
                 yield run, profile, tool, speed.index

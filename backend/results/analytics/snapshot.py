@@ -31,7 +31,7 @@ KEPT = 2
 """Snapshots: a process may be reading the one before the newest."""
 
 USABLE_SECONDS = 24 * 3600
-"""Longer than that the changes since may have been forgotten (`changes.forget_old_changes`)."""
+"""Longer than that the changes since may have been forgotten (`unseen_changes`)."""
 
 LEFT_SECONDS = 3600
 """During an update a process of the version before may still start, from its own snapshot."""
