@@ -139,3 +139,12 @@ def test_a_rate_of_an_unknown_amount_is_left_out() -> None:
     text = log("aes128-ctr", 1 << 30, "109619127.1")
     part = read("\n".join(line for line in text.split("\n") if "Transferred" not in line))
     assert (figures(part), codes(part)) == ([], ["no_amount"])
+
+
+def test_pv_at_both_ends_shows_one_transfer() -> None:
+    part = read(
+        "$ pv -s 1000m -S /dev/zero | ssh -c aes128-ctr nas 'pv >/dev/null'\n"
+        "1000MiB 0:00:03 [ 341MiB/s] [====>] 100%\n1000MiB 0:00:03 [ 339MiB/s] [ <=> ]\n"
+    )
+    assert rates(part) == [("aes128-ctr", 341 * MIB)]
+    assert codes(part) == ["repeated"]

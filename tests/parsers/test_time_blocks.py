@@ -144,3 +144,44 @@ def test_a_loop_of_times_has_a_time_a_transfer(started: str) -> None:
         "aes128-ctr\nreal 10.00\naes256-ctr\nreal 20.00\n"
     )
     assert rates(part) == [("aes128-ctr", 107_374_182), ("aes256-ctr", 53_687_091)]
+
+
+D, W = "dd if=/dev/zero bs=1M count=1000 status=none", "ssh -c aes128-ctr h 'cat >/dev/null'"
+
+
+@pytest.mark.parametrize(
+    "timed",
+    (
+        f"time dd if=/dev/zero of=/tmp/z bs=1M count=1000 status=none && cat /tmp/z | {W}",
+        f"{D} | {W}; time sync",
+        f"time sync; {D} | {W}",
+        f"time ({D} | {W}; sync)",
+        f"time {{ {D} | {W}; sleep 2; }}",
+        f"time {D} | ssh -c aes128-ctr h 'cat >/dev/null && sync'",
+    ),
+)
+def test_the_time_of_more_than_the_transfer_is_none_of_it(timed: str) -> None:
+    part = read(f"$ {timed}\nreal 10.00\nuser 4.10\nsys 1.20\n")
+    assert figures(part) == []
+    assert codes(part) == ["command_unclear"]
+
+
+@pytest.mark.parametrize(
+    "timed",
+    (
+        f"time {D} | {W}",
+        f"time ({D} | {W})",
+        f"time {{ {D} | {W}; }}",
+        f"time {D} | {W} 2>&1",
+        f'/usr/bin/time -p sh -c "{D} | {W}"',
+        f"cd /tmp; time {D} | {W}; date",
+    ),
+)
+def test_the_time_of_the_transfer_alone_is_its_time(timed: str) -> None:
+    assert rates(read(f"$ {timed}\nreal 10.00\n")) == [("aes128-ctr", 104_857_600)]
+
+
+@pytest.mark.parametrize("amount", ("bs=1M count=1GB", "bs=1M count=1000B", "bs=512B count=1M"))
+def test_a_count_that_is_bytes_to_some_versions_of_dd_is_unknown(amount: str) -> None:
+    part = read(f"$ time dd if=/dev/zero {amount} status=none | {W}\nreal 10.00\n")
+    assert codes(part) == ["no_amount"]

@@ -118,6 +118,12 @@ _TIMES_LOOP = re.compile(
     r"(?:[^;|&]{0,80}?[\s({\"'](?:for|foreach|while|until|repeat)\b|[^;|&]{0,80}[({]\s*$)"
 )
 """`time` before a loop, or before a group that goes on below."""
+_TIME = re.compile(r"\btime\b")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_REDIRECTED = re.compile(r"\d?>&\d|&>")
+_JOINED = re.compile(r"[;&]")
+_CLOSED = re.compile(r"[^;&)}]*(?:;\s*)?[)}]")
+_PV = re.compile(r"(?<![\w./-])pv\b")
 _LIBRARIES = re.compile(r"\b(?:LD|DYLD)_\w+=\S*|\b(?:OPENSSL_(?:CONF|MODULES)|PATH)=\S*")
 _PROGRAMS = ("ssh", "scp", "sftp", "dbclient")
 AES_BIT = 57
@@ -190,6 +196,10 @@ class Command:
     """Whether it sets the mask for the commands that follow, or removes it."""
     times_loop: bool = False
     """Whether `time` measures all transfers of a loop at once."""
+    times_other: bool = False
+    """Whether `time` measures something else than this one transfer, or more."""
+    pv_ends: bool = False
+    """Whether pv shows the transfer at both ends."""
     login: bool = False
     """Whether it opens a shell on another machine."""
     program: str | None = None
@@ -239,6 +249,8 @@ def command_of(text: str) -> Command | None:
             typed=prompt is not None,
             traced=traced,
             times_loop=_times_loop(body),
+            times_other=_times_other(body, call),
+            pv_ends=len(_PV.findall(body)) > 1,
             wording=_wording(body, command.cipher),
             prompt=_prompt_of(prompt),
             program=_program_of(body),
@@ -276,6 +288,23 @@ def command_of(text: str) -> Command | None:
 
 def _times_loop(body: str) -> bool:
     return "time" in body and _TIMES_LOOP.search(body) is not None
+
+
+def _times_other(body: str, call: re.Match[str]) -> bool:
+    """Whether what `time` measures is not just the pipeline that this call of ssh is part of."""
+    if "time" not in body:
+        return False
+    before, after = (
+        _REDIRECTED.sub("", part) for part in (body[: call.start()], body[call.end() :])
+    )
+    far, after = " ".join(_QUOTED.findall(after)[:1]), _QUOTED.sub("", after)
+    clocks = [one.end() for one in _TIME.finditer(before)]
+    if not clocks:
+        return _TIME.search(after) is not None
+    timed = before[clocks[-1] :].lstrip()
+    if any(_JOINED.search(part) for part in (timed, far)):
+        return True
+    return timed[:1] in ("(", "{") and _CLOSED.match(after) is None
 
 
 def _prompt_of(prompt: re.Match[str] | None) -> str:

@@ -127,9 +127,9 @@ _HEAD = re.compile(r"\bhead\s+(?:-c\s?|--bytes[= ])[\"']?(\d{1,15}[a-zA-Z]{0,3})
 
 
 def size_of(text: str) -> int | None:
-    """Bytes of a size as dd and head take it: 1M is 2^20, 1MB is 10^6."""
+    """Bytes of a size as dd and head take it: 1M is 2^20, 1MB is 10^6; B alone is bytes to some."""
     found = _SIZE.fullmatch(text)
-    factor = _SIZE_SUFFIXES.get(found[2].lower()) if found else None
+    factor = _SIZE_SUFFIXES.get(found[2].lower()) if found and found[2] != "B" else None
     return int(found[1]) * factor if found and factor else None
 
 
@@ -159,6 +159,8 @@ def amount_of(command: str) -> int | None:
         return None
     operands = {name.lower(): value for name, value in reversed(_OPERAND.findall(command))}
     count = size_of(operands.get("count", ""))
+    if operands.get("count", "").endswith("B"):
+        return None  # bytes since coreutils 9.1, blocks before
     in_bytes = "count_bytes" in operands.get("iflag", "")
     block = 1 if in_bytes else size_of(operands.get("bs") or operands.get("ibs") or "512")
     amount = (count or 0) * (block or 0)

@@ -162,6 +162,9 @@ class Figures:
     def _reports(self, one: Found, block: Block) -> None:
         cipher = self._cipher_of(block)
         counted = block.counted_rates()
+        if one.command.pv_ends:
+            self.notes["repeated"] += [line for line, _ in counted[1:]]
+            counted = counted[:1]
         if counted[0][1].kind == "total":
             self.notes["columns_unclear"] += [
                 line for line, _ in block.rates if line != counted[0][0]
@@ -177,7 +180,7 @@ class Figures:
     def _times(self, one: Found, block: Block) -> None:
         amount = one.command.amount or self._told_amount(one.command)
         for clock in block.clocks:
-            if one.command.times_loop:
+            if one.command.times_loop or one.command.times_other:
                 self.notes["command_unclear"].append(clock.line)
             elif self._cipher_of(block) is None:
                 self.notes["no_cipher"].append(clock.line)
