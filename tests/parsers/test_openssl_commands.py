@@ -282,3 +282,15 @@ def test_containers_of_a_named_machine_are_places_of_their_own() -> None:
 def test_files_shown_together_may_be_of_several_machines() -> None:
     part = read(f"{NAS}cat nas.txt pi.txt", *CBC, *NEXT)
     assert [len(one.figures) for one in part.sections] == [6, 6]
+
+
+def test_packets_with_their_tags_are_no_tries_of_plain_blocks() -> None:
+    tables = (header((1024, 8192)), row("AES-128-GCM", [1_561_110_750, 1_701_220_900]))
+    plain = (header((1024, 8192)), row("AES-128-GCM", [3_561_110_750, 3_701_220_900]))
+    part = read(
+        "$ openssl speed -aead -evp aes-128-gcm",
+        *tables,
+        "$ openssl speed -evp aes-128-gcm",
+        *plain,
+    )
+    assert [section.part for section in part.sections] == ["-aead", None]

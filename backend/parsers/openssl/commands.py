@@ -34,9 +34,7 @@ _SEPARATOR = re.compile(
 )
 _KERNEL_ENGINE = re.compile(r"-engine[ =]\"?(devcrypto|cryptodev|af_?alg|caam|cesa|hifn|ubsec)")
 _MASKS = re.compile(r"OPENSSL_\w*cap=|LC_|LANG")
-_NO_SETTING = frozenset(
-    ("sudo", "time", "-decrypt", "-bytes", "-multi", "-seconds", "-mr", "-aead")
-)
+_NO_SETTING = frozenset(("sudo", "time", "-decrypt", "-bytes", "-multi", "-seconds", "-mr"))
 """Words of a command that do not change what a figure means, or that the figure has itself."""
 _WITH_VALUE = frozenset(
     re.findall(
