@@ -278,10 +278,11 @@ def test_interleaved_results_of_several_processes_are_not_paired() -> None:
 
 def test_machine_output_is_in_plain_bytes_per_second() -> None:
     part = read(capture("101-evp-aes-128-cbc.mr.out"))
-    assert [figure.cipher for figure in figures(part)] == ["aes-128-cbc"] * len(figures(part))
+    assert [figure.cipher for figure in figures(part)] == ["aes-128-cbc"] * 5
     assert all(rate > 100_000_000 for rate in rates(part))
-    counted = read(capture("101-evp-aes-128-cbc.mr.err"))
-    assert all(figure.bytes and figure.seconds for figure in figures(counted))
+    counted = figures(read(capture("101-evp-aes-128-cbc.mr.err")))
+    assert [figure.block_size for figure in counted] == [16, 64, 256, 1024, 8192]
+    assert all(figure.bytes and figure.seconds for figure in counted)
 
 
 def test_keys_in_machine_output_are_no_ciphers() -> None:

@@ -61,6 +61,11 @@ def test_a_loop_says_it_for_all_its_ciphers() -> None:
     assert {figure.target_name for figure in figures(part)} == {"attic"}
 
 
+@pytest.mark.parametrize("words", ("photos over nfs:", "backup of photos", "unpacking it:"))
+def test_a_time_of_another_thing_is_no_figure(words: str) -> None:
+    assert figures(read(f"aes128-ctr\n{words} real 0m2.1s\n", transferred=10**8)) == []
+
+
 def test_without_the_bytes_there_is_a_remark_and_no_figure() -> None:
     assert refused(f"aes128-ctr\n{BLOCKS[0]}") == ["no_amount"]
 
