@@ -116,6 +116,7 @@ def test_numbers_name_what_has_no_model_text(cpu: dict[str, Any], name: str | No
 def test_a_vendor_is_read_from_the_model_when_nothing_else_says_it() -> None:
     assert cpu_vendor(None, "Intel Core i7-2635QM") == "Intel"
     assert cpu_vendor(None, "Ampere Altra") == "Ampere"
+    assert cpu_vendor(None, "IBM z15") == "IBM"
     assert cpu_vendor("CentaurHauls", "VIA C7") == "VIA"
     assert cpu_vendor("Somebody", None) == "Somebody"
     assert cpu_vendor(None, None) is None

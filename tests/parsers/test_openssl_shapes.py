@@ -78,10 +78,11 @@ def test_what_is_no_rate_is_a_remark() -> None:
         header((16, 64, 256)),
         "idea cbc             0.00         0.00         0.00 ",
         "AES-128-CBC          infk    -52345.10         nank",
+        "rc4                 0.00k      900.00k        0.00k",
     )
-    assert figures(part) == []
-    assert codes(part) == ["zero_rate", "not_a_rate"]
-    assert part.understood == {1, 2, 3}
+    assert rates(part) == [900_000.0]
+    assert codes(part) == ["zero_rate", "not_a_rate", "zero_rate"]
+    assert part.understood == {1, 2, 3, 4}
 
 
 def test_without_a_header_the_usual_sizes_are_taken_and_it_is_said() -> None:

@@ -110,6 +110,13 @@ def test_short_names_count_in_a_text_about_ssh(printed: str, name: str) -> None:
     assert rates(read(f"ssh to localhost\n{printed}: 100 MB/s")) == [(name, 100_000_000)]
 
 
+@pytest.mark.parametrize(
+    "name", ("serpent256-cbc", "twofish128-ctr", "camellia192-ctr@openssh.org", "rijndael256-cbc")
+)
+def test_ciphers_of_other_ssh_programs_are_known(name: str) -> None:
+    assert rates(read(f"{name}: 9 MB/s")) == [(name, 9_000_000)]
+
+
 @pytest.mark.parametrize("printed", ("chacha20-poly1305", "blowfish", "3des", "des"))
 def test_names_that_others_use_too_do_not_count_alone(printed: str) -> None:
     assert rates(read(f"{printed}: 100 MB/s")) == []
