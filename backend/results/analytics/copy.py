@@ -47,6 +47,8 @@ _FORGET_SETS = """
 DELETE FROM series_of_set WHERE series_set NOT IN (SELECT series_set FROM set_of_run)
 """
 
+_LEVELS = f"SELECT {LEVEL.names} FROM level"  # noqa: S608 - constants
+
 _KEYS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
 
 Duck = duckdb.DuckDBPyConnection
@@ -125,7 +127,7 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
         for table in (INDEX_OF_PROFILE, CPU_BOUND_INDEX):
             delete(duck, table.name, "profile", profiles)
         insert(duck, cursor, INDEX_OF_PROFILE, profiles)
-        levels = duck.execute(f"SELECT {LEVEL.names} FROM level").fetchall()  # noqa: S608 - constants
+        levels = duck.execute(_LEVELS).fetchall()
         add_indices(duck, cursor, levels, profiles)
     if known:
         _delete_of_runs(duck, known - _known(duck, known))
