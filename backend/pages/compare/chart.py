@@ -16,9 +16,6 @@ from pages.compare.table import (
     ShownGroup,
     after_a_break,
     heat_table,
-    hosts_note,
-    measured_here,
-    ordered_groups,
     shown_groups,
     size_table,
 )
@@ -172,7 +169,7 @@ def _drawn(
     elif kind.key == SCATTER:
         found = _scatter(asked)
     else:
-        found = _one_value_each(asked, kind, bool(links))
+        found = _one_value_each(asked, kind, groups, links=bool(links))
     title = found.pop("title", asked.heading)
     how = found.pop("how", _measured_how(asked.query))
     found["chart"] |= {
@@ -210,9 +207,11 @@ def _measured_how(query: ComparisonQuery) -> str:
     return f"{query.operation}{size}, {query.threads} thread{'' if query.threads == 1 else 's'}"
 
 
-def _one_value_each(asked: ChartRequest, kind: ChartKind, links: bool) -> dict[str, Any]:
+def _one_value_each(
+    asked: ChartRequest, kind: ChartKind, shown: tuple[ShownGroup, ...], *, links: bool
+) -> dict[str, Any]:
     """Bars, boxes and the heat map: one value for each group and cipher."""
-    view = _bars(asked.part.comparison, asked.display)
+    view = _bars(asked.part.comparison, asked.display, shown)
     drawn = view["comparison"]["groups"]
     found = {
         "chart": view,
@@ -242,10 +241,12 @@ def rows_height(groups: Sequence[Mapping[str, Any]], *, links: bool = False) -> 
     return height if height < TALLEST else TYPICAL_WINDOW
 
 
-def _bars(comparison: Comparison, display: Display) -> dict[str, Any]:
+def _bars(
+    comparison: Comparison, display: Display, shown: tuple[ShownGroup, ...]
+) -> dict[str, Any]:
     """What the chart draws (`ChartView` in frontend/src/comparison.ts)."""
-    here = measured_here(comparison)
-    groups = as_many_as_fit(ordered_groups(comparison, display)[: display.top], MAX_CHART_BARS)
+    groups = as_many_as_fit(tuple(one.group for one in shown), MAX_CHART_BARS)
+    drawn = shown[: len(groups)]
     later = dict.fromkeys(after_a_break(comparison), ", tool changed")
     return {
         "comparison": {
@@ -267,8 +268,8 @@ def _bars(comparison: Comparison, display: Display) -> dict[str, Any]:
             "excluded": dict(comparison.excluded),
         },
         **colours_and_names(comparison.ciphers),
-        "measured_here": [group.key for group in groups if group.key in here],
-        "notes": {group.key: hosts_note(group) + later.get(group.key, "") for group in groups},
+        "measured_here": [one.group.key for one in drawn if one.here],
+        "notes": {one.group.key: one.hosts + later.get(one.group.key, "") for one in drawn},
         "scale": display.scale,
     }
 
