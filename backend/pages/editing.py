@@ -6,6 +6,7 @@ And the audit log, which says who did what.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from access.audit import actor_of
+from access.audit import Actor, actor_of
 from ingest.changes import editing, merging, splitting
 from ingest.changes.editing import EditConflict, EditRefused
 from pages.access import editors
@@ -41,20 +42,22 @@ class Confirmation:
 
 
 def _confirm(
-    request: HttpRequest, asked: Confirmation, change: Callable[[], Any], done: str
+    request: HttpRequest, asked: Confirmation, change: Callable[[Actor], Any], done: str
 ) -> HttpResponse:
     """The question on GET; on POST the change, and the address of what it led to."""
     refusal, status = "", 200
     if request.method == "POST":
         try:
-            change()
+            change(actor_of(request))
             return redirect(done)
-        except EditConflict as conflict:
-            refusal, status = conflict.sentence, 409
         except EditRefused as refused:
-            refusal, status = refused.sentence, 400
+            refusal, status = refused.sentence, _status_of(refused)
     context = {"asked": asked, "refusal": refusal, "given": request.POST.get("name", asked.name)}
     return render(request, "pages/confirm.html", context, status=status)
+
+
+def _status_of(refused: EditRefused) -> int:
+    return 409 if isinstance(refused, EditConflict) else 400
 
 
 def _about(run: Run) -> str:
@@ -77,9 +80,7 @@ def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         reverse("run-page", args=[run_id]),
     )
     done = reverse("hidden-runs")
-    return _confirm(
-        request, asked, lambda: editing.set_hidden(run.pk, True, actor_of(request)), done
-    )
+    return _confirm(request, asked, partial(editing.set_hidden, run.pk, True), done)
 
 
 @editors("runs.change_run")
@@ -95,9 +96,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         reverse("hidden-runs"),
     )
     done = reverse("run-page", args=[run_id])
-    return _confirm(
-        request, asked, lambda: editing.set_hidden(run.pk, False, actor_of(request)), done
-    )
+    return _confirm(request, asked, partial(editing.set_hidden, run.pk, False), done)
 
 
 @editors("runs.delete_run")
@@ -117,7 +116,7 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         reverse("hidden-runs" if run.hidden else "run-page", args=[] if run.hidden else [run_id]),
     )
     done = reverse("run-pages")
-    return _confirm(request, asked, lambda: editing.remove_run(run.pk, actor_of(request)), done)
+    return _confirm(request, asked, partial(editing.remove_run, run.pk), done)
 
 
 @require_safe
@@ -148,9 +147,7 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
         name=host.name,
     )
     name = request.POST.get("name", "")
-    return _confirm(
-        request, asked, lambda: editing.rename_host(host.pk, name, actor_of(request)), back
-    )
+    return _confirm(request, asked, partial(editing.rename_host, host.pk, name), back)
 
 
 @require_safe
@@ -188,12 +185,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
         reverse("merge-host-choice", args=[host_id]),
     )
     done = reverse("host-page", args=[host_id])
-    return _confirm(
-        request,
-        asked,
-        lambda: merging.merge_hosts(host.pk, other.pk, actor_of(request)),
-        done,
-    )
+    return _confirm(request, asked, partial(merging.merge_hosts, host.pk, other.pk), done)
 
 
 @editors("runs.change_host")
@@ -206,7 +198,7 @@ def split_host(request: HttpRequest, host_id: int) -> HttpResponse:
         try:
             return redirect("host-page", _split(request, host))
         except EditRefused as refused:
-            refusal, status = refused.sentence, 409 if isinstance(refused, EditConflict) else 400
+            refusal, status = refused.sentence, _status_of(refused)
     context = {
         "host": host,
         "names": names_under_one_id(host_id),
