@@ -37,9 +37,10 @@ def told_in(text: str, before: Told, *, masked: bool) -> Told:
         return ""
     if (speaks and _OTHERWISE.search(lowered)) or before in ("decrypt", "unclear"):
         return "unclear"
-    if environment.says_masked(text) and may_be_talk(text):
+    says_masked = environment.says_masked(text)
+    if says_masked and may_be_talk(text):
         return "unclear"
-    if not masked or "mask" in settings_named(text) or environment.says_masked(text):
+    if says_masked or not masked or "mask" in settings_named(text):
         return before
     return "unclear"
 

@@ -25,6 +25,7 @@ from parsers.ssh.pipelines import (
     takes_value,
     varying,
 )
+from parsers.ssh.time_blocks import times_loop, times_other
 from parsers.ssh.units import Megabyte
 
 _PROMPT = re.compile(
@@ -113,16 +114,6 @@ _SEPARATORS = re.compile(r"[;|&]+")
 _PRINTS_VARIABLE = re.compile(
     r"(?:^|[;&({]|\b(?:do|then)\b)\s*(?:[12]?>&2\s*)?(?:echo|printf)\b[^;|&]*\$\{?[A-Za-z_]"
 )
-_TIMES_LOOP = re.compile(
-    r"(?:^|[;&|({]|\b(?:do|then)\b)\s*(?:\\|[\w/]{0,80}/)?time\b"
-    r"(?:[^;|&]{0,80}?[\s({\"'](?:for|foreach|while|until|repeat)\b|[^;|&]{0,80}[({]\s*$)"
-)
-"""`time` before a loop, or before a group that goes on below."""
-_TIME = re.compile(r"\btime\b")
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_REDIRECTED = re.compile(r"\d?>&\d|&>")
-_JOINED = re.compile(r"[;&]")
-_CLOSED = re.compile(r"[^;&)}]*(?:;\s*)?[)}]")
 _PV = re.compile(r"(?<![\w./-])pv\b")
 _LIBRARIES = re.compile(r"\b(?:LD|DYLD)_\w+=\S*|\b(?:OPENSSL_(?:CONF|MODULES)|PATH)=\S*")
 _PROGRAMS = ("ssh", "scp", "sftp", "dbclient")
@@ -248,8 +239,8 @@ def command_of(text: str) -> Command | None:
             command,
             typed=prompt is not None,
             traced=traced,
-            times_loop=_times_loop(body),
-            times_other=_times_other(body, call),
+            times_loop=times_loop(body),
+            times_other=times_other(body[: call.start()], body[call.end() :]),
             pv_ends=len(_PV.findall(body)) > 1,
             wording=_wording(body, command.cipher),
             prompt=_prompt_of(prompt),
@@ -263,7 +254,7 @@ def command_of(text: str) -> Command | None:
             host=host,
             typed=prompt is not None,
             traced=traced,
-            times_loop=_times_loop(body),
+            times_loop=times_loop(body),
             amount=amount_of(body),
             says_mb=megabyte_meant(body),
             by_variable="$" in body,
@@ -284,27 +275,6 @@ def command_of(text: str) -> Command | None:
             varies=frozenset() if keeps else varying(body),
         )
     return None
-
-
-def _times_loop(body: str) -> bool:
-    return "time" in body and _TIMES_LOOP.search(body) is not None
-
-
-def _times_other(body: str, call: re.Match[str]) -> bool:
-    """Whether what `time` measures is not just the pipeline that this call of ssh is part of."""
-    if "time" not in body:
-        return False
-    before, after = (
-        _REDIRECTED.sub("", part) for part in (body[: call.start()], body[call.end() :])
-    )
-    far, after = " ".join(_QUOTED.findall(after)[:1]), _QUOTED.sub("", after)
-    clocks = [one.end() for one in _TIME.finditer(before)]
-    if not clocks:
-        return _TIME.search(after) is not None
-    timed = before[clocks[-1] :].lstrip()
-    if any(_JOINED.search(part) for part in (timed, far)):
-        return True
-    return timed[:1] in ("(", "{") and _CLOSED.match(after) is None
 
 
 def _prompt_of(prompt: re.Match[str] | None) -> str:

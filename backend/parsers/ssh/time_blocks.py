@@ -1,4 +1,4 @@
-"""What `time` says in every shell: seconds by the clock on the wall."""
+"""What `time` says in every shell, seconds by the clock on the wall, and what it measured."""
 
 import re
 from dataclasses import dataclass
@@ -94,3 +94,38 @@ def _clock(hours: str | None, minutes: str | None, seconds: str) -> float:
 
 def _number(text: str) -> float:
     return float(text.replace(",", "."))
+
+
+_TIMES_LOOP = re.compile(
+    r"(?:^|[;&|({]|\b(?:do|then)\b)\s*(?:\\|[\w/]{0,80}/)?time\b"
+    r"(?:[^;|&]{0,80}?[\s({\"'](?:for|foreach|while|until|repeat)\b|[^;|&]{0,80}[({]\s*$)"
+)
+"""`time` before a loop, or before a group that goes on below."""
+_TIME = re.compile(r"\btime\b")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_REDIRECTED = re.compile(r"\d?>&\d|&>")
+_JOINED = re.compile(r"[;&]")
+_CLOSED = re.compile(r"[^;&)}]*(?:;\s*)?[)}]")
+
+
+def times_loop(command: str) -> bool:
+    """Whether `time` measures all rounds of a loop at once."""
+    return "time" in command and _TIMES_LOOP.search(command) is not None
+
+
+def times_other(before: str, after: str) -> bool:
+    """Whether `time` measures something else than one call of ssh with its pipeline, or more.
+
+    `before` and `after` are what stands around the call on its line.
+    """
+    if "time" not in before and "time" not in after:
+        return False
+    before, after = _REDIRECTED.sub("", before), _REDIRECTED.sub("", after)
+    far, after = " ".join(_QUOTED.findall(after)[:1]), _QUOTED.sub("", after)
+    clocks = [one.end() for one in _TIME.finditer(before)]
+    if not clocks:
+        return _TIME.search(after) is not None
+    timed = before[clocks[-1] :].lstrip()
+    if _JOINED.search(timed) or _JOINED.search(far):
+        return True
+    return timed[:1] in ("(", "{") and _CLOSED.match(after) is None

@@ -146,9 +146,8 @@ def _far_machine(text: str) -> str | None:
 
 def keeps_place(title: str) -> bool:
     """Whether a heading is known to say nothing of the machine."""
-    if counts_tries(title) or is_direction(title) or parts_ciphers(title):
-        return True
-    if names_cipher_alone(title):
+    forms = (counts_tries, is_direction, parts_ciphers, names_cipher_alone)
+    if any(known(title) for known in forms):
         return True
     return names_setting(title) and not (names_machine(title) or is_sentence(title))
 
