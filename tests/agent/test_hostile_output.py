@@ -208,7 +208,7 @@ agent.{0} = failing
     (
         ("cpu_environment", "virtualization", "container", "memory_bytes", "os_environment",
          "load_average", "wait_until_quiet", "machine_state"),
-        ("conditions_of_run",),  # which is told the state of the machine
+        ("conditions_of_run",),  # alone: it takes what machine_state returns
     ),
 )  # fmt: skip
 def test_readings_that_fail_are_unknown_and_lose_no_figure(
