@@ -18,7 +18,8 @@ from analysis.ciphers.host_ciphers import CipherRate
 from analysis.ciphers.ssh_configuration import CLIENT_DECIDES
 from analysis.groups import FEW_VOTES
 from pages.access import HOSTS, reader_required
-from pages.compare.page import Chip
+from pages.compare.filters import FILTER_TITLES
+from pages.compare.page import DATES, Chip
 from pages.compare.table import Bar, doubtful_of
 from pages.first_steps import agent_command, nobody_measured_yet
 from pages.formatting import percent, three_digits, throughput
@@ -43,27 +44,10 @@ TO_CHOOSE = 200
 """Hosts that a text field offers; others are found by their name."""
 
 TO_LIST = 20
-DIMENSIONS = {
-    "os": "Operating system",
-    "openssh": "OpenSSH version",
-    "cpu": "CPU",
-    "virtualization": "Virtualisation",
-}
+DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
 """Filters with a control of their own -> title."""
 
-TITLES = {
-    **DIMENSIONS,
-    "host": "Host",
-    "tag": "Tag",
-    "cpu_vendor": "CPU vendor",
-    "microarchitecture": "Microarchitecture",
-    "verdict": "AES acceleration",
-    "openssl": "OpenSSL version",
-    "openssl_series": "OpenSSL series",
-    "source": "Source",
-    "since": "Since",
-    "until": "Until",
-}
+TITLES = {**FILTER_TITLES, **DATES}
 
 LOSSES_SHOWN = 20
 RUNS_SHOWN = 20

@@ -10,8 +10,10 @@ from exports.palette import Family, cipher_order, family
 from pages.page_query import PageAddress
 from questions.unknown_parameters import FIND
 from results.comparison.coverage import CipherCount, Coverage, coverage
-from results.comparison.facets import Facet, FacetOption
+from results.comparison.facets import FACETS, Facet, FacetOption
 from results.selection import ComparisonQuery
+
+FILTER_TITLES = {**FACETS, "tag": "Tag"}
 
 # What most readers come for: the AEADs, the plain counter mode, and the slow yardstick.
 USUAL_CIPHERS = {

@@ -20,7 +20,7 @@ from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
 from pages.access import reader_required
 from pages.compare.chart import ChartRequest, chart_context
-from pages.compare.filters import families, shown_facets, with_ciphers
+from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.first_steps import agent_command, is_measuring, lending_command, nobody_measured_yet
@@ -40,7 +40,7 @@ from results.answer_cache import cached_answer
 from results.comparison.comparison_in_view import compare_in_view
 from results.comparison.coverage import coverage, hosts_of_groups, hosts_without_size
 from results.comparison.default_block_size import resolve_block_size
-from results.comparison.facets import FACETS, SOURCE_LABELS, Facet, facets
+from results.comparison.facets import SOURCE_LABELS, Facet, facets
 from results.hosts.hidden import shown_runs
 from results.hosts.runs import latest_received, select_runs
 from results.selection import FILTERS, TAG_PREFIX, ComparisonQuery
@@ -69,7 +69,6 @@ QUIET = {
     "profile": "Profile",
 }
 DATES = {"since": "Since", "until": "Until"}
-FILTER_TITLES = {**FACETS, "tag": "Tag"}
 
 
 @require_safe

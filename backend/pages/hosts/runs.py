@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from access.reading import sees_unvetted
 from analysis.acceleration import Verdict
 from pages.access import reader_required
+from pages.compare.filters import FILTER_TITLES
 from pages.first_steps import agent_command
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
@@ -18,7 +19,7 @@ from pages.page_query import PageAddress, api_params, first_page, query_faults, 
 from pages.paging import AFTER, BEFORE, page_of
 from questions.comparison_parameters import comparison_query
 from questions.unknown_parameters import none_of
-from results.comparison.facets import FACETS, SOURCE_LABELS
+from results.comparison.facets import SOURCE_LABELS
 from results.hosts.runs import run_detail, select_runs, summaries
 from results.selection import ComparisonQuery
 from store.models import Run
@@ -90,9 +91,8 @@ def _fault(shown: str, faults: list[tuple[str, str]]) -> str:
 def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, str, str]]:
     """Filters without a field of their own: name, title, value, the address without it."""
     address = PageAddress(first_page(params, BEFORE, AFTER))
-    titles = {**FACETS, "tag": "Tag"}
     return [
-        (name, titles.get(name, name), value, address.without(name, value))
+        (name, FILTER_TITLES[name], value, address.without(name, value))
         for name, values in query.filters.items()
         if name not in OWN_FIELDS
         for value in values
