@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from documents.naming import UNKNOWN_KEY
-from results.selection import TAG_PREFIX, ComparisonQuery, tags_by_key
+from results.selection import TAG_PREFIX, ComparisonQuery, ids_of, tags_by_key
 from results.series_choice import SeriesTable
-from store.models import Host, Negotiated
-from store.models.dimension import DIMENSIONS, DimensionValue
+from store.models import Negotiated
+from store.models.dimension import DIMENSIONS
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -78,13 +78,7 @@ def filter_condition(name: str, values: tuple[str, ...]) -> tuple[str, dict[str,
         return " AND ".join(conditions.values()), parameters
     if name in ("source", "verdict"):
         return f"list_contains($in_{name}, r.{name})", {f"in_{name}": list(values)}
-    if name == "host":
-        column = "r.host"
-        ids = list(Host.objects.filter(slug__in=values).values_list("pk", flat=True))
-    else:
-        column = group_expression(name)[0]
-        known = DimensionValue.objects.filter(dimension=name, key__in=values)
-        ids = list(known.values_list("pk", flat=True))
+    column, ids = group_expression(name)[0], ids_of(name, values)
     return f"list_contains($in_{name}::INTEGER[], {column})", {f"in_{name}": ids}
 
 

@@ -121,7 +121,7 @@ def add_filter(where: Where, name: str, values: tuple[str, ...], *, tool: str = 
         where.add(f"r.host_id = ANY(ARRAY({ids}))", list(values))
     else:
         # Found before, because the database plans by the values: of a rare one it takes the index.
-        _add_dimension(where, name, _ids(name, values), tool)
+        _add_dimension(where, name, ids_of(name, values), tool)
 
 
 def _add_dimension(where: Where, name: str, ids: list[int], tool: str) -> None:
@@ -145,7 +145,7 @@ def tags_by_key(values: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def _ids(name: str, keys: tuple[str, ...]) -> list[int]:
+def ids_of(name: str, keys: tuple[str, ...]) -> list[int]:
     """The ids of the hosts or of the dimension's values that have these keys."""
     found = (
         Host.objects.filter(slug__in=keys)
@@ -188,4 +188,4 @@ def name_of_text(group_by: str, text: str) -> tuple[str, str]:
 
 def group_members(group_by: str, keys: Sequence[str]) -> list[Any]:
     """What results of the groups of these keys are grouped by: ids, or the keys themselves."""
-    return _ids(group_by, tuple(keys)) if group_table(group_by) else list(keys)
+    return ids_of(group_by, tuple(keys)) if group_table(group_by) else list(keys)
