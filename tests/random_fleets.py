@@ -32,6 +32,9 @@ TAGS: tuple[dict[str, str], ...] = (
 LIBRARIES = ("OpenSSL 3.0.19 27 Jan 2026", "OpenSSL 1.0.2zl  1 Aug 2024")
 """Of the openssl program and of ssh, which may use another one, or not report it."""
 
+BASELINES = ("openssl-3.0.19", "3.0", "1", "2", "amd-epyc-9r14", "intel", "x86_64")
+"""Keys of groups, of which a grouping has one or none."""
+
 TWO_RACKS = ("rack:1", "env:live", "rack:2")
 
 rates = st.integers(1, 40).map(lambda number: number * 2.5e7 / 3)
@@ -98,9 +101,15 @@ def queries(draw: st.DrawFn) -> ComparisonQuery:
         "verdict": ("unknown",),
     }
     chosen = draw(st.lists(st.sampled_from(sorted(filters)), max_size=2, unique=True))
+    group_by = draw(st.sampled_from((*GROUPINGS, "tag:rack")))
+    splits = [one for one in (*GROUPINGS, "tag:env") if one != group_by]
     return ComparisonQuery(
         tool=tool,
-        group_by=draw(st.sampled_from((*GROUPINGS, "tag:rack"))),
+        group_by=group_by,
+        split_by=draw(st.one_of(st.none(), st.none(), st.sampled_from(splits))),
+        matched=group_by != "host" and draw(st.booleans()),
+        relative_to=draw(st.sampled_from((None, *BASELINES))) if group_by != "host" else None,
+        score=draw(st.booleans()),
         metric=draw(st.sampled_from(sorted(UNITS))),
         ciphers=tuple(
             draw(st.lists(st.sampled_from(SSH if tool == "ssh" else OPENSSL), unique=True))

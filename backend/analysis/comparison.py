@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from natsort import natsort_keygen, ns
 
 from analysis.groups import GroupSummary, percentile, summarise_group
+from analysis.relative import Ratio, Score, matched_ratios, ratio_of_medians, score
 from documents.naming import UNKNOWN_KEY
 
 UNITS: Mapping[str, str] = {
@@ -31,6 +32,7 @@ NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 class Vote:
     """What one host in one group says about one cipher.
 
+    The group is one value of the grouping and, of a comparison that is split, one of `split_by`.
     `value` is in the metric's unit, or None where this run has no value in it. `uncertainty` of
     a normalised value is the factor of its run's speed index, None where it is unknown.
     """
@@ -42,6 +44,8 @@ class Vote:
     value: float | None
     source: str
     uncertainty: float | None = None
+    split_key: str = ""
+    split_label: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Group:
     the votes' factors, of those that are known; a cipher where none is known is absent.
     `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; only
     of figures of up to `FEW_VOTES` votes, and not filled by `build_comparison`.
+    `ratios`, by cipher: to the reference; empty for the reference itself and without one.
     """
 
     key: str
@@ -62,6 +67,24 @@ class Group:
     sources: tuple[str, ...]
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     doubtful: Mapping[str, int] = field(default_factory=dict)
+    split_key: str = ""
+    split_label: str = ""
+    ratios: Mapping[str, Ratio] = field(default_factory=dict)
+    score: Score | None = None
+
+    @property
+    def name(self) -> str:
+        """Its label, of a comparison that is split with that of the split."""
+        return f"{self.label} · {self.split_label}" if self.split_label else self.label
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What figures are relative to: a group, or one host; `label` None where it has no figure."""
+
+    key: str
+    label: str | None
+    is_host: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +99,9 @@ class Comparison:
     ciphers: tuple[str, ...]
     groups: tuple[Group, ...]
     excluded: Mapping[str, int]
+    split_by: str | None = None
+    relative_to: Reference | None = None
+    matched: bool = False
 
 
 _natural_key = natsort_keygen(alg=ns.IGNORECASE)
@@ -95,7 +121,7 @@ def group_order(key: str, label: str) -> tuple[bool, object, str]:
     return (key == UNKNOWN_KEY, natural_key(label), key)
 
 
-def _group(key: str, votes: list[Vote], hosts: int) -> Group:
+def _group(votes: list[Vote], hosts: int) -> Group:
     values: defaultdict[str, list[float]] = defaultdict(list)
     factors: defaultdict[str, list[float]] = defaultdict(list)
     for vote in votes:
@@ -104,8 +130,10 @@ def _group(key: str, votes: list[Vote], hosts: int) -> Group:
             if vote.uncertainty is not None:
                 factors[vote.cipher].append(vote.uncertainty)
     return Group(
-        key=key,
+        key=votes[0].group_key,
         label=min(vote.group_label for vote in votes),
+        split_key=votes[0].split_key,
+        split_label=votes[0].split_label,
         hosts=hosts,
         values={cipher: summarise_group(values[cipher]) for cipher in sorted(values)},
         sources=tuple(sorted({vote.source for vote in votes})),
@@ -115,37 +143,116 @@ def _group(key: str, votes: list[Vote], hosts: int) -> Group:
     )
 
 
+GroupKey = tuple[str, str]
+"""A group's key, and that of its split; the latter is empty in a comparison without one."""
+
+
+def matched_votes(votes: Iterable[Vote]) -> list[Vote]:
+    """Those of hosts that have a value of the cipher in every group, within one split."""
+    valued = [vote for vote in votes if vote.value is not None]
+    groups = {vote.group_key for vote in valued}
+    found = defaultdict[tuple[int, str, str], set[str]](set)
+    for vote in valued:
+        found[vote.host_id, vote.cipher, vote.split_key].add(vote.group_key)
+    return [
+        vote
+        for vote in valued
+        if len(found[vote.host_id, vote.cipher, vote.split_key]) == len(groups)
+    ]
+
+
 def build_comparison(
     votes: Iterable[Vote],
-    hosts: Mapping[str, int],
+    hosts: Mapping[GroupKey, int],
     *,
     tool: str,
     group_by: str,
     metric: str,
     profile: str | None,
+    split_by: str | None = None,
+    matched: bool = False,
+    relative_to: str | None = None,
+    scored: bool = False,
 ) -> Comparison:
     """Group the votes, one for each (group, host, cipher), and summarise each group.
 
     `hosts` says how many hosts each group has. Votes without a value do not count; for a metric
-    that needs a baseline, `excluded["no_baseline"]` counts the hosts that have none.
+    that needs a baseline family, `excluded["no_baseline"]` counts the hosts that have none.
+    `matched`: the votes of matched hosts alone, and groups have those hosts. `relative_to`: the
+    key of the group that is the reference, in each split its own.
     """
-    valued: defaultdict[str, list[Vote]] = defaultdict(list)
-    compared: set[int] = set()
-    without: set[int] = set()
-    for vote in votes:
-        if vote.value is None:
-            without.add(vote.host_id)
-        else:
-            compared.add(vote.host_id)
-            valued[vote.group_key].append(vote)
+    votes = list(votes)
+    without = {vote.host_id for vote in votes}
+    without -= {vote.host_id for vote in votes if vote.value is not None}
+    valued = defaultdict[GroupKey, list[Vote]](list)
+    for vote in matched_votes(votes) if matched else votes:
+        if vote.value is not None:
+            valued[vote.group_key, vote.split_key].append(vote)
+    if matched:
+        hosts = {key: len({vote.host_id for vote in members}) for key, members in valued.items()}
+    groups = [_group(members, hosts[key]) for key, members in valued.items()]
+    reference = None
+    if relative_to is not None:
+        labels = [group.label for group in groups if group.key == relative_to]
+        reference = Reference(relative_to, labels[0] if labels else None)
+        groups = _matched(groups, valued, relative_to) if matched else relative(groups, reference)
     return comparison_of(
-        [_group(key, members, hosts[key]) for key, members in valued.items()],
+        groups,
         tool=tool,
         group_by=group_by,
         metric=metric,
         profile=profile,
-        no_baseline=len(without - compared),
+        no_baseline=len(without),
+        split_by=split_by,
+        relative_to=reference,
+        matched=matched,
+        scored=scored,
     )
+
+
+def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
+    """The groups with the ratios of their medians to those of this group of their split."""
+    groups = list(groups)
+    bases = {group.split_key: group.values for group in groups if group.key == reference.key}
+    return [
+        group
+        if group.key == reference.key
+        else against(group, bases.get(group.split_key, {}), exact=False)
+        for group in groups
+    ]
+
+
+def against(group: Group, base: Mapping[str, GroupSummary], *, exact: bool) -> Group:
+    """The group with the ratios of its medians to these; `exact` as in `ratio_of_medians`."""
+    ratios = {
+        cipher: ratio
+        for cipher, summary in group.values.items()
+        if cipher in base and (ratio := ratio_of_medians(summary, base[cipher], exact=exact))
+    }
+    return replace(group, ratios=ratios)
+
+
+def _matched(
+    groups: Iterable[Group], votes: Mapping[GroupKey, list[Vote]], reference: str
+) -> list[Group]:
+    """The groups with the ratios of their hosts to the same hosts in the reference's group."""
+    of_split = defaultdict[str, dict[tuple[str, int, str], float]](dict)
+    for (key, split), members in votes.items():
+        for vote in members:
+            if vote.value is not None:
+                of_split[split][key, vote.host_id, vote.cipher] = vote.value
+    found = {split: matched_ratios(values, reference) for split, values in of_split.items()}
+    return [
+        replace(
+            group,
+            ratios={
+                cipher: found[group.split_key][group.key, cipher]
+                for cipher in group.values
+                if (group.key, cipher) in found[group.split_key]
+            },
+        )
+        for group in groups
+    ]
 
 
 def comparison_of(
@@ -156,10 +263,22 @@ def comparison_of(
     metric: str,
     profile: str | None,
     no_baseline: int,
+    split_by: str | None = None,
+    relative_to: Reference | None = None,
+    matched: bool = False,
+    scored: bool = False,
 ) -> Comparison:
     """The comparison that groups make, in natural order, with the machines left out of it."""
-    ordered = tuple(sorted(groups, key=lambda group: group_order(group.key, group.label)))
+    ordered = sorted(
+        groups,
+        key=lambda one: (
+            group_order(one.key, one.label),
+            group_order(one.split_key, one.split_label),
+        ),
+    )
     ciphers = {cipher for group in ordered for cipher in group.values}
+    if scored:
+        ordered = [replace(one, score=score(one.values, one.ratios, ciphers)) for one in ordered]
     return Comparison(
         tool=tool,
         group_by=group_by,
@@ -167,6 +286,9 @@ def comparison_of(
         unit=UNITS[metric],
         profile=profile if metric in NEEDS_PROFILE else None,
         ciphers=tuple(sorted(ciphers, key=natural_key)),
-        groups=ordered,
+        groups=tuple(ordered),
         excluded={"no_baseline": no_baseline if metric in NEEDS_BASELINE else 0},
+        split_by=split_by,
+        relative_to=relative_to,
+        matched=matched,
     )

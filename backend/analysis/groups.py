@@ -1,5 +1,6 @@
 """Groups of machines: median and quartiles of one vote each (docs/method.md, section 3)."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,8 @@ FEW_VOTES = 5
 class GroupSummary(NamedTuple):
     """One cipher in one group, in the metric's unit; `n` is the number of votes.
 
-    With n = 1 all figures are that one machine's: a point, not a distribution.
+    With n = 1 all figures are that one machine's: a point, not a distribution. The median of
+    all such machines is from `low` to `high` with at least 95 %; None of fewer than six votes.
     """
 
     median: float
@@ -19,6 +21,18 @@ class GroupSummary(NamedTuple):
     minimum: float
     maximum: float
     n: int
+    low: float | None = None
+    high: float | None = None
+
+
+def interval_rank(n: int) -> int:
+    """Which vote, counted from either end, bounds the median with at least 95 %; 0: none does.
+
+    By the sign test: how many of n votes are below the median is binomial, with half of n as its
+    mean. David and Nagaraja, Order Statistics (2003), section 7.1; the binomial by the normal
+    distribution, which errs to the safe side for every n.
+    """
+    return math.floor((n + 1) / 2 - 0.98 * math.sqrt(n))
 
 
 def percentile(ordered: Sequence[float], fraction: float) -> float:
@@ -42,6 +56,7 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
     if not votes:
         raise ValueError("a group needs at least one vote")
     ordered = sorted(votes)
+    rank = interval_rank(len(ordered))
     return GroupSummary(
         median=percentile(ordered, 0.5),
         q1=percentile(ordered, 0.25),
@@ -49,4 +64,6 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
         minimum=ordered[0],
         maximum=ordered[-1],
         n=len(ordered),
+        low=ordered[rank - 1] if rank else None,
+        high=ordered[-rank] if rank else None,
     )

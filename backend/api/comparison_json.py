@@ -3,17 +3,19 @@
 `ComparisonSerializer` describes the same shape for the OpenAPI document; a test compares them.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 import orjson
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import GroupSummary
+from analysis.relative import Ratio
 
 
 def comparison_json(comparison: Comparison) -> bytes:
     """The answer of `GET /api/v1/comparison/`."""
-    answer = {
+    answer: dict[str, Any] = {
         "tool": comparison.tool,
         "group_by": comparison.group_by,
         "metric": comparison.metric,
@@ -23,6 +25,12 @@ def comparison_json(comparison: Comparison) -> bytes:
         "groups": [_group(group) for group in comparison.groups],
         "excluded": dict(comparison.excluded),
     }
+    if comparison.split_by:
+        answer["split_by"] = comparison.split_by
+    if comparison.relative_to:
+        answer["relative_to"] = asdict(comparison.relative_to)
+    if comparison.matched:
+        answer["matched"] = True
     return orjson.dumps(answer)
 
 
@@ -33,11 +41,21 @@ def _group(group: Group) -> dict[str, Any]:
         "hosts": group.hosts,
         "values": {cipher: _summary(value) for cipher, value in group.values.items()},
     }
+    if group.split_key:
+        shown["split"] = {"key": group.split_key, "label": group.split_label}
+    if group.ratios:
+        shown["relative"] = {cipher: _ratio(one) for cipher, one in group.ratios.items()}
+    if group.score:
+        shown["score"] = group.score._asdict()
     if group.uncertainty:
         shown["uncertainty"] = group.uncertainty
     if group.doubtful:
         shown["doubtful"] = group.doubtful
     return shown
+
+
+def _ratio(one: Ratio) -> dict[str, float | bool | None]:
+    return {**one._asdict(), "beyond_noise": one.beyond_noise}
 
 
 def _summary(value: GroupSummary) -> dict[str, float]:

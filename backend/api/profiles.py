@@ -25,13 +25,13 @@ from profiles import making as profiles
 from profiles.details import profile_detail
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import compare_profiles
-from profiles.sensitivity import TooManyVotes, query_sensitivity
-from questions.comparison_parameters import COMPARISON_PARAMETERS, asked_comparison
+from profiles.sensitivity import query_sensitivity
+from questions.comparison_parameters import PLAIN_PARAMETERS, asked_comparison
 from store.models import ReferenceProfile
 from store.reference_profiles import UnknownProfile, find_profile, select_profiles
 
 QUERY_PARAMETERS = [
-    parameter for parameter in COMPARISON_PARAMETERS if parameter.name not in ("metric", "profile")
+    parameter for parameter in PLAIN_PARAMETERS if parameter.name not in ("metric", "profile")
 ]
 
 
@@ -179,15 +179,10 @@ class SensitivityView(ApiView):
 
     @extend_schema(
         operation_id="sensitivity",
-        parameters=[one for one in COMPARISON_PARAMETERS if one.name != "metric"],
+        parameters=[one for one in PLAIN_PARAMETERS if one.name != "metric"],
         responses=SensitivitySerializer,
     )
     def get(self, request: Request) -> Response:
         """The normalised ranking of each cipher, and whether it changes without one family."""
-        try:
-            found = query_sensitivity(asked_comparison(request.query_params))
-        except UnknownProfile as error:
-            raise ValidationError({"profile": error.sentence}) from None
-        except TooManyVotes as error:
-            raise ValidationError({"cipher": str(error)}) from None
+        found = query_sensitivity(asked_comparison(request.query_params))
         return Response(SensitivitySerializer(found).data)

@@ -188,8 +188,35 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField()
 
 
+class SplitValueSerializer(serializers.Serializer[Any]):
+    """One value of `split_by`."""
+
+    key = serializers.CharField(source="split_key")
+    label = serializers.CharField(source="split_label")  # type: ignore[assignment]  # as `source`
+
+
+class RatioSerializer(serializers.Serializer[Any]):
+    """A figure by the baseline's; from `low` to `high` with at least 95 %."""
+
+    ratio = serializers.FloatField()
+    low = serializers.FloatField(help_text="Null where too few hosts tell.", **NULLABLE)
+    high = serializers.FloatField(**NULLABLE)
+    n = serializers.IntegerField()
+    beyond_noise = serializers.BooleanField(
+        help_text="Whether 1 is outside of the interval; null where there is none.", **NULLABLE
+    )
+
+
+class ScoreSerializer(serializers.Serializer[Any]):
+    """The geometric mean over the ciphers, in the metric's unit."""
+
+    value = serializers.FloatField()
+    ciphers = serializers.IntegerField()
+    ratio = serializers.FloatField(help_text="To the baseline's.", **NULLABLE)
+
+
 class GroupSerializer(serializers.Serializer[Any]):
-    """One group; `hosts` counts its (host, environment) pairs."""
+    """One group; `hosts` counts its hosts."""
 
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # as `source` above
@@ -206,14 +233,24 @@ class GroupSerializer(serializers.Serializer[Any]):
         help_text="By cipher: how many of up to five votes are noisy or of a disturbed run; "
         "absent where none is, or more vote.",
     )
+    split = SplitValueSerializer(source="*", required=False, help_text="With `split_by`.")
+    relative = serializers.DictField(
+        source="ratios",
+        child=RatioSerializer(),
+        required=False,
+        help_text="With `relative_to`, by cipher; absent in the baseline itself.",
+    )
+    score = ScoreSerializer(required=False, help_text="With `score`, of groups that have it.")
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Without uncertainties and doubts where there are none to state."""
+        """Without what there is none of to state."""
         answer: dict[str, Any] = super().to_representation(instance)
+        if not instance.split_key:
+            del answer["split"]
         return {
             name: value
             for name, value in answer.items()
-            if value or name not in ("uncertainty", "doubtful")
+            if value or name not in ("uncertainty", "doubtful", "relative", "score")
         }
 
 
@@ -221,6 +258,16 @@ class ExcludedSerializer(serializers.Serializer[Any]):
     """Machines that could not be compared."""
 
     no_baseline = serializers.IntegerField()
+
+
+class RelativeToSerializer(serializers.Serializer[Any]):
+    """What figures are relative to."""
+
+    key = serializers.CharField()
+    label = serializers.CharField(  # type: ignore[assignment]  # as `source`
+        help_text="Null where it has no figure under these filters.", **NULLABLE
+    )
+    is_host = serializers.BooleanField()
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
@@ -234,3 +281,15 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     ciphers = serializers.ListField(child=serializers.CharField())
     groups = GroupSerializer(many=True)
     excluded = ExcludedSerializer()
+    split_by = serializers.CharField(required=False)
+    relative_to = RelativeToSerializer(required=False)
+    matched = serializers.BooleanField(required=False, help_text="Of matched hosts alone.")
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Without what was not asked for."""
+        answer: dict[str, Any] = super().to_representation(instance)
+        return {
+            name: value
+            for name, value in answer.items()
+            if value or name not in ("split_by", "relative_to", "matched")
+        }

@@ -4,7 +4,7 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,7 +13,6 @@ from api.serializers import NULLABLE
 from questions.comparison_parameters import HISTORY, history_query
 from questions.parameters import described
 from results.hosts.history import METRICS, HistoryQuery, UnknownHost, history
-from store.reference_profiles import UnknownProfile
 
 
 class TrendSeriesSerializer(serializers.Serializer[Any]):
@@ -150,6 +149,4 @@ class TrendView(ApiView):
             found = history(query)
         except UnknownHost as error:
             raise NotFound(f"There is no host {error}.") from None
-        except UnknownProfile as error:
-            raise ValidationError({"profile": error.sentence}) from None
         return Response(TrendSerializer(found).data)

@@ -43,7 +43,6 @@ from results.hosts.hosts import host_detail, host_summaries, select_hosts
 from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
 from results.selection import ComparisonQuery
 from store.data_version import DataState
-from store.reference_profiles import UnknownProfile
 
 RUNS = [
     Parameter("run_id", run_id, "These runs alone; may be repeated.", OpenApiTypes.UUID, many=True),
@@ -189,10 +188,7 @@ class ComparisonView(ApiView):
         if asked not in ("", "json"):
             raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
         query = asked_comparison(request.query_params)
-        try:
-            return of_present_data(request, lambda state: _comparison(query, state))
-        except UnknownProfile as error:
-            raise ValidationError({"profile": error.sentence}) from None
+        return of_present_data(request, lambda state: _comparison(query, state))
 
 
 def _comparison(query: ComparisonQuery, state: DataState) -> HttpResponse:

@@ -13,7 +13,7 @@ from questions.comparison_parameters import COMPARISON
 from questions.parameters import MAX_LENGTH, names_of
 from questions.recommendation_parameters import RECOMMENDATION
 from questions.unknown_parameters import misspelt
-from store.reference_profiles import UnknownProfile
+from store.unanswerable import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
 
@@ -117,10 +117,10 @@ class PageAddress:
         return f"?{urlencode(pairs)}"
 
 
-def query_faults(error: ValidationError | UnknownProfile) -> list[tuple[str, str]]:
+def query_faults(error: ValidationError | Unanswerable) -> list[tuple[str, str]]:
     """What is wrong with the parameters: their names, and why."""
-    if isinstance(error, UnknownProfile):
-        return [("profile", error.sentence)]
+    if isinstance(error, Unanswerable):
+        return [(error.parameter, error.sentence)]
     detail: dict[str, Any] = error.detail if isinstance(error.detail, dict) else {}
     return [
         (name, " ".join(str(message) for message in ([said] if isinstance(said, str) else said)))

@@ -31,7 +31,7 @@ from profiles.details import profile_detail
 from profiles.fleet import hosts_with_baselines
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import ProfileComparison, compare_profiles
-from profiles.sensitivity import QuerySensitivity, TooManyVotes, query_sensitivity
+from profiles.sensitivity import QuerySensitivity, query_sensitivity
 from questions.comparison_parameters import asked_comparison
 from store.models import ReferenceProfile
 from store.reference_profiles import (
@@ -41,6 +41,7 @@ from store.reference_profiles import (
     offered_profiles,
     select_profiles,
 )
+from store.unanswerable import Unanswerable
 
 MANAGE = "runs.add_referenceprofile"
 
@@ -208,7 +209,7 @@ def compare_profiles_page(request: HttpRequest) -> HttpResponse:
         query = with_ciphers(asked_comparison(api_params(request.GET)))
         first, second = (_named(request.GET.get(name, "")) for name in ("profile", "with"))
         compared = compare_profiles(query, first, second)
-    except (ValidationError, UnknownProfile) as error:
+    except (ValidationError, Unanswerable) as error:
         return _refused(request, query_faults(error))
     context = {
         "query": query,
@@ -258,10 +259,8 @@ def sensitivity_page(request: HttpRequest) -> HttpResponse:
     try:
         query = with_ciphers(asked_comparison(api_params(request.GET)))
         found = query_sensitivity(query)
-    except (ValidationError, UnknownProfile) as error:
+    except (ValidationError, Unanswerable) as error:
         return _refused(request, query_faults(error))
-    except TooManyVotes as error:
-        return _refused(request, [("cipher", str(error))])
     shown = display(request.GET)
     asked = api_params(request.GET)
     asked.pop("metric", None)

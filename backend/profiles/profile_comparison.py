@@ -48,7 +48,7 @@ def compare_profiles(
     for profile in (first, second):
         if profile.completed_at is None:
             raise IncompleteProfile(profile)
-    query = resolve_block_size(replace(query, metric="normalised"))
+    query = resolve_block_size(replace(query.plain, metric="normalised"))
     one, other = (_by_vote(query, profile) for profile in (first, second))
     shared = [key for key in one if one[key].value is not None and other[key].value is not None]
     kept = {one[key].host_id for key in shared}

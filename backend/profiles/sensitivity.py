@@ -12,13 +12,10 @@ from results.comparison.default_block_size import resolve_block_size
 from results.selection import ComparisonQuery
 from results.series_choice import class_series
 from store.models import BaselineLevel, Measurement
+from store.unanswerable import Unanswerable
 
 MOST_VOTES = 20_000
 """Beyond that the rankings would take longer than anybody waits."""
-
-
-class TooManyVotes(ValueError):
-    """The query has more votes than rankings are made again of."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +34,19 @@ class QuerySensitivity:
 def query_sensitivity(query: ComparisonQuery) -> QuerySensitivity:
     """Rank the query's groups by each cipher, then without each family.
 
-    `UnknownProfile` when it names none of ours, `TooManyVotes` beyond `MOST_VOTES`.
+    `Unanswerable` when it names no profile of ours, or beyond `MOST_VOTES`.
 
     A few statements for the votes, their tries and levels, whatever the number of groups.
     """
-    query = resolve_block_size(replace(query, metric="normalised"))
+    query = resolve_block_size(replace(query.plain, metric="normalised"))
     profile = profile_of(query)
     throughputs = replace(query, metric="throughput", profile=None)
     rows = vote_rows(throughputs, None, ("value", "run"), most=MOST_VOTES + 1)
     if len(rows) > MOST_VOTES:
-        raise TooManyVotes(
+        raise Unanswerable(
+            "cipher",
             f"These are more than {MOST_VOTES:,} figures, the most that a ranking is made again of:"
-            " narrow them by a filter or to fewer ciphers."
+            " narrow them by a filter or to fewer ciphers.",
         )
     runs = {row[-1] for row in rows}
     levels, tries = _levels(runs, query.tool), _tries(runs, query)

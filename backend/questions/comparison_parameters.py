@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import time
 from typing import Any
 
@@ -28,13 +29,18 @@ from results.hosts.history import HistoryQuery
 from results.selection import (
     FILTERS,
     GROUPINGS,
+    HOST_PREFIX,
     METRICS,
+    MOST_SPLITS,
     TAG_PREFIX,
     TOOLS,
     ComparisonQuery,
+    member,
 )
 from results.series_choice import measured_names
-from store.reference_profiles import UnknownProfile, usable_profile
+from store.models import Host
+from store.reference_profiles import usable_profile
+from store.unanswerable import Unanswerable
 
 METHODS = ("pipeline", "steady")
 MOST_PARAMETERS = 500
@@ -72,7 +78,7 @@ NARROWING = [
 ]
 """What chooses runs."""
 
-COMPARISON = [
+PLAIN = [
     choice("tool", TOOLS),
     choice("metric", METRICS),
     choice("operation", ("encrypt", "decrypt")),
@@ -88,7 +94,22 @@ COMPARISON = [
     Parameter("profile", text, "Reference profile by name."),
     *NARROWING,
 ]
-COMPARISON_PARAMETERS = described(COMPARISON)
+"""What groups there are, and what is measured of them."""
+
+RELATING = [
+    Parameter("split_by", _group_by, f"A second group_by, of up to {MOST_SPLITS} values."),
+    Parameter(
+        "relative_to",
+        text,
+        "Key of a group, or host:ID: each figure also as a ratio to that one's, with an interval.",
+    ),
+    switch("matched", "1: of hosts alone that have the figure in every group."),
+    switch("score", "1: geometric mean over the ciphers, of groups that have them all."),
+]
+"""How the groups stand to each other."""
+
+COMPARISON = [*PLAIN, *RELATING]
+PLAIN_PARAMETERS, COMPARISON_PARAMETERS = described(PLAIN), described(COMPARISON)
 
 
 def comparison_query(params: QueryDict) -> ComparisonQuery:
@@ -99,7 +120,15 @@ def comparison_query(params: QueryDict) -> ComparisonQuery:
     """
     chosen = checked(params, COMPARISON)
     filters = chosen_filters(chosen)
-    return ComparisonQuery(ciphers=chosen.pop("cipher", ()), filters=filters, **chosen)
+    query = ComparisonQuery(ciphers=chosen.pop("cipher", ()), filters=filters, **chosen)
+    faults = {}
+    if query.split_by == query.group_by:
+        faults["split_by"] = f"The groups are by {query.group_by} already."
+    if query.matched and "host" in (query.group_by, query.split_by):
+        faults["matched"] = "Groups that are hosts have no hosts in common."
+    if faults:
+        raise ValidationError(faults)
+    return query
 
 
 def chosen_filters(chosen: dict[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -111,12 +140,15 @@ def chosen_filters(chosen: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def asked_comparison(params: QueryDict) -> ComparisonQuery:
-    """The query that a reader's parameters ask for, its ciphers known ones.
+    """The query that a reader's parameters ask for, its ciphers and its reference known ones.
 
     `ValidationError` as of `comparison_query`, and for a cipher that is not in the catalogue and
-    that nobody has measured. Needs a statement only where one is not in the catalogue.
+    that nobody has measured, or a reference that is none of the groups or hosts there are. Needs a
+    statement only for such a cipher and for a reference.
     """
     query = comparison_query(params)
+    if query.relative_to is not None:
+        query = replace(query, relative_to=_reference(query))
     catalogue = {one.name for one in cipher_catalogue().ciphers} if query.ciphers else set()
     strange = [cipher for cipher in query.ciphers if cipher not in catalogue]
     if not strange:
@@ -128,6 +160,23 @@ def asked_comparison(params: QueryDict) -> ComparisonQuery:
     if faults:
         raise ValidationError({"cipher": faults})
     return query
+
+
+def _reference(query: ComparisonQuery) -> str:
+    """The reference as the query has it: hosts by their present keys."""
+    wanted = query.relative_to or ""
+    key = query.reference_host
+    if key is None:
+        if member(query.group_by, wanted) is None:
+            raise ValidationError(
+                {"relative_to": f"No group by {query.group_by} has the key {wanted!r}."}
+            )
+        return wanted
+    hosts = Host.objects.filter(pk=int(key)) if key.isdecimal() and len(key) < 10 else None
+    found = (hosts and hosts.values_list("slug", flat=True).first()) or present_keys([key])[0]
+    if not Host.objects.filter(slug=found).exists():
+        raise ValidationError({"relative_to": f"There is no host {key!r}."})
+    return f"{HOST_PREFIX}{found}"
 
 
 def _unmeasured(cipher: str, known: Iterable[str]) -> str:
@@ -205,7 +254,7 @@ def checked_view(query: str) -> str:
         detail = error.detail if isinstance(error.detail, dict) else {"query": error.detail}
         said = [f"{name}: {' '.join(_texts(texts))}" for name, texts in detail.items()]
         raise ValidationError(said) from None
-    except UnknownProfile as error:
+    except Unanswerable as error:
         raise ValidationError(error.sentence) from None
     return query
 

@@ -36,7 +36,7 @@ from reports.exporting import COMPARISON, MEASUREMENTS, SAMPLES, Export
 from reports.rows.export_selection import SERIES_FIELDS, Selection, votes_of
 from results.selection import ComparisonQuery
 from store.models import Run
-from store.reference_profiles import UnknownProfile, usable_profile
+from store.reference_profiles import usable_profile
 
 CSV_TYPE = "text/csv; charset=utf-8"
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -149,12 +149,9 @@ def _selection(params: QueryDict, asked: dict[str, Any], query: ComparisonQuery)
 
 
 def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False) -> Export:
-    """The export that the parameters ask for; DRF's `ValidationError` names what cannot be."""
+    """The export that these ask for; `ValidationError` and `Unanswerable` say what cannot be."""
     query = asked_comparison(params)
-    try:
-        profile = usable_profile(query.profile)
-    except UnknownProfile as error:
-        raise ValidationError({"profile": error.sentence}) from None
+    profile = usable_profile(query.profile)
     asked = checked(params, [*VIEW, *ROWS, *CSV])
     view = _view(asked)
     if view.search and kind != COMPARISON and not asked.get("latest"):

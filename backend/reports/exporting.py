@@ -83,7 +83,7 @@ def decided(export: Export) -> Export:
     if export.kind == COMPARISON:
         query = resolve_block_size(export.query)
         export = replace(export, query=query, selection=votes_of(query))
-    found = voting(export.selection, export.query.group_by, _groups(export))
+    found = voting(export.selection, export.query, _groups(export))
     return replace(export, selection=replace(export.selection, voting=found))
 
 
@@ -100,7 +100,7 @@ def _groups(export: Export) -> list[Any] | None:
     if not export.view.search:
         return None
     found = export.view.found(compare(export.query)).groups
-    return group_members(export.query.group_by, [group.key for group in found])
+    return group_members(export.query, found)
 
 
 def asked(export: Export, comparison: Comparison | None) -> ExportRequest:

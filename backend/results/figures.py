@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from documents.naming import UNKNOWN_KEY
-from results.selection import TAG_PREFIX, ComparisonQuery, ids_of, tags_by_key
+from results.selection import SPLIT, TAG_PREFIX, ComparisonQuery, ids_of, tags_by_key
 from results.series_choice import SeriesTable
 from store.models import Negotiated
 from store.models.dimension import DIMENSIONS
@@ -45,11 +45,11 @@ def microseconds(moment: datetime) -> int:
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 
-def group_expression(group_by: str) -> tuple[str, dict[str, Any]]:
-    """SQL of a run's (r) group, whose environment is e; its parameters."""
+def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, dict[str, Any]]:
+    """SQL of a run's (r) group, whose environment is e; its parameters, the tag's by this name."""
     if group_by.startswith(TAG_PREFIX):
         tag = group_by.removeprefix(TAG_PREFIX)
-        return f"coalesce(r.tags[$group_tag], '{UNKNOWN_KEY}')", {"group_tag": tag}
+        return f"coalesce(r.tags[${parameter}], '{UNKNOWN_KEY}')", {parameter: tag}
     if group_by == "acceleration":
         return "r.verdict", {}
     if group_by == "host":
@@ -85,6 +85,10 @@ def filter_condition(name: str, values: tuple[str, ...]) -> tuple[str, dict[str,
 def runs_statement(query: ComparisonQuery, *, without: Iterable[str] = ()) -> Statement:
     """`runs` (id, host, environment, source, verdict, tags, moment, g) of the query's filters."""
     group, parameters = group_expression(query.group_by)
+    if query.split_by:
+        split, more = group_expression(query.split_by, "split_tag")
+        group = f"({group})::VARCHAR || chr({ord(SPLIT)}) || ({split})::VARCHAR"
+        parameters |= more
     conditions = ["e.tool = $tool"]
     parameters["tool"] = query.tool
     for name, values in query.filters.items():

@@ -4,12 +4,12 @@ Everything a user sends arrives as a query parameter of the statement; only name
 closed lists of this module become part of its text.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from analysis.comparison import UNITS
+from analysis.comparison import UNITS, Group
 from documents.naming import UNKNOWN_KEY
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES, DimensionValue
 from store.models.host import Host
@@ -20,6 +20,12 @@ GROUPINGS = (*DIMENSIONS, "acceleration", "host")
 """Every `group_by` but `tag:KEY`."""
 
 TAG_PREFIX = "tag:"
+MOST_SPLITS = 12
+HOST_PREFIX = "host:"
+"""Before the key of a host that figures are relative to."""
+
+SPLIT = "\x1f"
+"""Between the two values of a group of a comparison that is split: in no text of a document."""
 
 FILTERS = (
     "host",
@@ -47,6 +53,8 @@ class ComparisonQuery:
 
     `ciphers` empty: all. `block_size` None: the largest that all groups have. `mac` None: the
     series measured with the client's own choice of MAC. `profile` None: the active one.
+    `split_by`: a second grouping. `relative_to`: the key of a group, or "host:" and that of a host.
+    `matched`: hosts alone that have a figure in every group. `score`: of all ciphers together.
     """
 
     tool: str = "ssh"
@@ -65,6 +73,23 @@ class ComparisonQuery:
     since: datetime | None = None
     until: datetime | None = None
     profile: str | None = None
+    split_by: str | None = None
+    relative_to: str | None = None
+    matched: bool = False
+    score: bool = False
+
+    @property
+    def plain(self) -> "ComparisonQuery":
+        """The groups by themselves: not split, matched, scored or relative to another."""
+        return replace(self, split_by=None, relative_to=None, matched=False, score=False)
+
+    @property
+    def reference_host(self) -> str | None:
+        """The key of the host that figures are relative to, if it is one."""
+        wanted = self.relative_to or ""
+        if wanted.startswith(HOST_PREFIX):
+            return wanted.removeprefix(HOST_PREFIX)
+        return wanted if wanted and self.group_by == "host" and not self.split_by else None
 
 
 @dataclass
@@ -145,14 +170,17 @@ def tags_by_key(values: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def ids_of(name: str, keys: tuple[str, ...]) -> list[int]:
+def ids_of(name: str, keys: Iterable[str]) -> list[int]:
     """The ids of the hosts or of the dimension's values that have these keys."""
-    found = (
-        Host.objects.filter(slug__in=keys)
-        if name == "host"
-        else DimensionValue.objects.filter(dimension=name, key__in=keys)
-    )
-    return list(found.values_list("pk", flat=True))
+    return list(_numbers(name, keys).values())
+
+
+def _numbers(name: str, keys: Iterable[str]) -> dict[str, int]:
+    """Key -> id."""
+    if name == "host":
+        return dict(Host.objects.filter(slug__in=keys).values_list("slug", "pk"))
+    known = DimensionValue.objects.filter(dimension=name, key__in=keys)
+    return dict(known.values_list("key", "pk"))
 
 
 def class_conditions(query: ComparisonQuery) -> Where:
@@ -186,6 +214,25 @@ def name_of_text(group_by: str, text: str) -> tuple[str, str]:
     return text, "Not tagged" if text == UNKNOWN_KEY else text
 
 
-def group_members(group_by: str, keys: Sequence[str]) -> list[Any]:
-    """What results of the groups of these keys are grouped by: ids, or the keys themselves."""
-    return ids_of(group_by, tuple(keys)) if group_table(group_by) else list(keys)
+def group_members(query: ComparisonQuery, groups: Collection[Group]) -> list[Any]:
+    """What results in these groups of a query are grouped by: ids or texts."""
+    own = _members(query.group_by, {group.key for group in groups})
+    if query.split_by is None:
+        return list(own.values())
+    split = _members(query.split_by, {group.split_key for group in groups})
+    return [
+        f"{own[group.key]}{SPLIT}{split[group.split_key]}"
+        for group in groups
+        if group.key in own and group.split_key in split
+    ]
+
+
+def _members(group_by: str, keys: Iterable[str]) -> Mapping[str, Any]:
+    """Key -> id, or the key itself where groups are texts."""
+    return _numbers(group_by, keys) if group_table(group_by) else {key: key for key in keys}
+
+
+def member(group_by: str, key: str) -> str | None:
+    """The id of one group as a text, or its text; None where there is no such group."""
+    found = _members(group_by, (key,)).get(key)
+    return None if found is None else str(found)

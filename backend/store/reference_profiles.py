@@ -4,6 +4,7 @@ from django.db import connection
 from django.db.models import Max, Q, QuerySet
 
 from store.models import ReferenceProfile, Run
+from store.unanswerable import Unanswerable
 
 LOCK = 5_901_214
 """Of the database's advisory locks, the one between making a profile and processing runs."""
@@ -12,12 +13,11 @@ KEEP_PROFILES = f"SELECT pg_advisory_xact_lock_shared({LOCK})"
 """A statement after which, until its transaction ends, no profile is added: no run misses one."""
 
 
-class UnknownProfile(LookupError):
+class UnknownProfile(Unanswerable):
     """There is no reference profile of this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.sentence = f"There is no reference profile “{name}”."
+        super().__init__("profile", f"There is no reference profile “{name}”.")
 
 
 class IncompleteProfile(UnknownProfile):

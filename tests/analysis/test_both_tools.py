@@ -17,7 +17,7 @@ def comparison(tool: str, rates: dict[tuple[str, str], float]) -> Comparison:
     ]
     return build_comparison(
         votes,
-        dict.fromkeys(hosts, 1),
+        {(host, ""): 1 for host in hosts},
         tool=tool,
         group_by="host",
         metric="throughput",

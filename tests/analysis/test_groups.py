@@ -15,7 +15,7 @@ def vote(group: str, host: int, cipher: str = "a", value: float | None = 1.0) ->
 
 
 def compared(*votes: Vote, metric: str = "throughput") -> Comparison:
-    machines = {one.group_key: 1 for one in votes}
+    machines = {(one.group_key, one.split_key): 1 for one in votes}
     return build_comparison(
         votes, machines, tool="ssh", group_by="openssl", metric=metric, profile="2015"
     )

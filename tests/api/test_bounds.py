@@ -158,10 +158,20 @@ def test_a_ranking_of_too_many_figures_is_refused_with_the_limit(
 
 
 @pytest.mark.usefixtures("published")
-@pytest.mark.parametrize("metric", ("throughput", "normalised"))
-def test_the_answer_is_what_its_serializer_describes(reader: ApiClient, metric: str) -> None:
-    comparison = compare(ComparisonQuery(metric=metric))
-    described = {**ComparisonSerializer(vars(comparison)).data}
-    answer = reader.get(URL, {"metric": metric})
+@pytest.mark.parametrize(
+    "query",
+    (
+        {"metric": "throughput"},
+        {"metric": "normalised"},
+        {"group_by": "os", "split_by": "cpu", "relative_to": "fedora", "score": True},
+        {"group_by": "os", "matched": True},
+    ),
+)
+def test_the_answer_is_what_its_serializer_describes(
+    reader: ApiClient, query: dict[str, Any]
+) -> None:
+    comparison = compare(ComparisonQuery(**query))
+    described = {**ComparisonSerializer(comparison).data}
+    answer = reader.get(URL, query)
     assert answer.json() == described
     assert answer.content == comparison_json(comparison)

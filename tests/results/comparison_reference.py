@@ -38,10 +38,10 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
     profile = profile_of(query)
     every = list(counted_results(query))
     query = replace(query, block_size=block_size(query, every))
-    hosts: defaultdict[str, set[int]] = defaultdict(set)
-    best: dict[tuple[str, int, str], Counted] = {}
+    hosts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    best: dict[tuple[tuple[str, str], int, str], Counted] = {}
     for one in every:
-        key, host = group_of(query, one.run)[0], one.run.host_id
+        key, host = (group_of(query, one.run)[0], split_of(query, one.run)[0]), one.run.host_id
         assert host is not None
         hosts[key].add(host)
         series = one.row.series
@@ -52,12 +52,13 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
         slot = (key, host, series.cipher)
         best[slot] = max(best.get(slot, one), one, key=lambda found: found.order)
     votes = []
-    for (_, host, cipher), one in best.items():
+    for (_, host_id, cipher), one in best.items():
         if query.metric == "cpu_bound_normalised" and one.row.cpu_bound_throughput is None:
             continue
-        key, label = group_of(query, one.run)
+        name, label = group_of(query, one.run)
         value, source, uncertainty = _value(query, profile, one)
-        votes.append(Vote(key, label, host, cipher, value, source, uncertainty))
+        split = split_of(query, one.run)
+        votes.append(Vote(name, label, host_id, cipher, value, source, uncertainty, *split))
     return build_comparison(
         votes,
         {key: len(members) for key, members in hosts.items()},
@@ -65,6 +66,10 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
         group_by=query.group_by,
         metric=query.metric,
         profile=profile.name if profile else None,
+        split_by=query.split_by,
+        matched=query.matched,
+        relative_to=query.relative_to,
+        scored=query.score,
     )
 
 
@@ -72,11 +77,13 @@ def block_size(query: ComparisonQuery, every: list[Counted]) -> int | None:
     """The largest block size at which most groups have the query's ciphers."""
     if query.tool != "openssl" or query.block_size is not None:
         return query.block_size
-    groups: defaultdict[int, set[str]] = defaultdict(set)
+    groups: defaultdict[int, set[tuple[str, str]]] = defaultdict(set)
     for one in every:
         if query.ciphers and one.row.series.cipher not in query.ciphers:
             continue
-        groups[one.row.series.block_size or 0].add(group_of(query, one.run)[0])
+        groups[one.row.series.block_size or 0].add(
+            (group_of(query, one.run)[0], split_of(query, one.run)[0])
+        )
     return max(groups, key=lambda block: (len(groups[block]), block), default=None)
 
 
@@ -153,6 +160,11 @@ def value_of(name: str, tool: str, run: Run) -> tuple[str, str]:
 def group_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
     """Key and label of a run's group."""
     return value_of(query.group_by, query.tool, run)
+
+
+def split_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
+    """The same of its split; empty without one."""
+    return value_of(query.split_by, query.tool, run) if query.split_by else ("", "")
 
 
 def _value(

@@ -13,7 +13,7 @@ from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing
 from reports.rows.export_rows import count_rows
 from reports.rows.export_selection import Selection, votes_of, voting
-from results.comparison.comparison import votes
+from results.comparison.comparison import compare, votes
 from results.comparison.default_block_size import resolve_block_size
 from results.comparison.pivot import pivot_lines
 from results.hosts.latest import LatestResult, latest_results
@@ -36,7 +36,7 @@ EXAMPLES = settings(
 
 def behind(selection: Selection, query: ComparisonQuery, groups: list[Any] | None) -> Selection:
     """With the keys of what votes."""
-    return replace(selection, voting=voting(selection, query.group_by, groups))
+    return replace(selection, voting=voting(selection, query, groups))
 
 
 def measured(selection: Selection) -> list[Measurement]:
@@ -55,11 +55,12 @@ def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
     for document, source in fleet:
         store_run(document, source)
     for one in asked:
-        query = resolve_block_size(replace(one, metric="throughput"))
+        query = resolve_block_size(replace(one.plain, metric="throughput"))
         every = votes(query, None)
-        keys = sorted({vote.group_key for vote in every})
-        for chosen in (keys, keys[:1]):
-            groups = None if chosen is keys else group_members(query.group_by, chosen)
+        found = compare(query).groups
+        for part in (found, found[:1]):
+            chosen = {group.key for group in part}
+            groups = None if part is found else group_members(query, part)
             expected = sorted(
                 (vote.host_id, vote.cipher, vote.value or 0)
                 for vote in every

@@ -13,6 +13,7 @@ from rest_framework.exceptions import APIException, PermissionDenied, Validation
 from access.tokens import OtherHost
 from documents.validation import Fault
 from store.outage import RETRY_AFTER, outage_message
+from store.unanswerable import Unanswerable
 
 
 class InvalidDocument(APIException):
@@ -47,12 +48,14 @@ class Handler(ExceptionHandler):
     """The library's handler, which knows nothing of our own exceptions."""
 
     def convert_known_exceptions(self, exc: Exception) -> Exception:
-        """A lost database as 503, another host than the token's as 403, a flood as 400."""
+        """A lost database as 503, another host than the token's as 403, a bad question as 400."""
         words = outage_message(exc)
         if words is not None:
             return Unavailable(f"{words}; please try again soon.")
         if isinstance(exc, OtherHost):
             return PermissionDenied(exc.sentence)
+        if isinstance(exc, Unanswerable):
+            return ValidationError({exc.parameter: exc.sentence})
         if isinstance(exc, TooManyFieldsSent):
             most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
             return ValidationError(f"A request has at most {most} parameters.")

@@ -45,7 +45,8 @@ from results.hosts.hidden import shown_runs
 from results.hosts.runs import latest_received, select_runs
 from results.selection import FILTERS, TAG_PREFIX, ComparisonQuery
 from store.models import Run
-from store.reference_profiles import UnknownProfile, has_levels, offered_profiles
+from store.reference_profiles import has_levels, offered_profiles
+from store.unanswerable import Unanswerable
 
 TEMPLATE = "pages/compare.html"
 PARTS = {
@@ -88,7 +89,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
             "view_menu": view_menu(request.user, params),
             "address": request.build_absolute_uri(),
         }
-    except (ValidationError, UnknownProfile) as error:
+    except (ValidationError, Unanswerable) as error:
         context = {
             **_form_context(params, ComparisonQuery(), display(params)),
             "faults": query_faults(error),
@@ -139,7 +140,7 @@ def shown_query(query: ComparisonQuery) -> ComparisonQuery:
 
 @questions()  # all of it from one state of the data
 def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
-    """The context of a valid query; `UnknownProfile` when it names a profile that is not ours."""
+    """The context of a valid query; `Unanswerable` says what cannot be."""
     shown = display(params)
     covered = coverage(query)
     measured = covered.ciphers
@@ -240,7 +241,7 @@ def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
         "host_count": counted_hosts(
             asked.part.total
             if asked.query.group_by == "host"
-            else hosts_of_groups(asked.query, [group.key for group in comparison.groups])
+            else hosts_of_groups(asked.query, comparison.groups)
         ),
         "sources": [label.lower() for key, label in SOURCE_LABELS.items() if key in sources],
         "unsearched_address": PageAddress(params).changed(q=None, page=None),

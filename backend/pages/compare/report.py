@@ -32,7 +32,7 @@ from reports.exporting import COMPARISON, asked
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.coverage import hosts_of_groups
-from store.reference_profiles import UnknownProfile
+from store.unanswerable import Unanswerable
 
 _DARK_BARS = " ".join(f".c-{slot} {{ fill: {one}; }}" for slot, one in DARK_COLOURS.items())
 STYLE = f"""{render_to_string("pages/report.css").strip()}
@@ -58,7 +58,7 @@ def report_page(request: HttpRequest) -> HttpResponse:
     style = {"style": STYLE, "style_source": STYLE_SOURCE}
     try:
         context = {**_context(request), **style}
-    except (ValidationError, UnknownProfile) as error:
+    except (ValidationError, Unanswerable) as error:
         refused = {"faults": query_faults(error), **style}
         return render(request, "pages/report.html", refused, status=400)
     response = render(request, "pages/report.html", context)
@@ -82,7 +82,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
         "heading": heading(comparison),
         "comparison": comparison,
         "group_total": len(comparison.groups),
-        "host_count": counted_hosts(hosts_of_groups(query, [one.key for one in comparison.groups])),
+        "host_count": counted_hosts(hosts_of_groups(query, comparison.groups)),
         "groups": groups,
         "doubts": any(row.doubt for group in groups for row in group.rows),
         "charts": _charts(comparison, drawn, logarithmic=shown.view.logarithmic),

@@ -20,7 +20,7 @@ from results.selection import (
     Where,
     add_filter,
     dimension_value,
-    group_members,
+    ids_of,
 )
 from results.series_choice import SeriesTable, Slot
 from store.models.dimension import OF_LIBRARIES
@@ -158,7 +158,7 @@ def result_conditions(selection: Selection, environments: str) -> Where:
     for name in OF_LIBRARIES:
         if selection.filters.get(name):
             value = dimension_value(name, OF_ROW, environments)
-            where.add(f"{value} = ANY(%s)", group_members(name, selection.filters[name]))
+            where.add(f"{value} = ANY(%s)", ids_of(name, selection.filters[name]))
     if selection.mac is not None:
         where.add("(s.mac = %s OR n.mac = %s)", selection.mac, selection.mac)
     return where
@@ -168,8 +168,8 @@ _VOTES = "SELECT run, list(series) FROM latest WHERE {groups} GROUP BY run"
 _NAMED = "SELECT r.* FROM ({runs}) r WHERE r.id IN (SELECT unnest($named::INTEGER[]))"
 
 
-def voting(selection: Selection, group_by: str, groups: list[Any] | None) -> Voting:
-    """What votes in a comparison by `group_by`: of a host in a group its latest result.
+def voting(selection: Selection, asked: ComparisonQuery, groups: list[Any] | None) -> Voting:
+    """What votes in a comparison with the groups of `asked`: of a host in a group its latest.
 
     There a vote is one of a cipher, because the query decides all else about its series; here
     whatever is left open makes series that vote beside each other. `groups`: in these alone, ids
@@ -182,7 +182,8 @@ def voting(selection: Selection, group_by: str, groups: list[Any] | None) -> Vot
         for tool, table in _series_tables(selection).items():
             query = ComparisonQuery(
                 tool=tool,
-                group_by=group_by,
+                group_by=asked.group_by,
+                split_by=asked.split_by,
                 mac=selection.mac,
                 filters=selection.filters,
                 since=selection.since,

@@ -22,4 +22,4 @@ def compare_block_sizes(
     if query.group_by in FILTERS:
         query = replace(query, filters={**query.filters, query.group_by: tuple(groups)})
     largest = sorted(set(sizes))[-MOST_SIZES:]
-    return {size: compare(replace(query, block_size=size)) for size in largest}
+    return {size: compare(replace(query.plain, block_size=size)) for size in largest}

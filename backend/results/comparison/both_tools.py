@@ -31,7 +31,7 @@ def compare_tools(query: ComparisonQuery) -> BothToolsAnswer:
 
 
 def _queries(query: ComparisonQuery) -> tuple[ComparisonQuery, ComparisonQuery]:
-    by_host = replace(query, group_by="host", metric="throughput", profile=None)
+    by_host = replace(query.plain, group_by="host", metric="throughput", profile=None)
     if query.tool == "ssh":
         ciphers = query.ciphers
     else:

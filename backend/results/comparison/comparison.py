@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.comparison import NEEDS_PROFILE, Comparison, Vote, comparison_of
+from analysis.comparison import NEEDS_PROFILE, Comparison, GroupKey, Vote, comparison_of
 from results.analytics.engine import questions
 from results.comparison.default_block_size import resolve_block_size
 from results.comparison.measured import measured
+from results.comparison.relative import related
 from results.comparison.votes import (
     GroupedVotes,
     group_names,
@@ -26,12 +27,12 @@ def profile_of(query: ComparisonQuery) -> ReferenceProfile | None:
     return usable_profile(query.profile)
 
 
-def machines(query: ComparisonQuery) -> dict[str, int]:
-    """Group key -> hosts that belong to it, whatever ciphers they measured."""
+def machines(query: ComparisonQuery) -> dict[GroupKey, int]:
+    """Group -> hosts that belong to it, whatever ciphers they measured."""
     with questions() as ask:
         counts = measured(ask, query).hosts_by_group()
-    names = group_names(query.group_by, counts)
-    return {names[group][0]: count for group, count in counts.items()}
+    names = group_names(query, counts)
+    return {(names[group].key, names[group].split_key): count for group, count in counts.items()}
 
 
 def vote_rows(
@@ -40,9 +41,9 @@ def vote_rows(
     columns: Sequence[str],
     most: int | None = None,
 ) -> list[tuple[Any, ...]]:
-    """One row for each vote: group key and label, host, cipher, and columns of `votes`.
+    """One row for each vote of a query that is not split.
 
-    At most `most` rows.
+    It has group key and label, host, cipher, and columns of `votes`. At most `most` rows.
     """
     select = (
         f"SELECT g, host, slot, {', '.join(columns)} FROM votes"  # noqa: S608
@@ -52,8 +53,10 @@ def vote_rows(
         votes, slots = votes_statement(ask, query, profile), measured(ask, query).series.slots
         votes.parameters["most"] = most
         rows = ask(votes.sql(select), votes.parameters)
-    names = group_names(query.group_by, {row[0] for row in rows})
-    return [(*names[group], host, slots[slot].cipher, *asked) for group, host, slot, *asked in rows]
+    names = group_names(query, {row[0] for row in rows})
+    return [
+        (*names[group][:2], host, slots[slot].cipher, *asked) for group, host, slot, *asked in rows
+    ]
 
 
 def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
@@ -66,11 +69,11 @@ def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote
 
 
 def compare(query: ComparisonQuery) -> Comparison:
-    """The comparison that the query asks for; `UnknownProfile` when it names none of ours."""
+    """The comparison that the query asks for; `Unanswerable` where there is none."""
     profile = profile_of(query)
     with questions() as ask:
         query = resolve_block_size(query)
-        grouped = grouped_votes(ask, query, profile)
+        grouped = related(ask, query, profile, grouped_votes(ask, query, profile))
     return comparison_of_groups(query, profile, grouped)
 
 
@@ -85,4 +88,8 @@ def comparison_of_groups(
         metric=query.metric,
         profile=profile.name if profile else None,
         no_baseline=grouped.no_baseline,
+        split_by=query.split_by,
+        relative_to=grouped.relative_to,
+        matched=query.matched,
+        scored=query.score,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from analysis.comparison import Group
 from results.analytics.engine import questions
 from results.comparison.measured import measured
 from results.selection import ComparisonQuery
@@ -51,7 +52,7 @@ def hosts_without_size(query: ComparisonQuery) -> int:
     return at_any.get(True, 0) - at_this.get(True, 0)
 
 
-def hosts_of_groups(query: ComparisonQuery, keys: Collection[str]) -> int:
+def hosts_of_groups(query: ComparisonQuery, groups: Collection[Group]) -> int:
     """How many different hosts these groups of the query have: one may be in several."""
     with questions() as ask:
-        return measured(ask, query).hosts_of(keys)
+        return measured(ask, query).hosts_of(groups)

@@ -7,6 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, TypeVar
 
+from analysis.comparison import Group
 from results.analytics.engine import Ask
 from results.figures import Statement, add_series, agreed, voting_runs
 from results.selection import ComparisonQuery, group_members, group_table
@@ -63,21 +64,23 @@ class Measured:
         select = f"SELECT g, count(DISTINCT host) FROM {self.runs} GROUP BY g"  # noqa: S608
         return dict(self.ask(select, {}))
 
-    def hosts_of(self, keys: Collection[str]) -> int:
-        """How many different hosts the groups of these keys have: one may be in several."""
-        by = self.query.group_by
-        kind = "INTEGER" if group_table(by) else "VARCHAR"
+    def hosts_of(self, groups: Collection[Group]) -> int:
+        """How many different hosts these groups have: one may be in several."""
+        kind = (
+            "INTEGER" if group_table(self.query.group_by) and not self.query.split_by else "VARCHAR"
+        )
         select = f"""
             SELECT count(DISTINCT host) FROM {self.runs}
             WHERE list_contains($groups::{kind}[], g)
         """  # noqa: S608 - names of our own
-        ((count,),) = self.ask(select, {"groups": group_members(by, list(keys))})
+        ((count,),) = self.ask(select, {"groups": group_members(self.query, groups)})
         return int(count)
 
 
 def measured(ask: Ask, query: ComparisonQuery) -> Measured:
     """Read at the first call in a block of questions for a query's class and filters."""
-    key = repr(replace(query, ciphers=(), block_size=None, metric="", profile=None))
+    runs_alone = replace(query.plain, split_by=query.split_by)
+    key = repr(replace(runs_alone, ciphers=(), block_size=None, metric="", profile=None))
     known: Measured | None = ask.kept.get(key)
     if known is None:
         series = class_series(query)

@@ -6,7 +6,7 @@ from typing import Any
 from results.analytics.engine import questions
 from results.comparison.comparison import profile_of
 from results.comparison.measured import measured
-from results.comparison.votes import group_names, votes_statement
+from results.comparison.votes import GroupName, group_names, votes_statement
 from results.figures import group_expression
 from results.selection import ComparisonQuery
 from store.models import DimensionValue, Host
@@ -40,7 +40,7 @@ def pivot_lines(
     hosts = Host.objects.filter(pk__in={row[1] for row in rows}).order_by("name", "pk")
     names = dict(hosts.values_list("pk", "name"))
     labels = DimensionValue.objects.in_bulk({one for row in rows for one in row[2:-2]})
-    of_groups = group_names(query.group_by, {row[0] for row in rows})
+    of_groups = group_names(query, {row[0] for row in rows})
     order = {host: place for place, host in enumerate(names)}
     lines = []
     for group, host, *of_run, slots, figures in sorted(
@@ -49,6 +49,14 @@ def pivot_lines(
         figure_of = {
             every.slots[slot].cipher: one for slot, one in zip(slots, figures, strict=True)
         }
-        texts = [names[host], of_groups[group][1], *(labels[one].label for one in of_run)]
+        texts = [
+            names[host],
+            _group_title(of_groups[group]),
+            *(labels[one].label for one in of_run),
+        ]
         lines.append([*texts, *map(figure_of.get, ciphers)])
     return tuple(ciphers), lines
+
+
+def _group_title(name: GroupName) -> str:
+    return f"{name.label} · {name.split_label}" if name.split_label else name.label

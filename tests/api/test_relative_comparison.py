@@ -1,0 +1,176 @@
+"""GET /api/v1/comparison/ with split_by, relative_to, matched and score."""
+
+from typing import Any
+
+import pytest
+
+from store.models import Host
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import environment, openssl_measurement, run_document
+
+URL = "/api/v1/comparison/"
+AES, DES = "aes-128-gcm", "des-ede3-cbc"
+EPYC, XEON = "AMD EPYC 9R14", "Intel Xeon E5-2680"
+OLD, NEW = "OpenSSL 1.1.1w", "OpenSSL 3.0.19"
+HOSTS = 8
+
+
+def asked(reader: ApiClient, **query: Any) -> dict[str, Any]:
+    response = reader.get(URL, {"tool": "openssl", "group_by": "openssl_series", **query})
+    assert response.status_code == 200, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def refused(reader: ApiClient, **query: Any) -> dict[str, str]:
+    response = reader.get(URL, {"tool": "openssl", "group_by": "openssl_series", **query})
+    assert response.status_code == 400, response.content
+    return {one["attr"].partition(".")[0]: one["detail"] for one in response.json()["errors"]}
+
+
+@pytest.fixture
+def fleet(store_run: StoreRun) -> None:
+    """Eight hosts of each CPU before and after an upgrade, which costs the Xeons 7 % of AES.
+
+    And one fast EPYC that has never been anything but new, without 3DES.
+    """
+
+    def run(name: str, model: str, library: str, day: int, **rates: float) -> None:
+        stated = {**environment(model=model), "openssl": {"version_text": library}}
+        names = {"aes": AES, "des": DES}
+        store_run(
+            run_document(
+                *(openssl_measurement(names[one], rate) for one, rate in rates.items()),
+                host={"name": name},
+                environment=stated,
+                started_at=f"2026-01-{day:02}T00:00:00Z",
+                finished_at=f"2026-01-{day:02}T00:05:00Z",
+            )
+        )
+
+    for number in range(HOSTS):
+        speed = 1e9 * (1 + number / 10)
+        for model, cost in ((EPYC, 1.0), (XEON, 0.93)):
+            name = f"{model.split()[0].lower()}-{number}"
+            run(name, model, OLD, 1, aes=speed, des=speed / 40)
+            wobble = 1 + 0.004 * (-1) ** number
+            run(name, model, NEW, 2, aes=speed * cost * wobble, des=speed / 40)
+    run("fast", EPYC, NEW, 3, aes=9e9)
+
+
+def by_group(answer: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {
+        (group["key"], group.get("split", {}).get("key", "")): group for group in answer["groups"]
+    }
+
+
+@pytest.mark.usefixtures("fleet")
+def test_matched_hosts_of_each_cpu_tell_what_the_upgrade_cost(reader: ApiClient) -> None:
+    answer = asked(reader, split_by="cpu", relative_to="1.1.1", matched=1, cipher=AES)
+    groups = by_group(answer)
+    xeon = groups["3.0", "intel-xeon-e5-2680"]["relative"][AES]
+    assert xeon["ratio"] == pytest.approx(0.93, abs=0.01)
+    assert xeon["low"] <= xeon["ratio"] <= xeon["high"] < 1
+    assert (xeon["n"], xeon["beyond_noise"]) == (HOSTS, True)
+    epyc = groups["3.0", "amd-epyc-9r14"]
+    assert epyc["relative"][AES]["ratio"] == pytest.approx(1, abs=0.01)
+    assert epyc["relative"][AES]["beyond_noise"] is False
+    # The host that was never old is in no matched group.
+    assert epyc["hosts"] == epyc["values"][AES]["n"] == HOSTS
+    assert "relative" not in groups["1.1.1", "amd-epyc-9r14"]
+    assert answer["relative_to"] == {"key": "1.1.1", "label": "1.1.1", "is_host": False}
+    assert (answer["split_by"], answer["matched"]) == ("cpu", True)
+
+
+@pytest.mark.usefixtures("fleet")
+def test_unmatched_groups_hold_other_hosts_and_their_medians_stand_against_each_other(
+    reader: ApiClient,
+) -> None:
+    old, new = asked(reader, relative_to="1.1.1")["groups"]
+    assert (old["hosts"], new["hosts"]) == (2 * HOSTS, 2 * HOSTS + 1)
+    ratio = new["relative"][AES]
+    medians = new["values"][AES]["median"] / old["values"][AES]["median"]
+    assert ratio["ratio"] == pytest.approx(medians)
+    assert ratio["low"] < ratio["ratio"] < ratio["high"]
+    assert ratio["beyond_noise"] is False
+
+
+@pytest.mark.usefixtures("fleet")
+@pytest.mark.parametrize("key", ("fast", None))
+def test_a_host_is_a_baseline_by_its_key_or_id(reader: ApiClient, key: str | None) -> None:
+    wanted = key or Host.objects.get(slug="fast").pk
+    answer = asked(reader, relative_to=f"host:{wanted}", cpu="intel-xeon-e5-2680")
+    assert answer["relative_to"] == {"key": "fast", "label": "fast", "is_host": True}
+    (new,) = [group for group in answer["groups"] if group["key"] == "3.0"]
+    assert new["relative"][AES]["ratio"] == pytest.approx(new["values"][AES]["median"] / 9e9)
+    assert DES not in new["relative"]
+
+
+@pytest.mark.usefixtures("fleet")
+def test_hosts_stand_against_one_of_them(reader: ApiClient) -> None:
+    answer = asked(reader, group_by="host", relative_to="fast", cipher=AES)
+    ratios = {group["key"]: group.get("relative", {}).get(AES) for group in answer["groups"]}
+    assert ratios["fast"] is None
+    assert ratios["amd-0"]["ratio"] == pytest.approx(1.004 / 9)
+    assert ratios["amd-0"]["beyond_noise"] is None
+
+
+@pytest.mark.usefixtures("fleet")
+def test_a_score_is_of_groups_with_every_cipher(reader: ApiClient) -> None:
+    groups = by_group(asked(reader, group_by="host", score=1, host=["fast", "amd-0"]))
+    assert "score" not in groups["fast", ""]
+    found = groups["amd-0", ""]
+    medians = [found["values"][cipher]["median"] for cipher in (AES, DES)]
+    assert found["score"]["value"] == pytest.approx((medians[0] * medians[1]) ** 0.5)
+    assert (found["score"]["ciphers"], found["score"]["ratio"]) == (2, None)
+    old, new = asked(reader, relative_to="1.1.1", matched=1, score=1)["groups"]
+    assert old["score"]["ratio"] is None
+    ratios = [one["ratio"] for one in new["relative"].values()]
+    assert new["score"]["ratio"] == pytest.approx((ratios[0] * ratios[1]) ** 0.5)
+
+
+@pytest.mark.usefixtures("fleet")
+def test_a_baseline_without_figures_here_is_named_and_nothing_is_relative(
+    reader: ApiClient,
+) -> None:
+    answer = asked(reader, relative_to="1.1.1", since="2026-01-02")
+    assert answer["relative_to"] == {"key": "1.1.1", "label": None, "is_host": False}
+    assert [group["key"] for group in answer["groups"]] == ["3.0"]
+    assert "relative" not in answer["groups"][0]
+
+
+@pytest.mark.usefixtures("fleet")
+def test_a_split_has_at_most_twelve_values_unless_some_are_chosen(reader: ApiClient) -> None:
+    said = refused(reader, split_by="host")["split_by"]
+    assert said == "host has 17 values here; choose at most 12 by a filter."
+    chosen = [f"amd-{number}" for number in range(HOSTS)]
+    answer = asked(reader, split_by="host", host=chosen)
+    assert len(answer["groups"]) == 2 * HOSTS
+
+
+@pytest.mark.usefixtures("fleet")
+@pytest.mark.parametrize(
+    ("query", "parameter", "said"),
+    (
+        ({"relative_to": "9.9"}, "relative_to", "No group by openssl_series has the key '9.9'."),
+        ({"relative_to": "host:nobody"}, "relative_to", "There is no host 'nobody'."),
+        ({"relative_to": "host:999999"}, "relative_to", "There is no host '999999'."),
+        ({"split_by": "openssl_series"}, "split_by", "The groups are by openssl_series already."),
+        ({"split_by": "color"}, "split_by", "color"),
+        ({"matched": 1, "group_by": "host"}, "matched", "no hosts in common"),
+        ({"matched": "maybe"}, "matched", "neither 1 nor 0"),
+    ),
+)
+def test_what_cannot_be_is_said(
+    reader: ApiClient, query: dict[str, Any], parameter: str, said: str
+) -> None:
+    assert said in refused(reader, **query)[parameter]
+
+
+@pytest.mark.usefixtures("fleet")
+def test_no_host_in_all_groups_leaves_none(reader: ApiClient, store_run: StoreRun) -> None:
+    stated = {**environment(model=EPYC), "openssl": {"version_text": "LibreSSL 3.8.2"}}
+    store_run(run_document(openssl_measurement(AES, 5e8), host={"name": "bsd"}, environment=stated))
+    assert asked(reader, matched=1)["groups"] == []
+    pair = asked(reader, matched=1, openssl_series=["1.1.1", "3.0"])["groups"]
+    assert [group["hosts"] for group in pair] == [2 * HOSTS, 2 * HOSTS]
