@@ -12,7 +12,12 @@ from itertools import islice, pairwise
 
 from parsers.openssl.cipher_names import canonical_cipher, kind_of
 from parsers.openssl.environment import prompt_host, stated_mask, typed_part
-from parsers.ssh.pipelines import OTHER_MACHINES, changes_nothing, loop_variables, only_counts
+from parsers.ssh.commands.pipelines import (
+    OTHER_MACHINES,
+    changes_nothing,
+    loop_variables,
+    only_counts,
+)
 
 MOST_PROCESSES = 65_536
 """Of one run: no machine has so many threads."""

@@ -20,7 +20,7 @@ from parsers.openssl.tables import (
     read_row,
     speaks_of_sizes,
 )
-from parsers.ssh.commands import command_of
+from parsers.ssh.commands.command_lines import command_of
 from parsers.ssh.headings import may_be_talk
 from parsers.types import Remark
 

@@ -12,7 +12,7 @@ from parsers.lines import Line
 from parsers.openssl.figures import Placed, effective_mask, figures_of, threads_of
 from parsers.openssl.lines import printed_lines
 from parsers.openssl.runs import Run, RunReader
-from parsers.ssh.pipelines import shows_several_files
+from parsers.ssh.commands.pipelines import shows_several_files
 from parsers.types import Figure, Part, Remark, Section
 
 _UNCLEAR = {

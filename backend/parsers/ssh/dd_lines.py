@@ -1,9 +1,10 @@
 """What `dd` says at its end: bytes and seconds, in the words of any version and language."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parsers.ssh.units import number_of, unit_of
+from parsers.ssh.units import Megabyte, number_of, unit_of
 
 _SECOND_WORD = r"(?:seconds?|secs?|sekund\w{0,4}|segundos?|secondes?|secondi|сек\w{0,5}|s|с|秒)"
 _BYTE_WORD = r"(?:bytes?|octets?|oktett?\w{0,4}|bajt\w{0,4}|байт\w{0,3}|バイト|字节|位元組|바이트)"
@@ -32,6 +33,8 @@ _RECORDS_BARE = re.compile(
 )
 _RECORDS_ENGLISH = re.compile(r"(?<![\d+])(\d{1,18}\+\d{1,9}) records (?:in|out)", re.I)
 _AMOUNT_ALONE = 24
+_DIVISION = re.compile(r"(?<![\w.])(\d{1,12})\s?/\s?\$")
+_MEGABYTES: Mapping[float, Megabyte] = {1024.0**2: "MiB", 1000.0**2: "MB"}
 MOST_BYTES = 1 << 60
 """No command of a benchmark sends more."""
 RATE_TOLERANCE = 0.06
@@ -165,3 +168,12 @@ def amount_of(command: str) -> int | None:
     block = 1 if in_bytes else size_of(operands.get("bs") or operands.get("ibs") or "512")
     amount = (count or 0) * (block or 0)
     return amount if 0 < amount <= MOST_BYTES else None
+
+
+def megabyte_meant(command: str) -> Megabyte | None:
+    """From `dd bs=1M count=100 ... awk '{print 100/$2}'`: the division's unit, if it is clear."""
+    amount, division = amount_of(command), _DIVISION.search(command)
+    if amount is None or division is None or int(division[1]) == 0:
+        return None
+    ratio = amount / int(division[1])
+    return _MEGABYTES.get(ratio)

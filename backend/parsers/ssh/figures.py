@@ -9,7 +9,7 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any, Literal
 
-from parsers.ssh.commands import Command
+from parsers.ssh.commands.command import Command
 from parsers.ssh.environment import Place
 from parsers.ssh.listed import ListedRate
 from parsers.ssh.names import CipherName

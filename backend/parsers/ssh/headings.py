@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from documents.types import Acceleration
-from parsers.ssh.commands import acceleration_said
+from parsers.ssh.commands.masks import acceleration_said
 from parsers.ssh.list_tokens import tokens_of
 
 _COMPRESSED = re.compile(

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from parsers.ssh import dd_lines, time_blocks
 from parsers.ssh.cipher_loops import ListReader
-from parsers.ssh.commands import Command, command_of
+from parsers.ssh.commands.command import Command
+from parsers.ssh.commands.command_lines import command_of
 from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.environment import Facts, answering_host, facts_of, node_of
 from parsers.ssh.headings import counts_tries

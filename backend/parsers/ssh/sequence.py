@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from parsers.ssh.cipher_loops import ListReader
-from parsers.ssh.commands import Command
+from parsers.ssh.commands.command import Command
 from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.environment import Facts, Place, contradicts, facts_of_title, merged, names_machine
 from parsers.ssh.headings import (

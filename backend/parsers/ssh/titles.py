@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from parsers.ssh.commands import Command
+from parsers.ssh.commands.command import Command
 from parsers.ssh.dd_lines import amount_alone
 from parsers.ssh.environment import names_machine
 from parsers.ssh.headings import (

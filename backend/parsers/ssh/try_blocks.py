@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from parsers.ssh.commands import Command
+from parsers.ssh.commands.command import Command
 from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.headings import names_other_tool
 from parsers.ssh.names import CipherName

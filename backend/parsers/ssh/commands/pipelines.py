@@ -32,6 +32,11 @@ _FILTERS = (
     r"|python\d?|xargs|while|read|ts|paste|md5sum|sha\d{1,3}sum|:|sync|set)(?![\w.-])"
 )
 """What reads the messages of a transfer, or stands beside it."""
+READS = re.compile(r"\bif=(?!/dev/stdin)|\bcat\s+/\w|\bhead\s+-c\s?\w+\s+/\w|\byes\b")
+"""A command that makes bytes or reads them from a file."""
+WRITES = re.compile(r"\bof=(?!/dev/stdout)|(?<![\d&<])>\s?[\w/$]|\|\s*(?:nc|netcat|ncat|socat)\b")
+"""A command that puts bytes into a file or hands them to the network."""
+SEPARATORS = re.compile(r"[;|&]+")
 _SOURCE = re.compile(_STARTERS + _SHELL_WORDS + _SOURCES)
 _STARTED = re.compile(_STARTERS + _SHELL_WORDS)
 _SINK = re.compile(_STARTERS + _SHELL_WORDS + rf"(?:{_SOURCES}|{_FILTERS})")
@@ -72,6 +77,13 @@ OTHER_MACHINES = frozenset(
 _SHOWS_FILES = re.compile(
     r"(?:sudo\s+)?(?:cat|type|more|less|bat|head|tail|grep|paste|diff|gc|Get-Content)\s(?P<files>.*)"
 )
+_SEVERAL_FILES = re.compile(
+    r"\s*(?:cat|type|more|head|tail)\s+(?:-\S+\s+)*[^\s|;<>&-]\S*\s+[^\s|;<>&-]"
+)
+_PRINTS_VARIABLE = re.compile(
+    r"(?:^|[;&({]|\b(?:do|then)\b)\s*(?:[12]?>&2\s*)?(?:echo|printf)\b[^;|&]*\$\{?[A-Za-z_]"
+)
+_COUNTS = re.compile(r"\W*(?:(?:run|try|test|pass|round|attempt)\W{0,2})?(?:\d{1,3}\W*)?", re.I)
 _QUIET = re.compile(r"\s*(?:[\d&]?>\s?(?:/dev/null|&\d)|<\s?/dev/(?:null|zero))")
 _COMMANDS = re.compile(r"&&|\|\||[;|&(){}]|\b(?:do|then|else)\b")
 _LOOPS = re.compile(r"\b(?:for\s+(\w+)\s+in|foreach\s+(\w+)|while\s+read\s+(?:-r\s+)?(\w+))\b")
@@ -81,41 +93,6 @@ _NAMES_ALONE = re.compile(
 """Where a variable is printed, or is part of the name of a new file or of a display."""
 _CIPHER_VARIABLE = re.compile(r"(?:-\w*c|Ciphers?[= ])\s?[\"']?\$\{?(\w+)")
 _VARIABLE = re.compile(r"\$\{?(\w+)")
-
-_FLAGS = {
-    "ssh": frozenset("46AaCgKknqTtVvXxYy"),
-    "dbclient": frozenset("CyTtAasvq"),
-    "tlssh": frozenset("Cv"),
-    "scp": frozenset("46BCOpqrsTv"),
-    "sftp": frozenset("46AaCfNpqrv"),
-}
-_WITH_VALUE = {
-    "ssh": frozenset("bcBeEFiIlmopQ"),
-    "dbclient": frozenset("cmpilKIWbo"),
-    "tlssh": frozenset("cp"),
-    "scp": frozenset("cFioP"),
-    "sftp": frozenset("bBcFioPRs"),
-}
-_SETTING = re.compile(
-    r"(?:Ciphers?|MACs|Compression(?:Level)?|StrictHostKeyChecking|\w*KnownHosts\w*|BatchMode"
-    r"|Connect\w+|LogLevel|Identit\w+|\w*Authentications?|\w*Algorithms|\w*KeyTypes|HostKeyAlias"
-    r"|HostName|User|Port|IPQoS|Protocol|Server\w+|TCPKeepAlive|VisualHostKey|CheckHostIP"
-    r"|Forward\w+|RequestTTY|AddressFamily|BindAddress|EscapeChar|TcpRcvBuf\w*|HPN\w+"
-    r"|NumberOfPasswordPrompts|UpdateHostKeys|RekeyLimit)\s*[= ]|\w+\s*[= ]\s*(?:no|none)$",
-    re.I,
-)
-
-
-def takes_value(program: str, flag: str) -> bool | None:
-    """Whether an option has a value; None where it may change more than the project knows."""
-    if flag in _FLAGS[program]:
-        return False
-    return True if flag in _WITH_VALUE[program] else None
-
-
-def is_known_setting(value: str) -> bool:
-    """Whether `-o VALUE` adds no connection and no cipher that the options do not name."""
-    return _SETTING.match(value) is not None
 
 
 def is_job(body: str) -> bool:
@@ -210,9 +187,23 @@ def is_read_plainly(after: str) -> bool:
     return all(_SINK.match(part) for part in _PARTS.split(pipeline)[1:])
 
 
-_COUNTS = re.compile(r"\W*(?:(?:run|try|test|pass|round|attempt)\W{0,2})?(?:\d{1,3}\W*)?", re.I)
-
-
 def only_counts(comment: str) -> bool:
     """Whether a comment behind a command says no more than which try it is."""
     return _COUNTS.fullmatch(comment) is not None
+
+
+def runs_several(body: str) -> bool:
+    """Whether a command line runs commands that differ, or one for each value of a variable."""
+    loops = loop_variables(body)
+    if loops:
+        return bool(loops & varying(body))
+    commands = (
+        {part.strip() for part in SEPARATORS.split(body)} if ";" in body or "&&" in body else ()
+    )
+    active = [one for one in commands if not changes_nothing(one)]
+    return len(active) > 1 or _SEVERAL_FILES.match(body) is not None
+
+
+def prints_variable(text: str, start: int = 0) -> bool:
+    """Whether a script, from `start` on, prints a variable: it may be the cipher's name."""
+    return _PRINTS_VARIABLE.search(text, start) is not None

@@ -1,0 +1,1 @@
+"""Shell commands in a text of ssh transfers."""
