@@ -1,0 +1,242 @@
+"""A fleet of known truth: a year of runs of 60 hosts, and what happened to them.
+
+In the middle of the year every host goes from OpenSSL 1.1.1w to 3.0.11, within a few days. On half
+of the CPUs that costs 7 % of every rate that the library makes. Three hosts lose their AES
+instructions, two are renamed, kernels change every month and mean nothing. All of it is noisy:
+a host's rates scatter by 1 to 3 %, of which a third moves all series of a run together; one run in
+twenty is disturbed and says so, one in a hundred is slow and does not. The same seed, the same
+fleet, run ids too.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
+
+YEAR_BEGINS = datetime(2025, 1, 6, 3, 0, tzinfo=UTC)
+DAYS = 364
+UPGRADE = YEAR_BEGINS + timedelta(days=182)
+ROLL_OUT_DAYS = 10
+"""Days within which the upgrade reaches every host."""
+
+OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
+COST = 0.93
+"""What is left of a rate by the upgrade on the CPUs that it costs something."""
+
+AES_LOST = 4.0
+"""Times that AES is slower without its instructions."""
+
+WEEK, MONTH = 7, 28
+
+DISTURBED, SLOW_FOR_ONCE = 0.05, 0.01
+"""Shares of runs: some tell that the host was busy, some are slow and tell nothing."""
+
+
+@dataclass(frozen=True)
+class KnownCpu:
+    """A model with AES instructions; `speed` against the others, `costs`: the upgrade's 7 %."""
+
+    model: str
+    vendor: str
+    family: int
+    model_id: int
+    speed: float
+    costs: bool
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a document states of it."""
+        return {
+            "model": self.model,
+            "vendor": self.vendor,
+            "family": self.family,
+            "model_id": self.model_id,
+        }
+
+
+CPUS = (
+    KnownCpu("AMD EPYC 7763 64-Core Processor", "AuthenticAMD", 25, 1, 1.55, True),
+    KnownCpu("AMD EPYC 9R14", "AuthenticAMD", 25, 17, 1.75, False),
+    KnownCpu("Intel(R) Xeon(R) Gold 6248R CPU @ 3.00GHz", "GenuineIntel", 6, 85, 1.4, True),
+    KnownCpu("Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", "GenuineIntel", 6, 79, 1.15, False),
+    KnownCpu("Intel(R) Xeon(R) Platinum 8488C", "GenuineIntel", 6, 143, 1.7, True),
+    KnownCpu("AMD Ryzen 9 5950X 16-Core Processor", "AuthenticAMD", 25, 33, 1.95, False),
+)
+
+_OPENSSL = {
+    "aes-128-gcm": 4.4e9,
+    "aes-256-gcm": 3.6e9,
+    "aes-128-cbc": 1.3e9,
+    "aes-256-cbc": 0.95e9,
+    "aes-128-ctr": 5.2e9,
+    "aes-256-ctr": 3.8e9,
+    "chacha20-poly1305": 1.9e9,
+    "des-ede3-cbc": 31e6,
+}
+_SSH = {
+    "aes128-gcm@openssh.com": 620e6,
+    "aes256-gcm@openssh.com": 560e6,
+    "aes128-ctr": 430e6,
+    "aes256-ctr": 390e6,
+    "chacha20-poly1305@openssh.com": 300e6,
+    "3des-cbc": 22e6,
+}
+_BLOCK_SIZES = {1024: 0.6, 16384: 1.0}
+"""Bytes, and the share of the full rate that is reached with them."""
+
+_OWN_CODE = frozenset({"chacha20-poly1305@openssh.com"})
+"""What OpenSSH brings itself: no release of OpenSSL changes it."""
+
+SERIES = len(_OPENSSL) * len(_BLOCK_SIZES) + 1 + len(_SSH)
+"""Of a run: with one of AES without its instructions."""
+
+
+@dataclass(frozen=True)
+class KnownHost:
+    """A host and its truth; `every` so many days a run, `noise` a fraction."""
+
+    number: int
+    cpu: KnownCpu
+    every: int
+    noise: float
+    upgraded_at: datetime
+    aes_lost_at: datetime | None
+    renamed_at: datetime | None
+
+    @property
+    def first_name(self) -> str:
+        """Its name until it is renamed."""
+        return f"known-{self.number:02}"
+
+    def name(self, at: datetime) -> str:
+        """Its name at a time."""
+        renamed = self.renamed_at is not None and at >= self.renamed_at
+        return f"renamed-{self.number:02}" if renamed else self.first_name
+
+    @property
+    def machine_id(self) -> str:
+        """What it is recognised by, whatever its name."""
+        return f"{self.number:064x}"
+
+    @property
+    def costs(self) -> bool:
+        """Whether the upgrade costs it 7 %."""
+        return self.cpu.costs
+
+    def has_aes(self, at: datetime) -> bool:
+        """Whether it has AES instructions at a time."""
+        return self.aes_lost_at is None or at < self.aes_lost_at
+
+
+@dataclass(frozen=True)
+class KnownFleet:
+    """The hosts, and the documents of all their runs, the oldest first."""
+
+    seed: int
+    hosts: tuple[KnownHost, ...]
+
+    @property
+    def host_series(self) -> int:
+        """Histories in which nothing or something can be found."""
+        return len(self.hosts) * SERIES
+
+    def documents(self) -> Iterator[dict[str, Any]]:
+        """A document for each run."""
+        planned = sorted(
+            ((at, host) for host in self.hosts for at in _moments(host)),
+            key=lambda one: (one[0], one[1].number),
+        )
+        noise = {host.number: Random(f"{self.seed} {host.number}") for host in self.hosts}
+        for at, host in planned:
+            yield _document(host, at, noise[host.number])
+
+
+def known_fleet(hosts: int = 60, seed: int = 19) -> KnownFleet:
+    """The fleet: half of the hosts are measured every week, half every four weeks."""
+    random = Random(seed)
+    lost = {7: 100, 20: 230, 41: 300}
+    renamed = {11: 90, 30: 250}
+    return KnownFleet(seed, tuple(_host(random, number, lost, renamed) for number in range(hosts)))
+
+
+def _host(random: Random, number: int, lost: dict[int, int], renamed: dict[int, int]) -> KnownHost:
+    def day(of: dict[int, int]) -> datetime | None:
+        return YEAR_BEGINS + timedelta(days=of[number]) if number in of else None
+
+    return KnownHost(
+        number=number,
+        cpu=CPUS[number % len(CPUS)],
+        every=(WEEK, MONTH)[number // len(CPUS) % 2],
+        noise=random.uniform(0.01, 0.03),
+        upgraded_at=UPGRADE + timedelta(days=random.randrange(ROLL_OUT_DAYS)),
+        aes_lost_at=day(lost),
+        renamed_at=day(renamed),
+    )
+
+
+def _moments(host: KnownHost) -> Iterator[datetime]:
+    """When it is measured: at its own hour of its own day."""
+    for day in range(host.number % host.every, DAYS, host.every):
+        yield YEAR_BEGINS + timedelta(days=day, minutes=7 * host.number)
+
+
+def _document(host: KnownHost, at: datetime, random: Random) -> dict[str, Any]:
+    disturbed = random.random() < DISTURBED
+    slow = random.random() < SLOW_FOR_ONCE
+    common = random.gauss(1, host.noise / 3**0.5) * (0.8 if disturbed or slow else 1)
+    busy = {"code": "busy", "detail": "other processes used 31 % of the CPU before the start"}
+    return run_document(
+        *_measurements(host, at, common, random),
+        run_id=str(UUID(int=random.getrandbits(128), version=4)),
+        host={"name": host.name(at), "machine_id": host.machine_id},
+        tags={"rack": f"r{host.number % 4}"},
+        environment=_environment(host, at),
+        conditions=[busy] if disturbed else [],
+        started_at=at.isoformat(),
+        finished_at=(at + timedelta(minutes=4)).isoformat(),
+    )
+
+
+def _environment(host: KnownHost, at: datetime) -> dict[str, Any]:
+    new = at >= host.upgraded_at
+    flags = ["aes", "avx", "pclmulqdq"] if host.has_aes(at) else ["avx", "pclmulqdq"]
+    made = environment(**host.cpu.facts, flags=flags)
+    made["os"] = {
+        "id": "debian",
+        "name": "Debian GNU/Linux",
+        "version": "12" if new else "11",
+        "kernel": f"Linux {'6.1' if new else '5.10'}.{at.month}-amd64",
+    }
+    made["openssl"] = {"version_text": NEW if new else OLD, "platform": "debian-amd64"}
+    made["openssh"]["library"] = NEW if new else OLD
+    return made
+
+
+def _measurements(
+    host: KnownHost, at: datetime, common: float, random: Random
+) -> Iterator[dict[str, Any]]:
+    factor = host.cpu.speed * common
+    cost = COST if host.costs and at >= host.upgraded_at else 1.0
+
+    def tries(rate: float, aes: bool, through_library: bool = True) -> list[float]:
+        if aes and not host.has_aes(at):
+            rate /= AES_LOST
+        middle = rate * factor * (cost if through_library else 1.0)
+        middle *= random.gauss(1, host.noise * (2 / 3) ** 0.5)
+        return [middle * random.gauss(1, 0.005) for _ in range(3)]
+
+    for cipher, rate in _OPENSSL.items():
+        for block_size, share in _BLOCK_SIZES.items():
+            rates = tries(rate * share, aes=cipher.startswith("aes"))
+            yield openssl_measurement(cipher, *rates, block_size=block_size)
+    masked = tries(_OPENSSL["aes-128-cbc"] / AES_LOST, aes=False)
+    yield openssl_measurement("aes-128-cbc", *masked, acceleration="masked")
+    for cipher, rate in _SSH.items():
+        own = cipher not in _OWN_CODE
+        yield ssh_measurement(
+            cipher, *tries(rate, aes=cipher.startswith("aes"), through_library=own)
+        )
