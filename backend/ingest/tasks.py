@@ -12,11 +12,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from ingest.changes.pruning import Old, prune
+from ingest.fleet_changes.watching import find_due, find_silent
 from ingest.processing import run_processing as processing
 from ingest.processing import speed_indices
 from ingest.processing.processing_locks import claimed, next_accepted
 from store.broker import clear_pending, enqueue_once, send, waiting_tasks
-from store.models import ReferenceProfile, Run
+from store.models import HostWatch, ReferenceProfile, Run
 from store.outage import UNREACHABLE
 
 logger = logging.getLogger(__name__)
@@ -124,6 +125,7 @@ def sweep() -> None:
     if waiting_tasks() <= SWEEP_AT_MOST:
         sweep_accepted_runs()
         sweep_profiles()
+        sweep_fleet_changes()
 
 
 def sweep_accepted_runs() -> None:
@@ -159,6 +161,22 @@ def sweep_profiles() -> None:
     )
     for profile in waiting:
         enqueue_profile(profile.pk, profile.indexed_to)
+
+
+def sweep_fleet_changes() -> None:
+    """Find changes where hosts are due: after an update, an edit, a run that came late."""
+    if HostWatch.objects.filter(due__gt=0).exists():
+        enqueue_once(find_fleet_changes)
+    find_silent()
+
+
+@shared_task(autoretry_for=BROKEN_OFF, retry_backoff=True, max_retries=5)
+def find_fleet_changes() -> None:
+    """Find the changes of hosts that are due, host after host; after `TURN` in another task."""
+    clear_pending(find_fleet_changes)
+    end = time.monotonic() + TURN
+    if not find_due(until=lambda: time.monotonic() > end):
+        enqueue_once(find_fleet_changes)
 
 
 @shared_task

@@ -11,7 +11,7 @@ from ingest.changes.editing import (
 )
 from ingest.changes.recompute import recompute_for, refresh_hosts
 from ingest.processing.hosts import add_names
-from store.models import Host, HostAlias, HostName, Run
+from store.models import FleetChangeMember, Host, HostAlias, HostName, Note, Run
 
 
 @edit
@@ -40,6 +40,8 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     changed = [(kept.pk, environment) for _, environment in pairs_of_host(other)]
     _record_merge(kept, other, by)
     Run.objects.filter(host=other).update(host=kept)
+    FleetChangeMember.objects.filter(host=other).update(host=kept)
+    Note.objects.filter(host=other).update(host=kept)
     other.aliases.update(host=kept)
     _alias_of(other, kept)
     known = HostName.objects.filter(host__in=(kept, other)).values_list("name", flat=True)

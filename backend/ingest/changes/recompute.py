@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable
 
 from django.db import connection, transaction
 
+from ingest.fleet_changes.watching import mark_due
 from ingest.processing.aes_verdict import judge_again
 from ingest.processing.shown_names import NAME_HOSTS
 from store.data_version import data_changed
-from store.models import Host, Run
+from store.models import FleetChangeMember, Host, Run
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""
@@ -18,12 +19,16 @@ Pair = tuple[int, int]
 
 @transaction.atomic
 def refresh_hosts(host_pks: Collection[int]) -> None:
-    """Name these hosts by their runs that count, and note that answers may differ."""
+    """Name these hosts by their runs that count, and note that answers may differ.
+
+    Changes in them are found again in the background.
+    """
     hosts = sorted(set(host_pks))
     # Two refreshes of one host must not interleave.
     list(Host.objects.select_for_update().filter(pk__in=hosts).order_by("pk").values_list("pk"))
     with connection.cursor() as cursor:
         cursor.execute(NAME_HOSTS, [hosts])
+    mark_due(hosts)
     data_changed()
 
 
@@ -55,6 +60,8 @@ def delete_runs(runs: Iterable[Run]) -> None:
     """Remove runs with everything that was derived from them, and their documents."""
     gone = list(runs)
     changed = pairs_of(gone)
+    # Of what is deleted because it is old the entries stay: those are not deleted here.
+    FleetChangeMember.objects.filter(first_run__in=[run.pk for run in gone]).delete()
     for run in gone:
         run.delete()
     recompute_for(changed)

@@ -1,7 +1,8 @@
 """Turning an accepted document into rows: host, environment, measurements, levels, indices.
 
-Five round trips to the database a run: begun, transaction, locked, stored, committed. What the
-document says is worked out in between, while nothing is locked.
+Then changes are looked for in it. Seven round trips to the database a run: begun, transaction,
+locked, stored, what is known of the host read and written, committed. What the document says is
+worked out before, while nothing is locked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from ingest.processing.id_cache import forget_everything
 from ingest.processing.persist_results import DerivedRun, derive_rows, reject, store_rows
 from ingest.processing.processing_locks import Begun, begin, lock_and_look_up
 from ingest.processing.speed_indices import speed_indices
+from ingest.processing.watched_runs import look_for_changes
 from store.models import Run
 
 DERIVED_VERSION = 5
@@ -71,6 +73,7 @@ def store(made: Sequence[DerivedRun]) -> bool:
     for one in made:
         if not is_complete(one.measured):
             judge_together(one.run, one.measured, one.facts)
+    look_for_changes(made)
     return True
 
 

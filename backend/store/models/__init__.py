@@ -5,10 +5,12 @@ from store.models.data_version import DataVersion
 from store.models.dimension import DimensionValue
 from store.models.environment import Environment
 from store.models.export_job import ExportJob
+from store.models.fleet_change import FleetChange, FleetChangeMember, HostWatch
 from store.models.host import Host, HostAlias, HostName
 from store.models.imported_text import ImportedText
 from store.models.measurement import Measurement
 from store.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
+from store.models.note import Note
 from store.models.run import Run, RunDocument
 from store.models.saved_view import SavedView
 from store.models.series import Negotiated, Series
@@ -23,12 +25,16 @@ __all__ = [
     "DimensionValue",
     "Environment",
     "ExportJob",
+    "FleetChange",
+    "FleetChangeMember",
     "Host",
     "HostAlias",
     "HostName",
+    "HostWatch",
     "ImportedText",
     "Measurement",
     "Negotiated",
+    "Note",
     "ReferenceProfile",
     "Run",
     "RunDocument",

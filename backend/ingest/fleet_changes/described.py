@@ -1,0 +1,139 @@
+"""Findings with all that an entry says of them: sizes, times, what differs in the environment."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from analysis.over_time.family_changes import Family, Figures, Size, size_of
+from documents.environment_difference import Difference, environment_difference
+from ingest.fleet_changes.host_state import Finding
+from store.models import FleetChange, RunDocument
+from store.statements import fetch_rows
+
+MOST_DIFFERENCES = 12
+LONGEST_WORDS = 300
+
+Direction = FleetChange.Direction
+
+
+@dataclass(frozen=True)
+class Described:
+    """What one host contributes to an entry, and what makes it join others."""
+
+    kind: FleetChange.Kind
+    direction: FleetChange.Direction
+    cause: str
+    first_run: int
+    good_run: int
+    at: datetime
+    good_at: datetime
+    confirmed: bool
+    differences: tuple[str, ...]
+    family: Family = ""
+    verdicts: tuple[str, str] = ("", "")
+    size: Size | None = None
+
+    @property
+    def what(self) -> tuple[str, ...]:
+        """Equal for one change of one host, seen again."""
+        return (self.kind, self.direction, self.family, *self.verdicts)
+
+
+def describe(findings: Sequence[Finding], families: Mapping[int, Family]) -> list[Described]:
+    """The findings of one host; without those that the figures themselves do not bear out."""
+    if not findings:
+        return []
+    times = _times({key for one in findings for key in (one.shown[0], one.before[-1])})
+    figures = _figures(findings)
+    stated = _stated(times)
+    found = []
+    for one in findings:
+        size = None
+        if one.kind == FleetChange.Kind.SPEED:
+            size = _size(one, figures, families)
+            if size is None:
+                continue
+        found.append(_described(one, size, times, stated))
+    return found
+
+
+def _described(
+    one: Finding,
+    size: Size | None,
+    times: Mapping[int, datetime],
+    stated: Mapping[int, Mapping[str, Any]],
+) -> Described:
+    first, good = one.shown[0], one.before[-1]
+    tool = one.family.split(" ")[0] or None
+    differences = environment_difference(stated[good], stated[first], tool=tool)
+    return Described(
+        kind=one.kind,
+        direction=_direction(one, size),
+        cause=_cause(differences),
+        first_run=first,
+        good_run=good,
+        at=times[first],
+        good_at=times[good],
+        confirmed=one.confirmed,
+        differences=tuple(one.words[:LONGEST_WORDS] for one in differences[:MOST_DIFFERENCES]),
+        family=one.family,
+        verdicts=one.verdicts,
+        size=size,
+    )
+
+
+def _cause(differences: Sequence[Difference]) -> str:
+    """The likeliest one in words. A kernel is seldom one: it is new every few weeks."""
+    likely = [one for one in differences if one.what != "kernel"] or differences
+    return likely[0].words[:LONGEST_WORDS] if likely else ""
+
+
+def _direction(one: Finding, size: Size | None) -> FleetChange.Direction:
+    if size is not None:
+        return Direction.FASTER if size.ratio > 1 else Direction.SLOWER
+    before, after = one.verdicts
+    if "hardware" not in (before, after):
+        return Direction.CHANGED
+    return Direction.LOST if before == "hardware" else Direction.REGAINED
+
+
+def _times(keys: Iterable[int]) -> dict[int, datetime]:
+    statement = "SELECT id, started_at FROM runs_run WHERE id = ANY(%s)"
+    return dict(fetch_rows(statement, [list(keys)]))
+
+
+def _stated(keys: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+    rows = RunDocument.objects.filter(run_id__in=list(keys)).values_list("run_id", "body")
+    return {run_pk: json.loads(bytes(body))["environment"] for run_pk, body in rows}
+
+
+def _figures(findings: Sequence[Finding]) -> dict[int, dict[int, tuple[float, float | None]]]:
+    """Run -> series -> median and seconds of a try, of the runs on either side of the speeds."""
+    speeds = [one for one in findings if one.kind == FleetChange.Kind.SPEED]
+    keys = {key for one in speeds for key in (*one.before, *one.shown)}
+    found: defaultdict[int, dict[int, tuple[float, float | None]]] = defaultdict(dict)
+    statement = """
+        SELECT run_id, series_id, median, try_seconds FROM runs_measurement
+        WHERE run_id = ANY(%s) AND median IS NOT NULL
+    """
+    for run, series, median, seconds in fetch_rows(statement, [list(keys)]) if keys else ():
+        found[run][series] = (median, seconds)
+    return found
+
+
+def _size(
+    one: Finding,
+    figures: Mapping[int, Mapping[int, tuple[float, float | None]]],
+    families: Mapping[int, Family],
+) -> Size | None:
+    def side(series: int, keys: Iterable[int]) -> Figures:
+        return [figures[key][series] for key in keys if series in figures.get(key, ())]
+
+    return size_of(
+        (side(series, one.before), side(series, one.shown))
+        for series, family in families.items()
+        if family == one.family
+    )

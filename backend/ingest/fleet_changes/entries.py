@@ -1,0 +1,200 @@
+"""What was found of a host becomes part of an entry: of an open one that changed alike, or a new.
+
+Entries are joined and made by one transaction at a time, so that a change of the whole fleet is
+one of them.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+
+from django.db import connection
+
+from analysis.over_time.family_changes import Family, fixed_by
+from ingest.fleet_changes.described import Described
+from store.models import FleetChange, FleetChangeMember
+
+TOGETHER = timedelta(days=14)
+"""Between a change and another host's change of the same cause, at most."""
+
+SILENT_TOGETHER = timedelta(days=1)
+
+LOCK = 5_901_219
+"""Of the database's advisory locks, the one of who joins or makes entries."""
+
+Member = FleetChangeMember
+Kind = FleetChange.Kind
+
+_SETTLE = """
+DELETE FROM runs_fleetchange c WHERE id = ANY(%(changes)s)
+    AND NOT EXISTS (SELECT FROM runs_fleetchangemember m WHERE m.change_id = c.id);
+UPDATE runs_fleetchange c SET
+    first_at = (SELECT min(at) FROM runs_fleetchangemember m WHERE m.change_id = c.id),
+    last_at = (SELECT max(at) FROM runs_fleetchangemember m WHERE m.change_id = c.id),
+    fixed_at = CASE WHEN NOT EXISTS (
+        SELECT FROM runs_fleetchangemember m WHERE m.change_id = c.id AND m.ended_at IS NULL
+    ) THEN (SELECT max(ended_at) FROM runs_fleetchangemember m WHERE m.change_id = c.id) END
+WHERE id = ANY(%(changes)s)
+"""
+
+
+def lock_entries() -> None:
+    """From here to the end of the transaction nobody else joins or makes entries."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+
+
+def settle(changes: Collection[int]) -> None:
+    """Bring times and ends of these entries in line with their members; delete empty ones."""
+    if changes:
+        with connection.cursor() as cursor:
+            cursor.execute(_SETTLE, {"changes": sorted(changes)})
+
+
+def record(
+    host_pk: int,
+    found: Sequence[Described],
+    *,
+    heard: Collection[Family] | None,
+    ended: tuple[int, datetime] | None,
+) -> None:
+    """Store what was found of a host, in the caller's transaction.
+
+    `heard` None: it is all there is to find in its history, so that what is stored beside it goes.
+    Else the run that shows it says something of these families (`host_state.heard_of`), and what
+    one run before had suggested of them goes unless this one confirms it. What rests on a run that
+    was deleted because it was old stays. `ended`: key and start of the run that ended its silence.
+    """
+    lock_entries()
+    touched: set[int] = set()
+    stored = list(Member.objects.filter(host=host_pk).select_related("change").order_by("at", "id"))
+    if ended is not None:
+        for one in stored:
+            if one.change.kind == Kind.SILENT and one.ended_at is None:
+                one.ended_run_id, one.ended_at = ended
+                one.save(update_fields=["ended_run", "ended_at"])
+                touched.add(one.change_id)
+    candidates = [one for one in stored if one.change.kind != Kind.SILENT and one.first_run_id]
+    kept = set()
+    for described in found:
+        same = _same(described, candidates)
+        member = _update(same, described) if same else _join(host_pk, described)
+        kept.add(member.pk)
+        touched.add(member.change_id)
+    gone = [one for one in candidates if one.pk not in kept and _is_over(one, heard)]
+    touched |= {one.change_id for one in gone}
+    Member.objects.filter(pk__in=[one.pk for one in gone]).delete()
+    settle(touched | _end_those_taken_back(host_pk))
+
+
+def _is_over(member: Member, heard: Collection[Family] | None) -> bool:
+    return heard is None or (not member.confirmed and _family(member) in heard)
+
+
+def _family(member: Member) -> Family:
+    return f"{member.tool} {member.family}".strip()
+
+
+def _same(described: Described, stored: Iterable[Member]) -> Member | None:
+    """The same change as it was found before: at the same run, or as one run suggested it."""
+    alike = [one for one in stored if _what(one) == described.what]
+    return next(
+        (one for one in alike if one.first_run_id == described.first_run),
+        next((one for one in alike if not one.confirmed), None),
+    )
+
+
+def _what(member: Member) -> tuple[str, ...]:
+    change = member.change
+    return (change.kind, change.direction, _family(member), member.before, member.after)
+
+
+def _update(member: Member, described: Described) -> Member:
+    _fill(member, described)
+    member.save()
+    return member
+
+
+def _join(host_pk: int, described: Described) -> Member:
+    change = _open_entry(host_pk, described) or FleetChange.objects.create(
+        kind=described.kind,
+        direction=described.direction,
+        cause=described.cause,
+        first_at=described.at,
+        last_at=described.at,
+    )
+    member = Member(change=change, host_id=host_pk)
+    _fill(member, described)
+    member.save()
+    return member
+
+
+def _open_entry(host_pk: int, described: Described) -> FleetChange | None:
+    """One of the same cause within days. Of an unknown cause: of this host alone."""
+    entries = FleetChange.objects.filter(
+        kind=described.kind,
+        direction=described.direction,
+        cause=described.cause,
+        fixed_at=None,
+        first_at__lte=described.at + TOGETHER,
+        last_at__gte=described.at - TOGETHER,
+    )
+    if not described.cause:
+        entries = entries.filter(members__host=host_pk)
+    return entries.order_by("-last_at", "-id").first()
+
+
+def _fill(member: Member, described: Described) -> None:
+    member.tool, _, member.family = described.family.partition(" ")
+    member.before, member.after = described.verdicts
+    member.confirmed = described.confirmed
+    member.at, member.good_at = described.at, described.good_at
+    member.first_run_id, member.good_run_id = described.first_run, described.good_run
+    member.differences = list(described.differences)
+    if described.size is not None:
+        member.ratio = described.size.ratio
+        member.series, member.agreeing = described.size.series, described.size.agreeing
+
+
+def _end_those_taken_back(host_pk: int) -> set[int]:
+    """Note which changes of a host later ones took back; the entries concerned."""
+    members = Member.objects.filter(host=host_pk).exclude(change__kind=Kind.SILENT)
+    histories: defaultdict[tuple[str, str], list[Member]] = defaultdict(list)
+    for one in members.order_by("at", "id"):
+        histories[one.tool, one.family].append(one)
+    touched = set()
+    for history in histories.values():
+        for one, by in zip(history, _taken_back(history), strict=True):
+            ended = (by.first_run_id, by.at) if by else (None, None)
+            if ended != (one.ended_run_id, one.ended_at):
+                one.ended_run_id, one.ended_at = ended
+                one.save(update_fields=["ended_run", "ended_at"])
+                touched.add(one.change_id)
+    return touched
+
+
+def _taken_back(history: Sequence[Member]) -> list[Member | None]:
+    if history[0].ratio is not None:
+        found = fixed_by([one.ratio or 1.0 for one in history])
+        return [None if by is None else history[by] for by in found]
+    return [
+        next((later for later in history[at + 1 :] if later.after == one.before), None)
+        for at, one in enumerate(history)
+    ]
+
+
+def add_silent(host_pk: int, good_run: int | None, good_at: datetime, at: datetime) -> None:
+    """A host that sent no run for too long, since `at`."""
+    entries = FleetChange.objects.filter(
+        kind=Kind.SILENT,
+        fixed_at=None,
+        first_at__lte=at + SILENT_TOGETHER,
+        last_at__gte=at - SILENT_TOGETHER,
+    )
+    change = entries.order_by("-last_at", "-id").first() or FleetChange.objects.create(
+        kind=Kind.SILENT, direction=FleetChange.Direction.SILENT, first_at=at, last_at=at
+    )
+    Member.objects.create(
+        change=change, host_id=host_pk, confirmed=True, at=at, good_at=good_at, good_run_id=good_run
+    )
+    settle([change.pk])
