@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from parsers.ssh.commands.command import Command
 from parsers.ssh.environment import Place
-from parsers.ssh.listed import ListedRate
+from parsers.ssh.lists.listed import ListedRate
+from parsers.ssh.lists.row_remarks import tells_configuration
 from parsers.ssh.names import CipherName
-from parsers.ssh.row_remarks import tells_configuration
-from parsers.ssh.sequence import Found, SshSequence
+from parsers.ssh.reading_state import Found
+from parsers.ssh.sequence import SshSequence
 from parsers.ssh.transfer_reports import Report
 from parsers.ssh.try_blocks import Block, Summary, are_ends, transfers
 from parsers.ssh.units import Megabyte, Unit, number_of, number_style
@@ -107,12 +108,12 @@ class Figures:
 
     def part(self) -> Part:
         """All of it, in the shape that the dispatcher takes."""
-        found = self.sequence.found
+        found = self.sequence.state.found
         self.style = number_style(_numbers(found))
-        commands = self.sequence.commands
+        commands = self.sequence.shell.commands
         self.says_mb = [(line, one.says_mb) for line, one in commands if one.says_mb]
         blocks = [one.what for one in found if isinstance(one.what, Block)]
-        self.ends = not self.sequence.commands and are_ends(
+        self.ends = not self.sequence.shell.commands and are_ends(
             [block.summaries for block in blocks if block.cipher and not block.attempt]
         )
         self.target = self._only_target()
@@ -124,7 +125,7 @@ class Figures:
         sections = tuple(self._sections())
         return Part(
             sections=sections,
-            understood=frozenset(self.sequence.understood),
+            understood=frozenset(self.sequence.state.understood),
             remarks=tuple(self._remarks()),
             format=self.formats.most_common(1)[0][0] if self.formats else None,
         )
@@ -138,7 +139,7 @@ class Figures:
             elsewhere = "not_ssh" if one.command.apart else "no_cipher"
             self.notes[one.command.problem or elsewhere] += block.result_lines
             if one.command.problem:
-                self.sequence.understood.difference_update(block.result_lines)
+                self.sequence.state.understood.difference_update(block.result_lines)
             return
         if block.summaries and not one.command.dd_apart:
             self._summaries(one, block)
@@ -304,13 +305,13 @@ class Figures:
             earlier = first.setdefault(key, one)
             is_elsewhere = one.circumstances != earlier.circumstances
             if said(earlier.what) != said(one.what) or (
-                is_elsewhere and self.sequence.is_doubted(earlier)
+                is_elsewhere and self.sequence.state.is_doubted(earlier)
             ):
                 told_apart.add(key)
         for key, one, column, figure, source in self.figures:
-            if figure.line >= self.sequence.mixed_from:
+            if figure.line >= self.sequence.shell.mixed_from:
                 self.notes["command_unclear"].append(figure.line)
-                self.sequence.understood.discard(figure.line)
+                self.sequence.state.understood.discard(figure.line)
             elif one.place.doubt:
                 self.notes[one.place.doubt].append(figure.line)
             elif (
@@ -339,13 +340,13 @@ class Figures:
 
     def _only_target(self) -> Target:
         """Where all ssh commands of a text about one machine send to: so did its results above."""
-        targets = {_target(command) for _, command in self.sequence.commands if command.ssh}
-        places = {id(one.place.first) for one in self.sequence.found}
+        targets = {_target(command) for _, command in self.sequence.shell.commands if command.ssh}
+        places = {id(one.place.first) for one in self.sequence.state.found}
         return targets.pop() if len(targets) == len(places) == 1 else (None, None)
 
     def _counts_rows(self) -> bool:
         """Whether numbers that stand untitled before names count 1, 2, 3: others are of streams."""
-        rates = [one.what for one in self.sequence.found if isinstance(one.what, ListedRate)]
+        rates = [one.what for one in self.sequence.state.found if isinstance(one.what, ListedRate)]
         numbers = [one.row_number for one in rates if one.row_number is not None]
         return all(one == last + 1 or (one == 1 != last) for last, one in pairwise(numbers))
 

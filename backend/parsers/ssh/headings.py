@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from documents.types import Acceleration
 from parsers.ssh.commands.masks import acceleration_said
-from parsers.ssh.list_tokens import tokens_of
+from parsers.ssh.lists.list_tokens import tokens_of
 
 _COMPRESSED = re.compile(
     r"(?<!no )(?<!without )(?<!un)\bcompress(?:ion|ed)\b"

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from parsers.ssh import dd_lines, time_blocks
-from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.commands.command import Command
 from parsers.ssh.commands.command_lines import command_of
 from parsers.ssh.dd_lines import DdSummary
 from parsers.ssh.environment import Facts, answering_host, facts_of, node_of
 from parsers.ssh.headings import counts_tries
 from parsers.ssh.hints import COMMAND, FACT, FAILURE, LOG, NAME, RATE, RESULT
-from parsers.ssh.listed import Listed, ListedName, ListedRate
+from parsers.ssh.lists.cipher_loops import ListReader
+from parsers.ssh.lists.listed import Listed, ListedName, ListedRate
+from parsers.ssh.lists.row_remarks import has_footnote
 from parsers.ssh.names import CipherName, cipher_name, mac_name
-from parsers.ssh.row_remarks import has_footnote
 from parsers.ssh.time_blocks import TimeSpan
 from parsers.ssh.transfer_reports import (
     Copying,

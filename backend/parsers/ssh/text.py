@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parsers.lines import QUOTE, Line
-from parsers.ssh.cipher_loops import ListReader
 from parsers.ssh.figures import Figures
 from parsers.ssh.hints import COMMAND, FAILURE, NAME, Hinted
 from parsers.ssh.lines import joined
+from parsers.ssh.lists.cipher_loops import ListReader
 from parsers.ssh.names import cipher_name, is_about_ssh
+from parsers.ssh.reading_state import ReadingState
 from parsers.ssh.sequence import SshSequence
 from parsers.ssh.units import Megabyte
 from parsers.types import Part, Remark
@@ -43,15 +44,15 @@ def read_ssh_text(
     about_ssh = cipher is not None or any(is_about_ssh(line.text) for line in candidates)
     quoted = ((line.number, QUOTE.match(line.given)) for line in lines if ">" in line.given[:40])
     depths = {number: found[0].count(">") for number, found in quoted if found}
-    sequence = SshSequence(ListReader(about_ssh), depths, _gaps(lines))
+    sequence = SshSequence(ListReader(about_ssh), ReadingState(depths), _gaps(lines))
     left, cut = MOST_READ, []
     for numbers, text, hint in joined((line.number, line.text, hint) for line, hint in hinted):
         left -= len(text) if hint & ~FAILURE else 0
-        if left < 0 or sequence.is_full:
+        if left < 0 or sequence.state.is_full:
             cut = [Remark(numbers[0], "too_many", _TOO_MANY)]
             break
         sequence.read(numbers, text, hint)
-    sequence.end()
+    sequence.state.end()
     given = cipher_name(cipher) if cipher else None
     part = Figures(sequence, unit, transferred, given).part()
     in_part = {line.number for line in lines if line.pieces} & sequence.missed

@@ -22,8 +22,8 @@ from parsers.ssh.headings import (
     said_in,
     settings_named,
 )
-from parsers.ssh.list_tables import is_machine_name
-from parsers.ssh.row_remarks import tells_configuration
+from parsers.ssh.lists.list_tables import is_machine_name
+from parsers.ssh.lists.row_remarks import tells_configuration
 
 TITLE_LIMIT = 120
 _NAME = r"(?:(?:my|our|the|an?)\s+)?([^\W\d_][\w.-]{0,60})"

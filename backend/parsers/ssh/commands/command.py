@@ -89,3 +89,8 @@ class Command:
     """Variables of loops that begin in it."""
     varies: frozenset[str] = frozenset()
     """Variables that may change more than the cipher."""
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether somebody typed it just so: a traced one is what a shell made of that."""
+        return self.typed and not self.traced

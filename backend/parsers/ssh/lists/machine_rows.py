@@ -4,16 +4,16 @@ import re
 from collections.abc import Sequence
 
 from parsers.ssh.headings import counts_tries
-from parsers.ssh.list_tables import (
+from parsers.ssh.lists.list_tables import (
     Header,
     is_machine_name,
     is_rate_title,
     is_summary,
     split_cells,
 )
-from parsers.ssh.list_tokens import PLAIN_NUMBER, Value, tokens_of, values_of
-from parsers.ssh.list_values import has_number, is_number
-from parsers.ssh.listed import Listed, ListedRate
+from parsers.ssh.lists.list_tokens import PLAIN_NUMBER, Value, tokens_of, values_of
+from parsers.ssh.lists.list_values import has_number, is_number
+from parsers.ssh.lists.listed import Listed, ListedRate
 
 _NUMBER_OF_TRY = re.compile(r"#?\d{1,3}[.:)]?")
 

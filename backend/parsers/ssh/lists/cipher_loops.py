@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from parsers.ssh.dd_lines import amount_said
-from parsers.ssh.flat_lists import pairs
-from parsers.ssh.list_tables import RULER, Column, Header, header_of, is_no_measurement
-from parsers.ssh.list_tokens import (
+from parsers.ssh.lists.flat_lists import pairs
+from parsers.ssh.lists.list_tables import RULER, Column, Header, header_of, is_no_measurement
+from parsers.ssh.lists.list_tokens import (
     PLAIN_NUMBER,
     RATE_WORDS,
     UNIT_WORDS,
@@ -18,11 +18,11 @@ from parsers.ssh.list_tokens import (
     tokens_of,
     values_of,
 )
-from parsers.ssh.list_values import by_column, by_shape, has_number, is_number
-from parsers.ssh.listed import Listed, ListedName, ListedRate, TableTitles
-from parsers.ssh.machine_rows import by_machine, value_of_cell
+from parsers.ssh.lists.list_values import by_column, by_shape, has_number, is_number
+from parsers.ssh.lists.listed import Listed, ListedName, ListedRate, TableTitles
+from parsers.ssh.lists.machine_rows import by_machine, value_of_cell
+from parsers.ssh.lists.row_remarks import remark_of
 from parsers.ssh.names import CipherName
-from parsers.ssh.row_remarks import remark_of
 
 SHORT_LINE = 80
 FEW_DIGITS = 6

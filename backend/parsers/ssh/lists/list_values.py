@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from parsers.ssh.list_tables import Column, Header
-from parsers.ssh.list_tokens import RATE_WORDS, TRY_WORDS, UNIT_WORDS, Value
-from parsers.ssh.listed import ListedRate
+from parsers.ssh.lists.list_tables import Column, Header
+from parsers.ssh.lists.list_tokens import RATE_WORDS, TRY_WORDS, UNIT_WORDS, Value
+from parsers.ssh.lists.listed import ListedRate
 from parsers.ssh.units import number_of
 
 SPREAD_OF_TRIES = 2.0

@@ -5,8 +5,8 @@ from math import log2
 
 from parsers.ssh.dd_lines import AMOUNT
 from parsers.ssh.headings import CHANGES, CONDITIONS, counts_tries, names_other_tool
-from parsers.ssh.list_tables import is_no_measurement
-from parsers.ssh.list_tokens import RATE_WORDS, UNIT_WORDS
+from parsers.ssh.lists.list_tables import is_no_measurement
+from parsers.ssh.lists.list_tokens import RATE_WORDS, UNIT_WORDS
 from parsers.ssh.names import cipher_name, mac_name
 
 _SIGNS = ("(", "[", "#", "//", "~~", "?", "*")

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from parsers.ssh.list_tokens import Token, is_filler
-from parsers.ssh.listed import Listed, ListedRate, ListedTitle
+from parsers.ssh.lists.list_tokens import Token, is_filler
+from parsers.ssh.lists.listed import Listed, ListedRate, ListedTitle
 from parsers.ssh.names import CipherName
 
 PAIRS_AMONG_WORDS = 3

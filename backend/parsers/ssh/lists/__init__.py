@@ -1,0 +1,1 @@
+"""Lists and tables of ciphers with a rate each."""
