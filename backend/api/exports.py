@@ -15,6 +15,8 @@ from api.http.api_view import ApiView
 from api.http.conditional import of_present_data
 from api.http.negotiation import FileNegotiation
 from questions.comparison_parameters import COMPARISON_PARAMETERS
+from questions.host_parameters import HOST_LIST, host_query
+from questions.parameters import described
 from reports.export_parameters import (
     CSV_PARAMETERS,
     CSV_TYPE,
@@ -38,6 +40,8 @@ from reports.exporting import (
     made_at_once,
     write_xlsx,
 )
+from reports.host_csv import csv_dialect, host_lines
+from results.hosts.host_list import listed_hosts
 
 Get = TypeVar("Get", bound=Callable[..., Any])
 
@@ -160,3 +164,19 @@ class SamplesCsv(FileView):
     def get(self, request: Request) -> HttpResponseBase:
         """One row for each try of each measurement, streamed."""
         return self.answer(request, SAMPLES, "csv")
+
+
+class HostsCsv(FileView):
+    """The list of hosts as a file."""
+
+    @extend_schema(
+        operation_id="hosts_csv",
+        parameters=[*described(HOST_LIST), *CSV_PARAMETERS],
+        responses={(200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """One row for each host: AES verdict, its reason and advice, speed index, environment."""
+        params = request.query_params
+        lines = host_lines(listed_hosts(host_query(params)), csv_dialect(params))
+        headers = {"Content-Disposition": 'attachment; filename="ciphermark-hosts.csv"'}
+        return StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers)

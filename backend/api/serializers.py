@@ -150,11 +150,17 @@ class HostSummarySerializer(serializers.Serializer[Any]):
     ssh_library = serializers.CharField(help_text=SSH_LIBRARY, **NULLABLE)
     openssh = serializers.CharField(**NULLABLE)
     virtualization = serializers.CharField(**NULLABLE)
-    acceleration = serializers.CharField()
-    acceleration_evidence = serializers.CharField()
+    acceleration = serializers.CharField(help_text="The AES verdict.")
+    acceleration_evidence = serializers.CharField(help_text="The reason of the verdict.")
     acceleration_advice = serializers.CharField(help_text="What to do about it, if anything.")
     acceleration_factor = serializers.FloatField(
         help_text="Times that AES is faster than without its instructions.", **NULLABLE
+    )
+    speed_index = serializers.FloatField(
+        help_text="Of the latest run, under the active profile.", **NULLABLE
+    )
+    speed_index_tool = serializers.ChoiceField(
+        ["openssl", "ssh"], help_text="Whose baselines it rests on: openssl's if any.", **NULLABLE
     )
     former_names = serializers.ListField(
         child=serializers.CharField(), help_text="Other names of it, which find it too."

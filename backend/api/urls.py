@@ -52,6 +52,7 @@ urlpatterns = [
         "v1/exports/measurements.xlsx", exports.MeasurementsXlsx.as_view(), name="measurements-xlsx"
     ),
     path("v1/exports/samples.csv", exports.SamplesCsv.as_view(), name="samples-csv"),
+    path("v1/exports/hosts.csv", exports.HostsCsv.as_view(), name="hosts-csv"),
     path("v1/exports/jobs/", export_jobs.ExportJobList.as_view(), name="export-jobs"),
     path("v1/exports/jobs/<uuid:job_id>/", export_jobs.ExportJobView.as_view(), name="export-job"),
     path(

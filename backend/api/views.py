@@ -17,6 +17,7 @@ from api.editing import HostEditing, RunEditing, no_host
 from api.exports import csv_response
 from api.http.api_view import ApiView, ListView
 from api.http.conditional import of_present_data
+from api.http.pagination import ByCursorOfIds
 from api.http.permissions import MayRead, MayUpload
 from api.serializers import (
     AcceptedSerializer,
@@ -34,12 +35,14 @@ from questions.comparison_parameters import (
     asked_comparison,
     comparison_query,
 )
+from questions.host_parameters import HOST_LIST, host_query
 from questions.parameters import Parameter, checked, described, names_of, run_id
 from reports.export_parameters import CSV_PARAMETERS, VIEW_PARAMETERS
 from reports.exporting import COMPARISON
 from results.answer_cache import cached_answer
 from results.comparison.comparison import compare
-from results.hosts.hosts import host_detail, host_summaries, select_hosts
+from results.hosts.host_list import listed_hosts
+from results.hosts.hosts import host_detail, summaries_of
 from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
 from results.selection import ComparisonQuery
 from store.data_version import DataState
@@ -140,10 +143,19 @@ class RunTextView(ApiView):
 class HostList(ListView):
     """Hosts."""
 
-    @extend_schema(operation_id="hosts_list", responses=HostSummarySerializer(many=True))
+    pagination_class = ByCursorOfIds
+
+    @extend_schema(
+        operation_id="hosts_list",
+        parameters=described(HOST_LIST),
+        responses=HostSummarySerializer(many=True),
+    )
     def get(self, request: Request) -> Response:
-        """Hosts with their latest environment and acceleration verdict."""
-        return self.page(request, select_hosts(), HostSummarySerializer, host_summaries)
+        """Hosts with their latest environment, AES verdict, its reason and what to do about it."""
+        paginator = self.pagination_class()
+        hosts = listed_hosts(host_query(request.query_params))
+        rows = summaries_of(paginator.paginate_ids(hosts, request))
+        return paginator.get_paginated_response(HostSummarySerializer(rows, many=True).data)
 
 
 class HostView(HostEditing):

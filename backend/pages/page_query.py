@@ -10,6 +10,7 @@ from rest_framework.exceptions import ValidationError
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
 from questions.comparison_parameters import COMPARISON
+from questions.host_parameters import HOST_LIST
 from questions.parameters import MAX_LENGTH, names_of
 from questions.recommendation_parameters import RECOMMENDATION
 from questions.unknown_parameters import misspelt
@@ -20,7 +21,7 @@ TOPS = ("20", "50", "100", "all")
 PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links")
 COMPARISON_NAMES = names_of(COMPARISON)
 RECOMMENDATION_NAMES = names_of(RECOMMENDATION)
-KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | {*PAGE_ONLY, "status"}
+KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | names_of(HOST_LIST) | {*PAGE_ONLY, "status"}
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 """Lists page by page: by the id of the last row seen, so that rows that arrive shift nothing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from django.db.models import F, Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 from django.http import QueryDict
 
 from pages.page_query import PageAddress
+from results.hosts.host_list import part_of
 
+R = TypeVar("R")
 M = TypeVar("M", bound=Model)
 
 PAGE_SIZE = 50
@@ -15,34 +18,10 @@ BEFORE, AFTER = "before", "after"
 
 
 @dataclass(frozen=True)
-class Order:
-    """What rows are sorted by, and those of one value by their id; the value is never NULL."""
-
-    field: str
-    descending: bool
-
-    def sorted(self, rows: QuerySet[M], *, backwards: bool) -> QuerySet[M]:
-        """The rows in this order or in the opposite one."""
-        names = (self.field,) if self.field == "pk" else (self.field, "pk")
-        falling = self.descending != backwards
-        return rows.order_by(*(F(name).desc() if falling else F(name).asc() for name in names))
-
-    def beyond(self, value: Any, pk: int, *, backwards: bool) -> Q:
-        """The condition on rows that come after the row of this value and id."""
-        side = "lt" if self.descending != backwards else "gt"
-        if self.field == "pk":
-            return Q(**{f"pk__{side}": pk})
-        return Q(**{f"{self.field}__{side}": value}) | Q(**{self.field: value, f"pk__{side}": pk})
-
-
-LATEST_ADDED = Order("pk", descending=True)
-
-
-@dataclass(frozen=True)
-class Page(Generic[M]):
+class Page(Generic[R]):
     """Rows of one page, and the addresses of its neighbours in the order of the list."""
 
-    rows: list[M]
+    rows: list[R]
     newer: str | None
     older: str | None
     by_age: bool
@@ -54,36 +33,38 @@ def _id(params: QueryDict, name: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def page_of(rows: QuerySet[M], params: QueryDict, order: Order = LATEST_ADDED) -> Page[M]:
-    """The page that `before=ID` or `after=ID` asks for; an id that is not there means the first."""
-    backwards = _id(params, AFTER) is not None
-    seen = _id(params, AFTER) if backwards else _id(params, BEFORE)
-    part = None if seen is None else _beyond(rows, order, seen, backwards)
-    if part is None:
-        backwards = False
-    found = list(order.sorted(rows if part is None else part, backwards=backwards)[: PAGE_SIZE + 1])
+def page_of(rows: QuerySet[M], params: QueryDict) -> Page[M]:
+    """The page that `before=ID` or `after=ID` asks for, the latest row first."""
+    before, after = _id(params, BEFORE), _id(params, AFTER)
+    if after is not None:
+        part = rows.filter(pk__gt=after).order_by("pk")
+    else:
+        part = (rows if before is None else rows.filter(pk__lt=before)).order_by("-pk")
+    found = list(part[: PAGE_SIZE + 1])
     further, found = len(found) > PAGE_SIZE, found[:PAGE_SIZE]
-    if backwards:
+    if after is not None:
         found.reverse()
-    before, after = (further, True) if backwards else (part is not None, further)
+    newer, older = (further, True) if after is not None else (before is not None, further)
+    ids = [row.pk for row in found]
+    return Page(found, *_neighbours(params, ids, newer, older), by_age=True)
+
+
+def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[int]:
+    """The same of a list of ids in any order; an id that is not there means the first page."""
+    before, after = _id(params, BEFORE), _id(params, AFTER)
+    seen = before if after is None else after
+    backwards = after is not None and after in ids
+    part = part_of(ids, PAGE_SIZE, seen, backwards=backwards)
+    links = _neighbours(params, part.ids, part.begin > 0, part.has_more)
+    return Page(part.ids, *links, by_age=by_age)
+
+
+def _neighbours(
+    params: QueryDict, ids: Sequence[int], newer: bool, older: bool
+) -> tuple[str | None, str | None]:
+    """The addresses of the pages before and after the one that has these rows."""
     address = PageAddress(params)
-    return Page(
-        rows=found,
-        newer=_address(address, AFTER, found[0]) if found and before else None,
-        older=_address(address, BEFORE, found[-1]) if found and after else None,
-        by_age=order == LATEST_ADDED,
+    return (
+        address.changed(**{AFTER: str(ids[0]), BEFORE: None}) if ids and newer else None,
+        address.changed(**{BEFORE: str(ids[-1]), AFTER: None}) if ids and older else None,
     )
-
-
-def _beyond(rows: QuerySet[M], order: Order, seen: int, backwards: bool) -> QuerySet[M] | None:
-    """The rows beyond the one of this id; None when the order needs its value and it is gone."""
-    if order.field == "pk":
-        return rows.filter(order.beyond(seen, seen, backwards=backwards))
-    row = rows.filter(pk=seen).annotate(sort_value=F(order.field))
-    value = row.values_list("sort_value", flat=True).first()
-    return None if value is None else rows.filter(order.beyond(value, seen, backwards=backwards))
-
-
-def _address(address: PageAddress, name: str, row: Model) -> str:
-    other = BEFORE if name == AFTER else AFTER
-    return address.changed(**{name: str(row.pk), other: None})

@@ -7,13 +7,13 @@ from pages import editing, exports, profiles, recommend, tokens
 from pages.access import SignInForm
 from pages.compare import page as compare
 from pages.compare import report, saved_views, share
-from pages.hosts import diff, runs
+from pages.hosts import diff, host_list, runs
 from pages.hosts import views as hosts
 from pages.upload import views as upload
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
-    path("hosts/", hosts.host_list, name="host-pages"),
+    path("hosts/", host_list.host_list, name="host-pages"),
     path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
     path("runs/", runs.run_list, name="run-pages"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),

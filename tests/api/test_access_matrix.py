@@ -135,6 +135,7 @@ DECISIONS: dict[str, Rights] = {
     "api:measurements-csv": READ,
     "api:measurements-xlsx": READ,
     "api:samples-csv": READ,
+    "api:hosts-csv": READ,
     "api:export-jobs": {"GET": API_READERS, "POST": API_READERS},
     # The export is somebody's, who deletes it; else administrators do.
     "api:export-job": {"GET": API_READERS, "DELETE": ADMINISTRATORS},

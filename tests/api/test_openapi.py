@@ -27,6 +27,7 @@ def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) 
         "/api/v1/exports/measurements.csv",
         "/api/v1/exports/measurements.xlsx",
         "/api/v1/exports/samples.csv",
+        "/api/v1/exports/hosts.csv",
         "/api/v1/hosts/",
         "/api/v1/hosts/{host_id}/",
         "/api/v1/hosts/{host_id}/merge/",

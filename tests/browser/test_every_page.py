@@ -38,7 +38,8 @@ STATES = {
     "misspelt filter": "/?source=published&hots=nas",
     "refused": "/?tool=gpg",
     "hosts": "/hosts/",
-    "hosts found": "/hosts/?q=fleet&sort=name&verdict=hardware",
+    "hosts found": "/hosts/?q=fleet&ordering=name&verdict=hardware&verdict=unknown",
+    "hosts refused": "/hosts/?verdict=none",
     "no hosts": "/hosts/?q=nothing+like+it",
     "runs": "/runs/",
     "runs found": "/runs/?q=fleet+0",
@@ -93,6 +94,7 @@ for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
 """
 REFUSED = (
     "refused",
+    "hosts refused",
     "no such file",
     "not found",
     "recommend refused",

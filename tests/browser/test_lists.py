@@ -164,3 +164,16 @@ def test_a_saved_text_tells_when_its_run_is_ready(
         page.get_by_role("article").get_by_role("button", name="Save").click()
         expect(page.locator(".upload-runs")).to_contain_text("accepted")
     expect(page.locator(".upload-runs")).to_contain_text("ready")
+
+
+def test_a_heading_sorts_the_hosts_and_keeps_the_focus(open_page: OpenPage, fleet: None) -> None:
+    page = open_page("/hosts/?q=fleet")
+    heading = page.get_by_role("columnheader", name="Host")
+    for direction in ("ascending", "descending"):
+        page.locator("#sort-name").focus()
+        page.keyboard.press("Enter")
+        expect(heading).to_have_attribute("aria-sort", direction)
+        expect(page.locator("#sort-name")).to_be_focused()
+    page.get_by_label("unknown").check()
+    expect(page).to_have_url(re.compile("verdict=unknown"))
+    expect(heading).to_have_attribute("aria-sort", "descending")

@@ -1,10 +1,14 @@
 """Lists by cursor: stable while rows arrive, and as fast on the last page as on the first."""
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
-from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import CursorPagination
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
+
+from results.hosts.host_list import Part, part_of
 
 
 class ByCursor(CursorPagination):
@@ -39,3 +43,39 @@ class ByCursor(CursorPagination):
             if parameter["name"] == self.page_size_query_param:
                 parameter["schema"] = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
         return parameters
+
+
+MOST_HOSTS = 10**9
+"""A place in a list that no cursor lies beyond."""
+
+
+class ByCursorOfIds(ByCursor):
+    """The same for a list of ids in any order: a cursor holds an id and where that stood."""
+
+    offset_cutoff = MOST_HOSTS
+    part: Part
+
+    def paginate_ids(self, ids: Sequence[int], request: Request) -> list[int]:
+        """The ids of the page that the cursor asks for."""
+        self.base_url = request.build_absolute_uri()
+        size = self.get_page_size(request) or self.page_size
+        cursor = self.decode_cursor(request)
+        seen = str(cursor.position or 0) if cursor else "0"
+        if not re.fullmatch(r"[0-9]{1,18}", seen):
+            raise NotFound(self.invalid_cursor_message)
+        place, backwards = (cursor.offset, cursor.reverse) if cursor else (0, False)
+        self.part = part_of(ids, size, int(seen), place, backwards=backwards)
+        return self.part.ids
+
+    def get_next_link(self) -> str | None:
+        """The address of the page after the last id of this one."""
+        return self._link(-1, self.part.end - 1) if self.part.has_more else None
+
+    def get_previous_link(self) -> str | None:
+        """The address of the page before the first id of this one."""
+        return self._link(0, self.part.begin) if self.part.begin else None
+
+    def _link(self, index: int, place: int) -> str:
+        seen = self.part.ids[index] if self.part.ids else 0
+        link: str = self.encode_cursor(Cursor(place, reverse=index == 0, position=seen))
+        return link

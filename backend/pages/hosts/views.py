@@ -1,6 +1,5 @@
-"""Hosts: the list, and one host with what it measured last."""
+"""One host, with what it measured last."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -11,71 +10,17 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
-from pages.first_steps import agent_command
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.history import history_context
 from pages.hosts.series import series_page, standing_tables, tool_charts
-from pages.page_query import query_faults, search_text
-from pages.paging import LATEST_ADDED, Order, page_of
+from pages.page_query import query_faults
 from pages.recommend import headline
-from questions.parameters import MAX_LENGTH
 from results.hosts.former_hosts import present_id, present_keys
-from results.hosts.host_facets import HOST_FILTERS, host_facets
-from results.hosts.hosts import HostDetail, find_hosts, host_detail, select_hosts, summaries_of
+from results.hosts.hosts import HostDetail, host_detail, select_hosts
 from results.hosts.ssh_efficiency import latest_delivery
 from results.hosts.standing import standings
 from results.recommendation.advice import advise
 from results.recommendation.question import of_host
-
-
-@dataclass(frozen=True)
-class Sort:
-    """A choice of the sort field."""
-
-    key: str
-    label: str
-    order: Order
-
-
-SORTS = (
-    Sort("", "Newest", LATEST_ADDED),
-    Sort("name", "Name", Order("sort_name", descending=False)),
-    Sort("latest", "Latest run", Order("sort_latest", descending=True)),
-    Sort("runs", "Most runs", Order("sort_runs", descending=True)),
-)
-
-
-@require_safe
-@reader_required
-def host_list(request: HttpRequest) -> HttpResponse:
-    """Hosts with their latest environment: searched, filtered and sorted as the address says."""
-    params = request.GET
-    text, filters = search_text(params), _filters(params)
-    sort = next((one for one in SORTS if one.key == params.get("sort", "")), SORTS[0])
-    known = host_facets(text, filters)
-    page = page_of(find_hosts(text, filters, sort.order.field), params, sort.order)
-    context = {
-        "hosts": summaries_of(page.rows),
-        "page": page,
-        "text": text,
-        "facets": [(facet, filters.get(facet.name, ())) for facet in known.facets],
-        "total": known.hosts,
-        "narrowed": bool(text or filters),
-        "sorts": SORTS,
-        "sort": sort,
-        "agent_command": agent_command(request),
-    }
-    return render(request, "pages/hosts.html", context)
-
-
-def _filters(params: QueryDict) -> dict[str, tuple[str, ...]]:
-    found = {name: tuple(_keys(params, name)) for name in HOST_FILTERS}
-    return {name: keys for name, keys in found.items() if keys}
-
-
-def _keys(params: QueryDict, name: str) -> list[str]:
-    keys = params.getlist(name)
-    return [key for key in keys if key and len(key) <= MAX_LENGTH and "\x00" not in key]
 
 
 @require_safe

@@ -39,6 +39,7 @@ def _or(unknown: str, write: Callable[..., str]) -> Callable[..., str]:
 _FILTERS: dict[str, Callable[..., str]] = {
     "throughput": _or("–", formatting.throughput),
     "quantity": _or("–", formatting.quantity),
+    "three_digits": _or("–", formatting.three_digits),
     "exactly": _or("", formatting.exact),
     "data_size": _or("–", formatting.data_size),
     "factor": _or("unknown", formatting.factor),

@@ -15,38 +15,38 @@ from store.models import DimensionValue, Host
 HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
 """Names as in `selection.FILTERS`; a host has the values of its latest run."""
 
-_LATEST = """
+LATEST = """
 WITH latest AS (
-    SELECT host, arg_max(environment, moment) AS environment, arg_max(verdict, moment) AS verdict
+    SELECT host, arg_max(id, moment) AS run, arg_max(environment, moment) AS environment,
+        arg_max(verdict, moment) AS verdict, max(started) AS started, count(*) AS runs
     FROM run GROUP BY host
 )
 """
-
-_HOSTS = """
-SELECT DISTINCT r.host FROM latest r JOIN environment e ON e.id = r.environment WHERE
-"""
+"""Of every host its latest run, when that started (NULL: unknown), and how many runs it has."""
 
 _KINDS = f"""
-{_LATEST}
+{LATEST}
 SELECT e.cpu, e.os, e.openssl_series, of_ssh.openssl_series, r.verdict, count(*)
 FROM latest r
 JOIN environment e ON e.id = r.environment AND e.tool = 'openssl'
 JOIN environment of_ssh ON of_ssh.id = r.environment AND of_ssh.tool = 'ssh'
-WHERE $named IS NULL OR list_contains($named::INTEGER[], r.host)
+WHERE $named IS NULL OR r.host IN (SELECT unnest($named::INTEGER[]))
 GROUP BY ALL
 """  # noqa: S608 - constants
 
 
-def hosts_of_latest_runs(filters: Mapping[str, tuple[str, ...]]) -> list[int]:
-    """The ids of the hosts whose latest run passes the filters (`HOST_FILTERS`)."""
-    conditions, parameters = [], dict[str, Any]()
+def of_latest_runs(filters: Mapping[str, tuple[str, ...]]) -> tuple[str, dict[str, Any]]:
+    """SQL: whether the latest run of a host (r.host) passes the filters; its parameters.
+
+    One of two environments is enough: that of openssl, or that of ssh.
+    """
+    conditions, parameters = ["true"], dict[str, Any]()
     for name, values in filters.items():
         condition, more = filter_condition(name, values)
         conditions.append(condition)
         parameters |= more
-    with questions() as ask:
-        rows = ask(f"{_LATEST} {_HOSTS} {' AND '.join(conditions)}", parameters)
-    return [host for (host,) in rows]
+    hosts = "SELECT r.host FROM latest r JOIN environment e ON e.id = r.environment"
+    return f"r.host IN ({hosts} WHERE {' AND '.join(conditions)})", parameters
 
 
 @dataclass(frozen=True)

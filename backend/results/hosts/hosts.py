@@ -1,17 +1,15 @@
 """Hosts as plain values: rows for lists, and one host with its latest results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce, Lower
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from analysis.renamed_or_cloned import NamedRuns
-from results.hosts.host_facets import hosts_of_latest_runs
-from results.hosts.host_names import HostNames, host_names, named_like
+from results.hosts.host_names import HostNames, host_names
 from results.hosts.latest import LATEST_FIRST, LatestResult, latest_results
 from results.hosts.runs import (
     MeasurementDetail,
@@ -20,17 +18,18 @@ from results.hosts.runs import (
     latest_received,
     select_runs,
 )
-from store.models import Host, Run
+from store.models import Host, Run, RunSpeedIndex
 
 COUNTED = Q(runs__status=Run.Status.READY, runs__hidden=False)
-
-NO_DATE = datetime(1, 1, 1, tzinfo=UTC)
-"""Stands for the date of a run that has none: such hosts come last."""
 
 
 @dataclass(frozen=True)
 class HostSummary:
-    """A host with its latest environment and verdict; `runs` counts its ready runs."""
+    """A host with its latest environment and verdict; `runs` counts its ready runs.
+
+    `speed_index`: of its latest run under the active profile, by `speed_index_tool`: openssl, or
+    ssh where that run has no baseline of openssl.
+    """
 
     id: int
     host: str
@@ -49,6 +48,8 @@ class HostSummary:
     acceleration_evidence: str
     acceleration_advice: str
     acceleration_factor: float | None
+    speed_index: float | None
+    speed_index_tool: str | None
     former_names: tuple[str, ...]
     alternating_names: tuple[NamedRuns, ...]
     """Names that came under one machine id in overlapping times: several machines, probably."""
@@ -83,41 +84,10 @@ def select_hosts() -> QuerySet[Host]:
     )
 
 
-# Each host's runs by the index of the host: to group all runs by their hosts takes twice as long.
-_READY_RUNS = Run.objects.filter(
-    host=OuterRef("pk"), status=Run.Status.READY, hidden=False
-).order_by()
-
-SORT_FIELDS: Mapping[str, Any] = {
-    "sort_name": Lower("name"),
-    "sort_latest": Coalesce(
-        Subquery(_READY_RUNS.values("host").annotate(of_it=Max("started_at")).values("of_it")),
-        Value(NO_DATE),
-    ),
-    "sort_runs": Subquery(_READY_RUNS.values("host").annotate(of_it=Count("pk")).values("of_it")),
-}
-"""What hosts are sorted by besides their id; `sort_latest` is when the latest run started."""
-
-
-def find_hosts(
-    text: str, filters: Mapping[str, tuple[str, ...]], sort_field: str = "pk"
-) -> QuerySet[Host]:
-    """Hosts with a ready run, of which a name has this text and the latest run passes the filters.
-
-    The filters are as in `selection.FILTERS`. They have the sort field alone, which is "pk" or
-    one of `SORT_FIELDS`; what a list shows of a host comes from `summaries_of`.
-    """
-    hosts = Host.objects.filter(named_like(text), Exists(_READY_RUNS))
-    if sort_field in SORT_FIELDS:
-        hosts = hosts.alias(**{sort_field: SORT_FIELDS[sort_field]})
-    return hosts.filter(pk__in=hosts_of_latest_runs(filters)) if filters else hosts
-
-
-def summaries_of(hosts: Iterable[Host]) -> list[HostSummary]:
-    """Rows for these hosts in their order."""
-    wanted = [host.pk for host in hosts]
-    found = {one.id: one for one in host_summaries(select_hosts().filter(pk__in=wanted))}
-    return [found[pk] for pk in wanted if pk in found]
+def summaries_of(hosts: Sequence[int]) -> list[HostSummary]:
+    """Rows for the hosts with these ids, in this order."""
+    found = {one.id: one for one in host_summaries(select_hosts().filter(pk__in=hosts))}
+    return [found[pk] for pk in hosts if pk in found]
 
 
 def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
@@ -136,14 +106,23 @@ def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
             "environment__virtualization",
         )
     }
-    names = host_names(host.pk for host in hosts)
+    names, speeds = host_names(host.pk for host in hosts), _speed_indices(latest)
     return [
-        _summary(host, latest.get(getattr(host, "latest_run", 0)), names.get(host.pk, HostNames()))
+        _summary(host, run, names.get(host.pk, HostNames()), speeds.get(run.pk if run else 0))
         for host in hosts
+        for run in [latest.get(getattr(host, "latest_run", 0))]
     ]
 
 
-def _summary(host: Host, run: Run | None, names: HostNames) -> HostSummary:
+def _speed_indices(runs: Iterable[int]) -> dict[int, RunSpeedIndex]:
+    """Run -> its speed index under the active profile, of openssl rather than of ssh."""
+    found = RunSpeedIndex.objects.filter(run_id__in=runs, profile__active=True)
+    return {one.run_id: one for one in found.order_by("-tool")}
+
+
+def _summary(
+    host: Host, run: Run | None, names: HostNames, speed: RunSpeedIndex | None
+) -> HostSummary:
     environment = run.environment if run else None
     return HostSummary(
         id=host.pk,
@@ -163,6 +142,8 @@ def _summary(host: Host, run: Run | None, names: HostNames) -> HostSummary:
         acceleration_evidence=run.acceleration_evidence if run else "",
         acceleration_advice=run.acceleration_advice if run else "",
         acceleration_factor=run.acceleration_factor if run else None,
+        speed_index=speed.index if speed else None,
+        speed_index_tool=speed.tool if speed else None,
         former_names=names.former,
         alternating_names=names.alternating,
     )

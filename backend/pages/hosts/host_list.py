@@ -1,0 +1,148 @@
+"""The list of hosts: searched, filtered and ordered as the address says."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import ValidationError
+
+from pages.access import reader_required
+from pages.downloads import FOR_EXCEL, Download
+from pages.first_steps import agent_command
+from pages.page_query import PageAddress, api_params, query_faults
+from pages.paging import AFTER, BEFORE, page_of_ids
+from questions.host_parameters import HOST_LIST, host_query
+from questions.parameters import names_of
+from results.comparison.facets import Facet
+from results.hosts.host_facets import host_facets
+from results.hosts.host_list import NEWEST, WORST_FIRST, HostQuery, listed_hosts
+from results.hosts.hosts import summaries_of
+
+TEMPLATE = "pages/hosts.html"
+
+LOST = ("hidden", "unused")
+"""Verdicts on hosts that have AES hardware and do not use it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the list; its heading orders by `ordering`, or in the other direction."""
+
+    ordering: str
+    label: str
+    number: bool = False
+
+    @property
+    def field(self) -> str:
+        """What it orders by."""
+        return self.ordering.removeprefix("-")
+
+
+COLUMNS = (
+    Column("name", "Host"),
+    Column("acceleration", "AES acceleration"),
+    Column("-speed_index", "Speed index", number=True),
+    Column("cpu", "CPU"),
+    Column("os", "Operating system"),
+    Column("openssl", "OpenSSL"),
+    Column("openssh", "OpenSSH"),
+    Column("-runs", "Runs", number=True),
+    Column("-last_run_at", "Latest run"),
+)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column's heading: where it leads, and how the list is ordered by it now, if it is."""
+
+    column: Column
+    address: str
+    sorted: str
+
+
+@require_safe
+@reader_required
+def host_list(request: HttpRequest) -> HttpResponse:
+    """Hosts with their latest environment, the verdict on AES, its reason and what to do."""
+    params = request.GET
+    try:
+        query = host_query(params)
+    except ValidationError as error:
+        return render(request, TEMPLATE, {"faults": query_faults(error)}, status=400)
+    known = host_facets(query.text, query.filters)
+    page = page_of_ids(listed_hosts(query), params, by_age=query.ordering == NEWEST)
+    context = {
+        "hosts": summaries_of(page.rows),
+        "page": page,
+        "text": query.text,
+        "ordering": query.ordering,
+        "newest": PageAddress(params).changed(ordering=None, **_FIRST),
+        "facets": [
+            (facet, query.filters.get(facet.name, ()))
+            for facet in known.facets
+            if facet.name != "verdict"
+        ],
+        **_verdicts(known.facets, query, params),
+        "total": known.hosts,
+        "narrowed": bool(query.text or query.filters),
+        "headings": list(_headings(query.ordering, params)),
+        "downloads": _downloads(params),
+        "agent_command": agent_command(request),
+    }
+    return render(request, TEMPLATE, context)
+
+
+_FIRST: Mapping[str, None] = {BEFORE: None, AFTER: None}
+
+
+def _verdicts(facets: Iterable[Facet], query: HostQuery, params: QueryDict) -> dict[str, Any]:
+    """The verdicts to choose from, and how many hosts lose AES hardware under the other filters."""
+    counts = {
+        option.key: option.count
+        for facet in facets
+        if facet.name == "verdict"
+        for option in facet.options
+    }
+    chosen = query.filters.get("verdict", ())
+    return {
+        "verdicts": [
+            (name, counts[name], name in chosen) for name in WORST_FIRST if name in counts
+        ],
+        "lost": [(name, counts[name]) for name in LOST if counts.get(name)],
+        "lost_count": sum(counts.get(name, 0) for name in LOST),
+        "lost_shown": bool(chosen) and set(chosen) <= set(LOST),
+        "lost_address": PageAddress(params).changed(verdict=LOST, **_FIRST),
+    }
+
+
+def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
+    """Each leads to the list by it, best or first on top; once more, the other way round."""
+    for column in COLUMNS:
+        is_sorted = ordering.removeprefix("-") == column.field
+        turned = column.field if ordering.startswith("-") else f"-{column.field}"
+        address = PageAddress(params).changed(
+            ordering=turned if is_sorted else column.ordering, **_FIRST
+        )
+        direction = "descending" if ordering.startswith("-") else "ascending"
+        yield Heading(column, address, direction if is_sorted else "")
+
+
+def _downloads(params: QueryDict) -> list[Download]:
+    """The list as it is filtered and ordered, all pages of it."""
+    asked = api_params(params, names_of(HOST_LIST))
+
+    def of(name: str, **more: str) -> str:
+        query = asked.copy()
+        query.update(more)
+        return f"{reverse(name)}?{query.urlencode()}" if query else reverse(name)
+
+    rows = "CSV: a row for each host, with reason and advice"
+    return [
+        Download("This list", rows, of("api:hosts-csv")),
+        Download("This list for Excel", FOR_EXCEL, of("api:hosts-csv", excel="1")),
+        Download("JSON", "the API, page by page", of("api:hosts")),
+    ]

@@ -1,0 +1,127 @@
+"""Which hosts a list has, and in which order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models.functions import Lower
+
+from analysis.comparison import natural_key
+from documents.naming import UNKNOWN_KEY
+from results.analytics.engine import questions
+from results.hosts.host_facets import LATEST, of_latest_runs
+from results.hosts.host_names import named_like
+from store.models import DimensionValue, Host, ReferenceProfile
+
+WORST_FIRST = ("hidden", "unused", "software", "unknown", "hardware")
+"""AES verdicts in the order of the list: those first that something can be done about."""
+
+LABELS = {"cpu": "cpu", "os": "os_version", "openssl": "openssl", "openssh": "openssh"}
+"""Ordering -> column of the environment whose label decides, in natural order."""
+
+_VALUES = {
+    "id": "r.host",
+    "acceleration": f"list_position({list(WORST_FIRST)}, r.verdict)",
+    "speed_index": "s.speed",
+    "runs": "r.runs",
+    "last_run_at": "r.started",
+    **{name: f"nullif(list_position($values, e.{column}), 0)" for name, column in LABELS.items()},
+}
+"""Ordering -> SQL of a host's value; NULL comes last either way."""
+
+FIELDS = ("name", *_VALUES)
+ORDERINGS = (*FIELDS, *(f"-{name}" for name in FIELDS))
+"""How a list may be ordered; with a minus the largest or latest first."""
+
+NEWEST = "-id"
+
+_HOSTS = f"""
+{LATEST}
+SELECT r.host FROM latest r JOIN environment e ON e.id = r.environment AND e.tool = 'openssl'
+"""  # noqa: S608 - constants
+
+_SPEEDS = """
+LEFT JOIN (
+    SELECT run, arg_min("index", tool) AS speed FROM speed_index
+    WHERE profile = $profile GROUP BY run
+) s ON s.run = r.run
+"""
+"""Of a run its speed index by openssl, else by ssh."""
+
+
+@dataclass(frozen=True)
+class HostQuery:
+    """The hosts with this text in a name whose latest run passes the filters (`HOST_FILTERS`)."""
+
+    text: str = ""
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ordering: str = NEWEST
+
+
+def listed_hosts(query: HostQuery) -> list[int]:
+    """The ids of all of them in their order; of hosts that are alike the newest first."""
+    name = query.ordering.removeprefix("-")
+    direction = "DESC" if query.ordering.startswith("-") else "ASC"
+    fits, parameters = of_latest_runs(query.filters)
+    source = _HOSTS
+    if query.text:
+        named = Host.objects.filter(named_like(query.text)).values_list("pk", flat=True)
+        fits += " AND r.host IN (SELECT unnest($named::INTEGER[]))"
+        parameters["named"] = list(named)
+    if name in LABELS:
+        parameters["values"] = _in_natural_order(LABELS[name])
+    if name == "speed_index":
+        active = ReferenceProfile.objects.filter(active=True)
+        source += _SPEEDS
+        parameters["profile"] = active.values_list("pk", flat=True).first()
+    order = f"ORDER BY {_VALUES.get(name, 'r.host')} {direction} NULLS LAST, r.host DESC"
+    with questions() as ask:
+        hosts = [host for (host,) in ask(f"{source} WHERE {fits} {order}", parameters)]
+    return _by_name(hosts, backwards=direction == "DESC") if name == "name" else hosts
+
+
+def _in_natural_order(dimension: str) -> list[int]:
+    """The ids of its values as people sort their labels; without the unknown one."""
+    values: list[tuple[int, Any]] = [
+        (pk, natural_key(label))
+        for pk, label in DimensionValue.objects.filter(dimension=dimension)
+        .exclude(key=UNKNOWN_KEY)
+        .values_list("pk", "label")
+    ]
+    return [pk for pk, _ in sorted(values, key=lambda value: value[1])]
+
+
+def _by_name(hosts: list[int], *, backwards: bool) -> list[int]:
+    """All names are read: thousands of ids in a condition would take longer."""
+    wanted, name = set(hosts), Lower("name")
+    every = Host.objects.order_by(name.desc() if backwards else name.asc(), "-pk")
+    return [pk for pk in every.values_list("pk", flat=True) if pk in wanted]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a list, from the place `begin` up to but without `end`."""
+
+    ids: list[int]
+    begin: int
+    end: int
+    of: int
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is something after it."""
+        return self.end < self.of
+
+
+def part_of(
+    ids: Sequence[int], size: int, seen: int | None = None, place: int = 0, *, backwards: bool
+) -> Part:
+    """The part after the id `seen`, or before it; of an id that is gone from its `place` on.
+
+    So what arrives, goes or moves elsewhere in the list shifts nothing.
+    """
+    if seen in ids:
+        place = ids.index(seen) + (not backwards)
+    begin = max(0, place - size) if backwards else min(place, len(ids))
+    end = min(place, len(ids)) if backwards else min(begin + size, len(ids))
+    return Part(list(ids[begin:end]), begin, end, len(ids))

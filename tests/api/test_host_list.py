@@ -1,0 +1,192 @@
+"""GET /api/v1/hosts/: filters, orders, pages and the file."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from results.hosts.hosts import summaries_of
+from store.models import Host
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
+
+URL = "/api/v1/hosts/"
+FILE = "/api/v1/exports/hosts.csv"
+PLAIN = openssl_measurement("aes-128-cbc", 12e8, 12e8)
+MASKED = openssl_measurement("aes-128-cbc", 2e8, 2e8, acceleration="masked")
+HIDDEN = environment(flags=["fpu"])
+VIRTUAL = environment(model="QEMU Virtual CPU version 2.5+", flags=["fpu"])
+
+
+def machine(name: str, *measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return run_document(*measurements, host={"name": name, "machine_id": None}, **changes)
+
+
+@pytest.fixture
+def four(store_run: StoreRun) -> None:
+    """A host of each of four verdicts, in this order."""
+    store_run(machine("fast", PLAIN, MASKED))
+    store_run(machine("guest", PLAIN, environment=HIDDEN))
+    store_run(machine("qemu", PLAIN, environment=VIRTUAL))
+    store_run(machine("quiet", ssh_measurement("aes128-ctr", 1e8)))
+
+
+def listed(client: ApiClient, **query: Any) -> list[str]:
+    answer = client.get(URL, query)
+    assert answer.status_code == 200, answer.content
+    return [one["name"] for one in answer.json()["results"]]
+
+
+def rows_of(client: ApiClient, **query: Any) -> list[dict[str, str]]:
+    answer = client.get(FILE, query)
+    assert answer.status_code == 200, answer.content
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer["Content-Disposition"] == 'attachment; filename="ciphermark-hosts.csv"'
+    body = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    return list(csv.DictReader(io.StringIO(body)))
+
+
+@pytest.mark.usefixtures("four")
+def test_several_verdicts_at_once_are_hosts_with_any_of_them(reader: ApiClient) -> None:
+    assert listed(reader, verdict="hidden") == ["guest"]
+    assert listed(reader, verdict=["software", "hidden"]) == ["qemu", "guest"]
+    assert listed(reader, verdict=["software", "hidden"], q="gu") == ["guest"]
+    assert listed(reader, cpu="amd-epyc-9r14", ordering="name") == ["fast", "guest", "quiet"]
+
+
+@pytest.mark.usefixtures("four")
+def test_a_host_says_why_it_has_its_verdict_and_what_to_do(reader: ApiClient) -> None:
+    (row,) = reader.get(URL, {"verdict": "hidden"}).json()["results"]
+    assert (
+        "has AES instructions, but the flags that this system reports lack them"
+        in (row["acceleration_evidence"])
+    )
+    assert row["acceleration_advice"].startswith("A hypervisor hides them. Give the guest the host")
+
+
+@pytest.mark.usefixtures("four")
+def test_the_file_has_every_host_with_reason_and_advice_in_the_order_asked_for(
+    reader: ApiClient,
+) -> None:
+    rows = rows_of(reader, ordering="acceleration")
+    assert [row["aes_verdict"] for row in rows] == ["hidden", "software", "unknown", "hardware"]
+    told = {row["name"]: row for row in rows}
+    assert "Proxmox: CPU type host" in told["guest"]["advice"]
+    assert "the real one may have AES instructions" in told["qemu"]["advice"]
+    assert told["fast"]["advice"] == ""
+    assert "a factor of 6.0" in told["fast"]["reason"]
+    assert float(told["fast"]["aes_factor"]) == pytest.approx(6, rel=1e-6)
+    assert told["fast"]["last_run_at"] == "2025-11-21T06:48:10Z"
+    assert [row["name"] for row in rows_of(reader, verdict="hidden")] == ["guest"]
+
+
+@pytest.mark.usefixtures("four")
+def test_the_file_for_excel_has_semicolons_and_no_formula(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(machine("=cmd|' /C calc'!A0", PLAIN, MASKED))
+    answer = reader.get(FILE, {"excel": "1"})
+    body = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    assert body.startswith("\ufeffhost;name;aes_verdict;reason;advice;")
+    assert ";=cmd" not in body
+
+
+def test_a_long_file_is_whole(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reports.host_csv.AT_ONCE", 2)
+    for number in range(5):
+        store_run(machine(f"h{number}"))
+    assert [row["name"] for row in rows_of(reader)] == ["h4", "h3", "h2", "h1", "h0"]
+
+
+@pytest.mark.usefixtures("profile_2015")
+def test_hosts_are_ordered_by_speed_index_the_unknown_last_either_way(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    for name, rate in (("slow", 1e7), ("fast", 4e7), ("middle", 2e7)):
+        store_run(machine(name, ssh_measurement("3des-cbc", rate, rate)))
+    store_run(machine("silent"))
+    assert listed(reader, ordering="-speed_index") == ["fast", "middle", "slow", "silent"]
+    assert listed(reader, ordering="speed_index") == ["slow", "middle", "fast", "silent"]
+    rows = {one["name"]: one for one in reader.get(URL).json()["results"]}
+    assert rows["fast"]["speed_index"] == pytest.approx(2 * rows["middle"]["speed_index"])
+    assert rows["fast"]["speed_index_tool"] == "ssh"
+    assert rows["silent"]["speed_index"] is rows["silent"]["speed_index_tool"] is None
+
+
+def test_labels_are_ordered_as_people_sort_them(reader: ApiClient, store_run: StoreRun) -> None:
+    for name, version in (("new", "3.0.19"), ("old", "1.0.2u"), ("middle", "3.0.9")):
+        known = environment() | {"openssl": {"version_text": f"OpenSSL {version} 1 Jan 2026"}}
+        store_run(machine(name, environment=known))
+    nameless = environment(model=None, vendor=None, family=None, model_id=None)
+    store_run(machine("nameless", environment=nameless))
+    assert listed(reader, ordering="openssl") == ["old", "middle", "nameless", "new"]
+    assert listed(reader, ordering="-cpu")[-1] == "nameless"
+    assert listed(reader, ordering="cpu")[-1] == "nameless"
+
+
+@pytest.mark.parametrize("ordering", ("-id", "name", "-runs", "acceleration"))
+@pytest.mark.usefixtures("four")
+def test_every_order_is_read_page_by_page_both_ways(reader: ApiClient, ordering: str) -> None:
+    whole = listed(reader, ordering=ordering)
+    answer = reader.get(URL, {"ordering": ordering, "page_size": "1"}).json()
+    there, back = [answer["results"][0]["name"]], list[str]()
+    assert answer["previous"] is None
+    while answer["next"]:
+        answer = reader.get(answer["next"]).json()
+        there.append(answer["results"][0]["name"])
+    while answer["previous"]:
+        answer = reader.get(answer["previous"]).json()
+        back.insert(0, answer["results"][0]["name"])
+    assert there == whole
+    assert back == whole[:-1]
+
+
+@pytest.mark.usefixtures("four")
+def test_a_host_that_is_gone_ends_no_reading_of_pages(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    answer = reader.get(URL, {"page_size": "2", "ordering": "name"}).json()
+    assert [one["name"] for one in answer["results"]] == ["fast", "guest"]
+    Host.objects.get(name="guest").runs.update(hidden=True)
+    later = reader.get(answer["next"]).json()
+    assert [one["name"] for one in later["results"]] == ["qemu", "quiet"]
+
+
+@pytest.mark.usefixtures("four")
+def test_a_host_that_arrives_shifts_no_page(reader: ApiClient, store_run: StoreRun) -> None:
+    answer = reader.get(URL, {"page_size": "2", "ordering": "name"}).json()
+    store_run(machine("aaa"))
+    later = reader.get(answer["next"]).json()
+    assert [one["name"] for one in later["results"]] == ["qemu", "quiet"]
+
+
+@pytest.mark.parametrize(
+    ("address", "attr", "words"),
+    (
+        (f"{URL}?verdict=hiden", "verdict", "'hiden' is none of hidden, unused"),
+        (f"{URL}?ordering=speed", "ordering", "'speed' is none of"),
+        (f"{URL}?verdicts=hidden", "verdicts", "did you mean verdict?"),
+        (f"{FILE}?excel=2", "excel", "neither 1 nor 0"),
+    ),
+)
+def test_what_cannot_be_is_refused_in_words(
+    reader: ApiClient, address: str, attr: str, words: str
+) -> None:
+    answer = reader.get(address)
+    assert answer.status_code == 400
+    (error,) = answer.json()["errors"]
+    assert error["attr"] == attr
+    assert words in error["detail"]
+
+
+def test_a_cursor_of_another_list_is_refused(reader: ApiClient) -> None:
+    for cursor in ("x", "cD14", "cD0tMQ=="):
+        assert reader.get(URL, {"cursor": cursor}).status_code in (400, 404), cursor
+
+
+def test_hosts_that_have_gone_meanwhile_are_left_out(store_run: StoreRun) -> None:
+    run = store_run(machine("nas"))
+    assert [one.name for one in summaries_of([4711, run.host_id or 0])] == ["nas"]

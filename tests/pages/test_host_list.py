@@ -1,0 +1,85 @@
+"""The list of hosts as a page: verdicts with reason and advice, headings that sort, the file."""
+
+import re
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from tests.api.test_host_list import HIDDEN, MASKED, PLAIN, four, machine
+from tests.conftest import StoreRun
+from tests.pages.conftest import page, text_of
+from tests.pages.test_lists import names
+
+__all__ = ["four"]
+
+URL = "/hosts/"
+ADVICE = "Give the guest the host's CPU type (Proxmox: CPU type host; libvirt: cpu mode"
+
+
+def link(html: str, words: str) -> str:
+    """Where the link with these words leads."""
+    found = re.search(rf'<a [^>]*href="([^"]*)"[^>]*>{words}', html)
+    assert found, words
+    return unescape(found[1])
+
+
+@pytest.mark.usefixtures("four")
+def test_which_hosts_lose_aes_hardware_and_what_to_do_is_one_click_away(member: Client) -> None:
+    html = page(member, URL)
+    assert "1 host does not use its AES hardware (1 hidden)." in text_of(html)
+    shown = page(member, URL + link(html, "Show it: why, and what to do"))
+    assert names(shown) == ["guest"]
+    said = text_of(shown)
+    assert "The CPU, AMD EPYC 9R14 (zen4), has AES instructions, but the flags" in said
+    assert f"A hypervisor hides them. {ADVICE}" in said
+    assert 'id="lost"' not in shown
+
+
+@pytest.mark.usefixtures("four")
+def test_each_row_has_the_reason_of_its_verdict(member: Client) -> None:
+    said = text_of(page(member, URL))
+    assert "hardware 6.00 ×" in said
+    assert "The hypervisor presents a CPU of its own (QEMU Virtual CPU version 2.5+)" in said
+    assert "No series with the AES instructions turned off." in said
+
+
+@pytest.mark.usefixtures("four")
+def test_several_verdicts_are_chosen_at_once(member: Client) -> None:
+    html = page(member, URL, verdict=["hidden", "software"])
+    assert names(html) == ["qemu", "guest"]
+    ticked = re.findall(r'name="verdict" value="(\w+)" checked', html)
+    assert ticked == ["hidden", "software"]
+    assert re.findall(r'class="count">(\d+)<', html) == ["1", "1", "1", "1"]
+
+
+@pytest.mark.usefixtures("four")
+def test_headings_sort_and_once_more_turn_the_order_round(member: Client) -> None:
+    html = page(member, URL, verdict=["hidden", "software", "hardware"])
+    assert "aria-sort" not in html
+    html = page(member, URL + link(html, "Host<"))
+    assert names(html) == ["fast", "guest", "qemu"]
+    assert 'aria-sort="ascending"><a class="sort" id="sort-name"' in html
+    html = page(member, URL + link(html, "Host<"))
+    assert names(html) == ["qemu", "guest", "fast"]
+    assert 'aria-sort="descending"' in html
+    assert names(page(member, URL + link(html, "AES acceleration"))) == ["guest", "qemu", "fast"]
+    assert names(page(member, URL + link(html, "Newest first"))) == ["qemu", "guest", "fast"]
+
+
+@pytest.mark.usefixtures("four")
+def test_the_file_is_that_of_the_list_as_it_is_shown(member: Client) -> None:
+    html = page(member, URL, verdict="hidden", ordering="-name", page="7", after="0")
+    address = link(html, "This list<")
+    assert address == "/api/v1/exports/hosts.csv?verdict=hidden&ordering=-name"
+    body = b"".join(member.get(address).streaming_content).decode()  # type: ignore[attr-defined]
+    assert body.count("\r\n") == 2
+    assert ADVICE in body
+
+
+def test_hosts_that_lose_nothing_are_not_spoken_of(member: Client, store_run: StoreRun) -> None:
+    store_run(machine("fast", PLAIN, MASKED))
+    assert 'id="lost"' not in page(member, URL)
+    store_run(machine("a", PLAIN, environment=HIDDEN))
+    store_run(machine("b", PLAIN, environment=HIDDEN))
+    assert "2 hosts do not use their AES hardware (2 hidden)." in text_of(page(member, URL))
