@@ -73,6 +73,11 @@ class Group:
     score: Score | None = None
 
     @property
+    def id(self) -> str:
+        """Its key, of a comparison that is split with that of the split."""
+        return f"{self.key} {self.split_key}" if self.split_key else self.key
+
+    @property
     def name(self) -> str:
         """Its label, of a comparison that is split with that of the split."""
         return f"{self.label} · {self.split_label}" if self.split_label else self.label

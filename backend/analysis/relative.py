@@ -72,6 +72,12 @@ def ratio_of_hosts(summary: GroupSummary) -> Ratio:
     return Ratio(summary.median, summary.low, summary.high, summary.n)
 
 
+def ratio_summary(one: Ratio) -> GroupSummary:
+    """A ratio as charts draw it: its interval as the quartiles of its bar."""
+    low, high = one.low or one.ratio, one.high or one.ratio
+    return GroupSummary(one.ratio, low, high, low, high, one.n, one.low, one.high)
+
+
 def matched_ratios(
     values: Mapping[tuple[str, int, str], float], reference: str
 ) -> dict[tuple[str, str], Ratio]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from analysis.comparison import Comparison, Group
@@ -82,6 +83,71 @@ def _values(value: str, unit: str) -> tuple[ComparisonColumn, ...]:
     )
 
 
+def _ratio(row: ComparisonRow, field: str) -> Any:
+    ratio = row.group.ratios.get(row.cipher)
+    return getattr(ratio, field) if ratio else None
+
+
+def _score(row: ComparisonRow, field: str) -> Any:
+    return getattr(row.group.score, field) if row.group.score else None
+
+
+_RATIOS: tuple[tuple[str, Kind, str], ...] = (
+    ("ratio", "number", "The figure by the reference's; empty: it has none, or is this one."),
+    ("low", "number", "The ratio is this or more, with at least 95 %; empty: too few hosts."),
+    ("high", "number", "It is this or less."),
+    ("n", "integer", "Hosts behind the ratio."),
+    ("beyond_noise", "flag", "Whether 1 is outside of that interval."),
+)
+
+
+def _relating(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
+    """How the groups stand to each other, of a comparison that was asked for it."""
+    columns: list[ComparisonColumn] = []
+    if comparison.relative_to:
+        columns += [
+            ComparisonColumn(
+                field if field in ("ratio", "beyond_noise") else f"ratio_{field}",
+                kind,
+                said,
+                "ratio" if kind == "number" else "",
+                14,
+                partial(_ratio, field=field),
+            )
+            for field, kind, said in _RATIOS
+        ]
+    if any(group.score for group in comparison.groups):
+        columns += [
+            ComparisonColumn(
+                f"score_{field}", "number", said, unit, 16, partial(_score, field=field)
+            )
+            for field, said, unit in (
+                ("value", "Geometric mean of the group over the ciphers.", comparison.unit),
+                ("ratio", "The same of the ratios.", "ratio"),
+            )
+        ]
+    return tuple(columns)
+
+
+_SPLIT = (
+    ComparisonColumn(
+        "split", "text", "Its value of split_by.", "", 24, lambda row: row.group.split_label
+    ),
+)
+_SPLIT_KEYS = (
+    _asked("split_by", "What the groups are split by."),
+    ComparisonColumn(
+        "split_key",
+        "text",
+        "Key of that value.",
+        "",
+        24,
+        lambda row: row.group.split_key,
+        folded=True,
+    ),
+)
+
+
 def _doubtful(row: ComparisonRow) -> int | None:
     return row.group.doubtful.get(row.cipher, 0) if row.summary.n <= FEW_VOTES else None
 
@@ -90,6 +156,7 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
     """The columns; the figures' names depend on the metric."""
     return (
         ComparisonColumn("group", "text", "Name of the group.", "", 30, lambda r: r.group.label),
+        *(_SPLIT if comparison.split_by else ()),
         ComparisonColumn(
             "cipher", "text", "The name that the tool itself uses.", "", 30, lambda row: row.cipher
         ),
@@ -97,6 +164,7 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
         ComparisonColumn(
             "n", "integer", "Hosts that measured this cipher.", "", 8, lambda row: row.summary.n
         ),
+        *_relating(comparison),
         ComparisonColumn(
             "doubtful",
             "integer",
@@ -133,6 +201,13 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
         ),
         _asked("tool", "ssh (whole transfer) or openssl (cipher alone)."),
         _asked("group_by", "What the hosts are grouped by."),
+        *(_SPLIT_KEYS if comparison.split_by else ()),
+        *((_asked("relative_to", "The reference of ratios."),) if comparison.relative_to else ()),
+        *(
+            (_asked("matched", "Only hosts with every group.", "flag"),)
+            if comparison.matched
+            else ()
+        ),
         ComparisonColumn(
             "reference_profile",
             "text",

@@ -173,7 +173,7 @@ def _write_data(
         for place, part in enumerate(("median", "median - q1", "q3 - median"), start=1):
             sheet.write_string(0, 3 * number + place, for_writer(f"{cipher} {part}"), header)
     for row, group in enumerate(groups, start=1):
-        sheet.write_string(row, 0, for_writer(group.label))
+        sheet.write_string(row, 0, for_writer(group.name))
         for number, cipher in enumerate(ciphers):
             if cipher in group.values:
                 one = group.values[cipher]

@@ -22,6 +22,9 @@ class ExportRequest:
     of_measurements: bool = False
     tool: str = ""
     group_by: str = ""
+    split_by: str = ""
+    relative_to: str = ""
+    matched: bool | None = None
     metric: str = ""
     ciphers: tuple[str, ...] = ()
     block_size: int | None = None

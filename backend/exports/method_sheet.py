@@ -54,6 +54,9 @@ def _settings(asked: ExportRequest) -> Iterator[Line]:
     for name, value in (
         ("Metric", asked.metric),
         ("Grouped by", asked.group_by),
+        ("Split by", asked.split_by),
+        ("Relative to", asked.relative_to),
+        ("Hosts", "matched: those with every group" if asked.matched else ""),
         ("Ciphers", ", ".join(asked.ciphers) or "all"),
         ("Method", asked.method),
         ("Block size, bytes", asked.block_size),

@@ -34,11 +34,13 @@ def throughput(bytes_per_second: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A value of the comparison in its unit: "B/s", "s/GB" or "ratio"."""
+    """A value in its unit: "B/s", "s/GB", "ratio", or "relative" to a reference."""
     if unit == "B/s":
         return throughput(value)
     if unit == "s/GB":
         return f"{three_digits(value)} s/GB"
+    if unit == "relative":
+        return difference(value)
     return f"{three_digits(value)} ×"
 
 
@@ -73,6 +75,18 @@ def percent(fraction: float) -> str:
     """A fraction in per cent: "0.8 %", "12 %"."""
     value = fraction * 100
     return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"
+
+
+MOST_PERCENT = 3.0
+
+
+def difference(ratio: float) -> str:
+    """A ratio to a reference: "+7.3 %", "−25 %", from three times on "4.20 ×"."""
+    if ratio >= MOST_PERCENT:
+        return f"{three_digits(ratio)} ×"
+    percent = (ratio - 1) * 100
+    text = f"{percent:+.1f} %" if abs(percent) < 9.95 else f"{percent:+.0f} %"
+    return text.replace("+0.0", "0.0").replace("-0.0", "0.0").replace("-", "−")
 
 
 def signed_percent(ratio: float) -> str:

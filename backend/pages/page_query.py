@@ -9,11 +9,12 @@ from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
-from questions.comparison_parameters import COMPARISON
+from questions.comparison_parameters import COMPARISON, RELATING, asked_comparison
 from questions.host_parameters import HOST_LIST
 from questions.parameters import MAX_LENGTH, names_of
 from questions.recommendation_parameters import RECOMMENDATION
 from questions.unknown_parameters import misspelt
+from results.selection import ComparisonQuery
 from store.unanswerable import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
@@ -116,6 +117,27 @@ class PageAddress:
     def _address(params: QueryDict) -> str:
         pairs = [(name, value) for name, values in params.lists() for value in values if value]
         return f"?{urlencode(pairs)}"
+
+
+RELATING_NAMES = names_of(RELATING)
+
+
+def asked_view(params: QueryDict) -> tuple[ComparisonQuery, list[str]]:
+    """The comparison that a page's address asks for, and what of it was passed over, and why.
+
+    A form keeps the split and the reference when its grouping changes, where they mean nothing:
+    they are left out then. Raises `ValidationError` for any other fault.
+    """
+    asked = api_params(params)
+    try:
+        return asked_comparison(asked), []
+    except ValidationError as error:
+        faults = query_faults(error)
+        if any(name not in RELATING_NAMES for name, _ in faults):
+            raise
+    for name, _ in faults:
+        asked.pop(name, None)
+    return asked_comparison(asked), [said for _, said in faults]
 
 
 def query_faults(error: ValidationError | Unanswerable) -> list[tuple[str, str]]:

@@ -122,6 +122,9 @@ def asked(export: Export, comparison: Comparison | None) -> ExportRequest:
         known,
         tool=query.tool,
         group_by=query.group_by,
+        split_by=query.split_by or "",
+        relative_to=_reference(comparison),
+        matched=query.matched or None,
         metric=query.metric,
         ciphers=query.ciphers,
         acceleration=query.acceleration,
@@ -137,6 +140,10 @@ def asked(export: Export, comparison: Comparison | None) -> ExportRequest:
         compression=query.compression,
         target_kind=query.target_kind,
     )
+
+
+def _reference(comparison: Comparison) -> str:
+    return comparison.relative_to.label or "" if comparison.relative_to else ""
 
 
 def _title(export: Export) -> str:

@@ -1,6 +1,7 @@
 /** The comparison as the API sends it (`/api/v1/comparison/`), and what the page adds to it. */
 
-export type Unit = "B/s" | "s/GB" | "ratio";
+/** "relative": ratios to a reference, said in per cent. */
+export type Unit = "B/s" | "s/GB" | "ratio" | "relative";
 export type Scale = "linear" | "log";
 
 /** One cipher in one group: statistics over its hosts, one vote each. */
@@ -48,7 +49,7 @@ export interface PictureWords {
   file: string;
 }
 
-export type ChartKind = "bars" | "box" | "heatmap" | "lines" | "scatter";
+export type ChartKind = "relative" | "bars" | "box" | "heatmap" | "lines" | "scatter";
 
 /** What every chart of comparisons has. */
 export interface ChartBase {
@@ -65,7 +66,7 @@ export interface ChartBase {
 
 /** Bars, boxes and the heat map: one summary for each group and cipher. */
 export interface ChartView extends ChartBase {
-  kind?: "bars" | "box" | "heatmap";
+  kind?: "relative" | "bars" | "box" | "heatmap";
   comparison: Comparison;
   /** Keys of groups with a host that an agent measured. */
   measured_here: string[];

@@ -29,7 +29,20 @@ export function throughput(bytesPerSecond: number): string {
 export function quantity(value: number, unit: Unit): string {
   if (unit === "B/s") return throughput(value);
   if (unit === "s/GB") return `${threeDigits(value)} s/GB`;
+  if (unit === "relative") return difference(value);
   return `${threeDigits(value)} ×`;
+}
+
+const MOST_PERCENT = 3;
+
+/** A ratio to a reference: "+7.3 %", "−25 %", from three times on "4.20 ×". */
+export function difference(ratio: number): string {
+  if (ratio >= MOST_PERCENT) return `${threeDigits(ratio)} ×`;
+  const percent = (ratio - 1) * 100;
+  const digits = Math.abs(percent) < 9.95 ? 1 : 0;
+  const text = Math.abs(percent).toFixed(digits);
+  const sign = Number(text) === 0 ? "" : percent > 0 ? "+" : "−";
+  return `${sign}${text} %`;
 }
 
 /** An axis tick: like `quantity`, without zeros that say nothing ("200 MB/s", "1.5 GB/s"). */

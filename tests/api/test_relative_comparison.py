@@ -1,5 +1,7 @@
 """GET /api/v1/comparison/ with split_by, relative_to, matched and score."""
 
+import csv
+import io
 from typing import Any
 
 import pytest
@@ -7,12 +9,9 @@ import pytest
 from store.models import Host
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document
+from tests.upgraded_fleet import AES, DES, EPYC, HOSTS, XEON, upgraded_fleet
 
 URL = "/api/v1/comparison/"
-AES, DES = "aes-128-gcm", "des-ede3-cbc"
-EPYC, XEON = "AMD EPYC 9R14", "Intel Xeon E5-2680"
-OLD, NEW = "OpenSSL 1.1.1w", "OpenSSL 3.0.19"
-HOSTS = 8
 
 
 def asked(reader: ApiClient, **query: Any) -> dict[str, Any]:
@@ -30,32 +29,7 @@ def refused(reader: ApiClient, **query: Any) -> dict[str, str]:
 
 @pytest.fixture
 def fleet(store_run: StoreRun) -> None:
-    """Eight hosts of each CPU before and after an upgrade, which costs the Xeons 7 % of AES.
-
-    And one fast EPYC that has never been anything but new, without 3DES.
-    """
-
-    def run(name: str, model: str, library: str, day: int, **rates: float) -> None:
-        stated = {**environment(model=model), "openssl": {"version_text": library}}
-        names = {"aes": AES, "des": DES}
-        store_run(
-            run_document(
-                *(openssl_measurement(names[one], rate) for one, rate in rates.items()),
-                host={"name": name},
-                environment=stated,
-                started_at=f"2026-01-{day:02}T00:00:00Z",
-                finished_at=f"2026-01-{day:02}T00:05:00Z",
-            )
-        )
-
-    for number in range(HOSTS):
-        speed = 1e9 * (1 + number / 10)
-        for model, cost in ((EPYC, 1.0), (XEON, 0.93)):
-            name = f"{model.split()[0].lower()}-{number}"
-            run(name, model, OLD, 1, aes=speed, des=speed / 40)
-            wobble = 1 + 0.004 * (-1) ** number
-            run(name, model, NEW, 2, aes=speed * cost * wobble, des=speed / 40)
-    run("fast", EPYC, NEW, 3, aes=9e9)
+    upgraded_fleet(store_run)
 
 
 def by_group(answer: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -80,6 +54,29 @@ def test_matched_hosts_of_each_cpu_tell_what_the_upgrade_cost(reader: ApiClient)
     assert "relative" not in groups["1.1.1", "amd-epyc-9r14"]
     assert answer["relative_to"] == {"key": "1.1.1", "label": "1.1.1", "is_host": False}
     assert (answer["split_by"], answer["matched"]) == ("cpu", True)
+
+
+@pytest.mark.usefixtures("fleet")
+def test_the_file_has_the_same_ratios_and_scores(reader: ApiClient) -> None:
+    query: dict[str, Any] = {"split_by": "cpu", "relative_to": "1.1.1", "matched": 1, "score": 1}
+    answer = by_group(asked(reader, **query))
+    response = reader.get(
+        "/api/v1/exports/comparison.csv",
+        {"tool": "openssl", "group_by": "openssl_series", **query},
+    )
+    rows = list(csv.DictReader(io.StringIO(response.getvalue().decode(), newline="")))
+    assert len(rows) == sum(len(group["values"]) for group in answer.values())
+    for row in rows:
+        group = answer[row["group_key"], row["split_key"]]
+        assert float(row["score_value"]) == group["score"]["value"]
+        ratio = group.get("relative", {}).get(row["cipher"])
+        if ratio is None:
+            assert (row["ratio"], row["beyond_noise"]) == ("", "")
+            continue
+        told = [float(row[name]) for name in ("ratio", "ratio_low", "ratio_high", "ratio_n")]
+        assert told == [ratio[name] for name in ("ratio", "low", "high", "n")]
+        assert row["beyond_noise"] == str(ratio["beyond_noise"]).lower()
+    assert {row["split"] for row in rows} == {EPYC, XEON}
 
 
 @pytest.mark.usefixtures("fleet")

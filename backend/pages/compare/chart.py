@@ -10,6 +10,8 @@ from django.utils.text import slugify
 from analysis.both_tools import BothTools
 from analysis.ciphers.link_saturation import LINKS, link_payload
 from analysis.comparison import Comparison, Group
+from analysis.groups import GroupSummary
+from analysis.relative import ratio_summary
 from exports.palette import cipher_order, colour_slot, short_names
 from pages.compare.table import (
     GroupPage,
@@ -44,6 +46,7 @@ TYPICAL_WINDOW = 700
 """Above `TALLEST` the rows are scrolled inside the height of the reader's window."""
 
 BARS, BOX, LINES, HEATMAP, SCATTER = "bars", "box", "lines", "heatmap", "scatter"
+RELATIVE = "relative"
 FIXED_HEIGHTS = {LINES: 480, SCATTER: 520}
 
 RATES = ("throughput", "cpu_bound_throughput")
@@ -64,6 +67,12 @@ class ChartKind:
 
 
 KINDS = (
+    ChartKind(
+        RELATIVE,
+        "Relative",
+        "Bar chart of differences",
+        "Nothing here is relative to another group: choose one under “Relative to”.",
+    ),
     ChartKind(BARS, "Bars", "Bar chart", ""),
     ChartKind(
         BOX, "Box plot", "Box plot", "A box plot needs a group with two hosts, and there is none."
@@ -108,10 +117,10 @@ class ChartRequest:
 
 def chart_context(asked: ChartRequest) -> dict[str, Any]:
     """Chart, table twin, and the controls of both; `groups` empty means there is nothing."""
-    offered = _offered_kinds(asked)
+    offered, reference = _offered_kinds(asked), asked.comparison.relative_to
     kind, refused = _chosen_kind(asked.display.chart, offered)
     groups = shown_groups(asked.part.comparison, asked.display)
-    has_links = kind.key != HEATMAP and asked.comparison.metric in RATES
+    has_links = kind.key not in (HEATMAP, RELATIVE) and asked.comparison.metric in RATES
     links = LINKS if has_links and asked.display.links else {}
     named = [f"{name} {throughput(link_payload(bits))}" for name, bits in links.items()]
     rows = [row for group in groups for row in group.rows]
@@ -119,7 +128,11 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
         "kinds": offered,
         "kind": kind,
         "kind_refused": refused,
-        "table_columns": 5 + (asked.comparison.profile is not None) + (kind.key == BOX),
+        "reference_label": reference.label if reference else None,
+        "table_columns": 5
+        + (asked.comparison.profile is not None)
+        + (kind.key == BOX)
+        + bool(reference and reference.label),
         "groups": groups,
         "links_offered": has_links,
         "links": ", ".join(named),
@@ -132,8 +145,9 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
 
 
 def _offered_kinds(asked: ChartRequest) -> tuple[ChartKind, ...]:
-    """The kinds that this comparison can be drawn as; bars it always can."""
+    """The kinds that this comparison can be drawn as, the usual one first; bars it always can."""
     query, comparison = asked.query, asked.comparison
+    by_itself = query.split_by is None and not query.matched
     n = max((value.n for group in comparison.groups for value in group.values.values()), default=0)
     by_both_tools = (
         query.metric == "throughput"
@@ -143,11 +157,12 @@ def _offered_kinds(asked: ChartRequest) -> tuple[ChartKind, ...]:
         and (query.operation, query.threads) == ("encrypt", 1)
     )
     possible = {
+        RELATIVE: any(group.ratios for group in asked.part.comparison.groups),
         BARS: True,
         BOX: n > 1,
         HEATMAP: len(comparison.groups) > 1 and len(comparison.ciphers) > 1,
-        LINES: query.tool == "openssl" and len(asked.block_sizes) > 1,
-        SCATTER: by_both_tools,
+        LINES: query.tool == "openssl" and len(asked.block_sizes) > 1 and by_itself,
+        SCATTER: by_both_tools and by_itself,
     }
     return tuple(kind for kind in KINDS if possible[kind.key])
 
@@ -211,11 +226,15 @@ def _one_value_each(
     asked: ChartRequest, kind: ChartKind, shown: tuple[ShownGroup, ...], *, links: bool
 ) -> dict[str, Any]:
     """Bars, boxes and the heat map: one value for each group and cipher."""
-    view = _bars(asked.part.comparison, asked.display, shown)
+    comparison = asked.part.comparison
+    if kind.key == RELATIVE:
+        comparison, shown = replace(comparison, unit=RELATIVE), _related(shown)
+    view = _bars(comparison, asked.display, shown)
     drawn = view["comparison"]["groups"]
     found = {
         "chart": view,
         "chart_groups": len(drawn),
+        "groups_beyond": len(drawn) < len(shown),
         "chart_height": rows_height(drawn, links=links),
     }
     if kind.key == HEATMAP:
@@ -258,8 +277,8 @@ def _bars(
             "ciphers": sorted(comparison.ciphers, key=cipher_order),
             "groups": [
                 {
-                    "key": group.key,
-                    "label": group.label,
+                    "key": group.id,
+                    "label": group.name,
                     "hosts": group.hosts,
                     "values": {name: _summary(group, name) for name in group.values},
                 }
@@ -268,10 +287,23 @@ def _bars(
             "excluded": dict(comparison.excluded),
         },
         **colours_and_names(comparison.ciphers),
-        "measured_here": [one.group.key for one in drawn if one.here],
-        "notes": {one.group.key: one.hosts + later.get(one.group.key, "") for one in drawn},
+        "measured_here": [one.group.id for one in drawn if one.here],
+        "notes": {one.group.id: one.hosts + later.get(one.group.key, "") for one in drawn},
         "scale": display.scale,
     }
+
+
+def _related(shown: tuple[ShownGroup, ...]) -> tuple[ShownGroup, ...]:
+    """Those with a ratio, their figures replaced by these."""
+    return tuple(
+        replace(one, group=replace(one.group, values=_ratio_values(one.group)))
+        for one in shown
+        if one.group.ratios
+    )
+
+
+def _ratio_values(group: Group) -> dict[str, GroupSummary]:
+    return {cipher: ratio_summary(one) for cipher, one in group.ratios.items()}
 
 
 def as_many_as_fit(groups: tuple[Group, ...], most: int) -> tuple[Group, ...]:
@@ -325,6 +357,7 @@ def _lines(asked: ChartRequest, groups: tuple[ShownGroup, ...]) -> dict[str, Any
             "groups": [_panel(shown, by_size, ciphers) for shown in drawn],
         },
         "chart_groups": len(drawn),
+        "groups_beyond": len(drawn) < len(groups),
         "chart_height": FIXED_HEIGHTS[LINES],
         "matrix": matrix,
         "doubts": matrix.doubts,

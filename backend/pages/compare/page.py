@@ -1,8 +1,8 @@
 """The compare page, `/`."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +21,7 @@ from exports.palette import cipher_order
 from pages.access import reader_required
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
+from pages.compare.relating import relating_context
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.first_steps import agent_command, is_measuring, lending_command, nobody_measured_yet
@@ -30,11 +31,11 @@ from pages.page_query import (
     Display,
     PageAddress,
     api_params,
+    asked_view,
     display,
     first_page,
     query_faults,
 )
-from questions.comparison_parameters import asked_comparison
 from results.analytics.engine import questions
 from results.answer_cache import cached_answer
 from results.comparison.comparison_in_view import compare_in_view
@@ -78,10 +79,10 @@ def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
     params = request.GET
     try:
-        query = asked_comparison(api_params(params))
+        query, passed_over = asked_view(params)
         steps = _first_steps(request)
         context = {
-            "parts": _parts(params, query, bool(steps.get("nothing_stored"))),
+            "parts": _parts(params, query, bool(steps.get("nothing_stored")), passed_over),
             "display": display(params),
             "tops": TOPS,
             "most_groups": MOST_GROUPS,
@@ -114,12 +115,14 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _parts(params: QueryDict, query: ComparisonQuery, nothing_stored: bool) -> dict[str, str]:
+def _parts(
+    params: QueryDict, query: ComparisonQuery, nothing_stored: bool, passed_over: list[str]
+) -> dict[str, str]:
     """HTML of `PARTS`, the `heading` of the view and its `sources` in words."""
 
     def make() -> bytes:
         context: dict[str, Any] = {
-            **compare_context(params, query),
+            **compare_context(params, query, passed_over),
             "nothing_stored": nothing_stored,
             "request": SimpleNamespace(GET=params),
         }
@@ -139,14 +142,25 @@ def shown_query(query: ComparisonQuery) -> ComparisonQuery:
 
 
 @questions()  # all of it from one state of the data
-def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]:
-    """The context of a valid query; `Unanswerable` says what cannot be."""
+def compare_context(
+    params: QueryDict, query: ComparisonQuery, passed_over: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The context of a valid query; `Unanswerable` says what cannot be.
+
+    `passed_over`: sentences about what of the address was left out of it.
+    """
     shown = display(params)
     covered = coverage(query)
     measured = covered.ciphers
     asked_size = query.block_size
     query = resolve_block_size(with_ciphers(query, covered))
-    viewed = compare_in_view(query, shown.view)
+    try:
+        viewed = compare_in_view(query, shown.view)
+    except Unanswerable as error:
+        if error.parameter != "split_by":
+            raise
+        query, passed_over = replace(query, split_by=None), [*passed_over, error.sentence]
+        viewed = compare_in_view(query, shown.view)
     known = facets(query)
     # Another choice begins at its first page.
     whole, params = params, first_page(params)
@@ -188,6 +202,8 @@ def compare_context(params: QueryDict, query: ComparisonQuery) -> dict[str, Any]
         "chips": chips,
         "part": part,
         **result_context(asked, params),
+        **relating_context(query, params, viewed.comparison, address),
+        "passed_over": passed_over,
         "sensitivity_address": _sensitivity_address(params),
         "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
         "throughput_address": address.changed(metric=None),
@@ -257,9 +273,18 @@ def heading(comparison: Comparison) -> str:
     tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
     metric = choice(METRICS, comparison.metric).label
     metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
-    by = choice(_groupings(comparison.group_by), comparison.group_by).label
-    kept = by.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
-    return f"{tool} {metric} by {by if kept else by[0].lower() + by[1:]}"
+    groupings = filter(None, (comparison.group_by, comparison.split_by))
+    by = (choice(_groupings(one), one).label for one in groupings)
+    heading = f"{tool} {metric} by {' and '.join(map(_lower, by))}"
+    if comparison.relative_to and comparison.relative_to.label:
+        heading += f", relative to {comparison.relative_to.label}"
+    return f"{heading}, matched hosts" if comparison.matched else heading
+
+
+def _lower(label: str) -> str:
+    """A grouping's label within a sentence."""
+    kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
+    return label if kept else label[0].lower() + label[1:]
 
 
 @dataclass(frozen=True)

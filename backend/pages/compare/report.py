@@ -25,8 +25,7 @@ from pages.compare.page import heading, shown_query
 from pages.compare.table import Scale, counted_hosts, ordered_groups, scale_of, shown_groups
 from pages.downloads import spelled_out
 from pages.formatting import quantity
-from pages.page_query import api_params, display, query_faults
-from questions.comparison_parameters import asked_comparison
+from pages.page_query import asked_view, display, query_faults
 from reports.export_parameters import export_of, site_of
 from reports.exporting import COMPARISON, asked
 from results.analytics.engine import questions
@@ -71,7 +70,7 @@ def report_page(request: HttpRequest) -> HttpResponse:
 def _context(request: HttpRequest) -> dict[str, Any]:
     params = request.GET.copy()
     params.pop("download", None)
-    query, shown = shown_query(asked_comparison(api_params(params))), display(params)
+    query, shown = shown_query(asked_view(params)[0]), display(params)
     comparison = compare(query)
     part = replace(comparison, groups=in_view(comparison, shown.view).groups)
     export = export_of(COMPARISON, spelled_out(params, query), site_of(request))
@@ -158,7 +157,7 @@ def _chart(comparison: Comparison, groups: tuple[Group, ...], scale: Scale) -> C
             _bar(group.values[cipher], cipher, names[cipher], y + place * ROW, scale)
             for place, cipher in ciphers
         )
-        drawn.append((group.label, y, bars))
+        drawn.append((group.name, y, bars))
         y += _height(group)
     ticks = tuple(
         (LEFT + _pixels(scale, value), quantity(value, comparison.unit)) for value in _ticks(scale)

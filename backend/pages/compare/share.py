@@ -23,9 +23,9 @@ from pages.compare.page import heading, narrowing, result_context, shown_query
 from pages.compare.table import group_page
 from pages.downloads import spelled_out
 from pages.metrics import METRICS, choice
-from pages.page_query import api_params, display
+from pages.page_query import asked_view, display
 from pages.paging import page_of
-from questions.comparison_parameters import asked_comparison, checked_view
+from questions.comparison_parameters import checked_view
 from reports.export_parameters import CSV_TYPE, export_of, site_of
 from reports.exporting import COMPARISON, asked
 from reports.shares import find_share, make_share, revoke_share
@@ -145,7 +145,7 @@ def _shared(params: QueryDict) -> tuple[ComparisonQuery, Comparison]:
 
     `ValidationError` for what could be asked when the share was made, and no longer can.
     """
-    query = shown_query(asked_comparison(api_params(params)))
+    query = shown_query(asked_view(params)[0])
     return query, display(params).view.found(compare(query))
 
 

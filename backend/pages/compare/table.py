@@ -12,6 +12,7 @@ from analysis.comparison import Comparison, Group
 from analysis.group_view import MOST_GROUPS, InView, page_count
 from analysis.groups import GroupSummary
 from analysis.over_time.tool_changes import ToolChange, tool_changes
+from analysis.relative import Ratio
 from exports.palette import cipher_order
 from pages.formatting import data_size
 from pages.page_query import TOPS, Display, PageAddress
@@ -119,6 +120,7 @@ class Row:
     uncertainty: float | None
     doubt: str
     bar: Bar
+    ratio: Ratio | None
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
     return tuple(
         ShownGroup(
             group,
-            group.key in here,
+            group.id in here,
             tuple(_row(group, cipher, scale) for cipher in ciphers if cipher in group.values),
         )
         for group in groups
@@ -163,7 +165,8 @@ def _row(group: Group, cipher: str, scale: Scale | None) -> Row:
         for value in (summary.median, summary.q1, summary.q3)
     )
     bar = Bar(end, low, high) if summary.n > 1 else Bar(end, None, None)
-    return Row(cipher, summary, group.uncertainty.get(cipher), doubt_words(group, cipher), bar)
+    uncertainty, ratio = group.uncertainty.get(cipher), group.ratios.get(cipher)
+    return Row(cipher, summary, uncertainty, doubt_words(group, cipher), bar, ratio)
 
 
 def doubt_words(group: Group, cipher: str) -> str:
@@ -191,8 +194,8 @@ def hosts_note(group: Group) -> str:
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:
-    """Keys of the groups to mark as measured here: none where all are, since that marks nothing."""
-    here = {group.key for group in comparison.groups if MEASURED in group.sources}
+    """Ids of the groups to mark as measured here: none where all are, since that marks nothing."""
+    here = {group.id for group in comparison.groups if MEASURED in group.sources}
     return frozenset(here if len(here) < len(comparison.groups) else ())
 
 
@@ -232,8 +235,7 @@ class Matrix:
 def heat_table(groups: Sequence[Group], ciphers: Sequence[str]) -> Matrix:
     """Groups down, ciphers across."""
     lines = tuple(
-        Line(group.key, group.label, tuple(_cell(group, one) for one in ciphers))
-        for group in groups
+        Line(group.id, group.name, tuple(_cell(group, one) for one in ciphers)) for group in groups
     )
     return Matrix("Group", tuple(ciphers), ((None, lines),))
 

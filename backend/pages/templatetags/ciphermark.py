@@ -44,6 +44,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "data_size": _or("–", formatting.data_size),
     "factor": _or("unknown", formatting.factor),
     "percent": _or("–", formatting.percent),
+    "difference": formatting.difference,
     "signed_percent": formatting.signed_percent,
     "colour_slot": palette.colour_slot,
     "standing_words": series.standing_words,

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 
 from analysis.comparison import Group
 from results.analytics.engine import questions
+from results.comparison.comparison import profile_of
 from results.comparison.measured import measured
-from results.selection import ComparisonQuery
+from results.comparison.votes import votes_statement
+from results.selection import ComparisonQuery, group_members
 
 
 @dataclass(frozen=True)
@@ -55,4 +57,9 @@ def hosts_without_size(query: ComparisonQuery) -> int:
 def hosts_of_groups(query: ComparisonQuery, groups: Collection[Group]) -> int:
     """How many different hosts these groups of the query have: one may be in several."""
     with questions() as ask:
-        return measured(ask, query).hosts_of(groups)
+        if not query.matched:
+            return measured(ask, query).hosts_of(groups)
+        members = group_members(query, groups)
+        votes = votes_statement(ask, query, profile_of(query), members)
+        ((count,),) = ask(votes.sql("SELECT count(DISTINCT host) FROM votes"), votes.parameters)
+    return int(count)

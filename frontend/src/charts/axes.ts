@@ -30,7 +30,7 @@ export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis):
     border: { display: false },
     grid: {
       color: (context: { tick?: Tick }) =>
-        unit === "ratio" && context.tick?.value === 1 ? theme.muted : theme.grid,
+        (unit === "ratio" || unit === "relative") && context.tick?.value === 1 ? theme.muted : theme.grid,
       tickLength: 4,
     },
     ticks: {
@@ -42,6 +42,7 @@ export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis):
       callback: (value: string | number) => tick(Number(value), unit),
     },
   };
+  if (unit === "relative") return { ...common, ...relativeAxis(lowest), ticks: { ...common.ticks, autoSkip: false } };
   if (scale === "linear") return { ...common, type: "linear", beginAtZero: true };
   return {
     ...common,
@@ -69,6 +70,38 @@ export function topAxis(options: ValueAxis & { highest: number }): AxisOptions {
     },
   };
   return { ...valueAxis(options), suggestedMax: options.highest, ...fit } as AxisOptions;
+}
+
+/** Ratios to a reference, as their logarithms: half as fast is as far from 0 % as twice as fast. */
+function relativeAxis(lowest: number): object {
+  return {
+    type: "logarithmic",
+    min: Math.min(lowest, NARROWEST[0]) * 0.995,
+    suggestedMax: NARROWEST[1],
+    afterBuildTicks: (axis: LogAxis) => {
+      const length = axis.width || axis.chart.width;
+      axis.ticks = relativeTicks(axis.min, axis.max, length / ACROSS).map((value) => ({ value }));
+    },
+  };
+}
+
+type LogAxis = { min: number; max: number; width: number; chart: { width: number }; ticks: Tick[] };
+
+/** Differences of less than this do not fill the chart. */
+const NARROWEST = [0.95, 1.05] as const;
+
+/** The ratios that an axis labels: whole steps in per cent, of a wide axis 1, 2 and 5 of decades. */
+export function relativeTicks(min: number, max: number, labels: number): number[] {
+  for (const step of [1, 2, 5, 10, 20, 50]) {
+    const found: number[] = [];
+    const [first, last] = [min, max].map((end) => ((end - 1) * 100) / step) as [number, number];
+    for (let place = Math.ceil(first - 1e-9); place <= last + 1e-9; place += 1) {
+      if (place * step > -100) found.push(1 + (place * step) / 100);
+    }
+    // On logarithms the lowest lie furthest apart and the highest closest.
+    if (found.length <= labels && max <= 3) return found;
+  }
+  return logTicks(min, max, labels);
 }
 
 /** Pixels between the labels of a horizontal and of a vertical axis. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { logFloor, logTicks } from "./axes";
+import { logFloor, logTicks, relativeTicks } from "./axes";
 import { boxChart } from "./boxChart";
 import { comparisonChart, point } from "./comparisonChart";
 import { laptop, one, room, server, several, theme, view } from "./fixtures";
@@ -109,5 +109,41 @@ describe("the comparison chart", () => {
       "quartiles 123 MB/s to 194 MB/s",
       "range 87.0 MB/s to 230 MB/s",
     ]);
+  });
+});
+
+describe("the chart of differences", () => {
+  const relative = (ratio: number, low: number, high: number) => ({
+    median: ratio, q1: low, q3: high, min: low, max: high, n: 8,
+  });
+
+  it("draws bars from 0 % with intervals as whiskers, none where too few hosts tell", () => {
+    const shown = view();
+    shown.comparison.unit = "relative";
+    for (const group of shown.comparison.groups) {
+      for (const cipher of Object.keys(group.values)) group.values[cipher] = relative(0.93, 0.92, 0.94);
+    }
+    const { configuration } = comparisonChart(shown, theme, room);
+    expect(configuration.data.datasets[0]).toMatchObject({ base: 1 });
+    expect(configuration.options?.scales?.["x"]).toMatchObject({ type: "logarithmic" });
+    expect(point(row(relative(0.93, 0.92, 0.94)))).toMatchObject({ xMin: [0.92, 0.92] });
+    expect(point(row(relative(0.93, 0.93, 0.93)))).toEqual({ x: 0.93, y: 10 });
+  });
+
+  it("says whether a difference is beyond the noise", () => {
+    expect(summaryLines(relative(0.93, 0.92, 0.94), "relative")).toEqual([
+      "−7.0 %, 8 hosts", "−8.0 % to −6.0 % (95 %)", "beyond the noise",
+    ]);
+    expect(summaryLines(relative(1.01, 0.99, 1.02), "relative")[2]).toBe("within the noise");
+    expect(summaryLines(relative(1.01, 1.01, 1.01), "relative")[1]).toContain("too few hosts");
+  });
+
+  it("labels whole steps in per cent, 0 % among them", () => {
+    expect(relativeTicks(0.9, 1.1, 6).map((tick) => Math.round(tick * 100))).toEqual([90, 95, 100, 105, 110]);
+    for (const [low, high] of [[0.95, 1.05], [0.3, 1.2], [0.5, 2.9], [0.1, 40]] as const) {
+      const ticks = relativeTicks(low, high, 7);
+      expect(ticks).toContain(1);
+      expect(ticks.length).toBeLessThanOrEqual(9);
+    }
   });
 });

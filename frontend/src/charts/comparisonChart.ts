@@ -28,6 +28,7 @@ const VALUE_LABEL_WIDTH = 78;
 export function comparisonChart(view: ChartView, theme: Theme, room: Room): BuiltChart {
   const layout = layoutRows(view);
   const dataset = bars(layout, theme);
+  if (view.comparison.unit === "relative") return differences(view, layout, theme, room, dataset);
   return rowsChart(view, layout, theme, room, {
     type: "barWithErrorBars",
     datasets: [dataset],
@@ -35,6 +36,24 @@ export function comparisonChart(view: ChartView, theme: Theme, room: Room): Buil
     end: ({ summary }) => summary.median,
     whisker: ({ summary: { median, q3, n } }) => (n > 1 ? Math.max(q3, median) : median),
     points: ({ summary: { median, n } }) => (n === 1 ? [median] : []),
+  });
+}
+
+/** Bars from 0 % to the left and right; whiskers are intervals, none where too few hosts tell. */
+function differences(
+  view: ChartView,
+  layout: RowLayout,
+  theme: Theme,
+  room: Room,
+  dataset: object,
+): BuiltChart {
+  return rowsChart(view, layout, theme, room, {
+    type: "barWithErrorBars",
+    datasets: [{ ...dataset, base: 1, minBarLength: 2 }],
+    low: ({ summary }) => Math.min(summary.q1, 1),
+    end: ({ summary }) => Math.max(summary.q3, 1),
+    whisker: ({ summary }) => Math.max(summary.q3, 1),
+    points: () => [],
   });
 }
 
@@ -121,5 +140,5 @@ function bars(layout: RowLayout, theme: Theme): BarConfiguration["data"]["datase
 /** Quartiles only of two machines or more: one machine has no distribution. */
 export function point(row: BarRow): BarPoint {
   const { median, q1, q3, n } = row.summary;
-  return n > 1 ? { x: median, y: row.y, xMin: [q1, q1], xMax: [q3, q3] } : { x: median, y: row.y };
+  return n > 1 && q1 < q3 ? { x: median, y: row.y, xMin: [q1, q1], xMax: [q3, q3] } : { x: median, y: row.y };
 }

@@ -5,6 +5,7 @@ import { count, quantity } from "../format";
 
 export function summaryLines(summary: Summary, unit: Unit): string[] {
   const hosts = count(summary.n, "host");
+  if (unit === "relative") return differenceLines(summary, hosts);
   if (summary.n === 1) return [`${quantity(summary.median, unit)}, ${hosts}`, ...doubts(summary)];
   return [
     `median ${quantity(summary.median, unit)}, ${hosts}`,
@@ -12,6 +13,13 @@ export function summaryLines(summary: Summary, unit: Unit): string[] {
     `range ${quantity(summary.min, unit)} to ${quantity(summary.max, unit)}`,
     ...doubts(summary),
   ];
+}
+
+function differenceLines({ median, q1, q3 }: Summary, hosts: string): string[] {
+  const said = `${quantity(median, "relative")}, ${hosts}`;
+  if (q1 === q3) return [said, "too few hosts to tell from noise"];
+  const noise = q1 > 1 || q3 < 1 ? "beyond the noise" : "within the noise";
+  return [said, `${quantity(q1, "relative")} to ${quantity(q3, "relative")} (95 %)`, noise];
 }
 
 /** Behind a value that is drawn: the sign that its figure is doubtful. */

@@ -7,6 +7,7 @@ import { idle, isNear, turn, whenNear } from "./patience";
 /** What only pages with charts need, each kind by itself. */
 const KINDS = {
   bars: () => import("../charts/kinds/bars"),
+  relative: () => import("../charts/kinds/bars"),
   box: () => import("../charts/kinds/box"),
   heatmap: () => import("../charts/kinds/heatmap"),
   lines: () => import("../charts/kinds/lines"),

@@ -29,6 +29,7 @@ BARS: Mapping[str, Callable[[Size], list[Figure]]] = {
     "9": xlsx_export.figures,
     "10": page.figures,
     "16": comparison.comparisons,
+    "20": comparison.relating,
     "pages": comparison.pages,
     "17": following.figures,
     "18": web_start.figures,

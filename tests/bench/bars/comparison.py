@@ -25,11 +25,12 @@ API, PAGE = "/api/v1/comparison/", "/"
 API_CALLS, PAGE_CALLS = 7, 3
 TIMES, MORE_MS, MOST_MS = 1.5, 5.0, 100.0
 MOST_PAGE_MS, MOST_BY_HOST_MS, MOST_GROWN_MS = 250.0, 300.0, 400.0
+MOST_RELATING_MS = 150.0
 MORE_THAN_PING_MS = 3.0
 SAMPLED = 500
 """Runs that values of filters are taken from: what many runs have is asked for more often."""
 
-Parameters = Mapping[str, str]
+Parameters = Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,37 @@ def comparisons(_size: Size) -> list[Figure]:
             by_kind.setdefault(case.kind, []).append(figure)
         found += [worst(f"16 comparison, {tool}, {kind}", of) for kind, of in by_kind.items()]
     return found
+
+
+def relating(_size: Size) -> list[Figure]:
+    """20: split, relative to a group or host, matched, scored; cold, as JSON."""
+    ready = Run.objects.filter(status=Run.Status.READY).order_by("pk")
+    host, cpu = ready.values_list("host__slug", "environment__cpu__key")[0]
+    return [
+        below(
+            f"20 comparison, {tool}, {case.name}",
+            "ms",
+            _in_turn(API, tool, case, API_CALLS).value,
+            MOST_RELATING_MS,
+        )
+        for tool in TOOLS
+        for case in (
+            Case("", "split", _always(group_by="cpu", split_by="virtualization")),
+            Case("", "relative, scored", _always(group_by="cpu", relative_to=cpu, score="1")),
+            Case("", "relative to a host", _always(group_by="os", relative_to=f"host:{host}")),
+            Case("", "matched", _always(group_by="openssl_series", matched="1", **_TWO_SERIES)),
+            Case(
+                "",
+                "matched, split",
+                _always(
+                    group_by="openssl_series", split_by="os", matched="1", score="1", **_TWO_SERIES
+                ),
+            ),
+        )
+    ]
+
+
+_TWO_SERIES: Parameters = {"openssl_series": ("1.1.1", "3.0"), "relative_to": "1.1.1"}
 
 
 def pages(_size: Size) -> list[Figure]:
@@ -95,7 +127,7 @@ def _in_turn(path: str, tool: str, case: Case, calls: int) -> Pair:
 
 def asking(path: str, parameters: Parameters) -> Callable[[], None]:
     """A call that asks in this process, through all middleware."""
-    client, address = Client(), f"{path}?{urlencode(parameters)}"
+    client, address = Client(), f"{path}?{urlencode(parameters, doseq=True)}"
 
     def ask() -> None:
         answer = client.get(address)
@@ -115,7 +147,7 @@ def cases() -> list[Case]:
 GROUPINGS = (*DIMENSIONS, "acceleration", "tag:site")
 
 
-def _always(**parameters: str) -> Callable[[Random], Parameters]:
+def _always(**parameters: str | Sequence[str]) -> Callable[[Random], Parameters]:
     return lambda _: parameters
 
 

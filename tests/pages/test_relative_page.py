@@ -1,0 +1,75 @@
+"""The compare page relative to a group, matched, split and scored."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.conftest import StoreRun
+from tests.pages.conftest import page, text_of
+from tests.pages.test_compare_page import chart
+from tests.upgraded_fleet import AES, HOSTS, upgraded_fleet
+
+SERIES: dict[str, Any] = {"tool": "openssl", "group_by": "openssl_series"}
+
+
+@pytest.fixture(autouse=True)
+def fleet(store_run: StoreRun) -> None:
+    upgraded_fleet(store_run)
+
+
+def test_the_cost_of_an_upgrade_is_drawn_and_told(member: Client) -> None:
+    html = page(member, "/", **SERIES, split_by="cpu", relative_to="1.1.1", matched=1, score=1)
+    said = text_of(html)
+    assert "OpenSSL throughput by OpenSSL series and CPU, relative to 1.1.1, matched hosts" in said
+    view = chart(html)
+    assert (view["kind"], view["comparison"]["unit"]) == ("relative", "relative")
+    drawn = {group["label"]: group["values"][AES] for group in view["comparison"]["groups"]}
+    xeon = drawn["3.0 · Intel Xeon E5-2680"]
+    assert xeon["median"] == pytest.approx(0.93, abs=0.01)
+    assert xeon["q1"] <= xeon["median"] <= xeon["q3"] < 1
+    assert set(drawn) == {"3.0 · AMD EPYC 9R14", "3.0 · Intel Xeon E5-2680"}
+    (row,) = re.findall(rf'data-group="3.0 intel.*?data-cipher="{AES}">(.*?)</tr>', html, re.S)
+    assert "−7.0 %" in text_of(row) or "−6.6 %" in text_of(row)
+    assert "within the noise" not in text_of(row)
+    assert "score" in said
+    for name in ("relative_to", "split_by"):
+        assert re.search(rf'<select id="{name}".*?selected', html)
+
+
+def test_groups_of_mostly_different_hosts_offer_their_common_ones(
+    member: Client, store_run: StoreRun
+) -> None:
+    upgraded_fleet(store_run, only_new=4 * HOSTS)
+    html = page(member, "/", **SERIES)
+    assert "1.1.1 and 3.0 hold mostly different hosts: 16 of 49 are in both." in text_of(html)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*>Compare those alone', html)
+    matched = text_of(page(member, f"/{unescape(address)}"))
+    assert "2 groups, 16 hosts" in matched
+    assert "matched hosts" in matched
+
+
+def test_without_a_host_in_all_groups_pairs_are_offered(
+    member: Client, store_run: StoreRun
+) -> None:
+    upgraded_fleet(store_run, other="LibreSSL 3.8.2")
+    html = page(member, "/", **SERIES, matched=1)
+    assert "No host has a figure in every group of this view." in text_of(html)
+    assert "1.1.1 and 3.0 16 hosts in both" in text_of(html)
+
+
+def test_what_no_longer_fits_the_grouping_is_passed_over_and_said(member: Client) -> None:
+    html = page(member, "/", tool="openssl", group_by="cpu", relative_to="3.0", split_by="host")
+    said = text_of(html)
+    assert "Not applied: No group by cpu has the key '3.0'." in said
+    assert "Not applied: host has 17 values here; choose at most 12 by a filter." in said
+    assert chart(html)["kind"] == "bars"
+    assert page(member, "/", expect=400, relative_to="3.0", metric="speed")
+
+
+@pytest.mark.parametrize("address", ("/report.html",))
+def test_a_report_names_the_groups_by_both(member: Client, address: str) -> None:
+    html = page(member, address, **SERIES, split_by="cpu", relative_to="1.1.1", matched=1)
+    assert "3.0 · AMD EPYC 9R14" in text_of(html)
