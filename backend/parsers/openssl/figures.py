@@ -154,7 +154,7 @@ class _Evaluation:
         run = self.run
         labels = {one.label for one in run.counts}
         labels |= {child.row.label for child in run.children.values()}
-        names = {canonical_cipher(label) for label in labels if kind_of(label) != "other"}
+        names = {canonical_cipher(label) for label in labels}
         names.discard(None)
         if not names and run.command is not None and run.own_command:
             names = {canonical_cipher(name) for name in run.command.evp}

@@ -11,7 +11,8 @@ from documents.software import openssl_release
 from parsers.lines import Line
 from parsers.openssl.figures import Placed, effective_mask, figures_of, threads_of
 from parsers.openssl.lines import printed_lines
-from parsers.openssl.runs import Run, RunReader
+from parsers.openssl.run_reader import RunReader
+from parsers.openssl.runs import Run
 from parsers.ssh.commands.pipelines import shows_several_files
 from parsers.types import Figure, Part, Remark, Section
 
@@ -48,7 +49,7 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
     builder = _Sections()
     remarks = [*reader.remarks, *_left_out(reader)]
     withheld: set[int] = set()
-    for run in reader.runs:
+    for run in reader.context.runs:
         run.choose_command()
         # Without the rows of its processes, nothing says how many they may have been.
         is_sum = bool(run.rows) and run.child_line is None and threads_of(run) is None
