@@ -135,6 +135,7 @@ def test_aes_gcm_was_unsafe_in_two_releases_of_sshd(server: str | None, status: 
         (CHACHA, (10, 0), True, True, True),
         ("rijndael-cbc@lysator.liu.se", (8, 4), True, False, False),
         ("rijndael-cbc@lysator.liu.se", (8, 5), False, False, False),
+        ("rijndael128-cbc", (7, 3), False, False, False),
     ),
 )
 def test_the_history_of_openssh(

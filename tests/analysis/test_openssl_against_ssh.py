@@ -24,6 +24,7 @@ def openssl(cipher: str, rate: float, block_size: int = 16384) -> MeasuredSeries
         ("rijndael-cbc@lysator.liu.se", "aes-256-cbc"),
         ("3des-cbc", "des-ede3-cbc"),
         ("arcfour256", "rc4"),
+        ("cast128-cbc", "cast5-cbc"),
         ("none", None),
     ),
 )

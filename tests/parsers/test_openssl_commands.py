@@ -26,6 +26,7 @@ def all_series(*lines: str) -> list[tuple[str, str, int, str]]:
     "command",
     (
         "openssl speed -evp aes-128-cbc; openssl speed -decrypt -evp aes-128-cbc",
+        "openssl speed -multi 2 aes-128-cbc; openssl speed",
         "openssl speed -evp aes-128-cbc && openssl speed -evp aes-128-cbc -multi 4",
         "openssl speed -evp aes-128-cbc; OPENSSL_ia32cap=0 openssl speed -evp aes-128-cbc",
         "openssl speed -evp aes-128-cbc; taskset -c 4 openssl speed -evp aes-128-cbc",
