@@ -49,12 +49,22 @@ def question_lines(asked: ExportRequest) -> Iterator[Line]:
     yield from _filters(asked)
 
 
+_NAMES = {"cpu": "CPU", "os": "OS", "openssl": "OpenSSL", "openssh": "OpenSSH", "gb": "GB"}
+
+
+def _words(key: str) -> str:
+    """The key of a metric or grouping in words: "OpenSSL series"; a tag's as it is."""
+    if ":" in key:
+        return key
+    return " ".join(_NAMES.get(word, word) for word in key.split("_"))
+
+
 def _settings(asked: ExportRequest) -> Iterator[Line]:
     yield "Tool", asked.tool
     for name, value in (
-        ("Metric", asked.metric),
-        ("Grouped by", asked.group_by),
-        ("Split by", asked.split_by),
+        ("Metric", _words(asked.metric)),
+        ("Grouped by", _words(asked.group_by)),
+        ("Split by", _words(asked.split_by)),
         ("Relative to", asked.relative_to),
         ("Hosts", "matched: those with every group" if asked.matched else ""),
         ("Ciphers", ", ".join(asked.ciphers) or "all"),

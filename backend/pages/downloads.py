@@ -65,6 +65,7 @@ def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> list[Down
         ),
         Download("This table", "CSV", _address(table, asked)),
         Download("This table for Excel", FOR_EXCEL, _address(table, asked, excel="1")),
+        Download("This view as JSON", "what the API answers", json_address(asked)),
         Download(
             "Measurements behind it",
             "CSV: a row for each machine and cipher",
@@ -80,6 +81,11 @@ def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> list[Down
         ),
         Download("Report to print", "opens here", _address("report", params)),
     ]
+
+
+def json_address(asked: QueryDict) -> str:
+    """The API's answer to what a page shows, without what orders and pages its groups."""
+    return _address("api:comparison", api_params(asked))
 
 
 def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:

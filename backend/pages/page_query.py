@@ -19,7 +19,7 @@ from store.unanswerable import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
 
-PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links")
+PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links", "table")
 COMPARISON_NAMES = names_of(COMPARISON)
 RECOMMENDATION_NAMES = names_of(RECOMMENDATION)
 KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | names_of(HOST_LIST) | {*PAGE_ONLY, "status"}
@@ -33,7 +33,7 @@ class Display:
     groups on one page, None as many as a page may have; `page` counts from 1. `search`: only
     groups whose label has this text. `chart` is the kind of chart asked for
     (`charts.kinds`), which a comparison need not have; `links` whether it has lines for network
-    links.
+    links, `compact` whether its table has a row a group.
     """
 
     scale: str = SCALES[0]
@@ -43,6 +43,7 @@ class Display:
     page: int = 1
     chart: str = ""
     links: bool = False
+    compact: bool = False
 
     @property
     def view(self) -> GroupView:
@@ -61,6 +62,7 @@ def display(params: QueryDict) -> Display:
         page=page_number(params),
         chart=params.get("chart", ""),
         links=params.get("links") == "1",
+        compact=params.get("table") == "compact",
     )
 
 

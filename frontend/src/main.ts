@@ -2,6 +2,7 @@ import "./main.css";
 
 import { initCharts } from "./pages/charts";
 import { initCopyCommand } from "./pages/copyCommand";
+import { initCopyTable } from "./pages/copyTable";
 import { initLive, lookSoon } from "./pages/live";
 import { initLiveForms } from "./pages/liveForm";
 import { initPageTools } from "./pages/pageTools";
@@ -14,6 +15,7 @@ for (const init of [
   initLiveForms,
   initLive,
   initCopyCommand,
+  initCopyTable,
   initPageTools,
 ]) {
   init();

@@ -72,4 +72,25 @@ def test_what_no_longer_fits_the_grouping_is_passed_over_and_said(member: Client
 @pytest.mark.parametrize("address", ("/report.html",))
 def test_a_report_names_the_groups_by_both(member: Client, address: str) -> None:
     html = page(member, address, **SERIES, split_by="cpu", relative_to="1.1.1", matched=1)
-    assert "3.0 · AMD EPYC 9R14" in text_of(html)
+    said = text_of(html)
+    assert "3.0 · AMD EPYC 9R14" in said
+    assert "vs 1.1.1" in said
+    assert "Grouped by OpenSSL series" in said
+    assert re.search(r"aes-128-gcm 1.\d\d GB/s −[67].\d % −", said)
+
+
+def test_a_compact_table_has_a_row_for_each_group_with_its_differences(member: Client) -> None:
+    html = page(member, "/", **SERIES, relative_to="1.1.1", table="compact")
+    rows = re.findall(r'<tr data-row="(.*?)".*?</tr>', html)
+    assert rows == ["1.1.1", "3.0"]
+    assert html.count("data-ratio=") == 2
+    assert "?tool=openssl&amp;group_by=openssl_series" in html
+    assert f"sort=cipher%3A{AES}" in html
+
+
+def test_the_view_is_had_as_json(member: Client) -> None:
+    html = page(member, "/", **SERIES, relative_to="1.1.1", scale="log", top="50")
+    (address,) = re.findall(r'href="(/api/v1/comparison/[^"]*)"', html)
+    answer = member.get(unescape(address)).json()
+    assert answer["relative_to"]["key"] == "1.1.1"
+    assert f'"$SITE{address}"' in html.replace("&quot;", '"')

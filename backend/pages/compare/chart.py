@@ -1,7 +1,7 @@
 """The chart of the compare page, whichever it is, with all that its part of the page says."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -113,6 +113,8 @@ class ChartRequest:
     block_sizes: Sequence[int]
     heading: str
     narrowed: Sequence[str]
+    sorting: Mapping[str, str] = field(default_factory=dict)
+    """Cipher -> the address of the page with its best groups first; none where there is none."""
 
 
 def chart_context(asked: ChartRequest) -> dict[str, Any]:
@@ -237,11 +239,13 @@ def _one_value_each(
         "groups_beyond": len(drawn) < len(shown),
         "chart_height": rows_height(drawn, links=links),
     }
+    groups = asked.part.comparison.groups
     if kind.key == HEATMAP:
-        groups = asked.part.comparison.groups
         found["chart_height"] = 40 + 26 * len(drawn)
         found["heat_ends"] = _heat_ends(groups, asked)
-        found["matrix"] = heat_table(groups, view["comparison"]["ciphers"])
+    if kind.key == HEATMAP or asked.display.compact:
+        ciphers = sorted(asked.comparison.ciphers, key=cipher_order)
+        found["matrix"] = heat_table(groups, ciphers, asked.sorting)
     return found
 
 

@@ -41,7 +41,7 @@ _DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 STYLE_SOURCE = f"'sha256-{_DIGEST}'"
 MOST_BARS = 600
 
-WIDTH, LEFT, RIGHT, TOP = 960, 250, 70, 24
+WIDTH, LEFT, RIGHT, TOP = 960, 250, 130, 24
 """Of the chart, in pixels: all of it, and what its bars leave free."""
 ROW, GAP = 16, 12
 TICKS = 6
@@ -83,6 +83,8 @@ def _context(request: HttpRequest) -> dict[str, Any]:
         "group_total": len(comparison.groups),
         "host_count": counted_hosts(hosts_of_groups(query, comparison.groups)),
         "groups": groups,
+        "reference": question.relative_to,
+        "columns": 5 + bool(comparison.profile) + bool(question.relative_to),
         "doubts": any(row.doubt for group in groups for row in group.rows),
         "charts": _charts(comparison, drawn, logarithmic=shown.view.logarithmic),
         "charted": len(drawn),
@@ -106,6 +108,11 @@ class Bar:
     width: float
     low: float | None
     high: float | None
+
+    @property
+    def end(self) -> float:
+        """Where its value stands: behind bar and whisker."""
+        return max(LEFT + self.width, self.high or 0.0) + 6
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,14 @@ class Cell(NamedTuple):
 
     summary: GroupSummary
     doubt: str
+    ratio: Ratio | None = None
+
+
+class Column(NamedTuple):
+    """A column of a matrix; `address`: the page with its best groups first, empty without."""
+
+    label: str
+    address: str = ""
 
 
 class Line(NamedTuple):
@@ -222,7 +230,7 @@ class Matrix:
     """
 
     corner: str
-    columns: tuple[str, ...]
+    columns: tuple[Column, ...]
     blocks: tuple[tuple[ShownGroup | None, tuple[Line, ...]], ...]
 
     @property
@@ -232,12 +240,15 @@ class Matrix:
         return any(cell.doubt for line in lines for cell in line.cells if cell)
 
 
-def heat_table(groups: Sequence[Group], ciphers: Sequence[str]) -> Matrix:
-    """Groups down, ciphers across."""
+def heat_table(
+    groups: Sequence[Group], ciphers: Sequence[str], sorting: Mapping[str, str]
+) -> Matrix:
+    """Groups down, ciphers across; `sorting`: cipher -> the page with its best groups first."""
     lines = tuple(
         Line(group.id, group.name, tuple(_cell(group, one) for one in ciphers)) for group in groups
     )
-    return Matrix("Group", tuple(ciphers), ((None, lines),))
+    columns = tuple(Column(one, sorting.get(one, "")) for one in ciphers)
+    return Matrix("Group", columns, ((None, lines),))
 
 
 def size_table(
@@ -253,14 +264,14 @@ def size_table(
                 yield Line(cipher, cipher, cells)
 
     blocks = tuple((shown, tuple(lines(shown.group.key))) for shown in groups)
-    return Matrix("Cipher", tuple(map(data_size, by_size)), blocks)
+    return Matrix("Cipher", tuple(Column(data_size(size)) for size in by_size), blocks)
 
 
 def _cell(group: Group | None, cipher: str) -> Cell | None:
     """The group's figure; None where the group or its figure is missing."""
     if group is None or cipher not in group.values:
         return None
-    return Cell(group.values[cipher], doubt_words(group, cipher))
+    return Cell(group.values[cipher], doubt_words(group, cipher), group.ratios.get(cipher))
 
 
 @dataclass(frozen=True)

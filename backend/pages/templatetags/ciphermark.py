@@ -14,7 +14,12 @@ from django.utils.safestring import SafeString
 
 from exports import palette
 from pages import formatting
-from pages.downloads import comparison_downloads, measurement_downloads
+from pages.downloads import (
+    comparison_downloads,
+    json_address,
+    measurement_downloads,
+    spelled_out,
+)
 from pages.hosts import series
 from pages.page_query import api_params, misspelt_parameters, search_text
 
@@ -139,7 +144,11 @@ def list_download_menu(context: template.Context) -> dict[str, Any]:
 @register.inclusion_tag(MENU, takes_context=True)
 def comparison_download_menu(context: template.Context) -> dict[str, Any]:
     """The comparison that the page shows."""
-    return {"downloads": comparison_downloads(context["request"].GET, context["query"])}
+    params, query = context["request"].GET, context["query"]
+    return {
+        "downloads": comparison_downloads(params, query),
+        "json_address": json_address(spelled_out(params, query)),
+    }
 
 
 @register.inclusion_tag("pages/parts/misspelt.html", takes_context=True)

@@ -1,0 +1,77 @@
+/** Buttons that copy the page's table: for a spreadsheet, or as Markdown. */
+
+const SAID_MS = 2000;
+
+export type Form = "tsv" | "markdown";
+
+export function initCopyTable(): void {
+  document.addEventListener("click", ({ target }) => {
+    const button = (target as Element).closest<HTMLButtonElement>("button[data-copy-table]");
+    const table = document.querySelector<HTMLTableElement>("#comparison-table");
+    if (button && table) void copy(button, table);
+  });
+}
+
+async function copy(button: HTMLButtonElement, table: HTMLTableElement): Promise<void> {
+  const words = button.textContent;
+  const form = button.dataset["copyTable"] as Form;
+  const text = written(rowsOf(table, form), form);
+  // Without https a page has no clipboard: then the text is shown to be copied.
+  if ("clipboard" in navigator) {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } else {
+    prompt("The table:", text);
+  }
+  setTimeout(() => {
+    button.textContent = words;
+  }, SAID_MS);
+}
+
+/** Rows of a table, its groups in a first column of their own; plain numbers for a spreadsheet. */
+function rowsOf(table: HTMLTableElement, form: Form): string[][] {
+  const head = [...(table.tHead?.rows[0]?.cells ?? [])].filter(isData).map(textOf);
+  const unit = table.dataset["unit"] ?? "";
+  const grouped = table.querySelector("th[scope=rowgroup]") !== null;
+  const titles = form === "tsv" ? head.map((one, place) => (place ? `${one} (${unit})` : one)) : head;
+  const rows = [grouped ? ["Group", ...head] : titles];
+  for (const body of table.tBodies) {
+    const group = body.querySelector("th[scope=rowgroup] bdi")?.textContent?.trim() ?? "";
+    for (const row of body.rows) {
+      if (row.querySelector("th[scope=rowgroup]")) continue;
+      const cells = [...row.cells].filter(isData).map((cell) => said(cell, form));
+      rows.push(grouped ? [group, ...cells] : cells);
+    }
+  }
+  return rows;
+}
+
+function isData(cell: Element): boolean {
+  return !cell.classList.contains("bar-cell");
+}
+
+function said(cell: HTMLElement, form: Form): string {
+  const exact = cell.dataset["value"];
+  if (exact === undefined) return textOf(cell);
+  return form === "tsv" ? exact : (cell.firstChild?.textContent ?? "").trim() || textOf(cell);
+}
+
+function textOf(cell: HTMLElement): string {
+  return (cell.textContent ?? "").replace(/\s+/g, " ").trim();
+}
+
+/** Cells that begin like a formula get an apostrophe: names of hosts come from outside. */
+export function written(rows: string[][], form: Form): string {
+  if (form === "tsv") return rows.map((row) => row.map(inert).join("\t")).join("\n");
+  const [head = [], ...rest] = rows.map((row) => `| ${row.map(escaped).join(" | ")} |`);
+  return [head, `|${(rows[0] ?? []).map(() => "---|").join("")}`, ...rest].join("\n");
+}
+
+function inert(cell: string): string {
+  const plain = cell.replace(/[\t\r\n]/g, " ");
+  return /^[=+@]|^-(?![\d.])/.test(plain) ? `'${plain}` : plain;
+}
+
+function escaped(cell: string): string {
+  return cell.replace(/[\\|<>`*_[\]]/g, "\\$&").replace(/[\r\n]/g, " ");
+}
