@@ -28,7 +28,7 @@ GROUPINGS = ("cpu", "acceleration", "host")
 
 
 def versions() -> list[tuple[str, str]]:
-    """The oldest migration of `runs` since then and the newest three, each with the one before it.
+    """The oldest migration of `runs` since then and the newest, each with the one before it.
 
     From the oldest the way leads over all of them, back and forward; those between do not change.
     """
@@ -36,7 +36,7 @@ def versions() -> list[tuple[str, str]]:
     names = [name for app, name in plan if app == "runs"]
     pairs = list(zip(names[1:], names, strict=False))
     since = pairs[[name for name, _ in pairs].index(FIRST) :]
-    return since[:1] + since[-3:]
+    return since[:1] + since[-1:]
 
 
 def leaf() -> tuple[str, str]:
