@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -84,25 +85,77 @@ def open_page(chromium: Browser, site: LiveSite) -> Iterator[OpenPage]:
             base_url=site.url,
             **options,
         )
-        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
-        page = context.new_page()
+        page = _watched(context, site, faults)
         if expected:
             tolerated.append(expected)
-        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("request", lambda request: faults.extend(_foreign(request, site)))
         page.goto(path)
         if options.get("java_script_enabled", True):
-            page.wait_for_function(AT_REST)
-        if page.locator("#upload-form").count():
-            page.wait_for_load_state("networkidle")  # its script is loaded by the page's script
+            _come_to_rest(page)
         return page
 
     yield open_address
     for context in contexts:
         context.close()
     assert [one for one in faults if not any(known in one for known in tolerated)] == []
+
+
+def _watched(context: BrowserContext, site: LiveSite, faults: list[str]) -> Page:
+    """A new page that notes its faults there."""
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: faults.extend(_foreign(request, site)))
+    return page
+
+
+def _come_to_rest(page: Page) -> None:
+    page.wait_for_function(AT_REST)
+    if page.locator("#upload-form").count():
+        page.wait_for_load_state("networkidle")  # its script is loaded by the page's script
+
+
+LastingPage = tuple[Page, list[str]]
+"""A page and its faults so far."""
+
+
+@pytest.fixture(scope="session")
+def lasting_pages(
+    chromium: Browser, site: LiveSite, signed_in: dict[str, Any]
+) -> Iterator[dict[bool, LastingPage]]:
+    """A visitor's page and an administrator's, without a Content-Security-Policy."""
+    with ExitStack() as stack:
+        pages = dict[bool, LastingPage]()
+        for is_signed_in in (False, True):
+            options = signed_in if is_signed_in else {}
+            context = chromium.new_context(base_url=site.url, bypass_csp=True, **options)
+            stack.callback(context.close)
+            faults = list[str]()
+            pages[is_signed_in] = _watched(context, site, faults), faults
+        yield pages
+
+
+@pytest.fixture
+def open_state(lasting_pages: dict[bool, LastingPage]) -> Iterator[OpenPage]:
+    """Open one of many states, to be judged: a browser for each would cost more than its judge."""
+    tolerated: list[str] = []
+    for _, faults in lasting_pages.values():
+        faults.clear()
+
+    def open_address(path: str, expected: str = "", is_signed_in: bool = False) -> Page:
+        page, _ = lasting_pages[is_signed_in]
+        if expected:
+            tolerated.append(expected)
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        page.goto(path)
+        _come_to_rest(page)
+        return page
+
+    yield open_address
+    found = [one for _, faults in lasting_pages.values() for one in faults]
+    assert [one for one in found if not any(known in one for known in tolerated)] == []
 
 
 def _foreign(request: Request, site: LiveSite) -> list[str]:

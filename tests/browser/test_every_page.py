@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -157,19 +156,12 @@ ALL = (*STATES, "run", "host", "clones", "published run", "share", *EDITED)
 @pytest.mark.usefixtures("fleet", "cloned")
 @pytest.mark.parametrize("state", ALL)
 def test_every_state_is_open_to_all(
-    open_page: OpenPage,
-    site: LiveSite,
-    measured_run: str,
-    signed_in: dict[str, Any],
-    state: str,
+    open_state: OpenPage, site: LiveSite, measured_run: str, state: str
 ) -> None:
-    expected = "the server responded with a status of 40" if state in REFUSED else ""
-    page = open_page(
+    page = open_state(
         address(state, site, measured_run),
-        expected=expected,
-        bypass_csp=True,
-        reduced_motion="reduce",
-        **(signed_in if state in SIGNED_IN else {}),
+        expected="the server responded with a status of 40" if state in REFUSED else "",
+        is_signed_in=state in SIGNED_IN,
     )
     assert_open_to_all(page)
 

@@ -85,12 +85,9 @@ def changing(site: LiveSite) -> Changing:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_is_open_to_all(open_page: OpenPage, changing: Changing, state: str) -> None:
+def test_every_state_is_open_to_all(open_state: OpenPage, changing: Changing, state: str) -> None:
     expected = "the server responded with a status of 400" if state == "refused" else ""
-    page = open_page(
-        changing.address(state), expected=expected, bypass_csp=True, reduced_motion="reduce"
-    )
-    assert_open_to_all(page)
+    assert_open_to_all(open_state(changing.address(state), expected=expected))
 
 
 def test_the_chart_draws_every_run_and_speaks_of_each(

@@ -15,7 +15,7 @@ MANY = "/?tool=openssl&tag=fleet:big&group_by=host&top=100"
 AXIS, HEADING, ROW = 26, 30, 18
 """CSS pixels of the axis, a group's heading and a bar's row (frontend/src/charts)."""
 
-SCROLLED = (0.0, 0.13, 0.5, 0.87, 1.0)
+SCROLLED = (0.0, 0.37, 1.0)
 AFTER_FRAMES = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 120)))"
 
 
@@ -91,12 +91,10 @@ def test_the_rows_scrolled_to_are_seen(open_page: OpenPage, width: int, dark: bo
     ("view", "width"),
     (
         ("", 390),
-        ("&scale=log", 1280),
-        ("&chart=box", 1280),
-        ("&chart=box&scale=log", 390),
+        ("&chart=box&scale=log", 1280),
         ("#chart-view=x:0:1.2e9", 1280),
     ),
-    ids=("bars", "bars-log", "box", "box-log", "zoomed"),
+    ids=("bars", "box-log", "zoomed"),
 )
 def test_the_value_axis_stays_while_rows_are_scrolled(
     open_page: OpenPage, view: str, width: int
@@ -145,6 +143,6 @@ def test_no_other_chart_goes_blank(open_page: OpenPage, kind: str) -> None:
         ends = (box["x"], box["x"] + box["width"] - 20)
         bands = range(round(box["y"]) + 60, round(box["y"] + box["height"]) - 60, 60)
         for band in bands:
-            lines = [pixels.row(y, *ends) for y in range(band, band + 60)]
+            lines = [pixels.row(y, *ends) for y in range(band, band + 60, 4)]
             inked = sum(not alike(one, surface, 40) for line in lines for one in line)
-            assert inked > 30, (part, band)
+            assert inked > 8, (part, band)
