@@ -16,11 +16,9 @@ from django.db import connection
 
 from launch import paths, preconditions, processes
 from launch.site import web_server
-from tests.bench.fleet.copying import dsn
 from tests.bench.telling import say
 
 START_SECONDS = 180.0
-APPLICATION = "config.wsgi:application"
 TOKEN_RATE = 1_000_000
 """Requests a minute of one token: they are counted as ever, only none is one too many."""
 
@@ -89,15 +87,10 @@ def reader() -> Server:
 
 
 @contextmanager
-def server(
-    workers: int = 2,
-    application: str = APPLICATION,
-    variables: Mapping[str, str] | None = None,
-) -> Iterator[Server]:
+def server(workers: int = 2, variables: Mapping[str, str] | None = None) -> Iterator[Server]:
     """Start the web server as `make run` does, with these variables; it ends with the context."""
     port = free_port()
-    options = (application if one == APPLICATION else one for one in web_server(port, workers))
-    with _running("web", *options, variables=variables or {}) as part:
+    with _running("web", *web_server(port, workers), variables=variables or {}) as part:
         started = Server(port, psutil.Process(part.process.pid))
         _wait_for(started, part)
         yield started
@@ -116,7 +109,6 @@ def _running(name: str, *arguments: str, variables: Mapping[str, str]) -> Iterat
     environment = {
         **os.environ,
         "DATABASE_URL": database_url(),
-        "BENCH_DSN": dsn(),
         "REDIS_URL": settings.REDIS_URL,
         "CIPHERMARK_TOKEN_RATE": str(TOKEN_RATE),
         "PYTHONPATH": os.pathsep.join((str(paths.BACKEND), str(paths.PROJECT))),

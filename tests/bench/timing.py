@@ -12,15 +12,17 @@ from tests.bench.figures import Pair
 class Effort:
     """How much is measured: rounds, and calls of each side in one.
 
-    A side that is slow is called less often than `calls`, for `seconds` a round, at least once.
+    A side that is slow is called less often than `calls`, for `seconds` a round, at least once. Of
+    many alike questions one in `questions` is asked.
     """
 
     rounds: int = 5
     calls: int = 11
     seconds: float = 0.7
+    questions: int = 1
 
 
-FULL, QUICK = Effort(), Effort(rounds=1, calls=1)
+FULL, QUICK = Effort(), Effort(rounds=1, calls=1, questions=8)
 
 
 @dataclass

@@ -103,7 +103,7 @@ def pages(_size: Size) -> list[Figure]:
 
 def measured(path: str, tool: str, calls: int) -> Iterator[tuple[Case, Pair]]:
     """Every case of a tool: milliseconds of answers, and of their statements by themselves."""
-    for case in cases():
+    for case in cases()[:: chosen.effort.questions]:
         yield case, _in_turn(path, tool, case, calls)
 
 

@@ -27,7 +27,7 @@ TOKEN = "bench readers"
 
 def figures(size: Size) -> list[Figure]:
     """Answers a second, the slowest twentieth of them, and whether uploads kept their pace."""
-    seconds = 3.0 if size.name == "tiny" else SECONDS
+    seconds = 1.0 if size.name == "tiny" else SECONDS
     cache.clear()
     with scratch_runs(), server() as web, worker():
         acting = Acting(f"http://{preconditions.HOST}:{web.port}")

@@ -19,31 +19,25 @@ from tests.bench.fleet.copying import dsn, last_id
 from tests.bench.fleet.documents import assembled, without_measurements
 from tests.bench.fleet.plan import Plan
 from tests.bench.fleet.size import SIZES, Size
-from tests.bench.serving import APPLICATION, Server, server
+from tests.bench.serving import Server, server
 from tests.bench.timing import chosen
 
 CLIENTS = 4
 ROUNDS = 3
 SHARE = 0.1
 TOKEN = "bench"
-BARE = "tests.bench.bare_upload:application"
 CLIENT_START_SECONDS = 0.5
 """Time for the clients to get their documents ready."""
 
 
 def figures(size: Size) -> list[Figure]:
-    """Runs a second; the worker does not run meanwhile, the word to it is only queued.
-
-    A second line, without a bar, has a server without Django in the program's place.
-    """
+    """Runs a second; the worker does not run meanwhile, the word to it is only queued."""
     documents = 5 if size.name == "tiny" else 50
-    figure = at_least("1 upload, 4 clients", "runs/s", _pair(APPLICATION, documents), SHARE)
-    bare = at_least("1 upload, no Django", "runs/s", _pair(BARE, documents), SHARE)
-    return [figure, replace(bare, bar="", ok=None)]
+    return [at_least("1 upload, 4 clients", "runs/s", _pair(documents), SHARE)]
 
 
-def _pair(application: str, documents: int) -> Pair:
-    with uploading(application) as uploads:
+def _pair(documents: int) -> Pair:
+    with uploading() as uploads:
         uploads.round(upload, 5)
         values, floors = [], []
         for _ in range(min(ROUNDS, chosen.effort.rounds)):
@@ -69,13 +63,13 @@ class Uploads:
 
 
 @contextmanager
-def uploading(application: str = APPLICATION) -> Iterator[Uploads]:
+def uploading() -> Iterator[Uploads]:
     """A server and its clients; nothing that is uploaded stays."""
     first = last_id(Run)
     fresh = multiprocessing.get_context("spawn")
     try:
         with (
-            server(application=application) as web,
+            server() as web,
             ProcessPoolExecutor(CLIENTS, mp_context=fresh) as pool,
         ):
             _make_floor_table()
