@@ -28,8 +28,12 @@ from launch.console import say
 
 SSHD = "CIPHERMARK_TEST_SSHD"
 
-OWN_VARIABLES = ("CIPHERMARK_", "DATABASE_URL", "REDIS_URL", "DJANGO_")
-"""Settings of the developer's shell: the tests bring their own, and touch no other database."""
+OWN_VARIABLES = (
+    *("CIPHERMARK_", "DATABASE_URL", "REDIS_URL", "DJANGO_"),
+    "PYTHONDONTWRITEBYTECODE",
+)
+"""Settings of the developer's shell: the tests bring their own, and touch no other database. The
+last would have each of the hundred processes compile every module again."""
 
 
 MEASURED_TESTS = (
@@ -283,9 +287,9 @@ def _tests_beside() -> list[Check]:
     The longest begin.
     """
     return [
+        _beside("browser tests", "tests/browser"),
         _beside("starts of programs", *STARTS),
         _beside("whole sites", *SITES, *_without(MEASUREMENTS)),
-        _beside("browser tests", "tests/browser"),
         _beside("agent tests", "tests/agent", *_without(MEASUREMENTS)),
         _beside("parser fuzzing", "-s", FUZZING),
     ]
@@ -314,6 +318,7 @@ def _without(tests: Sequence[str]) -> list[str]:
 
 def _python_tests() -> list[Check]:
     elsewhere = ("tests/agent", "tests/browser", FUZZING, *WHOLE_PROGRAMS, *MEASURED_TESTS)
+    # One after the other: they share a database.
     return [
         _pytest("pure packages", *MEASURED_TESTS, *_without(MEASUREMENTS), "--cov"),
         _pytest("Python tests", "tests", *_without(elsewhere)),
