@@ -34,6 +34,7 @@ SPELLINGS = (
     "aes128-ctr: 104.167 MB/s (833 Mbit/s)",
     "aes128-ctr: 104.167 MB/s, 833.34 Mbit/s",
     "aes128-ctr: 104.167 megabytes per second",
+    "aes128-ctr: 104167 kilobytes per second",
     "aes128-ctr: 0.96 s, 104.167 MB/s",
     "AES128-CTR: 104.167 MB/s  # with a cold cache",
 )
