@@ -78,7 +78,8 @@ class SplitSerializer(serializers.Serializer[Any]):
     )
 
 
-def _changed(change: Callable[[], T]) -> T:
+def changed(change: Callable[[], T]) -> T:
+    """What the change returns; its refusal as an error of the API."""
     try:
         return change()
     except EditConflict as refusal:
@@ -126,14 +127,14 @@ class RunEditing(ApiView):
         asked = RunChangeSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         hidden = asked.validated_data["hidden"]
-        run = _changed(lambda: editing.set_hidden(key, hidden, actor_of(request)))
+        run = changed(lambda: editing.set_hidden(key, hidden, actor_of(request)))
         return Response(ChangedRunSerializer(run).data)
 
     @extend_schema(operation_id="runs_remove", responses={204: None, **CONFLICT})
     def delete(self, request: Request, run_id: UUID) -> Response:
         """Remove the run and its document for good. For signed-in editors."""
         key = _run_key(run_id)
-        _changed(lambda: editing.remove_run(key, actor_of(request)))
+        changed(lambda: editing.remove_run(key, actor_of(request)))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -156,11 +157,11 @@ class HostEditing(ApiView):
         asked.is_valid(raise_exception=True)
         name, by = asked.validated_data.get("name"), actor_of(request)
         if name is not None:
-            _changed(lambda: editing.rename_host(key, name, by))
+            changed(lambda: editing.rename_host(key, name, by))
         if asked.validated_data.get("approved"):
-            _changed(lambda: editing.approve_host(key, by))
+            changed(lambda: editing.approve_host(key, by))
         if asked.validated_data.get("one_machine"):
-            _changed(lambda: splitting.confirm_one_machine(key, by))
+            changed(lambda: splitting.confirm_one_machine(key, by))
         return Response(ChangedHostSerializer(Host.objects.get(pk=key)).data)
 
 
@@ -180,7 +181,7 @@ class HostMerge(ApiView):
         asked = MergeSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         other = asked.validated_data["other"]
-        kept = _changed(lambda: merging.merge_hosts(key, other, actor_of(request)))
+        kept = changed(lambda: merging.merge_hosts(key, other, actor_of(request)))
         return Response(ChangedHostSerializer(kept).data)
 
 
@@ -200,5 +201,5 @@ class HostSplit(ApiView):
         asked = SplitSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         name = asked.validated_data["name"]
-        new = _changed(lambda: splitting.split_host(key, name, actor_of(request)))
+        new = changed(lambda: splitting.split_host(key, name, actor_of(request)))
         return Response(ChangedHostSerializer(new).data, status=status.HTTP_201_CREATED)

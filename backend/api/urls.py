@@ -15,6 +15,7 @@ from api import (
     trends,
     views,
 )
+from api.fleet import changes, notes
 
 app_name = "api"
 
@@ -43,6 +44,11 @@ urlpatterns = [
     path("v1/hosts/<int:host_id>/", views.HostView.as_view(), name="host"),
     path("v1/hosts/<int:host_id>/merge/", editing.HostMerge.as_view(), name="merge-hosts"),
     path("v1/hosts/<int:host_id>/split/", editing.HostSplit.as_view(), name="split-host"),
+    path("v1/changes/", changes.FleetChangeList.as_view(), name="changes"),
+    path("v1/changes/<int:change_id>/", changes.FleetChangeView.as_view(), name="change"),
+    path("v1/exports/changes.csv", changes.FleetChangesCsv.as_view(), name="changes-csv"),
+    path("v1/notes/", notes.NoteList.as_view(), name="notes"),
+    path("v1/notes/<int:note_id>/", notes.NoteView.as_view(), name="note"),
     path("v1/shares/", shares.ShareList.as_view(), name="shares"),
     path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
     path("v1/exports/comparison.csv", exports.ComparisonCsv.as_view(), name="comparison-csv"),

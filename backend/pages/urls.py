@@ -3,11 +3,11 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
-from pages import editing, exports, profiles, recommend, tokens
+from pages import changes, editing, exports, profiles, recommend, tokens
 from pages.access import SignInForm
 from pages.compare import page as compare
 from pages.compare import report, saved_views, share
-from pages.hosts import diff, host_list, runs
+from pages.hosts import diff, host_list, notes, runs
 from pages.hosts import views as hosts
 from pages.upload import views as upload
 
@@ -32,6 +32,12 @@ urlpatterns = [
     path("hosts/<int:host_id>/merge/<int:other_id>/", editing.merge_hosts, name="merge-host"),
     path("hosts/<int:host_id>/split/", editing.split_host, name="split-host"),
     path("hosts/<str:key>/", hosts.host_by_key, name="host-by-key"),
+    path("changes/", changes.change_list, name="change-pages"),
+    path("changes/<int:change_id>/", changes.change_page, name="change-page"),
+    path("changes/<int:change_id>/decide/", changes.decide_change, name="decide-change"),
+    path("hosts/<int:host_id>/notes/", notes.add_host_note, name="add-host-note"),
+    path("runs/<uuid:run_id>/notes/", notes.add_run_note, name="add-run-note"),
+    path("notes/<int:note_id>/delete/", notes.delete_note, name="delete-note"),
     path("shares/", share.share_list, name="shares"),
     path("shares/<int:share_id>/revoke/", share.revoke, name="revoke-share"),
     path("shares/<str:secret>/", share.share_page, name="share"),

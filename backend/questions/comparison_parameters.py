@@ -47,7 +47,8 @@ MOST_PARAMETERS = 500
 """Of a view that is shared."""
 
 
-def _group_by(value: str) -> str:
+def grouping(value: str) -> str:
+    """What groups are made by: a dimension or tag:KEY."""
     tag = value.removeprefix(TAG_PREFIX)
     if value in GROUPINGS or (value != tag and re.fullmatch(r"[\w.-]{1,50}", tag)):
         return value
@@ -85,7 +86,7 @@ PLAIN = [
     choice("method", METHODS),
     choice("target_kind", ("loopback", "remote")),
     choice("acceleration", ("default", "masked")),
-    Parameter("group_by", _group_by, "cpu (default), os, openssl, ..., or tag:KEY."),
+    Parameter("group_by", grouping, "cpu (default), os, openssl, ..., or tag:KEY."),
     Parameter("cipher", text, "Default: all.", many=True),
     number("block_size", "openssl, in bytes; default: the largest that all groups have."),
     number("threads", "openssl; default 1."),
@@ -97,7 +98,7 @@ PLAIN = [
 """What groups there are, and what is measured of them."""
 
 RELATING = [
-    Parameter("split_by", _group_by, f"A second group_by, of up to {MOST_SPLITS} values."),
+    Parameter("split_by", grouping, f"A second group_by, of up to {MOST_SPLITS} values."),
     Parameter(
         "relative_to",
         text,

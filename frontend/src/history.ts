@@ -15,11 +15,13 @@ export interface HistoryPoint {
   environment: string;
 }
 
-export type MarkKind = "change" | "unconfirmed" | "break";
+export type MarkKind = "change" | "unconfirmed" | "break" | "note";
 
 /** Something that begins at the point `index`. */
 export interface HistoryMark {
   index: number;
+  /** Of a note: its own time, in milliseconds since 1970. */
+  at?: number;
   kind: MarkKind;
   label: string;
   words: string;

@@ -6,6 +6,7 @@ import { initCopyTable } from "./pages/copyTable";
 import { initLive, lookSoon } from "./pages/live";
 import { initLiveForms } from "./pages/liveForm";
 import { initPageTools } from "./pages/pageTools";
+import { initPostForms } from "./pages/postForm";
 import { initWideForm } from "./pages/wideForm";
 
 // Each finds its element or returns. A module runs when the document has been read.
@@ -13,6 +14,7 @@ for (const init of [
   initWideForm,
   initCharts,
   initLiveForms,
+  initPostForms,
   initLive,
   initCopyCommand,
   initCopyTable,

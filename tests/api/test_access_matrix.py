@@ -24,7 +24,17 @@ from access.audit import COMMAND
 from access.tokens import create_token
 from api.http import operations
 from reports.shares import make_share
-from store.models import ApiToken, AuditEntry, ExportJob, HostAlias, ReferenceProfile, Run
+from store.models import (
+    ApiToken,
+    AuditEntry,
+    ExportJob,
+    FleetChange,
+    FleetChangeMember,
+    HostAlias,
+    Note,
+    ReferenceProfile,
+    Run,
+)
 from tests.conftest import StoreRun, signed_in
 from tests.sample_documents import run_document
 
@@ -107,6 +117,12 @@ DECISIONS: dict[str, Rights] = {
     "merge-host": EDITORS_FORM,
     "split-host": EDITORS_FORM,
     "host-by-key": PAGE,
+    "change-pages": PAGE,
+    "change-page": PAGE,
+    "decide-change": EDITORS_POST,
+    "add-host-note": EDITORS_POST,
+    "add-run-note": EDITORS_POST,
+    "delete-note": EDITORS_POST,
     "shares": EDITORS_FORM,
     "revoke-share": EDITORS_POST,
     "tokens": EDITORS_FORM,
@@ -129,6 +145,11 @@ DECISIONS: dict[str, Rights] = {
     "api:host": {"GET": API_READERS, "PATCH": EDITORS},
     "api:merge-hosts": EDITORS_POST,
     "api:split-host": EDITORS_POST,
+    "api:changes": READ,
+    "api:change": {"GET": API_READERS, "PATCH": EDITORS},
+    "api:changes-csv": READ,
+    "api:notes": {"GET": API_READERS, "POST": EDITORS},
+    "api:note": {"DELETE": EDITORS},
     "api:comparison": READ,
     "api:comparison-csv": READ,
     "api:comparison-xlsx": READ,
@@ -306,6 +327,8 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
         "share_id": share.pk,
         "view_id": 1,
         "job_id": _job_of(someone).job_id,
+        "change_id": _change_of(run).pk,
+        "note_id": Note.objects.create(host=run.host, text="x", at=now, made_by="edith").pk,
         "secret": secret,
         "rest": "nowhere",
         "content_type_id": 1,
@@ -329,6 +352,17 @@ def _job_of(person: User) -> ExportJob:
     return ExportJob.objects.create(
         kind="measurements", format="csv", site="http://testserver", person=person
     )
+
+
+def _change_of(run: Run) -> FleetChange:
+    assert run.host
+    assert run.started_at
+    when = {"first_at": run.started_at, "last_at": run.started_at}
+    change = FleetChange.objects.create(kind="silent", direction="silent", **when)
+    FleetChangeMember.objects.create(
+        change=change, host=run.host, at=run.started_at, good_run=run, confirmed=True
+    )
+    return change
 
 
 def _alias(run: Run) -> HostAlias:

@@ -17,8 +17,11 @@ def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) 
     document = reader.get("/api/v1/openapi.json").json()
     assert document["openapi"].startswith("3.1")
     assert set(document["paths"]) == {
+        "/api/v1/changes/",
+        "/api/v1/changes/{change_id}/",
         "/api/v1/ciphers/",
         "/api/v1/comparison/",
+        "/api/v1/exports/changes.csv",
         "/api/v1/exports/comparison.csv",
         "/api/v1/exports/comparison.xlsx",
         "/api/v1/exports/jobs/",
@@ -33,6 +36,8 @@ def test_the_openapi_document_is_3_1_and_knows_every_address(reader: ApiClient) 
         "/api/v1/hosts/{host_id}/merge/",
         "/api/v1/hosts/{host_id}/split/",
         "/api/v1/imports/",
+        "/api/v1/notes/",
+        "/api/v1/notes/{note_id}/",
         "/api/v1/recommendation/",
         "/api/v1/reference-profiles/",
         "/api/v1/reference-profiles/{profile}/",

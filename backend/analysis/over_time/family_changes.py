@@ -261,12 +261,14 @@ Figures = Sequence[tuple[float, float | None]]
 class Size:
     """How large a step is: after / before, the median over the series.
 
-    `agreeing` of the `series` differ by more than half of it in its direction.
+    `agreeing` of the `series` differ by more than half of it in its direction. `example`: which of
+    the sides that were given shows it most exactly.
     """
 
     ratio: float
     series: int
     agreeing: int
+    example: int
 
 
 def size_of(sides: Iterable[tuple[Figures, Figures]]) -> Size | None:
@@ -275,17 +277,20 @@ def size_of(sides: Iterable[tuple[Figures, Figures]]) -> Size | None:
     None where no series has both, where the series themselves do not show 5 %, or where tries of
     other lengths alone make as much of the rates.
     """
-    both = [(before, after) for before, after in sides if before and after]
+    both = {at: side for at, side in enumerate(sides) if all(side)}
     if not both:
         return None
-    ratios = [
-        median(one for one, _ in after) / median(one for one, _ in before) for before, after in both
-    ]
-    ratio, allowed = median(ratios), median(_allowance(*one) for one in both)
+    ratios = {
+        at: median(one for one, _ in after) / median(one for one, _ in before)
+        for at, (before, after) in both.items()
+    }
+    ratio = median(ratios.values())
+    allowed = median(_allowance(*one) for one in both.values())
     if abs(log(ratio)) <= LEAST_STEP + allowed:
         return None
-    agreeing = sum(log(one) / log(ratio) > 0.5 for one in ratios)
-    return Size(ratio, len(ratios), agreeing)
+    agreeing = sum(log(one) / log(ratio) > 0.5 for one in ratios.values())
+    example = min(ratios, key=lambda at: abs(ratios[at] - ratio))
+    return Size(ratio, len(ratios), agreeing, example)
 
 
 def _allowance(before: Figures, after: Figures) -> float:

@@ -75,6 +75,27 @@ class MayChangeHosts(_PeopleWith):
     message = "Hosts are changed by signed-in editors."
 
 
+class MayDecideChanges(_PeopleWith):
+    """Editors: they acknowledge and ignore changes of the fleet."""
+
+    needed = "runs.change_fleetchange"
+    message = "Changes are acknowledged by signed-in editors."
+
+
+class MayAddNotes(_PeopleWith):
+    """Editors: they make notes."""
+
+    needed = "runs.add_note"
+    message = "Notes are made by signed-in editors."
+
+
+class MayRemoveNotes(_PeopleWith):
+    """Editors: they remove notes."""
+
+    needed = "runs.delete_note"
+    message = "Notes are removed by signed-in editors."
+
+
 class MayShare(_PeopleWith):
     """Editors: they make unlisted links."""
 

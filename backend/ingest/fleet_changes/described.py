@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +35,7 @@ class Described:
     family: Family = ""
     verdicts: tuple[str, str] = ("", "")
     size: Size | None = None
+    example: int | None = None
 
     @property
     def what(self) -> tuple[str, ...]:
@@ -51,12 +52,12 @@ def describe(findings: Sequence[Finding], families: Mapping[int, Family]) -> lis
     stated = _stated(times)
     found = []
     for one in findings:
-        size = None
-        if one.kind == FleetChange.Kind.SPEED:
-            size = _size(one, figures, families)
-            if size is None:
-                continue
-        found.append(_described(one, size, times, stated))
+        series = [key for key, family in families.items() if family == one.family]
+        size = _size(one, figures, series)
+        if size is None and one.kind == FleetChange.Kind.SPEED:
+            continue
+        described = _described(one, size, times, stated)
+        found.append(replace(described, example=series[size.example] if size else None))
     return found
 
 
@@ -127,13 +128,9 @@ def _figures(findings: Sequence[Finding]) -> dict[int, dict[int, tuple[float, fl
 def _size(
     one: Finding,
     figures: Mapping[int, Mapping[int, tuple[float, float | None]]],
-    families: Mapping[int, Family],
+    of_family: Sequence[int],
 ) -> Size | None:
     def side(series: int, keys: Iterable[int]) -> Figures:
         return [figures[key][series] for key in keys if series in figures.get(key, ())]
 
-    return size_of(
-        (side(series, one.before), side(series, one.shown))
-        for series, family in families.items()
-        if family == one.family
-    )
+    return size_of((side(series, one.before), side(series, one.shown)) for series in of_family)

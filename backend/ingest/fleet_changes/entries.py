@@ -152,7 +152,7 @@ def _fill(member: Member, described: Described) -> None:
     member.first_run_id, member.good_run_id = described.first_run, described.good_run
     member.differences = list(described.differences)
     if described.size is not None:
-        member.ratio = described.size.ratio
+        member.ratio, member.example = described.size.ratio, described.example
         member.series, member.agreeing = described.size.series, described.size.agreeing
 
 

@@ -1,5 +1,6 @@
 """A host's history on its page: the series to choose from, the chart's marks, the table."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,6 +9,7 @@ from typing import Any
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.text import Truncator
 from rest_framework.exceptions import ValidationError
 
 from exports.palette import colour_slot
@@ -23,11 +25,14 @@ from results.hosts.history import History, HistoryQuery
 from results.hosts.runs import MeasurementDetail
 from results.hosts.standing import is_comparable
 from results.selection import ComparisonQuery
+from store.models import Note, Series
 
 SERIES, METRIC, ROWS, FIND = "series", "metric", "rows", "find-series"
 DATES = ("since", "until")
 LATEST_ROWS = 50
 """Rows of the table unless all are asked for; the chart has every point."""
+NOTE_LABEL = 24
+"""Characters of a note beside its line."""
 MOST_OPTIONS = 150
 """Series that are offered at once; a host that has more of them offers to search."""
 
@@ -49,7 +54,7 @@ class SeriesOption:
         return f"{self.section} {self.label} {self.key}".lower()
 
 
-def _key(detail: MeasurementDetail) -> str:
+def series_key(detail: MeasurementDetail | Series) -> str:
     """A series in an address: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
     parts = [detail.tool, detail.method or str(detail.block_size or ""), detail.cipher]
     parts += [detail.acceleration] if detail.acceleration != "default" else []
@@ -71,7 +76,7 @@ def _options(results: Iterable[MeasurementDetail]) -> list[SeriesOption]:
 
 def _option(detail: MeasurementDetail) -> SeriesOption:
     size = f", {data_size(detail.block_size)} blocks" if detail.block_size else ""
-    return SeriesOption(_key(detail), section_label(detail), detail.cipher + size, detail)
+    return SeriesOption(series_key(detail), section_label(detail), detail.cipher + size, detail)
 
 
 def _picker(options: Iterable[SeriesOption], chosen: SeriesOption, text: str) -> dict[str, Any]:
@@ -104,7 +109,10 @@ def _default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail |
 
 
 def history_context(
-    host: str, results: Sequence[MeasurementDetail], params: QueryDict
+    host: str,
+    results: Sequence[MeasurementDetail],
+    params: QueryDict,
+    notes: Sequence[Note] = (),
 ) -> dict[str, Any]:
     """The section of the host's page; raises `ValidationError` for a metric or date that is none.
 
@@ -113,7 +121,7 @@ def history_context(
     known = {option.key: option for option in _options(results)}
     default = _default_series(results)
     asked = params.get(SERIES, "")
-    chosen = known.get(asked) or (known[_key(default)] if default else None)
+    chosen = known.get(asked) or (known[series_key(default)] if default else None)
     if chosen is None:
         return {}
     found = histories.history(_query(host, chosen.detail, params))
@@ -126,7 +134,7 @@ def history_context(
         "dates": [(name, params.get(name, "")[:10]) for name in DATES],
         "history": found,
         # One point would be an empty axis.
-        "history_chart": _chart_view(found, chosen) if len(found.points) > 1 else None,
+        "history_chart": _chart_view(found, chosen, notes) if len(found.points) > 1 else None,
         "steps": list(reversed(found.changes)),
         "tool_breaks": list(reversed(found.breaks)),
         **_table(found, params),
@@ -195,7 +203,22 @@ def _api_address(found: History) -> str:
     return f"{reverse('api:trends')}?{query}"
 
 
-def _chart_view(found: History, chosen: SeriesOption) -> dict[str, Any]:
+def _note_marks(found: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
+    """Notes on the time axis; read out with the first run that began after them."""
+    times = [point.started_at for point in found.points]
+    return [
+        {
+            "index": min(bisect_left(times, note.at), len(times) - 1),
+            "at": int(note.at.timestamp() * 1000),
+            "kind": "note",
+            "label": Truncator(note.text).chars(NOTE_LABEL),
+            "words": f"Note of {note.at:%Y-%m-%d}: {note.text}",
+        }
+        for note in notes
+    ]
+
+
+def _chart_view(found: History, chosen: SeriesOption, notes: Iterable[Note]) -> dict[str, Any]:
     """What the chart draws (`HistoryView` in frontend/src/history.ts)."""
     return {
         "label": chosen.label,
@@ -232,5 +255,6 @@ def _chart_view(found: History, chosen: SeriesOption) -> dict[str, Any]:
                 }
                 for broken in (one.broken for one in found.breaks)
             ),
+            *_note_marks(found, notes),
         ],
     }

@@ -14,6 +14,7 @@ from pages.access import reader_required
 from pages.compare.filters import FILTER_TITLES
 from pages.first_steps import agent_command
 from pages.hosts.environment_facts import environment_facts
+from pages.hosts.notes import run_notes
 from pages.hosts.series import series_page
 from pages.page_query import PageAddress, api_params, first_page, query_faults, search_text
 from pages.paging import AFTER, BEFORE, page_of
@@ -111,6 +112,7 @@ def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "detail": run,
         "facts": environment_facts(run.environment),
         "part": series_page(run.measurements, request.GET),
+        **run_notes(run_id),
         "noisy": sum(row.noisy for row in run.measurements),
         "implausible": sum(row.implausible for row in run.measurements),
     }

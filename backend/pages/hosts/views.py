@@ -1,5 +1,6 @@
 """One host, with what it measured last."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -10,17 +11,21 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
+from pages.changes import shown_changes
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.history import history_context
+from pages.hosts.notes import host_notes
 from pages.hosts.series import series_page, standing_tables, tool_charts
 from pages.page_query import query_faults
 from pages.recommend import headline
+from results.hosts.fleet_changes import open_changes_of
 from results.hosts.former_hosts import present_id, present_keys
 from results.hosts.hosts import HostDetail, host_detail, select_hosts
 from results.hosts.ssh_efficiency import latest_delivery
 from results.hosts.standing import standings
 from results.recommendation.advice import advise
 from results.recommendation.question import of_host
+from store.models import Note
 
 
 @require_safe
@@ -30,7 +35,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     host = host_detail(host_id)
     if host is None:
         return _where_it_went(host_id)
-    past, faults = _history(host, request)
+    noted = host_notes(host_id)
+    past, faults = _history(host, noted["notes"], request)
     charts = tool_charts(host.latest)
     context = {
         "host": host.summary,
@@ -41,8 +47,10 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "standings": standing_tables(standings(host_id, host.latest)),
         "doubts": any(chart.doubts for chart in charts),
         "delivery": latest_delivery(host_id),
+        "open_changes": shown_changes(open_changes_of(host_id)),
         **_recommendation(host.summary.host),
         "history_faults": faults,
+        **noted,
         **past,
     }
     return render(request, "pages/host.html", context, status=400 if faults else 200)
@@ -66,13 +74,13 @@ def _where_it_went(host_id: int) -> HttpResponse:
 
 
 def _history(
-    host: HostDetail, request: HttpRequest
+    host: HostDetail, notes: Sequence[Note], request: HttpRequest
 ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The history that the address asks for; else what is wrong with it, and the default one."""
     try:
-        return history_context(host.summary.host, host.results, request.GET), []
+        return history_context(host.summary.host, host.results, request.GET, notes), []
     except ValidationError as error:
-        plain = history_context(host.summary.host, host.results, QueryDict())
+        plain = history_context(host.summary.host, host.results, QueryDict(), notes)
         return plain, query_faults(error)
 
 

@@ -71,6 +71,9 @@ class FleetChangeMember(models.Model):
     ratio = models.FloatField(null=True, blank=True, help_text="After / before, of a speed.")
     series = models.SmallIntegerField(default=0, help_text="Series of the family compared.")
     agreeing = models.SmallIntegerField(default=0, help_text="Those that show at least half of it.")
+    example = models.IntegerField(
+        null=True, blank=True, help_text="Number of the series that shows it most exactly."
+    )
     confirmed = models.BooleanField(help_text="A second run says so.")
     at = models.DateTimeField(help_text="Start of the first changed run; of silence, its begin.")
     good_at = models.DateTimeField(null=True, blank=True, help_text="Start of the last good run.")

@@ -2,12 +2,19 @@
 
 import type { Chart, Plugin } from "chart.js";
 
-import type { HistoryMark, HistoryView } from "../history";
+import type { HistoryMark, HistoryView, MarkKind } from "../history";
 import type { Theme } from "./theme";
 
 const LABEL_ROWS = 2;
 const ROW_HEIGHT = 14;
 const GAP = 8;
+
+const DASHES: Record<MarkKind, number[]> = {
+  change: [],
+  unconfirmed: [4, 4],
+  break: [4, 4],
+  note: [1, 3],
+};
 
 /** Where a label stands: its left end and its row, 0 at the top. */
 export interface Placed {
@@ -41,10 +48,10 @@ export function historyMarks(view: HistoryView, theme: Theme): Plugin<"line"> {
       const { ctx, chartArea } = chart;
       ctx.save();
       for (const mark of view.marks) {
-        const x = between(chart, view, mark.index);
+        const x = placeOf(chart, view, mark);
         ctx.beginPath();
-        ctx.setLineDash(mark.kind === "change" ? [] : [4, 4]);
-        ctx.strokeStyle = mark.kind === "break" ? theme.accent : theme.muted;
+        ctx.setLineDash(DASHES[mark.kind]);
+        ctx.strokeStyle = mark.kind === "break" || mark.kind === "note" ? theme.accent : theme.muted;
         ctx.lineWidth = mark.kind === "break" ? 2 : 1;
         ctx.moveTo(x, chartArea.top - 4);
         ctx.lineTo(x, chartArea.bottom);
@@ -60,7 +67,7 @@ export function historyMarks(view: HistoryView, theme: Theme): Plugin<"line"> {
       ctx.fillStyle = theme.text;
       const sized = view.marks.map((mark) => ({
         mark,
-        x: between(chart, view, mark.index),
+        x: placeOf(chart, view, mark),
         width: ctx.measureText(mark.label).width,
       }));
       for (const { mark, left, row } of placeLabels(sized, width)) {
@@ -69,6 +76,14 @@ export function historyMarks(view: HistoryView, theme: Theme): Plugin<"line"> {
       ctx.restore();
     },
   };
+}
+
+/** A note at its own time, as far as the axis reaches; a change between two runs. */
+function placeOf(chart: Chart<"line">, view: HistoryView, mark: HistoryMark): number {
+  const scale = chart.scales["x"];
+  if (mark.at === undefined || !scale) return between(chart, view, mark.index);
+  const { left, right } = chart.chartArea;
+  return Math.min(right, Math.max(left, scale.getPixelForValue(mark.at)));
 }
 
 /** Half way between the run before and the first that shows it: it happened in between. */

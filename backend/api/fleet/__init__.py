@@ -1,0 +1,1 @@
+"""What happened in the fleet: changes that were found, and notes that people made."""

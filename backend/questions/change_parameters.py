@@ -1,0 +1,74 @@
+"""What an address asks of the list of changes, and of notes."""
+
+from datetime import time
+
+from django.http import QueryDict
+from drf_spectacular.types import OpenApiTypes
+
+from questions.comparison_parameters import NARROWING, grouping
+from questions.parameters import Parameter, checked, choice, moment, run_id, text
+from results.hosts.fleet_changes import DIRECTIONS, KINDS, STATUSES, ChangeQuery
+from results.hosts.former_hosts import present_keys
+from results.hosts.notes import NoteQuery
+from results.selection import TOOLS
+
+_TAG = next(one for one in NARROWING if one.name == "tag")
+
+DATES = [
+    Parameter("since", moment(time.min), "Seen on or after: date or time."),
+    Parameter("until", moment(time.max), "Seen on or before."),
+]
+
+CHANGES = [
+    choice("kind", KINDS, "May be repeated.", many=True),
+    choice("direction", DIRECTIONS, "May be repeated.", many=True),
+    choice("status", STATUSES, "May be repeated; fixed: by a later run.", many=True),
+    choice("tool", TOOLS, many=True),
+    Parameter("family", text, "A cipher family (aes) or one of its modes (aes-gcm).", many=True),
+    Parameter("host", text, "Key of a host; may be repeated.", many=True),
+    _TAG,
+    *DATES,
+]
+
+
+def change_query(params: QueryDict) -> ChangeQuery:
+    """The entries that the parameters ask for; DRF's `ValidationError` names every fault."""
+    chosen = checked(params, CHANGES)
+    return ChangeQuery(
+        kinds=chosen.get("kind", ()),
+        directions=chosen.get("direction", ()),
+        statuses=chosen.get("status", ()),
+        hosts=tuple(present_keys(chosen.get("host", ()))),
+        families=chosen.get("family", ()),
+        tools=chosen.get("tool", ()),
+        tags=chosen.get("tag", ()),
+        since=chosen.get("since"),
+        until=chosen.get("until"),
+    )
+
+
+NOTES = [
+    Parameter("host", text, "Key of a host: notes on it and on its runs.", many=True),
+    Parameter("run_id", run_id, "May be repeated.", OpenApiTypes.UUID, many=True),
+    Parameter("group_by", grouping, "A grouping of comparisons, such as cpu."),
+    Parameter("group", text, "Key of a group."),
+    *DATES,
+]
+
+
+def note_query(params: QueryDict) -> NoteQuery:
+    """The notes that the parameters ask for; DRF's `ValidationError` names every fault."""
+    chosen = checked(params, NOTES)
+    return NoteQuery(
+        hosts=tuple(present_keys(chosen.get("host", ()))),
+        runs=chosen.get("run_id", ()),
+        group_by=chosen.get("group_by"),
+        group=chosen.get("group"),
+        since=chosen.get("since"),
+        until=chosen.get("until"),
+    )
+
+
+def group_of(group_by: str, group: str) -> tuple[str, str]:
+    """A grouping and the key of one of its groups; `ValueError` for what is no grouping."""
+    return grouping(group_by), text(group)

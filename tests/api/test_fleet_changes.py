@@ -1,0 +1,189 @@
+"""GET and PATCH changes/, the CSV, notes/."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from ingest.changes.change_status import LONGEST_NOTE
+from store.models import AuditEntry, FleetChange, Host, Note, Run
+from tests.conftest import ApiClient, StoreRun
+from tests.histories import run_of_day, with_openssl
+from tests.sample_documents import openssl_measurement
+
+OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
+
+
+@pytest.fixture
+def changed_host(store_run: StoreRun) -> Host:
+    """AES-GCM becomes 20 % slower on "nas" with an upgrade, on the sixth day."""
+    for day in range(8):
+        slow = day > 4
+        series = openssl_measurement("aes-128-gcm", 4e9 * (0.8 if slow else 1))
+        store_run(run_of_day(day, series, environment=with_openssl(NEW if slow else OLD)))
+    return Host.objects.get()
+
+
+def listed(client: Client, query: str = "") -> list[dict[str, Any]]:
+    answer = client.get(f"/api/v1/changes/{query}")
+    assert answer.status_code == 200, answer.content
+    found: list[dict[str, Any]] = answer.json()["results"]
+    return found
+
+
+def test_the_list_says_what_changed_on_which_host_and_why(
+    changed_host: Host, reader: ApiClient
+) -> None:
+    (entry,) = listed(reader)
+    assert (entry["kind"], entry["direction"], entry["status"]) == ("speed", "slower", "new")
+    assert entry["cause"] == "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11"
+    (effect,) = entry["effects"]
+    assert (effect["tool"], effect["family"], effect["hosts"]) == ("openssl", "aes-gcm", 1)
+    assert effect["ratio"] == pytest.approx(0.8)
+    assert entry["confidence"] == "high"
+    (member,) = entry["members"]
+    assert member["host"] == changed_host.slug
+    runs = list(Run.objects.order_by("started_at"))
+    assert (member["good_run_id"], member["first_run_id"]) == (
+        str(runs[4].run_id),
+        str(runs[5].run_id),
+    )
+    assert entry["cause"] in member["differences"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    (
+        ("?host=nas", 1),
+        ("?host=web", 0),
+        ("?kind=speed&kind=silent", 1),
+        ("?kind=verdict", 0),
+        ("?family=aes", 1),
+        ("?family=aes-gcm", 1),
+        ("?family=aes-ctr", 0),
+        ("?tool=ssh", 0),
+        ("?direction=slower", 1),
+        ("?direction=faster", 0),
+        ("?status=new", 1),
+        ("?status=fixed&status=ignored", 0),
+        ("?tag=rack:b2", 1),
+        ("?tag=rack:b3", 0),
+        ("?since=2025-03-06", 1),
+        ("?since=2025-03-07", 0),
+        ("?until=2025-03-05", 0),
+    ),
+)
+def test_the_list_is_filtered(
+    changed_host: Host, reader: ApiClient, query: str, found: int
+) -> None:
+    assert len(listed(reader, query)) == found
+
+
+def test_a_filter_that_is_none_is_named(reader: ApiClient) -> None:
+    answer = reader.get("/api/v1/changes/?kind=speeed&since=yesterday&tag=rack")
+    assert answer.status_code == 400
+    assert {one["attr"].split(".")[0] for one in answer.json()["errors"]} == {
+        *("kind", "since", "tag"),
+    }
+
+
+def test_an_editor_sets_status_and_note_and_the_audit_log_has_it(
+    changed_host: Host, editor: Client
+) -> None:
+    entry = FleetChange.objects.get()
+    address = f"/api/v1/changes/{entry.pk}/"
+    change = {"status": "acknowledged", "note": "known since the upgrade"}
+    answer = editor.patch(address, change, content_type="application/json")
+    assert answer.status_code == 200
+    said = answer.json()
+    assert (said["status"], said["note"], said["decided_by"]) == (*change.values(), "edith")
+    assert AuditEntry.objects.get().action == "change.decide"
+    assert listed(editor, "?status=acknowledged")
+
+
+@pytest.mark.parametrize(
+    "change",
+    ({}, {"status": "fixed"}, {"note": "x" * (LONGEST_NOTE + 1)}, {"note": "a\x07b"}),
+)
+def test_a_decision_that_cannot_be_is_refused(
+    changed_host: Host, editor: Client, change: dict[str, str]
+) -> None:
+    address = f"/api/v1/changes/{FleetChange.objects.get().pk}/"
+    assert editor.patch(address, change, content_type="application/json").status_code == 400
+    assert not AuditEntry.objects.exists()
+
+
+def test_readers_decide_nothing(changed_host: Host, reader: ApiClient, member: Client) -> None:
+    address = f"/api/v1/changes/{FleetChange.objects.get().pk}/"
+    for client in (reader, member):
+        answer = client.patch(address, {"status": "ignored"}, content_type="application/json")
+        assert answer.status_code == 403
+
+
+def test_an_entry_that_there_is_not_is_a_404(reader: ApiClient, editor: Client) -> None:
+    assert reader.get("/api/v1/changes/7/").status_code == 404
+    beyond = f"/api/v1/changes/{2**70}/"
+    assert reader.get(beyond).status_code == 404
+    answer = editor.patch(beyond, {"status": "ignored"}, content_type="application/json")
+    assert answer.status_code == 404
+
+
+def test_the_list_as_csv_has_a_row_for_each_host_and_family(
+    changed_host: Host, reader: ApiClient
+) -> None:
+    answer = reader.get("/api/v1/exports/changes.csv?family=aes")
+    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["host"], row["tool"], row["family"]) == ("nas", "openssl", "aes-gcm")
+    assert float(row["ratio"]) == pytest.approx(0.8)
+    assert row["cause"] == "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11"
+
+
+def made(client: Client, **note: str) -> Any:
+    return client.post("/api/v1/notes/", note, content_type="application/json")
+
+
+def test_notes_are_about_a_host_a_run_or_a_group(changed_host: Host, editor: Client) -> None:
+    run = Run.objects.latest("started_at")
+    when = "2025-03-04T12:00:00Z"
+    assert made(editor, text="BIOS update", at=when, host="nas").status_code == 201
+    of_run = made(editor, text="a fan was off", run_id=str(run.run_id)).json()
+    assert of_run["at"] == "2025-03-08T06:00:00Z"
+    group = {"group_by": "cpu", "group": "amd-epyc-9r14"}
+    assert made(editor, text="microcode", at=when, **group).status_code == 201
+    every = editor.get("/api/v1/notes/").json()["results"]
+    assert [one["text"] for one in every] == ["a fan was off", "microcode", "BIOS update"]
+    of_host = editor.get("/api/v1/notes/?host=nas").json()["results"]
+    assert [one["host"] for one in of_host] == [None, "nas"]
+    assert AuditEntry.objects.filter(action="note.add").count() == 3
+
+
+@pytest.mark.parametrize(
+    "note",
+    (
+        {"text": "x"},
+        {"text": " ", "host": "nas"},
+        {"text": "x", "host": "other"},
+        {"text": "x", "host": "nas", "group_by": "cpu", "group": "a"},
+        {"text": "x", "group_by": "colour", "group": "red"},
+        {"text": "x", "group_by": "cpu"},
+    ),
+)
+def test_a_note_about_nothing_is_refused(
+    changed_host: Host, editor: Client, note: dict[str, str]
+) -> None:
+    assert made(editor, **note).status_code == 400
+    assert not Note.objects.exists()
+
+
+def test_notes_are_made_and_removed_by_editors(
+    changed_host: Host, editor: Client, reader: ApiClient
+) -> None:
+    assert made(reader, text="x", host="nas").status_code == 403
+    note = made(editor, text="x", host="nas").json()
+    assert reader.delete(f"/api/v1/notes/{note['id']}/").status_code == 403
+    assert editor.delete(f"/api/v1/notes/{note['id']}/").status_code == 204
+    assert editor.delete(f"/api/v1/notes/{note['id']}/").status_code == 404
+    assert reader.get("/api/v1/notes/").json()["results"] == []

@@ -1,0 +1,135 @@
+"""/changes/, notes on the pages of hosts and runs."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from store.models import AuditEntry, FleetChange, Host, Note, Run
+from tests.conftest import StoreRun
+from tests.histories import run_of_day, with_openssl
+from tests.sample_documents import openssl_measurement
+
+OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
+
+
+@pytest.fixture
+def slower(store_run: StoreRun) -> FleetChange:
+    """AES-GCM becomes 20 % slower on two hosts, with an upgrade, on the sixth day."""
+    for name in ("nas", "<b>web</b>"):
+        for day in range(8):
+            slow = day > 4
+            series = openssl_measurement("aes-128-gcm", 4e9 * (0.8 if slow else 1))
+            facts = with_openssl(NEW if slow else OLD)
+            store_run(run_of_day(day, series, environment=facts, host={"name": name}))
+    return FleetChange.objects.get()
+
+
+def text(client: Client, address: str, status: int = 200) -> str:
+    answer = client.get(address)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+def test_an_empty_list_says_what_will_stand_there(member: Client) -> None:
+    page = text(member, "/changes/")
+    assert "Nothing has changed so far" in page
+    assert "lost or regained AES acceleration" in page
+
+
+def test_the_list_names_what_changed_and_leads_to_the_evidence(
+    slower: FleetChange, member: Client
+) -> None:
+    page = text(member, "/changes/")
+    assert "−20.0 %" in page or "−20 %" in page
+    assert "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11" in page
+    assert "2 hosts" in page
+    assert "<b>web</b>" not in page
+    nas = Host.objects.get(name="nas")
+    assert f"/hosts/{nas.pk}/?series=openssl%2F16384%2Faes-128-gcm#history" in page
+    runs = Run.objects.filter(host=nas).order_by("started_at")
+    assert f"/runs/{runs[4].run_id}/diff/{runs[5].run_id}/" in page
+    assert "data-post-live" not in page  # readers decide nothing
+
+
+def test_filters_of_the_address_narrow_the_list(slower: FleetChange, member: Client) -> None:
+    assert "No matching changes" in text(member, "/changes/?kind=silent")
+    assert f'id="change-{slower.pk}"' in text(member, "/changes/?kind=speed&host=nas&tag=rack:b2")
+    assert "cannot be used" in text(member, "/changes/?kind=none", status=400)
+
+
+def test_an_editor_acknowledges_and_is_back_on_the_same_list(
+    slower: FleetChange, editor: Client
+) -> None:
+    said = {"status": "acknowledged", "note": "the upgrade <of spring>", "list": "kind=speed"}
+    answer = editor.post(f"/changes/{slower.pk}/decide/", said)
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == f"/changes/?kind=speed#change-{slower.pk}"
+    page = text(editor, "/changes/")
+    assert "the upgrade &lt;of spring&gt;" in page
+    assert "edith" in page
+    assert AuditEntry.objects.get().action == "change.decide"
+
+
+def test_a_status_that_is_none_is_refused(slower: FleetChange, editor: Client) -> None:
+    answer = editor.post(f"/changes/{slower.pk}/decide/", {"status": "fixed"})
+    assert answer.status_code == 400
+    assert "A status is one of" in answer.content.decode()
+
+
+def test_one_change_has_a_page_with_its_hosts(slower: FleetChange, member: Client) -> None:
+    page = text(member, f"/changes/{slower.pk}/")
+    assert page.count("Both side by side") == 2
+    text(member, "/changes/99999/", status=404)
+
+
+def test_a_host_names_its_open_changes(slower: FleetChange, member: Client) -> None:
+    address = f"/hosts/{Host.objects.get(name='nas').pk}/"
+    assert "Open changes" in text(member, address)
+    FleetChange.objects.update(status="ignored")
+    assert "Open changes" not in text(member, address)
+
+
+def test_the_list_takes_as_many_queries_for_any_number(
+    slower: FleetChange, member: Client, django_assert_max_num_queries: Any
+) -> None:
+    when = {"first_at": slower.first_at, "last_at": slower.last_at}
+    for _ in range(30):
+        change = FleetChange.objects.create(kind="silent", direction="silent", **when)
+        change.members.create(host=Host.objects.all()[0], at=slower.last_at, confirmed=True)
+    with django_assert_max_num_queries(12):
+        text(member, "/changes/")
+
+
+def test_a_note_is_listed_and_drawn_in_the_history(slower: FleetChange, editor: Client) -> None:
+    nas = Host.objects.get(name="nas")
+    address = f"/hosts/{nas.pk}/"
+    answer = editor.post(f"{address}notes/", {"text": "BIOS <update>", "date": "2025-03-04"})
+    assert answer.headers["Location"] == f"{address}#notes"
+    page = text(editor, address)
+    assert "BIOS &lt;update&gt;" in page
+    found = re.search(r'id="history-view"[^>]*>(.*?)</script>', page, re.S)
+    assert found
+    (mark,) = (one for one in json.loads(found[1])["marks"] if one["kind"] == "note")
+    assert (mark["label"], mark["index"]) == ("BIOS <update>", 4)
+    note = Note.objects.get()
+    editor.post(f"/notes/{note.pk}/delete/")
+    assert not Note.objects.exists()
+
+
+def test_a_note_on_a_run_stands_on_its_page_and_on_its_host(
+    slower: FleetChange, editor: Client
+) -> None:
+    run = Run.objects.filter(host__name="nas").latest("started_at")
+    editor.post(f"/runs/{run.run_id}/notes/", {"text": "a fan was off"})
+    assert "a fan was off" in text(editor, f"/runs/{run.run_id}/")
+    assert "a fan was off" in text(editor, f"/hosts/{run.host_id}/")
+
+
+def test_an_empty_note_and_a_wrong_date_are_refused(slower: FleetChange, editor: Client) -> None:
+    address = f"/hosts/{Host.objects.get(name='nas').pk}/notes/"
+    assert editor.post(address, {"text": " "}).status_code == 400
+    assert editor.post(address, {"text": "x", "date": "2025-02-31"}).status_code == 400
+    assert not Note.objects.exists()
