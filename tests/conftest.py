@@ -32,6 +32,14 @@ StoreRun = Callable[..., Run]
 # draws or how long it takes is no finding. `pytest --hypothesis-profile=default` draws others.
 hypothesis.settings.load_profile("ci")
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Examples that are drawn take the same lines over and over: counting doubles their time."""
+    for item in items:
+        if item.get_closest_marker("hypothesis"):
+            item.add_marker("no_cover")
+
+
 SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
 
 

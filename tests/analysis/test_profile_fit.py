@@ -204,6 +204,7 @@ def within(found: float, uncertainty: float | None, truth: float) -> bool:
     return found / uncertainty <= truth <= found * uncertainty
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("reference", ("reference", None))
 def test_fleets_of_known_truth_are_recovered_within_the_stated_uncertainty(
     reference: str | None,

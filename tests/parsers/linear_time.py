@@ -24,7 +24,6 @@ def is_linear(read: Callable[[str], object], short: str, long: str) -> bool:
 
 def _seconds(read: Callable[[str], object], text: str) -> float:
     """CPU time without collections: they cost by what the whole process holds."""
-    gc.collect()
     gc.disable()
     try:
         begun = process_time()

@@ -50,6 +50,7 @@ def test_a_cipher_that_only_the_page_names_is_not_guessed(truth: Truth) -> None:
     assert "no_cipher" in {remark.code for remark in part.remarks}
 
 
+@pytest.mark.no_cover
 def test_no_other_text_has_an_ssh_figure() -> None:
     invented = {
         path.name: len(figures)

@@ -27,7 +27,7 @@ from parsers.received_text import (
         (b"x" * (MAX_BYTES + 1), TextTooLarge, "4,194,305 bytes; 4,194,304 are read at most"),
         (b"\n" * MAX_LINES, TextTooLarge, "50,001 lines; 50,000 are read at most"),
     ),
-    ids=str,
+    ids=lambda one: str(one)[:40],
 )
 def test_what_is_no_text_is_refused_with_the_reason(
     body: bytes, error: type[NotAText], words: str

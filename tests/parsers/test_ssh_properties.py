@@ -286,9 +286,10 @@ NASTY = (
     "cipher bits MB/s ",
     "Monday 1 day 2015-01-01 ",
 )
-SIZES = (10_000, 10_000 * TIMES_LONGER)
+SIZES = (5_000, 5_000 * TIMES_LONGER)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("piece", NASTY)
 def test_the_time_is_linear_in_the_length(piece: str) -> None:
     short, long = ((piece * (size // len(piece) + 1))[:size] for size in SIZES)
