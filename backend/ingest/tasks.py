@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from ingest.changes.pruning import Old, prune
+from ingest.fleet_changes.entries import count_stale
 from ingest.fleet_changes.watching import find_due, find_silent
 from ingest.processing import run_processing as processing
 from ingest.processing import speed_indices
@@ -168,6 +169,7 @@ def sweep_fleet_changes() -> None:
     if HostWatch.objects.filter(due__gt=0).exists():
         enqueue_once(find_fleet_changes)
     find_silent()
+    count_stale()
 
 
 @shared_task(autoretry_for=BROKEN_OFF, retry_backoff=True, max_retries=5)

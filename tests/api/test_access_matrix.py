@@ -358,7 +358,7 @@ def _change_of(run: Run) -> FleetChange:
     assert run.host
     assert run.started_at
     when = {"first_at": run.started_at, "last_at": run.started_at}
-    change = FleetChange.objects.create(kind="silent", direction="silent", **when)
+    change = FleetChange.objects.create(kind="silent", direction="silent", hosts=1, **when)
     FleetChangeMember.objects.create(
         change=change, host=run.host, at=run.started_at, good_run=run, confirmed=True
     )

@@ -91,7 +91,7 @@ class FleetChangeSerializer(serializers.Serializer[Any]):
     confidence = serializers.ChoiceField(["high", "medium", "low"])
     effects = EffectSerializer(many=True)
     members = ChangedHostInListSerializer(
-        many=True, help_text=f"In the list the latest {HOSTS_OF_A_LIST}, of one entry up to 1,000."
+        many=True, help_text=f"In the list the latest {HOSTS_OF_A_LIST}, of one entry up to 200."
     )
 
 

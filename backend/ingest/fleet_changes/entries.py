@@ -33,8 +33,42 @@ UPDATE runs_fleetchange c SET
     last_at = (SELECT max(at) FROM runs_fleetchangemember m WHERE m.change_id = c.id),
     fixed_at = CASE WHEN NOT EXISTS (
         SELECT FROM runs_fleetchangemember m WHERE m.change_id = c.id AND m.ended_at IS NULL
-    ) THEN (SELECT max(ended_at) FROM runs_fleetchangemember m WHERE m.change_id = c.id) END
-WHERE id = ANY(%(changes)s)
+    ) THEN (SELECT max(ended_at) FROM runs_fleetchangemember m WHERE m.change_id = c.id) END,
+    stale = true
+WHERE id = ANY(%(changes)s);
+SELECT id FROM runs_fleetchange c WHERE id = ANY(%(changes)s) AND (
+    SELECT count(*) FROM (
+        SELECT FROM runs_fleetchangemember m WHERE m.change_id = c.id LIMIT %(most)s
+    ) m
+) < %(most)s
+"""
+
+COUNTED_AT_ONCE = 200
+"""Members of an entry that are counted whenever it changes; more by the next sweep."""
+
+_COUNT = """
+UPDATE runs_fleetchange c SET stale = false, hosts = n.hosts, open_hosts = n.open_hosts,
+    confirmed = n.confirmed, effects = coalesce(e.effects, '[]')
+FROM (
+    SELECT change_id, count(*) AS hosts, count(*) FILTER (WHERE is_open) AS open_hosts,
+        bool_or(confirmed) AS confirmed
+    FROM (
+        SELECT change_id, host_id, bool_or(ended_at IS NULL) AS is_open,
+            bool_or(confirmed) AS confirmed
+        FROM runs_fleetchangemember WHERE change_id = ANY(%(changes)s) GROUP BY 1, 2
+    ) of_hosts GROUP BY 1
+) n LEFT JOIN (
+    SELECT change_id, jsonb_agg(jsonb_build_array(tool, family, hosts, ratio, lowest, highest,
+        series, agreeing) ORDER BY tool DESC, family) AS effects
+    FROM (
+        SELECT change_id, tool, family, count(*) AS hosts,
+            percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio) AS ratio, min(ratio) AS lowest,
+            max(ratio) AS highest, sum(series) AS series, sum(agreeing) AS agreeing
+        FROM runs_fleetchangemember
+        WHERE change_id = ANY(%(changes)s) AND ratio IS NOT NULL GROUP BY 1, 2, 3
+    ) of_families GROUP BY 1
+) e USING (change_id)
+WHERE c.id = n.change_id
 """
 
 
@@ -45,10 +79,32 @@ def lock_entries() -> None:
 
 
 def settle(changes: Collection[int]) -> None:
-    """Bring times and ends of these entries in line with their members; delete empty ones."""
+    """Bring these entries in line with their members; delete empty ones.
+
+    Of large ones only times and ends: their hosts and families are counted by the next sweep.
+    """
+    if not changes:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTLE, {"changes": sorted(changes), "most": COUNTED_AT_ONCE})
+        while cursor.nextset():
+            pass
+        small = [pk for (pk,) in cursor.fetchall()]
+    count_members(small)
+
+
+def count_members(changes: Sequence[int]) -> None:
+    """Count hosts and families of these entries."""
     if changes:
         with connection.cursor() as cursor:
-            cursor.execute(_SETTLE, {"changes": sorted(changes)})
+            cursor.execute(_COUNT, {"changes": list(changes)})
+
+
+def count_stale() -> None:
+    """Count what changed in large entries since."""
+    stale = FleetChange.objects.filter(stale=True).values_list("pk", flat=True)
+    for pk in list(stale.order_by("pk")[:COUNTED_AT_ONCE]):
+        count_members([pk])
 
 
 def record(

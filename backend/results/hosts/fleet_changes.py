@@ -19,7 +19,7 @@ DIRECTIONS = tuple(FleetChange.Direction.values)
 FIXED = "fixed"
 STATUSES = (*FleetChange.Status.values, FIXED)
 
-HOSTS_OF_A_LIST, HOSTS_OF_AN_ENTRY = 5, 1000
+HOSTS_OF_A_LIST, HOSTS_OF_AN_ENTRY = 5, 200
 """Hosts that are named: the latest."""
 
 OPEN_ON_A_PAGE = 10
@@ -163,21 +163,6 @@ def _tags(tags: Iterable[str]) -> Iterator[list[dict[str, str]]]:
     yield from keys.values()
 
 
-_EFFECTS = """
-SELECT change_id, tool, family, count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio),
-    min(ratio), max(ratio), sum(series), sum(agreeing)
-FROM runs_fleetchangemember
-WHERE change_id = ANY(%s) AND ratio IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2 DESC, 3
-"""
-
-_HOSTS = """
-SELECT change_id, count(*), count(*) FILTER (WHERE is_open), bool_or(confirmed)
-FROM (
-    SELECT change_id, host_id, bool_or(ended_at IS NULL) AS is_open, bool_or(confirmed) AS confirmed
-    FROM runs_fleetchangemember WHERE change_id = ANY(%s) GROUP BY 1, 2
-) of_hosts GROUP BY 1
-"""
-
 _MEMBERS = """
 SELECT latest.change_id, h.id, h.slug, h.name, m.at, m.good_at, g.run_id, f.run_id, m.ended_at,
     e.run_id, m.confirmed, m.before, m.after, m.differences, m.tool, m.family, m.ratio, m.series,
@@ -206,16 +191,8 @@ def summaries_of_changes(
     entries: Sequence[FleetChange], hosts: int = HOSTS_OF_A_LIST
 ) -> list[FleetChangeSummary]:
     """The entries with what they are about; the number of queries is the same for any number."""
-    keys = [one.pk for one in entries]
-    effects: defaultdict[int, list[Effect]] = defaultdict(list)
-    for change, *row in fetch_rows(_EFFECTS, [keys]):
-        effects[change].append(Effect(*row))
-    counts = {row[0]: row[1:] for row in fetch_rows(_HOSTS, [keys])}
-    members = _members(keys, hosts)
-    return [
-        _summary(one, effects[one.pk], counts.get(one.pk, (0, 0, False)), members.get(one.pk, ()))
-        for one in entries
-    ]
+    members = _members([one.pk for one in entries], hosts)
+    return [_summary(one, members.get(one.pk, ())) for one in entries]
 
 
 def change_detail(change_pk: int) -> FleetChangeSummary | None:
@@ -300,13 +277,8 @@ def _texts(stored: Any) -> tuple[str, ...]:
     return tuple(json.loads(stored) if isinstance(stored, str) else stored)
 
 
-def _summary(
-    one: FleetChange,
-    effects: Sequence[Effect],
-    counts: tuple[int, int, bool],
-    members: Sequence[ChangedHost],
-) -> FleetChangeSummary:
-    hosts, open_hosts, confirmed = counts
+def _summary(one: FleetChange, members: Sequence[ChangedHost]) -> FleetChangeSummary:
+    effects = tuple(Effect(*row) for row in one.effects)
     return FleetChangeSummary(
         id=one.pk,
         kind=one.kind,
@@ -319,10 +291,10 @@ def _summary(
         note=one.note,
         decided_by=one.decided_by,
         decided_at=one.decided_at,
-        hosts=hosts,
-        open_hosts=open_hosts,
-        confidence=_confidence(effects, confirmed),
-        effects=tuple(effects),
+        hosts=max(one.hosts, len(members)),
+        open_hosts=one.open_hosts,
+        confidence=_confidence(effects, one.confirmed),
+        effects=effects,
         members=tuple(members),
     )
 

@@ -1,7 +1,7 @@
 """What changed in the fleet, found as runs were processed; and what people know of it."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.db.models.functions import Now
 
 from store.models.host import Host
@@ -46,9 +46,23 @@ class FleetChange(models.Model):
     fixed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
+    # Of its members, whom no list counts: an upgrade of the fleet has tens of thousands.
+    hosts = models.IntegerField(db_default=0, default=0)
+    open_hosts = models.IntegerField(db_default=0, default=0)
+    confirmed = models.BooleanField(db_default=False, default=False)
+    effects = models.JSONField(
+        db_default=Value([], models.JSONField()),
+        default=list,
+        help_text="Of each tool and family: hosts, ratio, lowest, highest, series, agreeing.",
+    )
+    stale = models.BooleanField(
+        db_default=True, default=True, help_text="These figures are to be counted again."
+    )
+
     class Meta:
         ordering = ["-last_at", "-id"]
         indexes = [
+            models.Index(fields=["id"], condition=Q(stale=True), name="fleet_changes_to_count"),
             models.Index(fields=["-last_at", "-id"], name="fleet_changes_by_time"),
         ]
 
