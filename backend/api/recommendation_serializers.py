@@ -171,6 +171,14 @@ class HostsLeftOutSerializer(Shape):
     names = serializers.ListField(child=serializers.CharField(), help_text="The first of them.")
 
 
+class GroupGainSerializer(Shape):
+    """The first place against the default of each host: geometric mean of the ratios."""
+
+    ratio = serializers.FloatField()
+    hosts = serializers.IntegerField(help_text="So many measured their default.")
+    slower = serializers.IntegerField(help_text="Of these get slower, beyond the noise.")
+
+
 class TodaySerializer(Shape):
     """The default of the host, or of a pair's client, and what the first place gains over it."""
 
@@ -178,6 +186,7 @@ class TodaySerializer(Shape):
     measured = RateSerializer(source="rate", **NULLABLE)
     gain = GainSerializer(**NULLABLE)
     gain_unknown = serializers.CharField(source="unknown", **NULLABLE)
+    gain_of_hosts = GroupGainSerializer(help_text="Of a group.", **NULLABLE)
 
 
 class LossSerializer(Shape):
@@ -197,6 +206,16 @@ class UnrankedSerializer(Shape):
 
     cipher = serializers.CharField()
     reason = serializers.CharField()
+    rate = serializers.FloatField(
+        help_text="B/s, of a group the share; null: not measured by this method.", **NULLABLE
+    )
+    over_first = GainSerializer(help_text="That rate against the first place.", **NULLABLE)
+    would_be_faster = serializers.BooleanField(source="is_faster")
+    measured_alone_by = serializers.CharField(
+        source="alone",
+        help_text="Of a pair the one end that measured it: it is that fast at most.",
+        **NULLABLE,
+    )
 
 
 class EvidenceRunSerializer(Shape):

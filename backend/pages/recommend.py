@@ -14,6 +14,7 @@ from rest_framework.exceptions import ValidationError
 from analysis.ciphers.cipher_policies import DEFAULT_POLICY, policies
 from analysis.ciphers.cipher_ranking import Gain
 from analysis.ciphers.default_cipher import against_default
+from analysis.ciphers.group_recommendation import GroupGain
 from analysis.ciphers.host_ciphers import CipherRate
 from analysis.ciphers.ssh_configuration import CLIENT_DECIDES
 from analysis.groups import FEW_VOTES
@@ -230,6 +231,7 @@ def _result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
         "title": _title(advice),
         "places": places,
         "cost": advice.places[0].slower_than_default if advice.places else None,
+        **excluded_context(advice),
         "has_gain": any(one.place.gain for one in places),
         "doubts": any(one.doubt for one in places),
         "has_cpu": any(rate.cpu_seconds_per_gb is not None for rate in _rates(advice)),
@@ -248,6 +250,16 @@ def _result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
     }
 
 
+def excluded_context(advice: Advice) -> dict[str, Any]:
+    """The excluded ciphers, each with its rate; of these the faster ones, and the unmeasured."""
+    figure = percent if advice.question.kind == "group" else throughput
+    return {
+        "faster": [(one, figure(one.rate or 0)) for one in advice.faster],
+        "unmeasured": [one.cipher for one in advice.unmeasured] if advice.places else [],
+        "excluded": [(one, figure(one.rate) if one.rate else "") for one in advice.unranked],
+    }
+
+
 def _title(advice: Advice) -> str:
     """Whom the recommendation is for."""
     names = [host.ciphers.name for host in advice.hosts]
@@ -259,16 +271,57 @@ def _title(advice: Advice) -> str:
 
 
 def headline(advice: Advice) -> str:
-    """The answer in one sentence, made of the figures that the table shows."""
+    """What to use, what that gains or costs over the default, and why: the table's figures."""
     if not advice.places:
         return advice.nothing or ""
-    first = advice.places[0]
-    said = f"Prefer {first.cipher}: {_figure(advice, first)}"
+    first, gain = advice.places[0], advice.today.gain
+    verb = "Keep" if gain and gain.over == first.cipher else "Prefer"
+    said = f"{verb} {first.cipher}: {_figure(advice, first)}"
     if advice.question.kind == "group":
-        return f"{said}."
-    if advice.today.gain is None:
-        return f"{said}. What that gains is not known: {advice.today.unknown}."
-    return f"{said}, {_against_default(first, advice.today.gain)}."
+        said = f"{said}, {_of_hosts(advice.today.gain_of_hosts)}."
+    elif gain is None:
+        said = f"{said}. What that gains is not known: {advice.today.unknown}."
+    else:
+        said = f"{said}, {_against_default(first, gain, advice.hosts[0].ciphers.client)}."
+    return " ".join(filter(None, (said, _why(advice))))
+
+
+def _of_hosts(gain: GroupGain | None) -> str:
+    """What a group gains over the default ciphers of its hosts."""
+    if gain is None:
+        return "against their default ciphers unknown, because no host measured its own"
+    slower = f"; {gain.slower} get{'s' if gain.slower == 1 else ''} slower" if gain.slower else ""
+    return (
+        f"{gain.ratio:.2f} times the rate of their default ciphers (geometric mean of "
+        f"{gain.hosts}{slower})"
+    )
+
+
+def _why(advice: Advice) -> str:
+    """Why the first place is the first, where the words about its cost do not say so already."""
+    first, *others = advice.places
+    rate, policy = _rate_of(first), advice.policy.name
+    faster = [one for one in others if _rate_of(one) > rate]
+    rated_lower = [one for one in faster if one.assessment.status != first.assessment.status]
+    if first.slower_than_default:
+        return ""
+    if first.ahead_of:
+        return f"{first.ahead_of} is less safe, and faster only within the noise."
+    if rated_lower:
+        rival = max(rated_lower, key=_rate_of)
+        return f"{rival.cipher} is faster, but rated {rival.assessment.status}: safer goes first."
+    if not others:
+        return f"The {policy} policy allows no other cipher that was measured."
+    allowed = f"other measured ciphers that the {policy} policy allows"
+    if any(_rate_of(one) >= rate for one in others):
+        return f"None of the {len(others)} {allowed} is faster beyond the noise, or safer."
+    if len(others) == 1:
+        return f"It is faster than the only {allowed.replace('ciphers', 'cipher')}."
+    return f"It is faster than the {len(others)} {allowed}."
+
+
+def _rate_of(place: Place) -> float:
+    return place.median or place.share or 0
 
 
 def _figure(advice: Advice, first: Place) -> str:
@@ -282,11 +335,11 @@ def _figure(advice: Advice, first: Place) -> str:
     )
 
 
-def _against_default(first: Place, gain: Gain) -> str:
+def _against_default(first: Place, gain: Gain, client: str | None) -> str:
     """With the bounds by the noise and, where it was measured, the CPU time saved."""
-    words = first.slower_than_default or against_default(first.cipher, gain)
+    words = first.slower_than_default or against_default(first.cipher, gain, client)
     if gain.over == first.cipher:
-        return words
+        return f"already {words}"
     # Where a link limits both, the noise of the hosts does not show; "at least" has said it.
     told = gain.lowest == gain.highest or (gain.is_open and gain.beyond_noise)
     bounds = "" if told or first.slower_than_default else f" ({gain.bounds} with the noise)"
@@ -334,13 +387,13 @@ def _doubt(place: Place) -> str:
 
 
 def _fills(links: Mapping[str, bool | None]) -> str:
-    """ "1 GbE, perhaps 2.5 GbE": those that are filled, and those that the noise hides."""
+    """ "1 GbE, perhaps 2.5 GbE": links that it fills, or may; "below 1 GbE": not even that."""
     shown = [
         name if filled else f"perhaps {name}"
         for name, filled in links.items()
         if filled is not False
     ]
-    return ", ".join(shown) or ("none" if links else "")
+    return ", ".join(shown) or (f"below {next(iter(links))}" if links else "")
 
 
 def _gain(place: Place) -> str:

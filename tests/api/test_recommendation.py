@@ -246,7 +246,8 @@ def test_a_pair_is_told_what_safety_costs_and_gets_lines_for_one_server(
     answer = reader.get(URL, {"client": "laptop", "server": run.host.slug}).json()
     assert names(answer) == [GCM256]
     assert answer["order"][0]["slower_than_default"] == (
-        "38 % slower than today's default, chacha20-poly1305, which the modern policy excludes "
+        "38 % slower than chacha20-poly1305, the default of OpenSSH 9.9, "
+        "which the modern policy excludes "
         "because of Terrapin (OpenSSH 9.2 at one end)"
     )
     assert answer["order"][0]["gain"] == answer["today"]["gain"]
@@ -357,3 +358,27 @@ def test_a_document_with_a_byte_order_mark_is_read(reader: ApiClient, store_run:
     run.document.body = b"\xef\xbb\xbf" + bytes(run.document.body)
     run.document.save()
     assert names(reader.get(URL, {"host": "nas"}).json()) == [GCM256, CHACHA]
+
+
+def test_an_excluded_cipher_that_would_be_faster_says_by_how_much_and_why(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(machine("nas", series(GCM256, 600), series(CHACHA, 300), series("aes128-ctr", 900)))
+    answer = reader.get(URL, {"host": "nas"}).json()
+    faster = [one for one in answer["unranked"] if one["would_be_faster"]]
+    assert [(one["cipher"], one["rate"]) for one in faster] == [("aes128-ctr", 900e6)]
+    assert faster[0]["reason"] == "rated acceptable; the modern policy excludes it"
+    assert (faster[0]["over_first"]["over"], faster[0]["over_first"]["ratio"]) == (GCM256, 1.5)
+    said = answer["ssh_config"].replace("\n# ", " ")
+    assert f"Faster, but left out: aes128-ctr, 1.50 times the rate of {GCM256}; rated" in said
+    unmeasured = next(one for one in answer["unranked"] if one["cipher"] == GCM128)
+    assert (unmeasured["rate"], unmeasured["would_be_faster"]) == (None, False)
+
+
+def test_a_group_says_what_it_gains_over_the_defaults_of_its_hosts(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(usual("a", gcm=600, chacha=300))
+    store_run(usual("b", gcm=1200, chacha=150))
+    today = reader.get(URL, {"tag": "rack:b2"}).json()["today"]
+    assert today["gain_of_hosts"] == {"ratio": pytest.approx(4), "hosts": 2, "slower": 0}

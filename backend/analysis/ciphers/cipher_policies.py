@@ -24,10 +24,6 @@ class Policy:
         """Whether a cipher of this status may be recommended."""
         return status in self.statuses
 
-    def refusal(self, status: Status) -> str:
-        """Why a cipher of a status that is not allowed is not ranked."""
-        return f"rated {status}; the {self.name} policy excludes it"
-
 
 @cache
 def policies() -> dict[str, Policy]:

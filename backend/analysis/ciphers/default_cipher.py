@@ -9,23 +9,35 @@ from analysis.ciphers.cipher_ranking import Candidate, Gain
 from analysis.ciphers.openssh_versions import openssh_version
 
 
-def against_default(cipher: str, gained: Gain) -> str:
-    """The rate against today's default, in words that claim no more than the noise allows."""
+def against_default(cipher: str, gained: Gain, client: str | None) -> str:
+    """The rate against the default of a client's OpenSSH, claiming no more than the noise allows.
+
+    `client`: as `ssh -V` prints it.
+    """
     if gained.over == cipher:
-        return "today's default"
+        return f"the {_default_of(client)}"
     if gained.beyond_noise and gained.ratio < 1:
-        return slower(gained)
+        return slower(gained, client)
     times = gained.at_least if gained.is_open and gained.beyond_noise else f"{gained.ratio:.2f}"
-    ratio = f"{times} times the rate of today's default, {short_name(gained.over)}"
-    return ratio if gained.beyond_noise else f"{ratio}, which is within the noise"
+    if gained.beyond_noise:
+        return f"{times} times the rate of {_named_default(gained, client)}"
+    return f"{times} times the rate (within the noise) of {_named_default(gained, client)}"
 
 
-def slower(gained: Gain) -> str:
-    """ "38 % slower than today's default, chacha20-poly1305"; for one slower beyond the noise."""
+def slower(gained: Gain, client: str | None) -> str:
+    """ "38 % slower than chacha20-poly1305, the default of OpenSSH 9.9"; beyond the noise."""
     percent = f"{-gained.percent:.0f} %"
     if gained.is_open:
         percent = f"at least {math.floor((1 - gained.highest) * 100)} %"
-    return f"{percent} slower than today's default, {short_name(gained.over)}"
+    return f"{percent} slower than {_named_default(gained, client)}"
+
+
+def _named_default(gained: Gain, client: str | None) -> str:
+    return f"{short_name(gained.over)}, the {_default_of(client)}"
+
+
+def _default_of(client: str | None) -> str:
+    return f"default of {_release(client)}" if openssh_version(client) else "client's default"
 
 
 def slower_than_default(
@@ -42,12 +54,12 @@ def slower_than_default(
     """
     if gained is None or default is None or not gained.beyond_noise or gained.ratio >= 1:
         return None
-    why = exclusion(default.cipher, policy, *ends)
+    why, costs = exclusion(default.cipher, policy, *ends), slower(gained, ends[0])
     if why:
-        return f"{slower(gained)}, which {why}"
+        return f"{costs}, which {why}"
     if all(one.cipher.name != default.cipher.name for one in later):
         return None
-    return f"{slower(gained)}, which is less safe (rated {default.assessment.status})"
+    return f"{costs}, which is less safe (rated {default.assessment.status})"
 
 
 def exclusion(cipher: Cipher, policy: Policy, client: str | None, server: str | None) -> str | None:
@@ -58,12 +70,18 @@ def exclusion(cipher: Cipher, policy: Policy, client: str | None, server: str | 
     assessment = cipher.assess(client, server)
     if policy.allows(assessment.status):
         return None
-    begin = f"the {policy.name} policy excludes"
+    reason = because(cipher, client, server) or f" because it is rated {assessment.status}"
+    return f"the {policy.name} policy excludes{reason}"
+
+
+def because(cipher: Cipher, client: str | None, server: str | None) -> str:
+    """ " because of Terrapin (OpenSSH 9.2 at one end)": whence its status; empty for its own."""
+    assessment = cipher.assess(client, server)
     for advisory in cipher.advisories:
         affected = advisory.affected_ends(client, server)
         if affected and advisory.assessment == assessment:
-            return f"{begin} because of {advisory.name} ({_ends(advisory, affected)})"
-    return f"{begin} because it is rated {assessment.status}"
+            return f" because of {advisory.name} ({_ends(advisory, affected)})"
+    return ""
 
 
 def _ends(advisory: Advisory, affected: Sequence[str | None]) -> str:

@@ -8,8 +8,9 @@ from statistics import geometric_mean
 from analysis.ciphers.cipher_catalogue import STATUSES, Assessment, Catalogue, Cipher
 from analysis.ciphers.cipher_policies import Policy
 from analysis.ciphers.cipher_ranking import Candidate, in_order
+from analysis.ciphers.excluded import NOT_MEASURED, UnrankedCipher, unranked
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers, common_method
-from analysis.ciphers.recommendation import UnrankedCipher, recommend
+from analysis.ciphers.recommendation import recommend
 from documents.types import Method
 
 
@@ -43,8 +44,24 @@ class HostLoss:
 
 
 @dataclass(frozen=True)
+class GroupGain:
+    """The common order's first cipher against what each host's ssh uses by default.
+
+    `ratio`: geometric mean over the `hosts` that measured their default; of these so many get
+    `slower` beyond the noise.
+    """
+
+    ratio: float
+    hosts: int
+    slower: int
+
+
+@dataclass(frozen=True)
 class GroupRecommendation:
-    """The order that fits all hosts best; empty when they have no measured cipher in common."""
+    """The order that fits all hosts best; empty when they have no measured cipher in common.
+
+    `gain` is None where no host measured its default.
+    """
 
     hosts: tuple[str, ...]
     policy: str
@@ -52,6 +69,7 @@ class GroupRecommendation:
     method: Method | None
     order: tuple[GroupCipher, ...]
     losses: tuple[HostLoss, ...]
+    gain: GroupGain | None
     unranked: tuple[UnrankedCipher, ...]
 
 
@@ -73,9 +91,8 @@ def recommend_group(
     method = common_method(hosts, wanted)
     alike = [replace(host, rates=tuple(host.by(method).values())) for host in hosts]
     own = [_best(host, policy, catalogue) for host in alike]
-    order = in_order(
-        one for one in _candidates(alike, own, catalogue) if policy.allows(one.assessment.status)
-    )
+    candidates = {one.cipher.name: one for one in _candidates(alike, own, catalogue)}
+    order = in_order(one for one in candidates.values() if policy.allows(one.assessment.status))
     return GroupRecommendation(
         hosts=tuple(host.name for host in hosts),
         policy=policy.name,
@@ -83,7 +100,11 @@ def recommend_group(
         method=method,
         order=tuple(_in_group(one, alike, own) for one in order),
         losses=_losses(order[0].cipher, alike, own) if order else (),
-        unranked=tuple(_unranked(alike, policy, catalogue)),
+        gain=_gain(order[0].cipher, alike) if order else None,
+        unranked=tuple(
+            unranked(name, why, candidates, order[0] if order else None)
+            for name, why in _without_place(alike, policy, catalogue)
+        ),
     )
 
 
@@ -172,10 +193,28 @@ def _losses(
     )
 
 
-def _unranked(
+def _gain(first: Cipher, hosts: Sequence[HostCiphers]) -> GroupGain | None:
+    defaults = [
+        (_rate(first, host), rate)
+        for host in hosts
+        for rate in host.rates
+        if rate.cipher == host.default_cipher
+    ]
+    if not defaults:
+        return None
+    return GroupGain(
+        ratio=geometric_mean(then.median / today.median for then, today in defaults),
+        hosts=len(defaults),
+        slower=sum(
+            then.cipher != today.cipher and then.most < today.least for then, today in defaults
+        ),
+    )
+
+
+def _without_place(
     hosts: Sequence[HostCiphers], policy: Policy, catalogue: Catalogue
-) -> Iterable[UnrankedCipher]:
-    """Ciphers that some host has or measured, yet that have no place in the common order."""
+) -> Iterable[tuple[str, str]]:
+    """Ciphers that some host has or measured and that have no place in the order, with why."""
     for cipher in (one for one in catalogue.ciphers if one.tool == "ssh"):
         lacking = [host.name for host in hosts if not _usable(cipher, host)]
         missing = [host.name for host in hosts if cipher.name not in host.measured]
@@ -183,11 +222,11 @@ def _unranked(
         if len(lacking) == len(hosts):
             continue
         if lacking:
-            yield UnrankedCipher(cipher.name, f"not in the OpenSSH of {_names(lacking)}")
+            yield cipher.name, f"not in the OpenSSH of {_names(lacking)}"
         elif not policy.allows(status):
-            yield UnrankedCipher(cipher.name, policy.refusal(status))
+            yield cipher.name, f"rated {status}; the {policy.name} policy excludes it"
         elif missing:
-            yield UnrankedCipher(cipher.name, f"not measured on {_names(missing)}")
+            yield cipher.name, f"{NOT_MEASURED} on {_names(missing)}"
 
 
 def _names(hosts: Sequence[str]) -> str:

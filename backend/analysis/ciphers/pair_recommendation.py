@@ -8,8 +8,9 @@ from analysis.ciphers.cipher_catalogue import Assessment, Catalogue, Cipher
 from analysis.ciphers.cipher_policies import Policy
 from analysis.ciphers.cipher_ranking import Candidate, Gain, NoisyCandidate, gain, in_order
 from analysis.ciphers.default_cipher import slower_than_default
-from analysis.ciphers.host_ciphers import HostCiphers, common_method
-from analysis.ciphers.recommendation import UnrankedCipher, megabytes, passed_over
+from analysis.ciphers.excluded import NOT_MEASURED, UnrankedCipher, refusal, unranked
+from analysis.ciphers.host_ciphers import CipherRate, HostCiphers, common_method
+from analysis.ciphers.recommendation import megabytes, passed_over
 from documents.types import Method
 
 Limit = Literal["client", "server", "link"]
@@ -79,12 +80,9 @@ def recommend_pair(
         and policy.allows(one.assess(client.client, server.server).status)
     )
     method = common_method([client, server], wanted)
-    both = [
-        one
-        for one in catalogue.ciphers
-        if one.tool == "ssh" and one.name in client.by(method) and one.name in server.by(method)
-    ]
-    candidates = {one.name: _candidate(one, client, server, method, link) for one in both}
+    known = _candidates(client, server, catalogue, method, link)
+    both = client.by(method).keys() & server.by(method).keys()
+    candidates = {name: one for name, one in known.items() if name in both}
     order = in_order(
         one
         for one in candidates.values()
@@ -102,7 +100,12 @@ def recommend_pair(
             _predicted(one, order[place + 1 :], today, client, server, method, policy)
             for place, one in enumerate(order)
         ),
-        unranked=tuple(_unranked(client, server, policy, catalogue, set(candidates))),
+        unranked=tuple(
+            unranked(
+                name, why, known, order[0] if order else None, _alone(name, client, server, method)
+            )
+            for name, why in _without_place(client, server, policy, catalogue, set(candidates))
+        ),
         gain=gain(order[0], today) if order and today else None,
         gain_unknown=_gain_unknown(bool(order), today, client),
     )
@@ -112,19 +115,40 @@ def _shared(cipher: Cipher, client: HostCiphers, server: HostCiphers) -> bool:
     return bool(client.client_has(cipher) and server.server_has(cipher))
 
 
-def _candidate(
-    cipher: Cipher,
+def _candidates(
     client: HostCiphers,
     server: HostCiphers,
+    catalogue: Catalogue,
     method: Method | None,
     link: float | None,
+) -> dict[str, NoisyCandidate]:
+    """Every cipher that an end measured: of one that the other did not, what that end reaches."""
+    found = {}
+    for cipher in catalogue.ciphers:
+        rates = (host.by(method).get(cipher.name) for host in (client, server))
+        ends = [rate for rate in rates if rate]
+        if cipher.tool == "ssh" and ends:
+            assessment = cipher.assess(client.client, server.server)
+            found[cipher.name] = _candidate(cipher, assessment, ends, link)
+    return found
+
+
+def _alone(
+    cipher: str, client: HostCiphers, server: HostCiphers, method: Method | None
+) -> str | None:
+    """The only one of the two that measured the cipher; None where both did, or none."""
+    measured = [host.name for host in (client, server) if cipher in host.by(method)]
+    return measured[0] if len(measured) == 1 else None
+
+
+def _candidate(
+    cipher: Cipher, assessment: Assessment, ends: Sequence[CipherRate], link: float | None
 ) -> NoisyCandidate:
-    ends = (client.by(method)[cipher.name], server.by(method)[cipher.name])
     limit = float("inf") if link is None else link
     own = min(end.median for end in ends)
     return NoisyCandidate(
         cipher=cipher,
-        assessment=cipher.assess(client.client, server.server),
+        assessment=assessment,
         rate=min(own, limit),
         low=min(*(end.low for end in ends), limit),
         high=min(*(end.high for end in ends), limit),
@@ -177,13 +201,13 @@ def _predicted(
     )
 
 
-def _unranked(
+def _without_place(
     client: HostCiphers,
     server: HostCiphers,
     policy: Policy,
     catalogue: Catalogue,
     measured: set[str],
-) -> Iterable[UnrankedCipher]:
+) -> Iterable[tuple[str, str]]:
     """Ciphers of the two that have no place, and why."""
     for cipher in catalogue.ciphers:
         if cipher.tool != "ssh":
@@ -192,13 +216,12 @@ def _unranked(
         if not all(has):
             if any(has):
                 lacking = client.name if not has[0] else server.name
-                yield UnrankedCipher(cipher.name, f"{lacking} does not have it")
+                yield cipher.name, f"{lacking} does not have it"
             continue
-        status = cipher.assess(client.client, server.server).status
-        if not policy.allows(status):
-            yield UnrankedCipher(cipher.name, policy.refusal(status))
+        if not policy.allows(cipher.assess(client.client, server.server).status):
+            yield cipher.name, refusal(cipher, policy, client.client, server.server)
         elif cipher.name not in measured:
-            yield UnrankedCipher(cipher.name, "not measured on both by one method")
+            yield cipher.name, f"{NOT_MEASURED} on both by one method"
 
 
 def _gain_unknown(ordered: bool, today: Candidate | None, client: HostCiphers) -> str | None:

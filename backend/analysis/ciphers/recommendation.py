@@ -11,6 +11,7 @@ from analysis.ciphers.cipher_catalogue import Assessment, Catalogue, Cipher
 from analysis.ciphers.cipher_policies import Policy
 from analysis.ciphers.cipher_ranking import Candidate, Gain, NoisyCandidate, gain, in_order
 from analysis.ciphers.default_cipher import against_default, slower_than_default
+from analysis.ciphers.excluded import NOT_MEASURED, UnrankedCipher, refusal, unranked
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers, common_method
 from documents.types import Method
 
@@ -33,14 +34,6 @@ class RankedCipher:
     slower_than_default: str | None
     in_client: bool
     in_server: bool
-    reason: str
-
-
-@dataclass(frozen=True)
-class UnrankedCipher:
-    """A cipher without a place, and why."""
-
-    cipher: str
     reason: str
 
 
@@ -90,7 +83,10 @@ def recommend(host: HostCiphers, policy: Policy, catalogue: Catalogue) -> Recomm
         rules_version=catalogue.rules_version,
         method=method,
         order=ranked,
-        unranked=tuple(_unranked(host, policy, catalogue, method)),
+        unranked=tuple(
+            unranked(name, why, candidates, order[0] if order else None)
+            for name, why in _without_place(host, policy, catalogue, method)
+        ),
         default_cipher=host.default_cipher,
         default=rates.get(host.default_cipher or ""),
         gain=ranked[0].gain if ranked else None,
@@ -146,7 +142,7 @@ def _ranked(
         slower_than_default=costs,
         in_client=bool(host.client_has(one.cipher)),
         in_server=bool(host.server_has(one.cipher)),
-        reason=_reason(rate, gained, passed, costs),
+        reason=_reason(rate, gained, passed, costs, host.client),
     )
 
 
@@ -166,11 +162,17 @@ def _saved(today: float | None, then: float | None) -> float | None:
     return None if today is None or then is None else today - then
 
 
-def _reason(rate: CipherRate, gained: Gain | None, passed: str | None, costs: str | None) -> str:
+def _reason(
+    rate: CipherRate,
+    gained: Gain | None,
+    passed: str | None,
+    costs: str | None,
+    client: str | None,
+) -> str:
     """One sentence made of the figures that stand beside it."""
     tries = f"median of {rate.n} tries, spread {rate.spread:.1%}" if rate.n > 1 else "1 try"
     parts = [f"{megabytes(rate.median)} ({tries})"]
-    parts += [costs or against_default(rate.cipher, gained)] if gained else []
+    parts += [costs or against_default(rate.cipher, gained, client)] if gained else []
     if rate.cpu_seconds_per_gb is not None:
         parts.append(f"{rate.cpu_seconds_per_gb:.2f} CPU seconds per GB")
     if passed:
@@ -183,16 +185,16 @@ def megabytes(rate: float) -> str:
     return f"{rate / 1e6:.1f} MB/s"
 
 
-def _unranked(
+def _without_place(
     host: HostCiphers, policy: Policy, catalogue: Catalogue, method: Method | None
-) -> Iterable[UnrankedCipher]:
-    """Every cipher that was measured or that this ssh has, yet has no place, in name order."""
+) -> Iterable[tuple[str, str]]:
+    """Every cipher that was measured or that this ssh has, and has no place, with why; by name."""
     offered = host.offered or frozenset()
     here = {one.name for one in catalogue.ciphers if one.tool == "ssh" and host.client_has(one)}
     for name in sorted(here | offered | host.measured):
         why = why_unranked(name, host, policy, catalogue, method)
         if why:
-            yield UnrankedCipher(name, why)
+            yield name, why
 
 
 def why_unranked(
@@ -204,12 +206,11 @@ def why_unranked(
         return "the catalogue does not know it, so nothing is said of its safety"
     if not host.client_has(cipher):
         return "this OpenSSH does not have it"
-    status = cipher.assess(host.client, host.server).status
-    if not policy.allows(status):
-        return policy.refusal(status)
+    if not policy.allows(cipher.assess(host.client, host.server).status):
+        return refusal(cipher, policy, host.client, host.server)
     if name not in host.measured:
-        return "not measured on this host"
-    return None if name in host.by(method) else f"not measured by the method {method}"
+        return f"{NOT_MEASURED} on this host"
+    return None if name in host.by(method) else f"{NOT_MEASURED} by the method {method}"
 
 
 def _gain_unknown(host: HostCiphers, ranked: bool, today: Candidate | None) -> str | None:

@@ -21,6 +21,9 @@ WIDTH = 78
 LONGEST_NAME = 80
 LONGEST_EVIDENCE = 400
 LONGEST_COMMENT = 2000
+FASTER_NAMED = 3
+"""Of the faster ciphers that are left out."""
+
 LONGEST_ADDRESS = 900
 """Characters; a longer address is cut, for the sake of old readers of long lines."""
 
@@ -67,7 +70,7 @@ class Evidence:
 
     `subject`: the host, pair or group it is for; `measured`: the runs behind it, in words;
     `permalink`: where to see the figures; `caution`: why to measure again first, empty for no
-    reason. Names and caution may hold any text.
+    reason; `faster`: faster ciphers that are left out, with their reasons. All may hold any text.
     """
 
     made_on: date
@@ -77,6 +80,7 @@ class Evidence:
     rules_version: str
     permalink: str
     caution: str = ""
+    faster: tuple[str, ...] = ()
 
 
 def client_configuration(
@@ -193,6 +197,10 @@ def _header(evidence: Evidence) -> Iterable[str]:
     yield f"Measured: {printable(evidence.measured, LONGEST_EVIDENCE)}."
     if evidence.caution:
         yield f"Careful: {evidence.caution}"
+    for one in evidence.faster[:FASTER_NAMED]:
+        yield f"Faster, but left out: {printable(one, LONGEST_EVIDENCE)}."
+    if len(evidence.faster) > FASTER_NAMED:
+        yield f"And {len(evidence.faster) - FASTER_NAMED} more, which the page lists."
 
 
 def _warning(placed: Iterable[Placed]) -> Iterable[str]:

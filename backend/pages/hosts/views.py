@@ -17,7 +17,7 @@ from pages.hosts.history import history_context
 from pages.hosts.notes import host_notes
 from pages.hosts.series import series_page, standing_tables, tool_charts
 from pages.page_query import query_faults
-from pages.recommend import headline
+from pages.recommend import excluded_context, headline
 from results.hosts.fleet_changes import open_changes_of
 from results.hosts.former_hosts import present_id, present_keys
 from results.hosts.hosts import HostDetail, host_detail, select_hosts
@@ -85,6 +85,10 @@ def _history(
 
 
 def _recommendation(key: str) -> dict[str, Any]:
-    """The host's first cipher and what it gains, or why there is none; why to measure again."""
+    """The host's first cipher and what it gains, what is faster, why to measure again."""
     advice = advise(of_host(key), reverse("recommend"), timezone.now())
-    return {"recommendation": headline(advice), "recommendation_caution": advice.caution}
+    return {
+        "recommendation": headline(advice),
+        "recommendation_caution": advice.caution,
+        **excluded_context(advice),
+    }

@@ -7,7 +7,13 @@ from datetime import datetime
 from analysis.ciphers.cipher_catalogue import Assessment, cipher_catalogue
 from analysis.ciphers.cipher_policies import Policy, policies
 from analysis.ciphers.cipher_ranking import Gain
-from analysis.ciphers.group_recommendation import GroupRecommendation, HostLoss, recommend_group
+from analysis.ciphers.excluded import UnrankedCipher
+from analysis.ciphers.group_recommendation import (
+    GroupGain,
+    GroupRecommendation,
+    HostLoss,
+    recommend_group,
+)
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers
 from analysis.ciphers.link_saturation import link_payload, saturated_links
 from analysis.ciphers.openssh_versions import openssh_version
@@ -17,7 +23,7 @@ from analysis.ciphers.pair_recommendation import (
     PredictedCipher,
     recommend_pair,
 )
-from analysis.ciphers.recommendation import RankedCipher, Recommendation, UnrankedCipher, recommend
+from analysis.ciphers.recommendation import RankedCipher, Recommendation, recommend
 from analysis.ciphers.ssh_configuration import Evidence, client_configuration, server_configuration
 from documents.types import Method
 from results.recommendation.evidence import (
@@ -85,13 +91,14 @@ class Loss:
 class Today:
     """The default of the host, or of a pair's client, and what the first place gains over it.
 
-    `unknown` says why there is no gain; a group has no cipher of today.
+    `unknown` says why there is no gain; a group has `gain_of_hosts`, over the default of each.
     """
 
     cipher: str | None = None
     rate: CipherRate | None = None
     gain: Gain | None = None
     unknown: str | None = None
+    gain_of_hosts: GroupGain | None = None
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,16 @@ class Advice:
     configuration: Configuration
     permalink: str
 
+    @property
+    def faster(self) -> tuple[UnrankedCipher, ...]:
+        """The excluded ciphers that would be faster than the first place, the fastest first."""
+        return _faster(self.unranked)
+
+    @property
+    def unmeasured(self) -> tuple[UnrankedCipher, ...]:
+        """The ciphers that may be faster, which nobody knows because they were not measured."""
+        return tuple(one for one in self.unranked if one.is_unmeasured and not one.is_faster)
+
 
 def advise(question: Question, page_address: str, now: datetime) -> Advice:
     """The answer; `page_address` is where people read recommendations, without parameters.
@@ -145,6 +162,7 @@ def advise(question: Question, page_address: str, now: datetime) -> Advice:
     permalink = f"{page_address}?{query}"
     measured = measured_in_words(hosts, runs, method) if runs else None
     today = _today(hosts, result)
+    excluded = result.unranked if result else ()
     caution = _caution(hosts, method, places, today)
     evidence = Evidence(
         now.date(),
@@ -154,6 +172,7 @@ def advise(question: Question, page_address: str, now: datetime) -> Advice:
         cipher_catalogue().rules_version,
         permalink,
         caution or "",
+        tuple(f"{one.cipher}, {one.words}" for one in _faster(excluded)),
     )
     return Advice(
         question=question,
@@ -167,7 +186,7 @@ def advise(question: Question, page_address: str, now: datetime) -> Advice:
         nothing=None if places else _nothing(question, names, hosts, result),
         today=today,
         losses=_losses(hosts, result),
-        unranked=result.unranked if result else (),
+        unranked=excluded,
         runs=runs,
         measured=measured,
         caution=caution,
@@ -283,7 +302,14 @@ def _today(hosts: Sequence[HostFigures], result: Result | None) -> Today:
         case PairRecommendation():
             default = hosts[0].ciphers.default_cipher
             return Today(default, None, result.gain, result.gain_unknown)
+        case GroupRecommendation():
+            return Today(gain_of_hosts=result.gain)
     return Today()
+
+
+def _faster(unranked: Sequence[UnrankedCipher]) -> tuple[UnrankedCipher, ...]:
+    faster = [one for one in unranked if one.is_faster]
+    return tuple(sorted(faster, key=lambda one: (-(one.rate or 0), one.cipher)))
 
 
 def _caution(
