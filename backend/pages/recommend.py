@@ -22,10 +22,10 @@ from pages.access import HOSTS, reader_required
 from pages.compare.filters import FILTER_TITLES
 from pages.compare.page import DATES, Chip
 from pages.compare.table import Bar, doubtful_of
-from pages.first_steps import agent_command, nobody_measured_yet
 from pages.formatting import percent, three_digits, throughput
 from pages.metrics import METHODS
 from pages.page_query import RECOMMENDATION_NAMES, PageAddress, api_params, query_faults
+from pages.setup.first_steps import agent_command, nobody_measured_yet
 from questions.recommendation_parameters import recommendation_question
 from results.recommendation.advice import Advice, Loss, Place, advise
 from results.recommendation.host_choice import (

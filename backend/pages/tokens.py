@@ -16,7 +16,7 @@ from access.audit import actor_of
 from access.tokens import NameTaken, create_token, revoke_token
 from ingest.agent_archive import agent_release
 from pages.access import editors
-from pages.first_steps import lending_command, schedule_commands, set_up_command
+from pages.setup.first_steps import lending_command, schedule_commands, set_up_command
 from store.models import ApiToken
 
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}

@@ -24,7 +24,6 @@ from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ci
 from pages.compare.relating import relating_context
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
-from pages.first_steps import agent_command, is_measuring, lending_command, nobody_measured_yet
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
 from pages.page_query import (
     TOPS,
@@ -35,6 +34,12 @@ from pages.page_query import (
     display,
     first_page,
     query_faults,
+)
+from pages.setup.first_steps import (
+    agent_command,
+    is_measuring,
+    lending_command,
+    nobody_measured_yet,
 )
 from results.analytics.engine import questions
 from results.answer_cache import cached_answer

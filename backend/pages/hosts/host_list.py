@@ -12,9 +12,9 @@ from rest_framework.exceptions import ValidationError
 
 from pages.access import reader_required
 from pages.downloads import FOR_EXCEL, Download
-from pages.first_steps import agent_command
 from pages.page_query import PageAddress, api_params, query_faults
 from pages.paging import AFTER, BEFORE, page_of_ids
+from pages.setup.first_steps import agent_command
 from questions.host_parameters import HOST_LIST, host_query
 from questions.parameters import names_of
 from results.comparison.facets import Facet

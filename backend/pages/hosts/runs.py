@@ -12,12 +12,12 @@ from access.reading import sees_unvetted
 from analysis.acceleration import Verdict
 from pages.access import reader_required
 from pages.compare.filters import FILTER_TITLES
-from pages.first_steps import agent_command
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.notes import run_notes
 from pages.hosts.series import series_page
 from pages.page_query import PageAddress, api_params, first_page, query_faults, search_text
 from pages.paging import AFTER, BEFORE, page_of
+from pages.setup.first_steps import agent_command
 from questions.comparison_parameters import comparison_query
 from questions.unknown_parameters import none_of
 from results.comparison.facets import SOURCE_LABELS

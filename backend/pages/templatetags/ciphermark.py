@@ -22,6 +22,7 @@ from pages.downloads import (
 )
 from pages.hosts import series
 from pages.page_query import api_params, misspelt_parameters, search_text
+from pages.setup.many_machines import many_machines
 
 register = template.Library()
 
@@ -119,6 +120,12 @@ def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
 def bar_width(fraction: float) -> str:
     """A fraction as the width of a bar of 100, at most that."""
     return f"{100 * min(fraction, 1):.2f}"
+
+
+@register.inclusion_tag("pages/parts/many_machines.html", takes_context=True)
+def many_machines_section(context: template.Context) -> dict[str, Any]:
+    """One line for ssh, an Ansible play and cloud-init."""
+    return {"many": many_machines(context["request"])}
 
 
 @register.inclusion_tag(MENU)

@@ -32,11 +32,16 @@ def agent_command(request: HttpRequest) -> str:
 
 def lending_command(request: HttpRequest) -> str:
     """What makes this site reachable from another machine; empty where its address does that."""
+    port = local_port(request)
+    return f"ssh -R {port}:127.0.0.1:{port} HOST" if port else ""
+
+
+def local_port(request: HttpRequest) -> int | None:
+    """The port of a site whose address leads to it from its own machine only; None of others."""
     address = urlsplit(site_of(request))
     if not LOOPBACK.fullmatch(address.hostname or ""):
-        return ""
-    port = address.port or (443 if address.scheme == "https" else 80)
-    return f"ssh -R {port}:127.0.0.1:{port} HOST"
+        return None
+    return address.port or (443 if address.scheme == "https" else 80)
 
 
 def is_measuring() -> bool:

@@ -1,0 +1,1 @@
+"""What measures a newcomer's machines: one, or many."""

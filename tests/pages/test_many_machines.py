@@ -1,0 +1,120 @@
+"""Adding many machines: what the page shows is valid, and no command holds the token."""
+
+import os
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import pytest
+import yaml
+from django.test import Client
+
+from tests.pages.conftest import page, text_of
+
+SECRET = "cmk_" + "k" * 43
+
+
+def shown(html: str, name: str) -> str:
+    found = re.search(rf'<pre id="{name}"[^>]*><code>(.*?)</code>', html, re.S)
+    assert found, name
+    return unescape(found[1])
+
+
+@pytest.fixture
+def hosts(administrator: Client) -> str:
+    return page(administrator, "/hosts/")
+
+
+def test_the_ansible_play_is_valid_and_keeps_the_token_private(hosts: str) -> None:
+    (play,) = yaml.safe_load(shown(hosts, "ansible-play"))
+    assert (play["hosts"], play["serial"]) == ("all", 1)
+    assert play["vars"]["ciphermark"] == "http://testserver"
+    folder, measured = play["tasks"]
+    token, agent, run = measured["block"]
+    assert token["ansible.builtin.copy"]["mode"] == "0600"
+    assert token["no_log"] is True
+    assert agent["ansible.builtin.get_url"]["url"] == "{{ ciphermark }}/agent.py"
+    argv = run["ansible.builtin.command"]["argv"]
+    assert argv[2:] == ["run", "--quick", "--server={{ ciphermark }}", "--token-file=token"]
+    assert measured["always"][0]["ansible.builtin.file"]["state"] == "absent"
+    assert folder["register"] == "folder"
+
+
+def test_cloud_init_gets_the_token_from_its_file(hosts: str, tmp_path: Path) -> None:
+    (tmp_path / "cloud-init.yaml").write_text(shown(hosts, "cloud-init"))
+    (tmp_path / "ciphermark.token").write_text(f"{SECRET}\n")
+    subprocess.run(["sh", "-c", shown(hosts, "with-token")], cwd=tmp_path, check=True)
+    text = (tmp_path / "user-data").read_text()
+    assert text.startswith("#cloud-config\n")
+    assert (tmp_path / "user-data").stat().st_mode & 0o077 == 0
+    said = yaml.safe_load(text)
+    (file,) = said["write_files"]
+    assert (file["content"], file["permissions"]) == (SECRET, "0600")
+    fetch, run, remove = said["runcmd"]
+    assert fetch[-1] == "http://testserver/agent.py"
+    assert run[-2:] == ["--server=http://testserver", f"--token-file={file['path']}"]
+    assert remove == ["rm", "-f", file["path"]]
+
+
+SSH = """#!/bin/sh
+printf '%s\\n' "$@" >> "$LOG"
+for last; do :; done
+exec sh -c "$last"
+"""
+CURL = """#!/bin/sh
+echo 'import sys; print(open(sys.argv[-1]).read().strip(), sys.argv[1:])' > agent.py
+"""
+
+
+def test_the_ssh_loop_hands_each_host_the_token_and_leaves_nothing(
+    hosts: str, tmp_path: Path
+) -> None:
+    for name, text in (("ssh", SSH), ("curl", CURL)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    left = tmp_path / "left"
+    left.mkdir()
+    (tmp_path / "hosts.txt").write_text("web1\nweb2\n")
+    save = shown(hosts, "save-token")
+    subprocess.run(["sh", "-c", save], input=f"{SECRET}\n", cwd=tmp_path, text=True, check=True)
+    assert (tmp_path / "ciphermark.token").stat().st_mode & 0o077 == 0
+    done = subprocess.run(
+        ["sh", "-c", shown(hosts, "ssh-loop")],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+            "LOG": str(tmp_path / "log"),
+            "TMPDIR": str(left),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    options = "['run', '--quick', '--server', 'http://testserver', '--token-file', 'token']"
+    assert done.stdout.splitlines() == [f"{SECRET} {options}"] * 2
+    log = (tmp_path / "log").read_text()
+    assert "web1\n" in log
+    assert "web2\n" in log
+    assert SECRET not in log
+    assert list(left.iterdir()) == []
+
+
+def test_an_address_of_this_machine_alone_is_said_with_what_to_set(administrator: Client) -> None:
+    html = administrator.get("/hosts/", headers={"host": "127.0.0.1:8123"}).content.decode()
+    said = text_of(html)
+    assert "The hosts cannot reach http://127.0.0.1:8123" in said
+    assert "CIPHERMARK_ALLOWED_HOSTS" in said
+    assert "CIPHERMARK_LISTEN" in said
+    assert 'ssh -R 8123:127.0.0.1:8123 "$h"' in shown(html, "ssh-loop")
+
+
+def test_an_address_of_the_network_is_named(hosts: str) -> None:
+    assert "The hosts must reach http://testserver , the address at which you" in text_of(hosts)
+    assert "the token can be read on the way: use https" in text_of(hosts)
+    assert " -R " not in shown(hosts, "ssh-loop")
+
+
+def test_the_page_of_tokens_has_it_too(administrator: Client) -> None:
+    assert "for h in $(cat hosts.txt)" in shown(page(administrator, "/tokens/"), "ssh-loop")
