@@ -301,15 +301,19 @@ def _why(advice: Advice) -> str:
     """Why the first place is the first, where the words about its cost do not say so already."""
     first, *others = advice.places
     rate, policy = _rate_of(first), advice.policy.name
-    faster = [one for one in others if _rate_of(one) > rate]
-    rated_lower = [one for one in faster if one.assessment.status != first.assessment.status]
+    rated_lower = [
+        one
+        for one in others
+        if _rate_of(one) > rate and one.assessment.status != first.assessment.status
+    ]
+    rival = max(rated_lower, key=_rate_of, default=None)
+    if rival and not (first.slower_than_default and _is_default(rival)):
+        times = f"{_rate_of(rival) / rate:.2f} times as fast"
+        return f"{rival.cipher} is {times}, but rated {rival.assessment.status}: safer goes first."
     if first.slower_than_default:
         return ""
     if first.ahead_of:
         return f"{first.ahead_of} is less safe, and faster only within the noise."
-    if rated_lower:
-        rival = max(rated_lower, key=_rate_of)
-        return f"{rival.cipher} is faster, but rated {rival.assessment.status}: safer goes first."
     if not others:
         return f"The {policy} policy allows no other cipher that was measured."
     allowed = f"other measured ciphers that the {policy} policy allows"
@@ -318,6 +322,10 @@ def _why(advice: Advice) -> str:
     if len(others) == 1:
         return f"It is faster than the only {allowed.replace('ciphers', 'cipher')}."
     return f"It is faster than the {len(others)} {allowed}."
+
+
+def _is_default(place: Place) -> bool:
+    return bool(place.gain and place.gain.over == place.cipher)
 
 
 def _rate_of(place: Place) -> float:
