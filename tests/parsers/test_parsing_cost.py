@@ -1,4 +1,4 @@
-"""A text of very many lines is read at 0.05 ms a line, whatever it says."""
+"""A text of the most lines that an upload may have is read at 0.05 ms a line, whatever it says."""
 
 import json
 import os

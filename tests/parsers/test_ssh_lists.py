@@ -5,7 +5,7 @@ from types import ModuleType
 import pytest
 
 from parsers.read_text import read_text
-from parsers.ssh import sequence
+from parsers.ssh import reading_state
 from parsers.ssh import text as text_module
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
@@ -315,7 +315,11 @@ def test_units_in_cyrillic_letters_are_units(unit: str, factor: int) -> None:
 
 @pytest.mark.parametrize(
     ("module", "limit", "most"),
-    ((text_module, "MOST_READ", 45), (sequence, "MOST_FOUND", 2), (sequence, "MOST_PLACES", 1)),
+    (
+        (text_module, "MOST_READ", 45),
+        (reading_state, "MOST_FOUND", 2),
+        (reading_state, "MOST_PLACES", 1),
+    ),
 )
 def test_what_is_more_than_any_text_has_is_listed_and_said(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, limit: str, most: int

@@ -220,11 +220,12 @@ def celled_figures(text: str) -> tuple[str, list[str]] | None:
     while figures and figures[-1] in BLANKS:
         figures.pop()
     usable = label[:1].isalpha() and not may_be_row(label) and len(figures) <= TOKENS_LIMIT
-    if not usable or not any(map(_is_value, figures)):
+    if not usable:
         return None
-    if any(" " in one or not _is_figure_like(one or "-") for one in figures):
+    others = [one for one in figures if not _is_value(one)]
+    if len(others) == len(figures) or " " in "".join(figures):
         return None
-    return label, figures
+    return (label, figures) if all(_is_figure_like(one or "-") for one in others) else None
 
 
 def is_overlong(row: Row) -> bool:
