@@ -115,6 +115,11 @@ class PageAddress:
         params.setlist(name, [kept for kept in params.getlist(name) if kept != value])
         return self._address(params)
 
+    @classmethod
+    def of(cls, **values: str) -> str:
+        """An address of these parameters alone."""
+        return cls(QueryDict()).changed(**values)
+
     @staticmethod
     def _address(params: QueryDict) -> str:
         pairs = [(name, value) for name, values in params.lists() for value in values if value]

@@ -18,6 +18,8 @@ export interface Summary {
 
 export interface Group {
   key: string;
+  /** Of a comparison that is split: the key without that of the split. */
+  own?: string;
   label: string;
   hosts: number;
   values: Record<string, Summary>;
@@ -51,6 +53,23 @@ export interface PictureWords {
 
 export type ChartKind = "relative" | "bars" | "box" | "heatmap" | "lines" | "scatter";
 
+/** A line of a mark's menu (`Choice` in backend/pages/compare/choices.py). */
+export interface Choice {
+  label: string;
+  /** With "%1F" in the place of the mark's key, unless it `leaves_out`. */
+  address: string;
+  /** The filter that the address has for all groups: the mark's own value is taken away. */
+  leaves_out?: string;
+  /** Keys for which it is not offered. */
+  besides?: string[];
+}
+
+/** What is offered for the group of a mark and for its cipher. */
+export interface Choices {
+  group?: Choice[];
+  cipher?: Choice[];
+}
+
 /** What every chart of comparisons has. */
 export interface ChartBase {
   /** Absent: bars. */
@@ -62,6 +81,7 @@ export interface ChartBase {
   scale: Scale;
   links?: Link[];
   picture?: PictureWords;
+  choices?: Choices;
 }
 
 /** Bars, boxes and the heat map: one summary for each group and cipher. */
@@ -95,6 +115,7 @@ export interface LinesView extends ChartBase {
 /** One cipher on one host: alone in openssl, and over ssh. */
 export interface BothTools {
   host: string;
+  key: string;
   cipher: string;
   own: string;
   openssl: Pick<Summary, "median" | "n">;

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.open_to_all import assert_accessible
 from tests.browser.site_tools import processed, upload
 from tests.live_site import PROJECT, LiveSite
 from tests.sample_documents import (
@@ -165,6 +166,86 @@ def test_a_link_and_the_way_back_show_the_zoomed_chart(open_page: OpenPage, kind
     assert canvas_picture(again) == canvas_picture(page)
     reset.click()
     expect(page).not_to_have_url(re.compile("#"))
+
+
+@pytest.mark.usefixtures("machines")
+def test_dragging_zooms_and_opens_no_menu(open_page: OpenPage) -> None:
+    page = open_page(ADDRESSES["bars"])
+    box = page.locator("figure canvas").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 300, box["y"] + 80)  # the pointer brings zooming
+    page.wait_for_load_state("networkidle")
+    page.mouse.down()
+    page.mouse.move(box["x"] + 420, box["y"] + 90, steps=5)
+    page.mouse.up()
+    expect(page.get_by_role("button", name="Reset zoom")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"#chart-view=x:\d+:\d+$"))
+    expect(page.locator(".mark-menu")).to_have_count(0)
+    page.get_by_role("button", name="Reset zoom").click()
+    expect(page.get_by_role("button", name="Reset zoom")).to_be_hidden()
+
+
+@pytest.mark.usefixtures("machines")
+def test_a_point_leads_to_its_host(open_page: OpenPage) -> None:
+    page = open_page(ADDRESSES["scatter"])
+    page.locator("figure canvas").press("ArrowRight")
+    page.locator("figure canvas").press("Enter")
+    page.get_by_role("link", name="Page of this host").click()
+    expect(page).to_have_url(re.compile(r"/hosts/\d+/"))
+
+
+@pytest.mark.usefixtures("machines")
+def test_a_mark_has_a_menu_by_keyboard(open_page: OpenPage) -> None:
+    page = open_page(ADDRESSES["bars"], bypass_csp=True)
+    page.evaluate("window.sameDocument = true")
+    canvas, menu = page.locator("figure canvas"), page.locator(".mark-menu")
+    canvas.focus()
+    canvas.press("Enter")
+    expect(menu).to_have_count(0)
+    canvas.press("ArrowRight")
+    canvas.press("Enter")
+    expect(menu.get_by_role("link", name="Only this group")).to_be_focused()
+    assert_accessible(page)
+    page.keyboard.press("ArrowDown")
+    expect(menu.get_by_role("link", name="Hosts of this group")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+    expect(canvas).to_be_focused()
+    canvas.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("cpu="))
+    expect(page.locator("tbody[data-group]")).to_have_count(1)
+    expect(page.locator("figure canvas")).to_be_focused()
+    assert page.evaluate("window.sameDocument") is True
+
+
+@pytest.mark.usefixtures("machines")
+@pytest.mark.parametrize("kind", ("bars", "box", "heatmap"))
+def test_a_click_on_a_mark_or_heading_opens_its_menu(open_page: OpenPage, kind: str) -> None:
+    page = open_page(ADDRESSES[kind], width=390)
+    canvas, menu = page.locator("figure canvas"), page.locator(".mark-menu")
+    at = page.evaluate(MARKS_AT, kind)
+    canvas.click(position=at["mark"])
+    expect(menu.get_by_role("link", name="Only this group")).to_be_focused()
+    expect(menu.get_by_role("link", name="Only this cipher")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.mouse.click(2, 2)
+    expect(menu).to_have_count(0)
+    canvas.click(position=at["heading"])
+    expect(menu.get_by_role("link", name="Only this cipher")).to_have_count(0)
+    menu.get_by_role("link", name="Take as reference").click()
+    expect(page.get_by_role("radio", name="Relative")).to_be_checked()
+    expect(menu).to_have_count(0)
+    page.locator("figure canvas[aria-label*=differences]").click(position={"x": 200, "y": 64})
+    expect(menu.get_by_role("link", name="Leave it out")).to_be_visible()
+
+
+MARKS_AT = """kind => {
+    const {width} = document.querySelector("figure canvas").getBoundingClientRect();
+    if (kind === "heatmap") return {mark: {x: width - 20, y: 52}, heading: {x: 20, y: 52}};
+    return {mark: {x: width / 2, y: 66}, heading: {x: 30, y: 46}};
+}"""
+"""Where the first figure and the first label of a group are."""
 
 
 def canvas_picture(page: Page) -> str:

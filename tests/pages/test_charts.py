@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from access.audit import COMMAND
+from reports.shares import make_share
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.pages.test_compare_page import chart, machine
@@ -158,3 +160,50 @@ def test_a_picture_names_what_it_shows_its_source_and_its_date(
     assert picture["source"] == "Figures: agent"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", picture["date"])
     assert picture["file"] == "ciphermark-openssl-throughput-by-cpu-over-block-sizes"
+
+
+def offers(html: str, part: str = "group") -> dict[str, dict[str, Any]]:
+    """What the menu of a mark offers, by its words."""
+    return {one["label"]: one for one in chart(html)["choices"][part]}
+
+
+def test_a_mark_offers_what_its_grouping_can_do(member: Client, store_run: StoreRun) -> None:
+    store_run(by_both_tools("nas"))
+    store_run(by_both_tools("web", 2, cpu="Intel Xeon E5-2680"))
+    html = page(member, "/", sort="best")
+    found = offers(html)
+    assert {name: one["address"] for name, one in found.items()} == {
+        "Only this group": "?sort=best&cpu=%1F",
+        "Hosts of this group": "/hosts/?cpu=%1F",
+        "Runs of this group": "/runs/?cpu=%1F",
+        "Take as reference": "?sort=best&relative_to=%1F",
+        "Leave it out": "?sort=best&cpu=amd-epyc-9r14&cpu=intel-xeon-e5-2680",
+    }
+    assert set(offers(html, "cipher")) == {"Only this cipher", "Sort by this cipher"}
+    key = chart(html)["comparison"]["groups"][0]["key"]
+    for one in found.values():
+        address = one["address"].replace("%1F", key)
+        assert page(member, address if address.startswith("/") else f"/{address}")
+    related = offers(page(member, "/", relative_to=key))
+    assert related["Take as reference"]["besides"] == [key]
+    assert "Only this group" not in offers(page(member, "/", cpu=key))
+    assert "Hosts of this group" not in offers(page(member, "/", group_by="openssh"))
+    assert set(offers(page(member, "/", group_by="architecture"))) <= {"Take as reference"}
+
+
+def test_a_host_leads_to_its_page_and_runs(member: Client, store_run: StoreRun) -> None:
+    store_run(by_both_tools("nas"))
+    store_run(by_both_tools("web", 2))
+    for html in (page(member, "/", group_by="host"), page(member, "/", chart="scatter")):
+        found = offers(html)
+        assert found["Page of this host"]["address"] == "/hosts/%1F/"
+        assert found["Runs of this host"]["address"] == "/runs/?host=%1F"
+    point = chart(html)["points"][0]
+    assert found["Take as reference"]["address"] == "?relative_to=host%3A%1F"
+    assert page(member, "/", relative_to=f"host:{point['key']}")
+
+
+def test_a_share_offers_no_way_into_the_site(member: Client, store_run: StoreRun) -> None:
+    store_run(by_both_tools("nas"))
+    secret = make_share("report", "tool=ssh", 30, made_by=None, by=COMMAND)[1]
+    assert chart(page(member, f"/shares/{secret}/"))["choices"] == {}

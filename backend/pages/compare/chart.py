@@ -1,7 +1,7 @@
 """The chart of the compare page, whichever it is, with all that its part of the page says."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,9 +10,11 @@ from django.utils.text import slugify
 from analysis.both_tools import BothTools
 from analysis.ciphers.link_saturation import LINKS, link_payload
 from analysis.comparison import Comparison, Group
+from analysis.group_view import CIPHER_SORT
 from analysis.groups import GroupSummary
 from analysis.relative import ratio_summary
 from exports.palette import cipher_order, colour_slot, short_names
+from pages.compare.choices import cipher_choices, group_choices, host_choices
 from pages.compare.table import (
     GroupPage,
     ShownGroup,
@@ -22,7 +24,7 @@ from pages.compare.table import (
     size_table,
 )
 from pages.formatting import data_size, quantity, throughput
-from pages.page_query import Display
+from pages.page_query import Display, PageAddress
 from results.comparison.block_sizes import compare_block_sizes
 from results.comparison.both_tools import compare_tools
 from results.comparison.facets import SOURCE_LABELS
@@ -104,6 +106,7 @@ class ChartRequest:
     """What the reader asked for and what the database said to it.
 
     `part` has the groups of the page in view alone; `comparison` all, unless groups are hosts.
+    `address`: of the page, for what its marks offer; None where they offer nothing.
     """
 
     query: ComparisonQuery
@@ -113,8 +116,7 @@ class ChartRequest:
     block_sizes: Sequence[int]
     heading: str
     narrowed: Sequence[str]
-    sorting: Mapping[str, str] = field(default_factory=dict)
-    """Cipher -> the address of the page with its best groups first; none where there is none."""
+    address: PageAddress | None = None
 
 
 def chart_context(asked: ChartRequest) -> dict[str, Any]:
@@ -194,8 +196,25 @@ def _drawn(
         "scale": asked.display.scale,
         "links": [{"name": name, "rate": link_payload(bits)} for name, bits in links.items()],
         "picture": _picture(title, asked, how),
+        "choices": _choices(asked, kind),
     }
     return {**found, "chart_title": title}
+
+
+def _choices(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
+    """What the menu of a mark offers for its group and for its cipher."""
+    query, comparison, address = asked.query, asked.comparison, asked.address
+    if address is None:
+        return {}
+    ciphers = comparison.ciphers
+    if kind.key == SCATTER:
+        own = cipher_choices(ciphers, address, sorts=False) if query.tool == "ssh" else []
+        return {"group": host_choices(address), "cipher": own}
+    total = asked.part.total
+    return {
+        "group": group_choices(query, comparison, total, address),
+        "cipher": cipher_choices(ciphers, address, sorts=total > 1),
+    }
 
 
 def _picture(title: str, asked: ChartRequest, how: str) -> dict[str, str]:
@@ -245,8 +264,18 @@ def _one_value_each(
         found["heat_ends"] = _heat_ends(groups, asked)
     if kind.key == HEATMAP or asked.display.compact:
         ciphers = sorted(asked.comparison.ciphers, key=cipher_order)
-        found["matrix"] = heat_table(groups, ciphers, asked.sorting)
+        found["matrix"] = heat_table(groups, ciphers, _sorting(asked))
     return found
+
+
+def _sorting(asked: ChartRequest) -> dict[str, str]:
+    """Cipher -> the page with its best groups first."""
+    if asked.address is None:
+        return {}
+    return {
+        cipher: asked.address.changed(sort=f"{CIPHER_SORT}{cipher}")
+        for cipher in asked.comparison.ciphers
+    }
 
 
 def _heat_ends(groups: Sequence[Group], asked: ChartRequest) -> tuple[str, str]:
@@ -282,6 +311,7 @@ def _bars(
             "groups": [
                 {
                     "key": group.id,
+                    **({"own": group.key} if group.split_key else {}),
                     "label": group.name,
                     "hosts": group.hosts,
                     "values": {name: _summary(group, name) for name in group.values},
@@ -425,6 +455,7 @@ def _scatter(asked: ChartRequest) -> dict[str, Any]:
 def _point(row: BothTools) -> dict[str, Any]:
     return {
         "host": row.host_label,
+        "key": row.host_key,
         "cipher": row.ssh_cipher,
         "own": row.openssl_cipher,
         "openssl": {"median": row.openssl.median, "n": row.openssl.n},

@@ -16,7 +16,7 @@ from rest_framework.exceptions import ValidationError
 
 from access.reading import sees_unvetted
 from analysis.comparison import NEEDS_PROFILE, Comparison
-from analysis.group_view import CIPHER_SORT, MOST_GROUPS
+from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
 from pages.access import reader_required
 from pages.compare.chart import ChartRequest, chart_context
@@ -191,10 +191,7 @@ def compare_context(
         sizes,
         heading(viewed.comparison),
         [f"{chip.label} {chip.value}" for chip in chips],
-        {
-            cipher: address.changed(sort=f"{CIPHER_SORT}{cipher}")
-            for cipher in viewed.comparison.ciphers
-        },
+        address,
     )
     return {
         **_form_context(params, query, shown, known),

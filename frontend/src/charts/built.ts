@@ -2,6 +2,8 @@
 
 import type { Chart, ChartConfiguration } from "chart.js";
 
+import type { Chosen } from "./choices";
+
 /**
  * A configuration and a chart of any kind. Under one kind's name: the union of the types of all
  * kinds and plug-ins is more than the compiler can hold.
@@ -15,6 +17,17 @@ export interface Mark {
   index: number;
   /** What it is and what it says; the first is the tooltip's title. */
   words: string[];
+  /** Whose menu opens here. */
+  chosen: Chosen;
+}
+
+/** A group's heading, or its label in front of its row: `half` as high above as below `y`. */
+export interface Heading {
+  y: number;
+  half: number;
+  chosen: Chosen;
+  /** Reaches across the chart, not only as far as its axis. */
+  across: boolean;
 }
 
 /** The room there is for a chart, in CSS pixels. */
@@ -31,6 +44,7 @@ export interface BuiltChart {
   /** Height of the rows alone where the vertical axis counts pixels of rows, else null. */
   rowsHeight: number | null;
   marks: Mark[];
+  headings?: Heading[];
   /** Marks beside one another, for the arrow keys. */
   columns: number;
   /** Axes that can be zoomed. */

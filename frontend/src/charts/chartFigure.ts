@@ -4,6 +4,7 @@ import { Chart, LinearScale, LogarithmicScale, Tooltip } from "chart.js";
 
 import type { AnyView } from "../comparison";
 import { configurationOf, shownRows, type AnyChart, type BuiltChart, type Room } from "./built";
+import { ChoiceMenu, chosenAt, sections, type Chosen } from "./choices";
 import { pixelRatio } from "./fit";
 import { Pace } from "./pace";
 import { nextIndex } from "./selection";
@@ -24,6 +25,9 @@ export interface DrawnChart {
 
 /** Between the end of zooming and the new address: a wheel turns often. */
 const REMEMBER_MS = 200;
+
+/** Pixels that a pointer may move within a click. */
+const STILL_A_CLICK = 6;
 
 /** Makes a chart of a view, in a theme, for the room that there is. Pure. */
 export type Build = (view: AnyView, theme: Theme, room: Room) => BuiltChart;
@@ -67,6 +71,9 @@ class Figure implements DrawnChart {
   /** The view that the chart belongs to: another one's address says nothing of it. */
   private readonly place = location.pathname + location.search;
   private readonly listening = new AbortController();
+  private readonly menu: ChoiceMenu;
+  /** Where the pointer was pressed: a click that ends elsewhere ends a drag. */
+  private pressed = { x: 0, y: 0 };
   private readonly resizing = new ResizeObserver(() => this.fit());
 
   constructor(
@@ -80,6 +87,7 @@ class Figure implements DrawnChart {
     private readonly build: Build,
     private readonly later: Later,
   ) {
+    this.menu = new ChoiceMenu(figure, canvas, this.listening.signal);
     this.drawing = this.begin();
   }
 
@@ -112,6 +120,7 @@ class Figure implements DrawnChart {
   destroy(): void {
     clearTimeout(this.remembering);
     this.drawing = null;
+    this.menu.close();
     this.resizing.disconnect();
     this.listening.abort();
     this.chart?.destroy();
@@ -125,6 +134,7 @@ class Figure implements DrawnChart {
     yield* this.draw();
     this.listen();
     this.resizing.observe(this.box);
+    if ("refocus" in this.figure.dataset) this.canvas.focus({ preventScroll: true });
     if (Object.keys(this.asked()).length > 0) void this.bringZoom();
   }
 
@@ -198,6 +208,8 @@ class Figure implements DrawnChart {
   private listen(): void {
     const { signal } = this.listening;
     this.canvas.addEventListener("keydown", (event) => this.steer(event), { signal });
+    this.canvas.addEventListener("pointerdown", ({ x, y }) => (this.pressed = { x, y }), { signal });
+    this.canvas.addEventListener("click", (event) => this.choose(event), { signal });
     this.box.addEventListener("scroll", () => this.scrollRows(), { signal, passive: true });
     const reach = (): void => void this.bringZoom();
     this.figure.addEventListener("pointerenter", reach, { signal, once: true });
@@ -233,10 +245,34 @@ class Figure implements DrawnChart {
       void this.zoomTo(way);
       return;
     }
+    if (event.key === "Enter") {
+      this.chooseSelected(event);
+      return;
+    }
     const next = nextIndex(event.key, this.selected(), this.built.marks.length, this.built.columns);
     if (next === null) return;
     event.preventDefault();
     this.select(next);
+  }
+
+  /** Opens the menu of the mark that the arrow keys have reached. */
+  private chooseSelected(event: KeyboardEvent): void {
+    const mark = this.built.marks[this.selected()];
+    const place = mark && this.chart.getDatasetMeta(mark.datasetIndex).data[mark.index];
+    if (mark && place && this.openMenu(mark.chosen, place.x, place.y)) event.preventDefault();
+  }
+
+  private choose({ x, y, offsetX, offsetY }: MouseEvent): void {
+    if (Math.hypot(x - this.pressed.x, y - this.pressed.y) > STILL_A_CLICK) return;
+    const chosen = chosenAt(this.chart, this.built, offsetX, offsetY);
+    if (chosen) this.openMenu(chosen, offsetX, offsetY);
+  }
+
+  /** At a place of the canvas. */
+  private openMenu(chosen: Chosen, x: number, y: number): boolean {
+    const [canvas, figure] = [this.canvas.getBoundingClientRect(), this.figure.getBoundingClientRect()];
+    const parts = sections(this.view.choices, chosen);
+    return this.menu.open(parts, x + canvas.left - figure.left, y + canvas.top - figure.top);
   }
 
   private selected(): number {

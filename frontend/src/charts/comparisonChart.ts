@@ -7,7 +7,7 @@ import { annotations, type Reach } from "./annotations";
 import { AXIS_HEIGHT, rowAxis, STILL, tooltip, topAxis } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
 import { linkLines } from "./linkLines";
-import { BAR_THICKNESS, layoutRows, type BarRow, type RowLayout } from "./rows";
+import { BAR_THICKNESS, HEADING_HEIGHT, layoutRows, type BarRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
 import { summaryLines } from "./words";
 
@@ -83,6 +83,12 @@ export function rowsChart(
     height: layout.height + AXIS_HEIGHT,
     rowsHeight: layout.height,
     marks,
+    headings: layout.headings.map(({ y, key, label }) => ({
+      y,
+      half: HEADING_HEIGHT / 2 - 4,
+      chosen: { group: { key, label } },
+      across: true,
+    })),
     columns: 1,
     zoom: "x",
     configuration: configurationOf({
@@ -116,7 +122,8 @@ export function rowsChart(
 
 function mark(view: ChartView, row: BarRow, index: number): Mark {
   const words = [row.group, row.cipher, ...summaryLines(row.summary, view.comparison.unit)];
-  return { datasetIndex: 0, index, words };
+  const chosen = { group: { key: row.key, label: row.group }, cipher: row.cipher };
+  return { datasetIndex: 0, index, words, chosen };
 }
 
 function bars(layout: RowLayout, theme: Theme): BarConfiguration["data"]["datasets"][number] {

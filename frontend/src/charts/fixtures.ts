@@ -109,6 +109,7 @@ export function scatterView(changes: Partial<ScatterView> = {}): ScatterView {
     points: [
       {
         host: "nas",
+        key: "nas",
         cipher: "3des-cbc",
         own: "des-ede3-cbc",
         openssl: one(3.4e7),
@@ -116,6 +117,7 @@ export function scatterView(changes: Partial<ScatterView> = {}): ScatterView {
       },
       {
         host: "nas",
+        key: "nas",
         cipher: "aes128-gcm@openssh.com",
         own: "aes-128-gcm",
         openssl: one(4e9),
@@ -123,6 +125,7 @@ export function scatterView(changes: Partial<ScatterView> = {}): ScatterView {
       },
       {
         host: "web",
+        key: "web",
         cipher: "3des-cbc",
         own: "des-ede3-cbc",
         openssl: one(4e7),

@@ -2,10 +2,11 @@
 
 import type { Chart, Plugin } from "chart.js";
 
-import type { ChartView, Summary, Unit } from "../comparison";
+import type { ChartView, Group, Summary, Unit } from "../comparison";
 import { quantity } from "../format";
 import { rowAxis, STILL, tooltip, type AxisOptions } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
+import type { Chosen } from "./choices";
 import { contrasting, mix } from "./colour";
 import { ellipsize, wrapped } from "./fit";
 import type { Theme } from "./theme";
@@ -44,15 +45,22 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
     }),
   );
   const marks = cells.map(({ x, y, summary }, index): Mark => {
-    const group = groups[Math.floor(y / cellHeight)]?.label ?? "";
-    const words = [group, ciphers[Math.floor(x)] ?? "", ...summaryLines(summary, unit)];
-    return { datasetIndex: 0, index, words };
+    const group = groups[Math.floor(y / cellHeight)];
+    const cipher = ciphers[Math.floor(x)] ?? "";
+    const words = [group?.label ?? "", cipher, ...summaryLines(summary, unit)];
+    return { datasetIndex: 0, index, words, chosen: { ...chosenOf(group), cipher } };
   });
   const upright = areUpright(view, room);
   return {
     height: rowsHeight + (upright ? UPRIGHT_HEIGHT : NAMES_HEIGHT),
     rowsHeight,
     marks,
+    headings: groups.map((group, row) => ({
+      y: (row + 0.5) * cellHeight,
+      half: cellHeight / 2,
+      chosen: chosenOf(group),
+      across: false,
+    })),
     columns: ciphers.length,
     zoom: null,
     configuration: configurationOf({
@@ -78,6 +86,10 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
       plugins: [values(cells, cellHeight, view, theme)],
     }),
   };
+}
+
+function chosenOf(group: Group | undefined): Chosen {
+  return group ? { group: { key: group.own ?? group.key, label: group.label } } : {};
 }
 
 function widestName(width: number): number {

@@ -74,12 +74,12 @@ export function linesChart(view: LinesView, theme: Theme, room: Room): BuiltChar
 }
 
 function marksOf(view: LinesView, { panel, cipher, summaries }: Line, datasetIndex: number): Mark[] {
-  const group = view.groups[panel]?.label ?? "";
+  const { key = "", label = "" } = view.groups[panel] ?? {};
   return view.sizes.flatMap((size, index): Mark[] => {
     const summary = summaries[index];
     if (!summary) return [];
-    const words = [group, `${cipher}, ${blockSize(size)} blocks`, ...summaryLines(summary, view.unit)];
-    return [{ datasetIndex, index, words }];
+    const words = [label, `${cipher}, ${blockSize(size)} blocks`, ...summaryLines(summary, view.unit)];
+    return [{ datasetIndex, index, words, chosen: { group: { key, label }, cipher } }];
   });
 }
 

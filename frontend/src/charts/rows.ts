@@ -11,6 +11,7 @@ export const LINKS_HEIGHT = 22;
 
 export interface BarRow {
   y: number;
+  key: string;
   group: string;
   cipher: string;
   name: string;
@@ -20,6 +21,7 @@ export interface BarRow {
 
 export interface HeadingRow {
   y: number;
+  key: string;
   label: string;
   note: string;
   here: boolean;
@@ -38,8 +40,10 @@ export function layoutRows(view: ChartView): RowLayout {
   const headings: HeadingRow[] = [];
   let y = view.links?.length ? LINKS_HEIGHT : 0;
   for (const group of view.comparison.groups) {
+    const key = group.own ?? group.key;
     headings.push({
       y: y + HEADING_HEIGHT - 11,
+      key,
       label: group.label,
       note: view.notes?.[group.key] ?? count(group.hosts, "host"),
       here: here.has(group.key),
@@ -50,6 +54,7 @@ export function layoutRows(view: ChartView): RowLayout {
       if (!summary) continue;
       bars.push({
         y: y + ROW_HEIGHT / 2,
+        key,
         group: group.label,
         cipher,
         name: view.names[cipher] ?? cipher,

@@ -56,7 +56,9 @@ function marksOf(view: ScatterView): Mark[] {
     const index = next.get(point.cipher) ?? 0;
     next.set(point.cipher, index + 1);
     const datasetIndex = view.ciphers.indexOf(point.cipher);
-    return { datasetIndex, index, words: pointWords(point) };
+    const { key, host: label, cipher } = point;
+    const chosen = { group: { key, label }, cipher };
+    return { datasetIndex, index, words: pointWords(point), chosen };
   });
 }
 

@@ -103,7 +103,11 @@ function restore({ focus, open, scroll, typed }: Place): void {
     const element = document.getElementById(id);
     if (element) element.scrollTop = top;
   }
-  if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
+  const focused = focus ? document.getElementById(focus) : null;
+  focused?.focus({ preventScroll: true });
+  // A chart takes the focus when it is drawn.
+  const figure = focused?.closest<HTMLElement>("figure");
+  if (figure && focused !== document.activeElement) figure.dataset["refocus"] = "";
   const field = typed && document.getElementById(typed.id);
   if (typed && field instanceof HTMLInputElement) {
     field.value = typed.value;

@@ -1,0 +1,125 @@
+"""What the menu of a chart's mark offers: addresses that narrow the view, or lead to its hosts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from analysis.comparison import Comparison
+from documents.naming import UNKNOWN_KEY
+from pages.page_query import PageAddress
+from results.hosts.host_facets import HOST_FILTERS
+from results.selection import FILTERS, HOST_PREFIX, TAG_PREFIX, ComparisonQuery
+
+KEY = "\x1f"
+"""Stands in an address for the key of the mark: a character that is in no key, "%1F" there."""
+
+LONGEST_ADDRESS = 3000
+"""Characters; servers refuse request lines of more than some 4,000."""
+
+FILTER_OF_GROUPING = {"acceleration": "verdict"}
+"""Groupings whose filter has another name."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One line of the menu.
+
+    `leaves_out`: the address has this filter for all groups, and the mark's own is taken away.
+    `besides`: keys for which it is not offered.
+    """
+
+    label: str
+    address: str
+    leaves_out: str = ""
+    besides: tuple[str, ...] = ()
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """As the page's script takes it (`Choice` in frontend/src/comparison.ts)."""
+        found: dict[str, Any] = {"label": self.label, "address": self.address}
+        found |= {"leaves_out": self.leaves_out} if self.leaves_out else {}
+        return found | ({"besides": list(self.besides)} if self.besides else {})
+
+
+def group_choices(
+    query: ComparisonQuery, comparison: Comparison, total: int, address: PageAddress
+) -> list[dict[str, Any]]:
+    """Of a chart of groups, of which there are `total`; the comparison may have fewer hosts."""
+    name = FILTER_OF_GROUPING.get(query.group_by, query.group_by)
+    keys = list(dict.fromkeys(group.key for group in comparison.groups))
+    every = query.group_by != "host" or total == len(keys)
+    reference = comparison.relative_to.key if comparison.relative_to else ""
+    found: list[Choice] = []
+    if name.startswith(TAG_PREFIX):
+        found += _of_tag(name.removeprefix(TAG_PREFIX), keys, address)
+    elif name in FILTERS:
+        if len(keys) > 1:
+            found.append(Choice("Only this group", _narrowed(address, name, KEY)))
+        found += _lists(name)
+    if total > 1:
+        related = address.changed(relative_to=KEY, chart=None)
+        found.append(Choice("Take as reference", related, besides=(reference,)))
+    if name in FILTERS and every and len(keys) > 1:
+        whole = address.changed(**{name: tuple(keys)})
+        if len(whole) <= LONGEST_ADDRESS:
+            found.append(Choice("Leave it out", whole, name, (reference,)))
+    return [one.view for one in found]
+
+
+def _narrowed(address: PageAddress, name: str, *values: str) -> str:
+    """One group has no other to be compared with: a host it still has."""
+    reference = address.params.get("relative_to", "")
+    kept = reference if reference.startswith(HOST_PREFIX) else None
+    return address.changed(**{name: values, "relative_to": kept, "matched": None})
+
+
+def _of_tag(tag: str, keys: Sequence[str], address: PageAddress) -> Iterator[Choice]:
+    """A group by a tag's value; filters by other tags stay."""
+    value, besides = f"{tag}:{KEY}", (UNKNOWN_KEY,)
+    others = [one for one in address.params.getlist("tag") if not one.startswith(f"{tag}:")]
+    if len(keys) > 1:
+        yield Choice("Only this group", _narrowed(address, "tag", *others, value), besides=besides)
+    yield Choice("Runs of this group", _list("run-pages", "tag", value), besides=besides)
+
+
+def _lists(name: str) -> Iterator[Choice]:
+    if name == "host":
+        yield from _host_pages()
+        return
+    if name in HOST_FILTERS:
+        yield Choice("Hosts of this group", _list("host-pages", name, KEY))
+    yield Choice("Runs of this group", _list("run-pages", name, KEY))
+
+
+def _list(page: str, name: str, value: str) -> str:
+    return reverse(page) + PageAddress.of(**{name: value})
+
+
+def _host_pages() -> Iterator[Choice]:
+    yield Choice("Page of this host", reverse("host-by-key", args=[KEY]))
+    yield Choice("Runs of this host", _list("run-pages", "host", KEY))
+
+
+def host_choices(address: PageAddress) -> list[dict[str, Any]]:
+    """Of a chart whose marks are hosts, whatever the comparison groups by."""
+    related = address.changed(relative_to=f"{HOST_PREFIX}{KEY}", chart=None)
+    found = [
+        Choice("Only this host", address.changed(host=KEY)),
+        *_host_pages(),
+        Choice("Take as reference", related),
+    ]
+    return [one.view for one in found]
+
+
+def cipher_choices(
+    ciphers: Sequence[str], address: PageAddress, *, sorts: bool
+) -> list[dict[str, Any]]:
+    """Of the cipher of a mark; `sorts`: there are groups to be sorted."""
+    found = []
+    if len(ciphers) > 1:
+        found.append(Choice("Only this cipher", address.changed(cipher=KEY)))
+    if sorts:
+        found.append(Choice("Sort by this cipher", address.changed(sort=f"cipher:{KEY}")))
+    return [one.view for one in found]
