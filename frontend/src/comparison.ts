@@ -48,7 +48,12 @@ export interface PictureWords {
   subtitle: string;
   source: string;
   date: string;
+  /** Without an ending. */
   file: string;
+  /** What the marks mean. */
+  reading?: string;
+  /** Groups of one file, at most. */
+  groups?: number;
 }
 
 export type ChartKind = "relative" | "bars" | "box" | "heatmap" | "lines" | "scatter";
@@ -88,6 +93,8 @@ export interface ChartBase {
 export interface ChartView extends ChartBase {
   kind?: "relative" | "bars" | "box" | "heatmap";
   comparison: Comparison;
+  /** Of a chart that is a part of another: all groups, which it shares its axis with. */
+  whole?: Group[];
   /** Keys of groups with a host that an agent measured. */
   measured_here: string[];
   /** What stands beside a group's label instead of its number of hosts. */
@@ -110,6 +117,8 @@ export interface LinesView extends ChartBase {
   sizes: number[];
   ciphers: string[];
   groups: Panel[];
+  /** As in `ChartView`. */
+  whole?: Panel[];
 }
 
 /** One cipher on one host: alone in openssl, and over ssh. */

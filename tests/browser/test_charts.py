@@ -273,6 +273,9 @@ def test_pictures_carry_title_source_and_date(
     date = page.evaluate(
         "JSON.parse(document.getElementById('chart-view').textContent).picture.date"
     )
+    assert download.value.suggested_filename.endswith(f"-{date}.svg")
+    assert kind == "heatmap" or "3des-cbc" in said or "des-ede3-cbc" in said
+    assert any(re.match("(Bar|Box|Point|The stronger)", one) for one in said)
     host = site.url.removeprefix("http://")
     assert f"Figures: agent · Ciphermark at {host} · {date}" in said
     assert {one.tag.rpartition("}")[2] for one in tree.iter()}.isdisjoint(
@@ -308,6 +311,18 @@ def test_two_hundred_groups_are_scrolled_inside(open_page: OpenPage, fleet: None
     assert canvas.evaluate("canvas => canvas.clientHeight") > 15_000
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert canvas.evaluate("canvas => canvas.clientHeight") < 1200
+
+
+def test_many_groups_are_several_pictures(open_page: OpenPage, fleet: None) -> None:
+    page = open_page("/?tool=openssl&tag=fleet:big&top=50")
+    names: list[str] = []
+    page.on("download", lambda one: names.append(one.suggested_filename))
+    page.get_by_role("button", name="SVG of the chart (2 files)").click()
+    for _ in range(100):
+        if len(names) > 1:
+            break
+        page.wait_for_timeout(200)
+    assert [name.partition("-by-cpu-")[2][10:] for name in names] == ["-1-of-2.svg", "-2-of-2.svg"]
 
 
 def test_a_chart_that_cannot_be_loaded_says_so(open_page: OpenPage) -> None:

@@ -159,7 +159,9 @@ def test_a_picture_names_what_it_shows_its_source_and_its_date(
     assert picture["subtitle"] == "encrypt, 1 thread; Tag rack:b2"
     assert picture["source"] == "Figures: agent"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", picture["date"])
-    assert picture["file"] == "ciphermark-openssl-throughput-by-cpu-over-block-sizes"
+    name = "ciphermark-openssl-throughput-by-cpu-over-block-sizes"
+    assert picture["file"] == f"{name}-{picture['date']}"
+    assert "median" in picture["reading"]
 
 
 def offers(html: str, part: str = "group") -> dict[str, dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The chart of the compare page, whichever it is, with all that its part of the page says."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -53,6 +54,20 @@ FIXED_HEIGHTS = {LINES: 480, SCATTER: 520}
 
 RATES = ("throughput", "cpu_bound_throughput")
 """Metrics that are rates of a real machine: a normalised rate fills nobody's network."""
+
+PICTURE_GROUPS = 40
+"""Groups of one picture file of a chart; further groups are in further files."""
+
+READINGS = {
+    BARS: "Bar: median; whisker: quartiles; ring: a single host",
+    RELATIVE: "Bar: difference from the reference; whisker: 95 % interval, of six hosts or more",
+    BOX: "Box: quartiles and median; whisker: lowest to highest; ring: a host, where there are up "
+    "to five",
+    HEATMAP: "The stronger the colour, the higher the figure",
+    LINES: "Point: median of a group's hosts",
+    SCATTER: "Point: a cipher on one host; hollow: low confidence",
+}
+"""What the marks of a picture mean."""
 
 MOST_LETTERS = 400
 """Of what a picture says under its title: filters can be many and long."""
@@ -195,10 +210,12 @@ def _drawn(
         "kind": kind.key,
         "scale": asked.display.scale,
         "links": [{"name": name, "rate": link_payload(bits)} for name, bits in links.items()],
-        "picture": _picture(title, asked, how),
+        "picture": _picture(title, asked, how) | {"reading": READINGS[kind.key]},
         "choices": _choices(asked, kind),
     }
-    return {**found, "chart_title": title}
+    grouped = kind.key != SCATTER
+    files = math.ceil(found["chart_groups"] / PICTURE_GROUPS) if grouped else 1
+    return {**found, "chart_title": title, "picture_files": files}
 
 
 def _choices(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
@@ -217,7 +234,7 @@ def _choices(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
     }
 
 
-def _picture(title: str, asked: ChartRequest, how: str) -> dict[str, str]:
+def _picture(title: str, asked: ChartRequest, how: str) -> dict[str, Any]:
     """What a downloaded picture of the chart says of itself; its file's name without an ending.
 
     `how`: what was measured, in words.
@@ -226,12 +243,14 @@ def _picture(title: str, asked: ChartRequest, how: str) -> dict[str, str]:
     profile = [f"reference profile {comparison.profile}"] if comparison.profile else []
     sources = {source for group in comparison.groups for source in group.sources}
     named = [SOURCE_LABELS.get(source, source).lower() for source in sorted(sources)]
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
     return {
         "title": title,
         "subtitle": "; ".join((how, *profile, *asked.narrowed))[:MOST_LETTERS],
         "source": f"Figures: {', '.join(named)}",
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "file": f"ciphermark-{slugify(title)[:80]}",
+        "date": date,
+        "file": f"ciphermark-{slugify(title)[:80]}-{date}",
+        "groups": PICTURE_GROUPS,
     }
 
 

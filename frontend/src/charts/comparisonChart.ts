@@ -76,8 +76,11 @@ export function rowsChart(
 ): BuiltChart {
   const { unit } = view.comparison;
   const marks = layout.bars.map((row, index) => mark(view, row, index));
-  const lows = layout.bars.map(shapes.low).filter((value) => value > 0);
-  const [lowest, highest] = [Math.min(...lows), Math.max(...layout.bars.map(shapes.whisker))];
+  const all = view.whole
+    ? layoutRows({ ...view, comparison: { ...view.comparison, groups: view.whole } }).bars
+    : layout.bars;
+  const lows = all.map(shapes.low).filter((value) => value > 0);
+  const [lowest, highest] = [Math.min(...lows), Math.max(...all.map(shapes.whisker))];
   const shown = Math.min(layout.height, room.rows);
   return {
     height: layout.height + AXIS_HEIGHT,

@@ -118,7 +118,7 @@ function areUpright({ comparison: { ciphers }, names }: ChartView, room: Room): 
 
 /** The colour of a value: from the lowest to the highest, evenly or by its logarithm. */
 export function shades(view: ChartView, theme: Theme): (value: number) => string {
-  const medians = view.comparison.groups.flatMap(({ values }) =>
+  const medians = (view.whole ?? view.comparison.groups).flatMap(({ values }) =>
     Object.values(values).map(({ median }) => median),
   );
   const along = view.scale === "log" ? (value: number) => Math.log10(Math.max(value, 1e-9)) : Number;

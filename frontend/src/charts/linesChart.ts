@@ -156,7 +156,7 @@ function scales(
 }
 
 function valueRange(view: LinesView): [number, number] {
-  const medians = view.groups.flatMap(({ values }) =>
+  const medians = (view.whole ?? view.groups).flatMap(({ values }) =>
     Object.values(values).flatMap((line) => line.flatMap((one) => (one ? [one.median] : []))),
   );
   return [Math.min(...medians.filter((value) => value > 0)), Math.max(...medians)];

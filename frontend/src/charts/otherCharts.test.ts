@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
 
-import type { ChartView, ScatterView } from "../comparison";
+import type { AnyView, ChartView, ScatterView } from "../comparison";
 import { box, boxChart, machines } from "./boxChart";
 import { shownRows, TALLEST } from "./built";
 import { clean } from "./fit";
 import { contrasting, luminance, mix } from "./colour";
-import { linesView, room, scatterView, several, theme, view } from "./fixtures";
+import { laptop, linesView, room, scatterView, server, several, theme, view } from "./fixtures";
 import { cellWords, heatChart, shades } from "./heatChart";
 import { gridOf, linesChart, roundUp, sizeTicks } from "./linesChart";
-import { pictureOf } from "./picture";
+import { comparisonChart } from "./comparisonChart";
+import { parts, pictureOf } from "./picture";
 import { scatterChart } from "./scatterChart";
 import { fontParts } from "./svgContext";
 
@@ -153,11 +154,31 @@ describe("the picture", () => {
   const picture = { title: "T", subtitle: "S", source: "Figures: agent", date: "2026-11-21", file: "f" };
 
   it("is the chart with a head, a foot and where it needs one a legend", () => {
-    const plain = pictureOf(view({ picture }), theme, (one) => heatChart(one as ChartView, theme, room), "h");
+    const plain = pictureOf(view({ kind: "heatmap", picture }), theme, (one) => heatChart(one as ChartView, theme, room), "h");
     const keyed = pictureOf(scatterView({ picture }), theme, (one) => scatterChart(one as ScatterView, theme, room), "h");
     expect(plain.height).toBeGreaterThan(heatChart(view(), theme, room).height);
     expect(plain.configuration.options?.responsive).toBe(false);
     expect(keyed.height).toBeGreaterThan(520 + plain.height - heatChart(view(), theme, room).height);
+  });
+
+  it("has a key for each cipher of bars", () => {
+    const build = (one: AnyView) => comparisonChart(one as ChartView, theme, room);
+    const heat = (one: AnyView) => heatChart(one as ChartView, theme, room);
+    const keyed = pictureOf(view({ picture }), theme, build, "h").height - build(view()).height;
+    const shown = view({ kind: "heatmap", picture });
+    expect(keyed).toBeGreaterThan(pictureOf(shown, theme, heat, "h").height - heat(shown).height);
+  });
+
+  it("has some groups, and further groups are further files on the same axis", () => {
+    const shown = view({ picture: { ...picture, groups: 1 } });
+    const found = parts(shown) as ChartView[];
+    expect(found.map((one) => one.comparison.groups)).toEqual([[laptop], [server]]);
+    expect(found.map((one) => one.picture?.file)).toEqual(["f-1-of-2", "f-2-of-2"]);
+    expect(found[1]?.picture?.title).toBe("T (2 of 2)");
+    const ends = found.map((one) => comparisonChart(one, theme, room).configuration.options?.scales?.["x"]);
+    expect(ends).toMatchObject([{ suggestedMax: 409e6 }, { suggestedMax: 409e6 }]);
+    expect(parts(view({ picture: { ...picture, groups: 2 } }))).toHaveLength(1);
+    expect(parts(scatterView({ picture: { ...picture, groups: 1 } }))).toHaveLength(1);
   });
 
   it("has no character that turns the text or breaks the file", () => {

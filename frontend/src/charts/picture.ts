@@ -2,7 +2,7 @@
 
 import { BasicPlatform, Chart, type Plugin } from "chart.js";
 
-import type { AnyView, PictureWords } from "../comparison";
+import type { AnyView, ChartView, LinesView, PictureWords } from "../comparison";
 import { configurationOf, type BuiltChart } from "./built";
 import type { Build } from "./chartFigure";
 import { clean, ellipsize, pixelRatio } from "./fit";
@@ -11,14 +11,14 @@ import { readTheme, type Theme } from "./theme";
 
 const WIDTH = 1200;
 const MARGIN = 32;
-const HEAD = 92;
+const HEAD = 116;
 const FOOT = 52;
 const LEGEND_LINE = 22;
 const SHARPNESS = 2;
 
 type Svg = typeof import("./svgContext");
 
-/** Hands the reader the chart as an SVG, or where its drawing is not given as a PNG. */
+/** Hands the reader the chart as SVG files, or where their drawing is not given as PNG. */
 export async function savePicture(
   figure: HTMLElement,
   view: AnyView,
@@ -26,9 +26,40 @@ export async function savePicture(
   svg: Svg | null,
 ): Promise<void> {
   const theme = paperTheme(figure);
-  const made = pictureOf(view, theme, build, location.host);
-  const file = svg ? asSvg(made, svg) : await asPng(made, theme);
-  download(file, `${view.picture?.file ?? "ciphermark-chart"}.${svg ? "svg" : "png"}`);
+  for (const part of parts(view)) {
+    const made = pictureOf(part, theme, build, location.host);
+    const file = svg ? asSvg(made, svg) : await asPng(made, theme);
+    download(file, `${part.picture?.file ?? "ciphermark-chart"}.${svg ? "svg" : "png"}`);
+  }
+}
+
+/** The view in parts of as many groups as a picture has; their axis is that of the whole. */
+export function parts(view: AnyView): AnyView[] {
+  const { picture } = view;
+  const most = picture?.groups ?? Number.POSITIVE_INFINITY;
+  const total = view.kind === "scatter" ? 1 : groupsOf(view).length;
+  const files = Math.ceil(total / most);
+  if (!picture || files < 2) return [view];
+  return Array.from({ length: files }, (_, index) => ({
+    ...partOf(view, index * most, (index + 1) * most),
+    picture: {
+      ...picture,
+      title: `${picture.title} (${index + 1} of ${files})`,
+      file: `${picture.file}-${index + 1}-of-${files}`,
+    },
+  }));
+}
+
+function groupsOf(view: ChartView | LinesView): readonly unknown[] {
+  return view.kind === "lines" ? view.groups : view.comparison.groups;
+}
+
+function partOf(view: AnyView, from: number, to: number): AnyView {
+  if (view.kind === "scatter") return view;
+  if (view.kind === "lines") return { ...view, whole: view.groups, groups: view.groups.slice(from, to) };
+  const { comparison } = view;
+  const groups = comparison.groups.slice(from, to);
+  return { ...view, whole: comparison.groups, comparison: { ...comparison, groups } };
 }
 
 /** The light theme, whatever the screen has. */
@@ -107,15 +138,18 @@ function rightOf({ options }: BuiltChart["configuration"]): number {
 interface Key {
   name: string;
   slot: string;
+  shape: ReturnType<typeof pointStyle>;
 }
 
-/** Charts that do not write a cipher beside each mark need a legend. */
+/** Which colour is which cipher; a heat map's colours are no ciphers. */
 function legendOf(view: AnyView): Key[] {
-  if (view.kind !== "lines" && view.kind !== "scatter") return [];
-  return view.ciphers.map((cipher) => ({
-    name: view.names[cipher] ?? cipher,
-    slot: view.colours[cipher] ?? "other-2",
-  }));
+  if (view.kind === "heatmap") return [];
+  const points = view.kind === "lines" || view.kind === "scatter";
+  const ciphers = points ? view.ciphers : view.comparison.ciphers;
+  return ciphers.map((cipher) => {
+    const slot = view.colours[cipher] ?? "other-2";
+    return { name: view.names[cipher] ?? cipher, slot, shape: points ? pointStyle(slot) : "rect" };
+  });
 }
 
 const PER_LINE = 5;
@@ -147,10 +181,11 @@ function around(
       };
       write(words.title, MARGIN, 44, "650 22px", theme.text);
       write(words.subtitle, MARGIN, 68, "13px", theme.muted);
-      legend.forEach(({ name, slot }, index) => {
+      write(words.reading ?? "", MARGIN, 90, "13px", theme.muted);
+      legend.forEach(({ name, slot, shape }, index) => {
         const x = MARGIN + (index % PER_LINE) * ((width - 2 * MARGIN) / PER_LINE);
-        const y = 96 + Math.floor(index / PER_LINE) * LEGEND_LINE;
-        drawKey(ctx, x + 6, y - 4, slot, theme);
+        const y = 116 + Math.floor(index / PER_LINE) * LEGEND_LINE;
+        drawKey(ctx, x + 6, y - 4, shape, theme.cipher(slot));
         write(name, x + 18, y, "12px", theme.text);
       });
       const source = `${words.source} · Ciphermark at ${host} · ${words.date}`;
@@ -164,11 +199,10 @@ function drawKey(
   ctx: CanvasRenderingContext2D,
   x: number,
   y: number,
-  slot: string,
-  theme: Theme,
+  shape: Key["shape"],
+  colour: string,
 ): void {
-  const shape = pointStyle(slot);
-  ctx.fillStyle = theme.cipher(slot);
+  ctx.fillStyle = colour;
   ctx.beginPath();
   if (shape === "circle") ctx.arc(x, y, 5, 0, 2 * Math.PI);
   else if (shape === "rect") ctx.rect(x - 4.5, y - 4.5, 9, 9);
