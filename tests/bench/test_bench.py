@@ -17,7 +17,7 @@ from tests.live_site import REDIS_DATABASES
 
 PROJECT = Path(__file__).parent.parent.parent
 
-QUICK_BARS = "1,2,3,6,7,8,9,10,16,17,18,19,pages,plans"
+QUICK_BARS = "1,2,3,6,7,8,9,10,16,17,18,19,21,pages,plans"
 """All but `make run`, which tests/launch starts."""
 
 

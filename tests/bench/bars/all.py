@@ -6,6 +6,7 @@ from tests.bench import plans
 from tests.bench.bars import (
     comparison,
     csv_export,
+    fleet_changes,
     following,
     page,
     processing,
@@ -34,6 +35,7 @@ BARS: Mapping[str, Callable[[Size], list[Figure]]] = {
     "17": following.figures,
     "18": web_start.figures,
     "19": readers.figures,
+    "21": fleet_changes.figures,
     "plans": plans.figures,
     "11": start.figures,
 }
