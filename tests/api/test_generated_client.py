@@ -18,12 +18,13 @@ from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, transaction
 from django.test import Client
+from django.utils import timezone
 
 from access.tokens import create_token
 from ingest.arrival.importing import ImportRequest, store_import
 from parsers.read_text import HowToRead
 from reports.export_jobs import make
-from store.models import ExportJob, ReferenceProfile
+from store.models import ExportJob, FleetChange, Note, ReferenceProfile
 from tests.conftest import StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -31,6 +32,7 @@ PACKAGE = "generated_client"
 CSRF = "c" * 32
 
 FILES = (
+    "changes_csv",
     "comparison_csv",
     "measurements_csv",
     "samples_csv",
@@ -148,7 +150,19 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
     file = importlib.import_module(f"{PACKAGE}.types").File
     tool = importlib.import_module(f"{PACKAGE}.models").TrendsTool
     run, one_host, one_job = {"run_id": other.run_id}, {"host_id": host.pk}, {"job_id": job.job_id}
+    when = timezone.now()
+    change = FleetChange.objects.create(
+        kind="silent", direction="silent", first_at=when, last_at=when
+    )
+    note = Note.objects.create(host=host, text="BIOS update", at=when, made_by="edith")
     return {
+        "changes_read": {"change_id": change.pk},
+        "changes_decide": {
+            "change_id": change.pk,
+            "body": model("PatchedDecision", {"status": "ignored"}),
+        },
+        "notes_make": {"body": model("NewNote", {"text": "x", "host": host.slug})},
+        "notes_remove": {"note_id": note.pk},
         "export_jobs_read": one_job,
         "export_jobs_file": one_job,
         "export_jobs_delete": one_job,

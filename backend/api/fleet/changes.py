@@ -1,5 +1,6 @@
 """HTTP of what changed in the fleet: the list, one entry, its status and note, the list as CSV."""
 
+from itertools import chain
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -12,16 +13,16 @@ from rest_framework.response import Response
 
 from access.audit import actor_of
 from api.editing import changed
+from api.exports import FileView
 from api.http.api_view import ApiView, ListView
-from api.http.negotiation import FileNegotiation
 from api.http.pagination import ByCursor
 from api.http.permissions import MayDecideChanges, MayRead, allowed
 from api.serializers import NULLABLE
-from exports.csv_dialect import CsvDialect
 from ingest.changes.change_status import LONGEST_NOTE, decide
 from questions.change_parameters import CHANGES, change_query
 from questions.parameters import described
-from reports.export_parameters import CSV_TYPE
+from reports.export_parameters import CSV_PARAMETERS, CSV_TYPE
+from reports.host_csv import csv_dialect
 from results.hosts.fleet_changes import (
     COLUMNS,
     DIRECTIONS,
@@ -162,20 +163,18 @@ class FleetChangeView(ApiView):
         return FleetChangeSerializer(found).data
 
 
-class FleetChangesCsv(ApiView):
+class FleetChangesCsv(FileView):
     """The list as a file."""
 
-    content_negotiation_class = FileNegotiation
-
     @extend_schema(
-        operation_id="exports_changes_csv",
-        parameters=described(CHANGES),
-        responses={(200, "text/csv"): OpenApiTypes.BINARY},
+        operation_id="changes_csv",
+        parameters=[*described(CHANGES), *CSV_PARAMETERS],
+        responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         """A row for each host and cipher family, the newest change first."""
-        dialect = CsvDialect()
-        query = change_query(request.query_params)
-        lines = (dialect.line(row) for row in (COLUMNS, *change_rows(query)))
+        dialect = csv_dialect(request.query_params)
+        rows = change_rows(change_query(request.query_params))
+        lines = chain([dialect.header(COLUMNS)], map(dialect.line, rows))
         headers = {"Content-Disposition": 'attachment; filename="ciphermark-changes.csv"'}
         return StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers)

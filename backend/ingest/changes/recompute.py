@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 from django.db import connection, transaction
 
+from ingest.fleet_changes.entries import settle
 from ingest.fleet_changes.watching import mark_due
 from ingest.processing.aes_verdict import judge_again
 from ingest.processing.shown_names import NAME_HOSTS
@@ -61,7 +62,10 @@ def delete_runs(runs: Iterable[Run]) -> None:
     gone = list(runs)
     changed = pairs_of(gone)
     # Of what is deleted because it is old the entries stay: those are not deleted here.
-    FleetChangeMember.objects.filter(first_run__in=[run.pk for run in gone]).delete()
+    parts = FleetChangeMember.objects.filter(first_run__in=[run.pk for run in gone])
+    entries = set(parts.values_list("change_id", flat=True))
+    parts.delete()
+    settle(entries)
     for run in gone:
         run.delete()
     recompute_for(changed)
