@@ -7,6 +7,7 @@ import { initLive, lookSoon } from "./pages/live";
 import { initLiveForms } from "./pages/liveForm";
 import { initPageTools } from "./pages/pageTools";
 import { initPostForms } from "./pages/postForm";
+import { initTheme } from "./pages/theme";
 import { initWideForm } from "./pages/wideForm";
 
 // Each finds its element or returns. A module runs when the document has been read.
@@ -19,6 +20,7 @@ for (const init of [
   initCopyCommand,
   initCopyTable,
   initPageTools,
+  initTheme,
 ]) {
   init();
 }

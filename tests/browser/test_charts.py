@@ -325,6 +325,27 @@ def test_many_groups_are_several_pictures(open_page: OpenPage, fleet: None) -> N
     assert [name.partition("-by-cpu-")[2][10:] for name in names] == ["-1-of-2.svg", "-2-of-2.svg"]
 
 
+def test_the_theme_is_chosen_kept_and_followed_by_charts(open_page: OpenPage) -> None:
+    page = open_page("/?source=published", bypass_csp=True)
+    background = "getComputedStyle(document.body).backgroundColor"
+    picture = "canvas => canvas.toDataURL()"
+    light, drawn = page.evaluate(background), page.locator("figure canvas").evaluate(picture)
+    page.get_by_role("radio", name="System").focus()
+    page.keyboard.press("ArrowLeft")  # round the end
+    expect(page.get_by_role("radio", name="Dark")).to_be_checked()
+    page.wait_for_function(f"light => {background} !== light", arg=light)
+    assert page.locator("figure canvas").evaluate(picture) != drawn
+    assert_accessible(page)
+    page.goto("/runs/")
+    assert page.evaluate(background) != light
+    expect(page.get_by_role("radio", name="Dark")).to_be_checked()
+    page.emulate_media(media="print")
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.get_by_role("radio", name="Light").check()
+    page.wait_for_function(f"light => {background} === light", arg=light)
+
+
 def test_a_chart_that_cannot_be_loaded_says_so(open_page: OpenPage) -> None:
     page = open_page("/method/", expected="Failed to")
     page.route("**/assets/charts-*.js", lambda route: route.abort())

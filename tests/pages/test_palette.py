@@ -9,7 +9,11 @@ import pytest
 
 from exports.palette import FAMILIES, cipher_order, colour_slot, family, short_names
 
-STYLE_SHEET = Path(__file__).parents[2] / "frontend" / "src" / "palette.css"
+FRONTEND = Path(__file__).parents[2] / "frontend"
+STYLE_SHEETS = {
+    "light": FRONTEND / "src" / "palette.css",
+    "dark": FRONTEND / "public" / "assets" / "dark.css",
+}
 BACKGROUNDS = {"light": "#ffffff", "dark": "#171b20"}
 COMMON = ("aes-gcm", "aes-ctr", "aes-cbc", "chacha20", "3des", "blowfish", "rc4")
 
@@ -65,8 +69,7 @@ def seen(colour: str, eye: str) -> Colour:
 
 
 def colours(theme: str) -> dict[str, str]:
-    light, dark = STYLE_SHEET.read_text("utf-8").split("@media")
-    text = light if theme == "light" else dark
+    text = STYLE_SHEETS[theme].read_text("utf-8")
     return dict(re.findall(r"--cipher-([a-z0-9-]+): (#[0-9a-f]{6})", text))
 
 

@@ -59,11 +59,11 @@ PICTURE_GROUPS = 40
 """Groups of one picture file of a chart; further groups are in further files."""
 
 READINGS = {
-    BARS: "Bar: median; whisker: quartiles; ring: a single host",
+    BARS: "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence",
     RELATIVE: "Bar: difference from the reference; whisker: 95 % interval, of six hosts or more",
     BOX: "Box: quartiles and median; whisker: lowest to highest; ring: a host, where there are up "
-    "to five",
-    HEATMAP: "The stronger the colour, the higher the figure",
+    "to five; ?: low confidence",
+    HEATMAP: "The stronger the colour, the higher the figure; ?: low confidence",
     LINES: "Point: median of a group's hosts",
     SCATTER: "Point: a cipher on one host; hollow: low confidence",
 }

@@ -2,6 +2,7 @@
 
 import type { Build, DrawnChart, Later } from "../charts/chartFigure";
 import type { AnyView } from "../comparison";
+import { THEME_CHANGED } from "./theme";
 import { idle, isNear, turn, whenNear } from "./patience";
 
 /** What only pages with charts need, each kind by itself. */
@@ -107,6 +108,7 @@ export function initCharts(): void {
     for (const chart of drawn.values()) chart.redraw();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener(THEME_CHANGED, redraw);
   addEventListener("hashchange", () => {
     for (const chart of drawn.values()) chart.restore();
   });
