@@ -3,10 +3,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
-
-from django.utils.text import slugify
 
 from analysis.both_tools import BothTools
 from analysis.ciphers.link_saturation import LINKS, link_payload
@@ -16,6 +13,7 @@ from analysis.groups import GroupSummary
 from analysis.relative import ratio_summary
 from exports.palette import cipher_order, colour_slot, short_names
 from pages.compare.choices import cipher_choices, group_choices, host_choices
+from pages.compare.picture import PICTURE_GROUPS, picture_words
 from pages.compare.table import (
     GroupPage,
     ShownGroup,
@@ -28,7 +26,6 @@ from pages.formatting import data_size, quantity, throughput
 from pages.page_query import Display, PageAddress
 from results.comparison.block_sizes import compare_block_sizes
 from results.comparison.both_tools import compare_tools
-from results.comparison.facets import SOURCE_LABELS
 from results.selection import ComparisonQuery
 
 MAX_CHART_BARS = 600
@@ -54,23 +51,6 @@ FIXED_HEIGHTS = {LINES: 480, SCATTER: 520}
 
 RATES = ("throughput", "cpu_bound_throughput")
 """Metrics that are rates of a real machine: a normalised rate fills nobody's network."""
-
-PICTURE_GROUPS = 40
-"""Groups of one picture file of a chart; further groups are in further files."""
-
-READINGS = {
-    BARS: "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence",
-    RELATIVE: "Bar: difference from the reference; whisker: 95 % interval, of six hosts or more",
-    BOX: "Box: quartiles and median; whisker: lowest to highest; ring: a host, where there are up "
-    "to five; ?: low confidence",
-    HEATMAP: "The stronger the colour, the higher the figure; ?: low confidence",
-    LINES: "Point: median of a group's hosts",
-    SCATTER: "Point: a cipher on one host; hollow: low confidence",
-}
-"""What the marks of a picture mean."""
-
-MOST_LETTERS = 400
-"""Of what a picture says under its title: filters can be many and long."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +190,7 @@ def _drawn(
         "kind": kind.key,
         "scale": asked.display.scale,
         "links": [{"name": name, "rate": link_payload(bits)} for name, bits in links.items()],
-        "picture": _picture(title, asked, how) | {"reading": READINGS[kind.key]},
+        "picture": picture_words(kind.key, title, asked.part.comparison, asked.narrowed, how),
         "choices": _choices(asked, kind),
     }
     grouped = kind.key != SCATTER
@@ -231,26 +211,6 @@ def _choices(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
     return {
         "group": group_choices(query, comparison, total, address),
         "cipher": cipher_choices(ciphers, address, sorts=total > 1),
-    }
-
-
-def _picture(title: str, asked: ChartRequest, how: str) -> dict[str, Any]:
-    """What a downloaded picture of the chart says of itself; its file's name without an ending.
-
-    `how`: what was measured, in words.
-    """
-    comparison = asked.part.comparison
-    profile = [f"reference profile {comparison.profile}"] if comparison.profile else []
-    sources = {source for group in comparison.groups for source in group.sources}
-    named = [SOURCE_LABELS.get(source, source).lower() for source in sorted(sources)]
-    date = datetime.now(UTC).strftime("%Y-%m-%d")
-    return {
-        "title": title,
-        "subtitle": "; ".join((how, *profile, *asked.narrowed))[:MOST_LETTERS],
-        "source": f"Figures: {', '.join(named)}",
-        "date": date,
-        "file": f"ciphermark-{slugify(title)[:80]}-{date}",
-        "groups": PICTURE_GROUPS,
     }
 
 
