@@ -48,6 +48,11 @@ class Vote:
     split_label: str = ""
 
 
+def group_title(label: str, split_label: str) -> str:
+    """The name of a group: its label, of a comparison that is split with that of the split."""
+    return f"{label} · {split_label}" if split_label else label
+
+
 @dataclass(frozen=True)
 class Group:
     """One bar group.
@@ -80,7 +85,7 @@ class Group:
     @property
     def name(self) -> str:
         """Its label, of a comparison that is split with that of the split."""
-        return f"{self.label} · {self.split_label}" if self.split_label else self.label
+        return group_title(self.label, self.split_label)
 
 
 @dataclass(frozen=True)
@@ -198,8 +203,7 @@ def build_comparison(
     groups = [_group(members, hosts[key]) for key, members in valued.items()]
     reference = None
     if relative_to is not None:
-        labels = [group.label for group in groups if group.key == relative_to]
-        reference = Reference(relative_to, labels[0] if labels else None)
+        reference = reference_among(groups, relative_to)
         groups = _matched(groups, valued, relative_to) if matched else relative(groups, reference)
     return comparison_of(
         groups,
@@ -213,6 +217,11 @@ def build_comparison(
         matched=matched,
         scored=scored,
     )
+
+
+def reference_among(groups: Iterable[Group], key: str) -> Reference:
+    """The group of this key as the reference of the others."""
+    return Reference(key, next((group.label for group in groups if group.key == key), None))
 
 
 def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:

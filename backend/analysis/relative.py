@@ -4,11 +4,9 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import geometric_mean
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from analysis.groups import GroupSummary, summarise_group
-
-Key = TypeVar("Key")
 
 
 class Ratio(NamedTuple):

@@ -44,7 +44,7 @@ _VERSION_ASKED = re.compile(r" version\b.*")
 PLAIN = "openssl"
 """The program whose version a text states that does not say of which."""
 TABLE_COLUMNS = 5
-"""Columns of the narrowest table that the tool prints unless it is told otherwise."""
+"""Columns of the narrowest table that the tool prints by default."""
 GNU_TIME_LINES = 23
 """Lines of a GNU `time -v` report."""
 MOST_ROWS = 20_000

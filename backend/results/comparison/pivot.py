@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from analysis.comparison import group_title
 from results.analytics.engine import questions
 from results.comparison.comparison import profile_of
 from results.comparison.measured import measured
-from results.comparison.votes import GroupName, group_names, votes_statement
+from results.comparison.votes import group_names, votes_statement
 from results.figures import group_expression
 from results.selection import ComparisonQuery
 from store.models import DimensionValue, Host
@@ -51,12 +52,8 @@ def pivot_lines(
         }
         texts = [
             names[host],
-            _group_title(of_groups[group]),
+            group_title(of_groups[group].label, of_groups[group].split_label),
             *(labels[one].label for one in of_run),
         ]
         lines.append([*texts, *map(figure_of.get, ciphers)])
     return tuple(ciphers), lines
-
-
-def _group_title(name: GroupName) -> str:
-    return f"{name.label} · {name.split_label}" if name.split_label else name.label

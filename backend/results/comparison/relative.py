@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from analysis.comparison import GroupKey, Reference, against, relative
+from analysis.comparison import GroupKey, Reference, against, reference_among, relative
 from analysis.relative import Ratio, ratio_of_hosts
 from results.analytics.engine import Ask
 from results.comparison.votes import (
@@ -35,8 +35,7 @@ def related(
         return grouped
     if query.reference_host is not None:
         return _to_host(ask, query, profile, grouped, query.reference_host)
-    labels = [group.label for group in grouped.groups if group.key == query.relative_to]
-    reference = Reference(query.relative_to, labels[0] if labels else None)
+    reference = reference_among(grouped.groups, query.relative_to)
     if not query.matched:
         return replace(
             grouped, groups=tuple(relative(grouped.groups, reference)), relative_to=reference

@@ -112,8 +112,8 @@ class FleetChangeMember(models.Model):
 class HostWatch(models.Model):
     """What must be known of a host's runs so far to tell whether the next one shows a change.
 
-    Derived: it can be made anew from the runs, and is where `due` says so. `due` counts the
-    reasons, so that one that comes up meanwhile is not lost.
+    Derived from the runs, and worked out again while `due` is above zero. `due` counts the
+    reasons, so that a new one is not lost while an earlier one is being dealt with.
     """
 
     host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
