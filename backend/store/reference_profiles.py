@@ -92,6 +92,15 @@ def wait_for_processing() -> None:
         cursor.execute(f"SELECT pg_advisory_xact_lock({LOCK})")
 
 
+def hold_off_edits() -> None:
+    """Wait for an edit that is being made; until this transaction ends no other is begun.
+
+    What is derived from runs locks their rows in another order than edits do.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(KEEP_PROFILES)
+
+
 def ready_runs() -> tuple[int, int]:
     """How many runs are ready, hidden ones too, and the largest of their keys (0: none)."""
     ready = Run.objects.filter(status=Run.Status.READY)

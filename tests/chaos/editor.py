@@ -34,6 +34,8 @@ class Editor:
         deadline, cut_off = time.monotonic() + GIVE_UP_SECONDS, False
         while time.monotonic() < deadline:
             status, said = self.ask(method, path, body)
+            if status == 409 and b"try again" in said:
+                status = 503
             if status in DONE or (cut_off and status in REFUSED):
                 return
             assert status in (0, 503), f"{method} {path} {body} is answered {status}: {said!r}"

@@ -1,17 +1,23 @@
 """Changes in the fleet: what is found as runs are processed, held against a known truth."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
+from queue import Queue
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from access.audit import COMMAND
 from ingest import tasks
-from ingest.changes import editing, merging
+from ingest.changes import editing, merging, recompute
+from ingest.changes.recompute import Pair
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
 from store.models import FleetChange, FleetChangeMember, Host, HostWatch, Run
+from tests.chaos.parts import wait_until
 from tests.conftest import StoreRun
 from tests.histories import FIRST_DAY, run_of_day, with_openssl
 from tests.known_fleet import KnownFleet, KnownHost, known_fleet
@@ -208,6 +214,49 @@ def test_merged_hosts_keep_their_changes(at_level: Store) -> None:
     merging.merge_hosts(kept.pk, other.pk, COMMAND)
     assert find_due()
     assert Member.objects.get().host == kept
+
+
+def waits(pid: int) -> bool:
+    """Whether this connection waits for a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted", [pid])
+        return bool(cursor.fetchone()[0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_edit_and_the_finding_of_changes_never_wait_for_each_other(at_level: Store) -> None:
+    for day in range(7):
+        at_level(day, 0.8 if day > 4 else 1)
+    run = Member.objects.get().first_run
+    assert run is not None
+    Member.objects.all().delete()
+    mark_due([Host.objects.get().pk])
+    pids: Queue[int] = Queue()
+
+    def find() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            pids.put(cursor.fetchone()[0])
+        try:
+            return find_due()
+        finally:
+            connection.close()
+
+    def pairs_of(runs: Iterable[Run]) -> set[Pair]:
+        """The edit has locked its run, and goes on once the finder waits."""
+        found.append(pool.submit(find))
+        finder = pids.get(timeout=10)
+        wait_until(lambda: waits(finder), 10, "the finder does not wait")
+        return recompute.pairs_of(runs)
+
+    found: list[Future[bool]] = []
+    with ThreadPoolExecutor(1) as pool:
+        with patch("ingest.changes.editing.pairs_of", pairs_of):
+            editing.set_hidden(run.pk, True, COMMAND)
+        found[0].result(timeout=30)
+    run.refresh_from_db()
+    assert run.hidden
+    assert len(found) == 1
 
 
 def test_a_host_is_silent_after_three_of_its_usual_gaps(at_level: Store) -> None:

@@ -22,6 +22,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LONGEST_NAME = 200
+ATTEMPTS = 3
+"""At an edit that the database ended because it and a run's processing waited for each other."""
 
 
 class EditRefused(Exception):
@@ -40,19 +42,21 @@ def edit(change: Callable[P, T]) -> Callable[P, T]:
     """A change in a transaction of its own, while no run is turned into rows.
 
     Processing a run writes to the runs beside it. A run that is just being begun may still wait
-    for us while we want it: then the database ends one of the two, and this one says so.
+    for us while we want it: then the database ends one of the two, and if it is this one, it is
+    made again.
     """
 
     @wraps(change)
     def whole(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            with transaction.atomic():
-                wait_for_processing()
-                return change(*args, **kwargs)
-        except OperationalError as error:
-            if not isinstance(error.__cause__, DeadlockDetected):
-                raise
-            raise EditConflict("It is being processed just now: try again in a moment.") from None
+        for _ in range(ATTEMPTS):
+            try:
+                with transaction.atomic():
+                    wait_for_processing()
+                    return change(*args, **kwargs)
+            except OperationalError as error:
+                if not isinstance(error.__cause__, DeadlockDetected):
+                    raise
+        raise EditConflict("It is being processed just now: try again in a moment.")
 
     return whole
 

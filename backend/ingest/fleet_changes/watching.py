@@ -15,6 +15,7 @@ from ingest.fleet_changes.entries import add_silent, lock_entries, record
 from ingest.fleet_changes.host_state import ArrivedRun, Finding, HostState, heard_of
 from store.models import FleetChange, FleetChangeMember, HostWatch, Run, Series
 from store.models.run import COUNTED
+from store.reference_profiles import hold_off_edits
 
 PORTION = 100
 """Runs of one host that are read at once."""
@@ -130,6 +131,7 @@ def find_again(host_pk: int) -> bool:
         last = run
     described = describe(findings, families)
     with transaction.atomic():
+        hold_off_edits()
         watch = HostWatch.objects.select_for_update().filter(host=host_pk, due=due).first()
         if watch is None:
             return False
@@ -203,6 +205,7 @@ def find_silent(now: datetime | None = None) -> int:
     if not late.exists():
         return 0
     with transaction.atomic():
+        hold_off_edits()
         lock_entries()
         hosts = list(late.select_for_update(skip_locked=True).order_by("silent_after", "pk"))
         for watch in hosts:
