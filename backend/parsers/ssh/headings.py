@@ -225,8 +225,9 @@ _GROUP = re.compile(
 
 def parts_ciphers(title: str) -> bool:
     """Whether a heading only says which ciphers of the machine follow."""
-    words = _PARTS_OF_TITLE.findall(title[:_LONGEST].strip(" #=-*:"))
-    return bool(words) and all(map(_GROUP.match, words))
+    label = title[:_LONGEST].strip(" #=-*:")
+    words = (word[0] for word in _PARTS_OF_TITLE.finditer(label))
+    return all(map(_GROUP.match, words)) and _PARTS_OF_TITLE.search(label) is not None
 
 
 _ABOUT_A_CIPHER = _LABEL_WORDS | frozenset({"test", "testing", "bench", "benchmark", "using"})
@@ -236,7 +237,7 @@ def names_cipher_alone(title: str) -> bool:
     """Whether a heading says no more than which cipher follows: "Test with aes128-ctr"."""
     tokens = tokens_of(title)
     words = (word for one in tokens if not one.cipher for word in _WORD.findall(one.text.lower()))
-    return any(one.cipher for one in tokens) and _ABOUT_A_CIPHER.issuperset(words)
+    return any(one.cipher for one in tokens) and all(word in _ABOUT_A_CIPHER for word in words)
 
 
 def same_form(title: str, other: str) -> bool:
