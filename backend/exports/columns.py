@@ -6,8 +6,9 @@ A stored column says by which SQL expression it is read. Its names are those of 
 the whole export.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 Kind = Literal["text", "integer", "number", "flag", "moment"]
 """`text` comes from outside or from closed lists alike: none of it is trusted."""
@@ -28,6 +29,9 @@ class Column:
     """Of a spreadsheet's column, in characters."""
     folded: bool = field(default=False, kw_only=True)
     """A spreadsheet shows the column only when it is asked to."""
+
+
+C = TypeVar("C", bound=Column)
 
 
 @dataclass(frozen=True)
@@ -274,6 +278,30 @@ HOSTS = (
     ),
 )
 """One row a host, with what its latest run in this file says."""
+
+
+def in_megabytes(column: StoredColumn) -> StoredColumn:
+    """A column of bytes per second, in MB/s."""
+    return replace(
+        column, name=megabytes_name(column.name), unit="MB/s", sql=f"({column.sql}) / 1e6"
+    )
+
+
+def megabytes_name(name: str) -> str:
+    """What a column of bytes per second is called in MB/s."""
+    per_second = "bytes_per_second"
+    return (
+        name.replace(per_second, "mb_per_second") if per_second in name else f"{name}_mb_per_second"
+    )
+
+
+def with_megabytes(columns: tuple[C, ...], in_megabytes: Callable[[C], C]) -> tuple[C, ...]:
+    """The columns of a sheet that people read: the same in MB/s beside bytes per second."""
+    return tuple(
+        one
+        for column in columns
+        for one in ((column, in_megabytes(column)) if column.unit == "B/s" else (column,))
+    )
 
 
 def chosen(columns: tuple[StoredColumn, ...], names: tuple[str, ...]) -> tuple[StoredColumn, ...]:

@@ -1,13 +1,13 @@
 """The columns of a comparison's files: one row for each group and cipher, unrounded."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import FEW_VOTES, GroupSummary
-from exports.columns import Column, Kind
+from exports.columns import Column, Kind, megabytes_name, with_megabytes
 from exports.csv_dialect import CsvDialect, Value
 from exports.export_request import ExportRequest
 
@@ -226,6 +226,19 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
         _asked("compression", "ssh: whether compression was on.", "flag"),
         _asked("target_kind", "ssh: loopback or remote."),
     )
+
+
+def sheet_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
+    """The columns of a workbook's sheet."""
+    return with_megabytes(comparison_columns(comparison), _in_megabytes)
+
+
+def _in_megabytes(column: ComparisonColumn) -> ComparisonColumn:
+    def get(row: ComparisonRow) -> float | None:
+        value = column.get(row)
+        return None if value is None else value / 1e6
+
+    return replace(column, name=megabytes_name(column.name), unit="MB/s", get=get)
 
 
 def comparison_rows(asked: ExportRequest, comparison: Comparison) -> Iterator[ComparisonRow]:

@@ -11,7 +11,7 @@ from xlsxwriter.workbook import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from analysis.comparison import Comparison, Group
-from exports.comparison_columns import comparison_columns
+from exports.comparison_columns import sheet_columns
 from exports.export_request import ExportRequest
 from exports.palette import cipher_order, colour, short_names
 from exports.text import for_chart, for_writer
@@ -65,7 +65,7 @@ def add_charts(book: Workbook, sheet: Worksheet, contents: Charted) -> None:
         _lay_out(chart, _title(contents, first, last), axis, groups[first:last])
         row = 1 + number * PAGE_ROWS
         beside = {"x_offset": 16, "y_offset": 8, "object_position": 3}
-        sheet.insert_chart(row, len(comparison_columns(contents.comparison)), chart, beside)
+        sheet.insert_chart(row, len(sheet_columns(contents.comparison)), chart, beside)
 
 
 def _lay_out(chart: Any, title: str, axis: dict[str, Any], groups: tuple[Group, ...]) -> None:

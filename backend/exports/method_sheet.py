@@ -6,7 +6,7 @@ from typing import Protocol
 
 from analysis.comparison import Comparison
 from exports.columns import Column
-from exports.comparison_columns import comparison_columns
+from exports.comparison_columns import sheet_columns
 from exports.export_request import ExportRequest
 
 Line = tuple[str, str | float | datetime]
@@ -124,7 +124,7 @@ def method_lines(contents: FileContents) -> Iterator[Line]:
     yield "", ""
     if contents.comparison is not None:
         yield "Columns: Comparison", ""
-        yield from _described(comparison_columns(contents.comparison))
+        yield from _described(sheet_columns(contents.comparison))
     yield "Columns: Measurements", ""
     yield from _described(contents.columns)
 

@@ -41,8 +41,6 @@ FAMILIES = (
 
 _KEY_SIZE = re.compile(r"(?<!\d)(128|192|256)(?!\d)")
 _STEPS = {"128": 1, "192": 2, "256": 3}
-# Where the name has no key size: plain arcfour is the 128 bit one of before RFC 4345.
-_STEP_WITHOUT_SIZE = {"rc4": 1}
 
 
 def family(cipher: str) -> Family:
@@ -52,10 +50,8 @@ def family(cipher: str) -> Family:
 
 def colour_slot(cipher: str) -> str:
     """The colour of a cipher: family and step, such as "aes-gcm-3" (256 bit)."""
-    key = family(cipher).key
     size = _KEY_SIZE.search(cipher)
-    step = _STEPS[size[1]] if size else _STEP_WITHOUT_SIZE.get(key, 2)
-    return f"{key}-{step}"
+    return f"{family(cipher).key}-{_STEPS[size[1]] if size else 2}"
 
 
 def cipher_order(cipher: str) -> tuple[int, int, str]:
@@ -74,7 +70,7 @@ def short_names(ciphers: Iterable[str]) -> Mapping[str, str]:
 _LIGHT = {
     "aes-gcm": ("#4260b3", "#314d9e", "#203a89"),
     "aes-ctr": ("#32a2a9", "#0e8e95", "#0f787e"),
-    "aes-cbc": ("#408e66", "#2a7a53", "#0f6741"),
+    "aes-cbc": ("#4a9b70", "#2a7a53", "#08502f"),
     "aes-other": ("#767fb7", "#636ca2", "#51598e"),
     "chacha20": ("#ba65ee", "#a550d8", "#913ac2"),
     "3des": ("#c10708", "#a10003", "#810203"),
@@ -88,7 +84,7 @@ _LIGHT = {
 _DARK = {
     "aes-gcm": ("#7b94fe", "#637bfa", "#5266e4"),
     "aes-ctr": ("#10d1e3", "#14baca", "#15a3b2"),
-    "aes-cbc": ("#82bc95", "#6ea882", "#5b936f"),
+    "aes-cbc": ("#96d2a9", "#6ea882", "#4a7f5d"),
     "aes-other": ("#bbcffe", "#a2b9f2", "#8ea5dc"),
     "chacha20": ("#beabfe", "#ac8ffd", "#9b74f7"),
     "3des": ("#ff824f", "#f75f06", "#d85206"),

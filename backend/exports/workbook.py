@@ -13,7 +13,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from analysis.comparison import Comparison
 from exports.columns import Column, StoredColumn
-from exports.comparison_columns import comparison_columns, comparison_rows, values_of
+from exports.comparison_columns import comparison_rows, sheet_columns, values_of
 from exports.excel_chart import PAGE_ROWS, Charted, add_charts
 from exports.export_request import ExportRequest
 from exports.method_sheet import method_lines
@@ -24,7 +24,13 @@ SHEET_COLUMNS = 16_384
 SHEET_ROWS = 1_048_576
 """Rows of a worksheet, its header among them; what is more goes on in the next sheet."""
 
-NUMBER_FORMATS = {"B/s": "#,##0", "fraction": "0.0%", "bytes": "#,##0"}
+NUMBER_FORMATS = {
+    "B/s": "#,##0",
+    "MB/s": "[>=1000]#,##0;[>=100]0.0;0.00",
+    "fraction": "0.0%",
+    "bytes": "#,##0",
+}
+"""The cells have the whole number; of MB/s four digits are shown."""
 FROZEN_COLUMNS = 2
 METHOD_WIDTH = 90
 LINE_POINTS = 15
@@ -121,7 +127,7 @@ def tables(contents: Contents) -> list[Table]:
 
 
 def _comparison(asked: ExportRequest, comparison: Comparison) -> Table:
-    columns = comparison_columns(comparison)
+    columns = sheet_columns(comparison)
     lines = (values_of(row, columns) for row in comparison_rows(asked, comparison))
     count = sum(len(group.values) for group in comparison.groups)
     return Table("Comparison", columns, count, lines)
@@ -186,7 +192,7 @@ class _Writer:
 
 def title(column: Column) -> str:
     """What stands over a column: its name, and its unit where the name does not say it."""
-    said = column.unit in ("", "B/s", "bytes", "s")
+    said = column.unit in ("", "B/s", "MB/s", "bytes", "s")
     told = said or column.name.endswith(("_per_gb", "_ratio", ")"))
     return column.name if told else f"{column.name} ({column.unit})"
 

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
 from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
 from exports.columns import SAMPLES as SAMPLE_COLUMNS
-from exports.columns import StoredColumn
+from exports.columns import StoredColumn, in_megabytes, with_megabytes
 from exports.columns import chosen as chosen_columns
 from exports.csv_dialect import CsvDialect
 from questions.comparison_parameters import COMPARISON as COMPARED
@@ -102,8 +102,11 @@ def site_of(request: Request | HttpRequest) -> str:
     return request.build_absolute_uri("/").rstrip("/")
 
 
-def _columns(texts: Iterable[str], kind: str) -> tuple[StoredColumn, ...]:
+def _columns(texts: Iterable[str], kind: str, *, sheet: bool) -> tuple[StoredColumn, ...]:
+    """Those asked for; of none all, and a sheet has MB/s beside bytes per second."""
     known = SAMPLE_COLUMNS if kind == SAMPLES else MEASUREMENT_COLUMNS
+    if sheet and not any(texts):
+        return with_megabytes(known, in_megabytes)
     names = dict.fromkeys(name for one in texts for name in one.split(",") if name)
     try:
         return chosen_columns(known, tuple(names))
@@ -166,7 +169,7 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
         selection=selection,
         query=query,
         compared=kind == COMPARISON or (workbook and whole),
-        columns=_columns(asked.get("columns", ()), kind),
+        columns=_columns(asked.get("columns", ()), kind, sheet=workbook or kind == COMPARISON),
         dialect=CsvDialect(bom=excel or asked.get("bom", False), decimal_comma=excel),
         profile=profile,
         site=site,

@@ -94,9 +94,10 @@ def colours(theme: str) -> dict[str, str]:
         ("bf-cbc", "blowfish-2"),
         ("cast128-cbc", "cast-1"),
         ("cast5-cbc", "cast-2"),
-        ("arcfour", "rc4-1"),
+        ("arcfour", "rc4-2"),
+        ("arcfour128", "rc4-1"),
         ("arcfour256", "rc4-3"),
-        ("rc4", "rc4-1"),
+        ("rc4", "rc4-2"),
         ("camellia-256-cbc", "camellia-3"),
         ("aria-128-gcm", "other-1"),
         ("seed-cbc", "other-2"),
@@ -127,6 +128,14 @@ def test_common_families_stay_apart_for_every_eye(theme: str, eye: str) -> None:
     for one, other in itertools.combinations(COMMON, 2):
         apart = math.dist(seen(known[f"{one}-2"], eye), seen(known[f"{other}-2"], eye))
         assert apart >= 0.075, (one, other)
+
+
+@pytest.mark.parametrize("theme", ("light", "dark"))
+@pytest.mark.parametrize("eye", EYES)
+def test_key_sizes_of_cbc_are_told_apart(theme: str, eye: str) -> None:
+    """Older ssh had three ciphers of it beside each other in every chart."""
+    known = [seen(colours(theme)[f"aes-cbc-{step}"], eye) for step in (1, 2, 3)]
+    assert all(math.dist(*pair) >= 0.1 for pair in itertools.pairwise(known))
 
 
 def test_families_are_listed_together_and_small_keys_first() -> None:
