@@ -19,7 +19,7 @@ from store.unanswerable import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
 
-PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links", "table")
+PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links", "table", "shades")
 COMPARISON_NAMES = names_of(COMPARISON)
 RECOMMENDATION_NAMES = names_of(RECOMMENDATION)
 KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | names_of(HOST_LIST) | {*PAGE_ONLY, "status"}
@@ -33,7 +33,8 @@ class Display:
     groups on one page, None as many as a page may have; `page` counts from 1. `search`: only
     groups whose label has this text. `chart` is the kind of chart asked for
     (`charts.kinds`), which a comparison need not have; `links` whether it has lines for network
-    links, `compact` whether its table has a row a group.
+    links, `compact` whether its table has a row a group, `by_cipher` whether its heat map shades
+    each cipher by itself.
     """
 
     scale: str = SCALES[0]
@@ -44,6 +45,7 @@ class Display:
     chart: str = ""
     links: bool = False
     compact: bool = False
+    by_cipher: bool = False
 
     @property
     def view(self) -> GroupView:
@@ -63,6 +65,7 @@ def display(params: QueryDict) -> Display:
         chart=params.get("chart", ""),
         links=params.get("links") == "1",
         compact=params.get("table") == "compact",
+        by_cipher=params.get("shades") == "cipher",
     )
 
 

@@ -93,6 +93,8 @@ export interface ChartBase {
 export interface ChartView extends ChartBase {
   kind?: "relative" | "bars" | "box" | "heatmap";
   comparison: Comparison;
+  /** Of a heat map: each cipher's figures have the whole range of shades. */
+  by_cipher?: boolean;
   /** Of a chart that is a part of another: all groups, which it shares its axis with. */
   whole?: Group[];
   /** Keys of groups with a host that an agent measured. */

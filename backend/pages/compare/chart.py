@@ -190,7 +190,10 @@ def _drawn(
         "kind": kind.key,
         "scale": asked.display.scale,
         "links": [{"name": name, "rate": link_payload(bits)} for name, bits in links.items()],
-        "picture": picture_words(kind.key, title, asked.part.comparison, asked.narrowed, how),
+        "picture": picture_words(
+            "heatmap_by_cipher" if found.get("by_cipher") else kind.key,
+            *(title, asked.part.comparison, asked.narrowed, how),
+        ),
         "choices": _choices(asked, kind),
     }
     grouped = kind.key != SCATTER
@@ -241,6 +244,7 @@ def _one_value_each(
     if kind.key == HEATMAP:
         found["chart_height"] = 40 + 26 * len(drawn)
         found["heat_ends"] = _heat_ends(groups, asked)
+        found["by_cipher"] = view["by_cipher"] = asked.display.by_cipher
     if kind.key == HEATMAP or asked.display.compact:
         ciphers = sorted(asked.comparison.ciphers, key=cipher_order)
         found["matrix"] = heat_table(groups, ciphers, _sorting(asked))
@@ -259,6 +263,8 @@ def _sorting(asked: ChartRequest) -> dict[str, str]:
 
 def _heat_ends(groups: Sequence[Group], asked: ChartRequest) -> tuple[str, str]:
     """What the palest and the strongest colour stand for."""
+    if asked.display.by_cipher:
+        return "each cipher's lowest" if asked.display.scale == "log" else "0", "its highest"
     medians = [value.median for group in groups for value in group.values.values()]
     low = min(medians) if asked.display.scale == "log" else 0.0
     unit = asked.comparison.unit

@@ -18,6 +18,8 @@ READINGS = {
     "box": "Box: quartiles and median; whisker: lowest to highest; ring: a host, where there are "
     "up to five; ?: low confidence",
     "heatmap": "The stronger the colour, the higher the figure; ?: low confidence",
+    "heatmap_by_cipher": "The stronger the colour, the higher the figure among those of its cipher;"
+    " ?: low confidence",
     "lines": "Point: median of a group's hosts",
     "scatter": "Point: a cipher on one host; hollow: low confidence",
 }

@@ -41,7 +41,7 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
     ciphers.flatMap((cipher, column): Cell[] => {
       const summary = group.values[cipher];
       const y = (row + 0.5) * cellHeight;
-      return summary ? [{ x: column + 0.5, y, summary, colour: shade(summary.median) }] : [];
+      return summary ? [{ x: column + 0.5, y, summary, colour: shade(summary.median, cipher) }] : [];
     }),
   );
   const marks = cells.map(({ x, y, summary }, index): Mark => {
@@ -116,15 +116,22 @@ function areUpright({ comparison: { ciphers }, names }: ChartView, room: Room): 
   return longest > (room.width * 0.7) / ciphers.length;
 }
 
-/** The colour of a value: from the lowest to the highest, evenly or by its logarithm. */
-export function shades(view: ChartView, theme: Theme): (value: number) => string {
-  const medians = (view.whole ?? view.comparison.groups).flatMap(({ values }) =>
-    Object.values(values).map(({ median }) => median),
-  );
+/** The colour of a cipher's value: from the lowest to the highest, evenly or by its logarithm. */
+export function shades(view: ChartView, theme: Theme): (value: number, cipher: string) => string {
+  const groups = view.whole ?? view.comparison.groups;
   const along = view.scale === "log" ? (value: number) => Math.log10(Math.max(value, 1e-9)) : Number;
-  const low = view.scale === "log" ? along(Math.min(...medians)) : 0;
-  const span = along(Math.max(...medians)) - low;
-  return (value) => mix(theme.heatLow, theme.heatHigh, span > 0 ? (along(value) - low) / span : 1);
+  const rangeOf = (ciphers: readonly string[]): { low: number; span: number } => {
+    const medians = groups.flatMap(({ values }) => ciphers.flatMap((one) => values[one]?.median ?? []));
+    const low = view.scale === "log" ? along(Math.min(...medians)) : 0;
+    return { low, span: along(Math.max(...medians)) - low };
+  };
+  const { ciphers } = view.comparison;
+  const all = rangeOf(ciphers);
+  const ranges = new Map(ciphers.map((one) => [one, view.by_cipher ? rangeOf([one]) : all]));
+  return (value, cipher) => {
+    const { low, span } = ranges.get(cipher) ?? all;
+    return mix(theme.heatLow, theme.heatHigh, span > 0 ? (along(value) - low) / span : 1);
+  };
 }
 
 function cellsOf(

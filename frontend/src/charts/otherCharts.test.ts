@@ -80,9 +80,17 @@ describe("the heat map", () => {
 
   it("shades from zero on a linear scale and from the lowest on a logarithmic one", () => {
     const linear = shades(view(), theme);
-    expect(linear(409e6)).toBe(theme.heatHigh);
-    expect(linear(0)).toBe(theme.heatLow);
-    expect(shades(view({ scale: "log" }), theme)(159e6)).toBe(theme.heatLow);
+    expect(linear(409e6, "aes128-ctr")).toBe(theme.heatHigh);
+    expect(linear(0, "aes128-ctr")).toBe(theme.heatLow);
+    expect(shades(view({ scale: "log" }), theme)(159e6, "aes128-ctr")).toBe(theme.heatLow);
+  });
+
+  it("shades each cipher by itself where that is asked for", () => {
+    const gcm = "aes128-gcm@openssh.com";
+    expect(shades(view(), theme)(328.37e6, gcm)).not.toBe(theme.heatHigh);
+    const byCipher = shades(view({ by_cipher: true }), theme);
+    expect(byCipher(328.37e6, gcm)).toBe(theme.heatHigh);
+    expect(byCipher(159e6, "aes128-ctr")).toBe(shades(view(), theme)(159e6, "aes128-ctr"));
   });
 
   it("writes on each shade in ink that can be read", () => {
