@@ -94,7 +94,7 @@ def test_the_heat_map_has_groups_down_and_ciphers_across(
     assert not view["by_cipher"]
     html = page(member, "/", chart="heatmap", group_by="host", shades="cipher")
     assert chart(html)["by_cipher"]
-    assert "its highest" in html
+    assert "each cipher&#x27;s highest" in html
 
 
 def test_lines_have_every_block_size_in_chart_and_table(
