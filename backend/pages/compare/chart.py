@@ -264,8 +264,8 @@ def _sorting(asked: ChartRequest) -> dict[str, str]:
 def _heat_ends(groups: Sequence[Group], asked: ChartRequest) -> tuple[str, str]:
     """What the palest and the strongest colour stand for."""
     if asked.display.by_cipher:
-        low = "each cipher's lowest" if asked.display.scale == "log" else "0"
-        return low, "each cipher's highest"
+        palest = "each cipher's lowest" if asked.display.scale == "log" else "0"
+        return palest, "each cipher's highest"
     medians = [value.median for group in groups for value in group.values.values()]
     low = min(medians) if asked.display.scale == "log" else 0.0
     unit = asked.comparison.unit
