@@ -27,6 +27,7 @@ from results.selection import ComparisonQuery
 from store.statements import fetch_rows
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, run_document, ssh_measurement
+from tests.upgraded_fleet import AES, DES, HOSTS, upgraded_fleet
 
 HOSTILE = '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org'
 READ_BACK = HOSTILE.translate(dict.fromkeys(map(ord, "\x01\x0b\x1f\ufffe"), "\ufffd"))
@@ -148,6 +149,24 @@ def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run:
     (group,) = table(book, "Comparison")
     assert group["throughput_bytes_per_second"] == 3e8
     assert [(row["host"], row["runs"]) for row in table(book, "Hosts")] == [("a", 1), ("b", 1)]
+
+
+def test_behind_a_matched_comparison_are_the_votes_of_matched_hosts(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    upgraded_fleet(store_run)
+    query = {"tool": "openssl", "group_by": "openssl_series", "matched": 1, "cipher": [AES, DES]}
+    book = opened(body(reader, "comparison.xlsx", **query))
+    pivot = table(book, "Pivot")
+    # One host was never old, so it is in no matched group.
+    assert len({row["host"] for row in pivot}) == 2 * HOSTS
+    behind = sorted(
+        (row["host"], row["cipher"], row["throughput_bytes_per_second"])
+        for row in table(book, "Measurements")
+    )
+    assert behind == sorted(
+        (row["host"], cipher, row[cipher]) for row in pivot for cipher in (AES, DES) if row[cipher]
+    )
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,8 +11,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from results.analytics.engine import questions
-from results.figures import LATEST, results_statement
+from results.analytics.engine import Ask, questions
+from results.comparison.comparison import profile_of
+from results.comparison.default_block_size import resolve_block_size
+from results.comparison.measured import measured
+from results.comparison.votes import votes_statement
+from results.figures import LATEST, Statement, results_statement
 from results.selection import (
     OF_ROW,
     TOOLS,
@@ -173,13 +177,17 @@ def voting(selection: Selection, asked: ComparisonQuery, groups: list[Any] | Non
 
     There a vote is one of a cipher, because the query decides all else about its series; here
     whatever is left open makes series that vote beside each other. `groups`: in these alone, ids
-    or texts.
+    or texts. Of a matched comparison only its hosts and ciphers vote.
     """
     runs: list[int] = []
     series: list[int] = []
     named = _named_runs(selection)
+    tables = _series_tables(selection)
+    if asked.matched:
+        asked = resolve_block_size(asked)
+        tables = {tool: table for tool, table in tables.items() if tool == asked.tool}
     with questions() as ask:
-        for tool, table in _series_tables(selection).items():
+        for tool, table in tables.items():
             query = ComparisonQuery(
                 tool=tool,
                 group_by=asked.group_by,
@@ -198,11 +206,24 @@ def voting(selection: Selection, asked: ComparisonQuery, groups: list[Any] | Non
             if groups is not None:
                 condition = "list_contains($groups, g)"
                 statement.parameters["groups"] = groups
+            if asked.matched:
+                condition += f" AND {_is_matched(ask, asked, table, statement)}"
             votes = statement.sql(_VOTES.format(groups=condition))
             for run, of_run in ask(votes, statement.parameters):
                 runs += [run] * len(of_run)
                 series += of_run
     return Voting(tuple(runs), tuple(series))
+
+
+def _is_matched(ask: Ask, asked: ComparisonQuery, table: SeriesTable, statement: Statement) -> str:
+    """Whether a vote of a statement is of a host and a cipher that the comparison has."""
+    statement.ctes["matched"] = votes_statement(ask, asked, profile_of(asked)).ctes["votes"]
+    statement.parameters["ciphers"] = [slot.cipher for slot in table.slots]
+    compared = measured(ask, asked).series.slots
+    statement.parameters["compared_ciphers"] = [slot.cipher for slot in compared]
+    return """(host, g, list_extract($ciphers, slot + 1)) IN (
+        SELECT (host, g, list_extract($compared_ciphers, slot + 1)) FROM matched
+    )"""
 
 
 def _named_runs(selection: Selection) -> list[int] | None:
