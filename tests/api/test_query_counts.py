@@ -51,7 +51,7 @@ PAGES = {
     "/": 5,
     "/?cpu=cpu-1": 5,
     "/?tool=openssl": 5,
-    "/hosts/": 9,
+    "/hosts/": 8,
     "/hosts/{run.host_id}/": 35,
     "/runs/": 3,
     "/runs/{run.run_id}/": 7,

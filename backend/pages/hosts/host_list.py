@@ -17,6 +17,7 @@ from pages.paging import AFTER, BEFORE, page_of_ids
 from pages.setup.first_steps import agent_command
 from questions.host_parameters import HOST_LIST, host_query
 from questions.parameters import names_of
+from results.analytics.engine import questions
 from results.comparison.facets import Facet
 from results.hosts.host_facets import host_facets
 from results.hosts.host_list import NEWEST, WORST_FIRST, HostQuery, listed_hosts
@@ -73,8 +74,10 @@ def host_list(request: HttpRequest) -> HttpResponse:
         query = host_query(params)
     except ValidationError as error:
         return render(request, TEMPLATE, {"faults": query_faults(error)}, status=400)
-    known = host_facets(query.text, query.filters)
-    page = page_of_ids(listed_hosts(query), params, by_age=query.ordering == NEWEST)
+    with questions():  # which share the search for names
+        known = host_facets(query.text, query.filters)
+        hosts = listed_hosts(query)
+    page = page_of_ids(hosts, params, by_age=query.ordering == NEWEST)
     context = {
         "hosts": summaries_of(page.rows),
         "page": page,

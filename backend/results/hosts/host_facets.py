@@ -9,8 +9,8 @@ from analysis.comparison import natural_key
 from results.analytics.engine import questions
 from results.comparison.facets import FACETS, Facet, FacetOption
 from results.figures import filter_condition
-from results.hosts.host_names import named_like
-from store.models import DimensionValue, Host
+from results.hosts.host_names import named_hosts
+from store.models import DimensionValue
 
 HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
 """Names as in `selection.FILTERS`; a host has the values of its latest run."""
@@ -30,8 +30,7 @@ SELECT e.cpu, e.os, e.openssl_series, of_ssh.openssl_series, r.verdict, count(*)
 FROM latest r
 JOIN environment e ON e.id = r.environment AND e.tool = 'openssl'
 JOIN environment of_ssh ON of_ssh.id = r.environment AND of_ssh.tool = 'ssh'
-WHERE $named IS NULL OR r.host IN (SELECT unnest($named::INTEGER[]))
-GROUP BY ALL
+WHERE {{named}} GROUP BY ALL
 """  # noqa: S608 - constants
 
 
@@ -86,11 +85,9 @@ def host_facets(text: str, filters: Mapping[str, tuple[str, ...]]) -> HostFacets
 
 
 def _kinds(text: str) -> list[_Kind]:
-    named = None
-    if text:
-        named = list(Host.objects.filter(named_like(text)).values_list("pk", flat=True))
     with questions() as ask:
-        rows = ask(_KINDS, {"named": named})
+        named = f"r.host IN (FROM {named_hosts(ask, text)})" if text else "true"
+        rows = ask(_KINDS.format(named=named), {})
     wanted = {pk for *values, _, _ in rows for pk in values}
     known = {
         pk: FacetOption(value.key, value.label, 0)

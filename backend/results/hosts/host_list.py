@@ -10,7 +10,7 @@ from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.hosts.host_facets import LATEST, of_latest_runs
-from results.hosts.host_names import named_like
+from results.hosts.host_names import named_hosts
 from store.models import DimensionValue, Host, ReferenceProfile
 
 WORST_FIRST = ("hidden", "unused", "software", "unknown", "hardware")
@@ -64,10 +64,6 @@ def listed_hosts(query: HostQuery) -> list[int]:
     direction = "DESC" if query.ordering.startswith("-") else "ASC"
     fits, parameters = of_latest_runs(query.filters)
     source = _HOSTS
-    if query.text:
-        named = Host.objects.filter(named_like(query.text)).values_list("pk", flat=True)
-        fits += " AND r.host IN (SELECT unnest($named::INTEGER[]))"
-        parameters["named"] = list(named)
     if name in LABELS:
         parameters["values"] = _in_natural_order(LABELS[name])
     if name == "speed_index":
@@ -76,6 +72,8 @@ def listed_hosts(query: HostQuery) -> list[int]:
         parameters["profile"] = active.values_list("pk", flat=True).first()
     order = f"ORDER BY {_VALUES.get(name, 'r.host')} {direction} NULLS LAST, r.host DESC"
     with questions() as ask:
+        if query.text:
+            fits += f" AND r.host IN (FROM {named_hosts(ask, query.text)})"
         hosts = [host for (host,) in ask(f"{source} WHERE {fits} {order}", parameters)]
     return _by_name(hosts, backwards=direction == "DESC") if name == "name" else hosts
 

@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from analysis.renamed_or_cloned import NamedRuns, alternating, together
 from documents.naming import same_name
+from results.analytics.engine import Ask
 from store.models import HostName
 from store.models.run import COUNTED
 from store.statements import fetch_rows
@@ -36,6 +37,18 @@ NAMED_LIKE = """(strpos(lower(h.name), lower(%s)) > 0 OR h.id IN (
     SELECT n.host_id FROM runs_hostname n WHERE strpos(lower(n.name), lower(%s)) > 0
 ))"""
 """Whether a host `h` has or had a name with this text, which is both parameters."""
+
+
+def named_hosts(ask: Ask, text: str) -> str:
+    """The copy's table of the hosts (host) so named; names are searched once for all questions."""
+    key = f"named {text}"
+    table = ask.kept.get(key)
+    if table is None:
+        rows = fetch_rows(f"SELECT h.id FROM runs_host h WHERE {NAMED_LIKE}", [text, text])  # noqa: S608
+        table = ask.kept[key] = f"named_{len(ask.kept)}"
+        create = f"CREATE TEMP TABLE {table} AS SELECT unnest($named::INTEGER[]) AS host"
+        ask(create, {"named": [host for (host,) in rows]})
+    return str(table)
 
 
 def named_like(text: str) -> Q:
