@@ -27,9 +27,10 @@ ALLOWED: dict[str, set[str]] = {
     "profiles": {"documents", "analysis", "store", "access", "results"},
     "questions": _BELOW_QUESTIONS,
     "reports": _BELOW_QUESTIONS | {"questions"},
-    "api": _ALL_BUT_HTTP,
+    "monitoring": _ALL_BUT_HTTP,
+    "api": _ALL_BUT_HTTP | {"monitoring"},
     "pages": _ALL_BUT_HTTP,
-    "config": _ALL_BUT_HTTP | {"api", "pages"},
+    "config": _ALL_BUT_HTTP | {"monitoring", "api", "pages"},
     "launch": {"config"},
 }
 """What each room may import besides itself: the way of the data, read from top to bottom.

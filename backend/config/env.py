@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -16,19 +17,53 @@ LEAST_MEGABYTES = 50
 MOST_DAYS = 100_000
 """Three centuries: dates end somewhere."""
 
+PREFIX = "CIPHERMARK_"
+"""Of every setting of ours."""
+
+READ_ELSEWHERE = frozenset(
+    {
+        "CIPHERMARK_LISTEN",  # docker-compose.yml
+        "CIPHERMARK_VENV",  # `make`
+        "CIPHERMARK_LAUNCHED_FOR",  # the mark of what `make run` starts
+        "CIPHERMARK_LOCK_DESCRIPTOR",  # between `make run` and its parts
+        "CIPHERMARK_TEST_SSHD",  # the tests
+        "CIPHERMARK_SERVER",  # the agent's, as is the next
+        "CIPHERMARK_TOKEN",
+    }
+)
+"""Settings of ours that are none of the site's."""
+
 
 class Env:
     """Typed reading of environment variables.
 
-    Every error is an `ImproperlyConfigured` that names the variable and what it may be.
+    Every error is an `ImproperlyConfigured` that names the variable and what it may be. The names
+    that were read are the list of settings: `unknown` compares the environment with it.
     """
 
     def __init__(self, variables: Mapping[str, str] | None = None) -> None:
         self._variables = os.environ if variables is None else variables
+        self._read: set[str] = set()
+
+    def _value(self, name: str) -> str | None:
+        self._read.add(name)
+        return self._variables.get(name)
+
+    def unknown(self) -> list[str]:
+        """A sentence about each variable of ours that nobody reads, with the nearest setting."""
+        known = {name for name in self._read if name.startswith(PREFIX)} | READ_ELSEWHERE
+        sentences = []
+        for name in sorted(self._variables):
+            if name.startswith(PREFIX) and name not in known:
+                near = get_close_matches(name, known, n=1, cutoff=0.7)
+                hint = f"; did you mean {near[0]}?" if near else "."
+                sentences.append(f"{name} is no setting of this version and has no effect{hint}")
+        return sentences
 
     def text(self, name: str, default: str = "") -> str:
         """The variable without surrounding blanks, or the default."""
-        return self._variables.get(name, default).strip()
+        value = self._value(name)
+        return default if value is None else value.strip()
 
     def url(self, name: str) -> str:
         """An address with a password in it, perhaps: what is wrong with it is said without it."""
@@ -44,7 +79,7 @@ class Env:
 
     def flag(self, name: str, default: bool = False) -> bool:
         """1/true/yes/on or 0/false/no/off."""
-        value = self._variables.get(name)
+        value = self._value(name)
         if value is None:
             return default
         if value.strip().lower() in TRUE:
@@ -88,7 +123,7 @@ class Env:
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         """One of the choices; the first is the default."""
-        value = self.text(name, choices[0])
+        value = self.text(name) or choices[0]
         if value not in choices:
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be {' or '.join(choices)}.")
         return value

@@ -31,6 +31,9 @@ CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
 CIPHERMARK_SIGN_IN_RATE = env.number("CIPHERMARK_SIGN_IN_RATE", default=20)
 # Of each process that answers questions over many rows; beyond it they are slower.
 CIPHERMARK_ANALYTICS_MEMORY = env.memory("CIPHERMARK_ANALYTICS_MEMORY", "1GB")
+# Production alone goes by these two.
+SECURE_SSL_REDIRECT = env.flag("CIPHERMARK_SSL_REDIRECT", default=PRODUCTION) and PRODUCTION
+SECURE_HSTS_PRELOAD = env.flag("CIPHERMARK_HSTS_PRELOAD") and PRODUCTION
 ALLOWED_HOSTS = env.names("CIPHERMARK_ALLOWED_HOSTS")
 SECRET_KEY = env.text("CIPHERMARK_SECRET_KEY")
 DATABASE_URL = env.url("DATABASE_URL")
@@ -69,6 +72,7 @@ INSTALLED_APPS = [
     "access",
     "ingest",
     "results",
+    "monitoring",
     "pages",
 ]
 
@@ -292,11 +296,9 @@ SESSION_COOKIE_HTTPONLY = True
 if PRODUCTION:
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
-    SECURE_SSL_REDIRECT = env.flag("CIPHERMARK_SSL_REDIRECT", default=True)
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     # The browsers' preload list is for whole domains and hard to leave: only when asked for.
-    SECURE_HSTS_PRELOAD = env.flag("CIPHERMARK_HSTS_PRELOAD")
     SILENCED_SYSTEM_CHECKS = [] if SECURE_HSTS_PRELOAD else ["security.W021"]
     # The reverse proxy in front ends TLS and says so in this header.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -318,3 +320,6 @@ LOGGING = {
     "loggers": {"axes": {"level": "WARNING"}},
     "root": {"handlers": ["console"], "level": "INFO" if not DEBUG else "DEBUG"},
 }
+
+# Sentences; every process warns of them at its start.
+UNKNOWN_SETTINGS = env.unknown()

@@ -1,6 +1,7 @@
 """What a production site refuses to start with; and settings read from the environment."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -116,3 +117,23 @@ def test_an_amount_of_memory_has_a_unit_and_is_not_tiny() -> None:
     for value in ("lots", "1", "1MB", "-2GB", "1e9GB", "0GB"):
         with pytest.raises(ImproperlyConfigured, match=r"MEMORY is .*500MB or 2GB"):
             Env({"MEMORY": value}).memory("MEMORY", "1GB")
+
+
+def test_a_misspelt_setting_is_named_at_start_with_the_nearest_one() -> None:
+    done = checked(CIPHERMARK_PUBLC="1", CIPHERMARK_SSL_REDIRECT="1", CIPHERMARK_LISTEN="[::]:80")
+    assert "CIPHERMARK_PUBLC is no setting of this version" in done.stderr
+    assert "did you mean CIPHERMARK_PUBLIC?" in done.stderr
+    assert done.stderr.count("is no setting") == 1
+
+
+def test_no_name_of_ours_in_the_project_is_unknown() -> None:
+    """What compose, the example, the documentation and the code name."""
+    files = [PROJECT / name for name in ("docker-compose.yml", ".env.example", "Dockerfile")]
+    files += (PROJECT / "docs").glob("*.md")
+    for folder in ("backend", "agent"):
+        files += (PROJECT / folder).rglob("*.py")
+    named = set(re.findall(r"CIPHERMARK_[A-Z_]*[A-Z]", " ".join(map(Path.read_text, files))))
+    assert {"CIPHERMARK_PUBLIC", "CIPHERMARK_LISTEN", "CIPHERMARK_SERVER"} <= named
+    kept = {"CIPHERMARK_ENV", "CIPHERMARK_SECRET_KEY", "CIPHERMARK_ALLOWED_HOSTS"}
+    done = checked(**dict.fromkeys(named - kept, ""))
+    assert "is no setting" not in done.stderr

@@ -1,0 +1,1 @@
+"""What an operator asks of the whole site: is it well, and where not."""
