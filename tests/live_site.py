@@ -205,7 +205,8 @@ def web_server(name: str, environment: dict[str, str], *options: str) -> Iterato
     port = _free_port()
     # Its control socket would lie in the home folder, one for all gunicorns of the account.
     bind = ("--bind", f"127.0.0.1:{port}", "--threads", "4", "--no-control-socket")
-    kind = ("--worker-class", "config.gunicorn_worker.BoundedWorker", *options)
+    worker = ("--worker-class", "config.gunicorn_worker.BoundedWorker")
+    kind = (*worker, "--logger-class", "config.gunicorn_logger.SiteLogger", *options)
     with _process(name, environment, "gunicorn", *bind, *kind, "config.wsgi:application"):
         url = f"http://127.0.0.1:{port}"
         wait_for_answer(f"{url}/healthz")
@@ -226,13 +227,16 @@ def wait_for_answer(url: str) -> None:
 
 
 @contextmanager
-def live_site(name: str) -> Iterator[LiveSite]:
-    """Start a public site with the published figures; everything ends with the context."""
+def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
+    """Start a public site with the published figures; everything ends with the context.
+
+    `variables` of the environment change its settings.
+    """
     prepared, static = _prepared()
     database, folder = f"live_{name}_{os.getpid()}", settings.DATA_DIR / f"live-{name}"
     with ExitStack() as stack:
         stack.enter_context(_database(database, prepared))
-        environment = _environment(database, folder)
+        environment = {**_environment(database, folder), **variables}
         # A Redis database of its own, so that no other worker takes this site's tasks.
         environment["REDIS_URL"] = settings.REDIS_URL.replace("db=0", f"db={REDIS_DATABASES[name]}")
         shutil.copytree(static, folder / "static", dirs_exist_ok=True)

@@ -13,7 +13,7 @@ BACKEND = Path(__file__).parent.parent / "backend"
 
 _PURE = {"documents", "parsers", "analysis", "exports"}
 _BELOW_QUESTIONS = _PURE | {"store", "access", "results", "profiles"}
-_ALL_BUT_HTTP = _BELOW_QUESTIONS | {"ingest", "questions", "reports"}
+_ALL_BUT_HTTP = _BELOW_QUESTIONS | {"telemetry", "ingest", "questions", "reports"}
 
 ALLOWED: dict[str, set[str]] = {
     "documents": set(),
@@ -21,8 +21,9 @@ ALLOWED: dict[str, set[str]] = {
     "analysis": {"documents"},
     "exports": {"documents", "analysis"},
     "store": {"documents", "analysis"},
+    "telemetry": {"store"},
     "access": {"store", "parsers"},
-    "ingest": {"documents", "parsers", "analysis", "store", "access"},
+    "ingest": {"documents", "parsers", "analysis", "store", "telemetry", "access"},
     "results": {"documents", "analysis", "store"},
     "profiles": {"documents", "analysis", "store", "access", "results"},
     "questions": _BELOW_QUESTIONS,

@@ -17,6 +17,7 @@ from ingest.arrival.acceptance import RunConflict, accept_run
 from ingest.processing.hosts import listed_name
 from ingest.tasks import enqueue_accepted
 from store.models import ApiToken, Run
+from telemetry.log_context import add_to_context
 
 
 def upload_run(request: Request) -> Response:
@@ -33,6 +34,7 @@ def upload_run(request: Request) -> Response:
     faults = validate_run_document(document)
     if faults:
         raise InvalidDocument(faults)
+    add_to_context(run_id=document["run_id"].lower())
     token = request.auth if isinstance(request.auth, ApiToken) else None
     check_host(token, document["host"])
     try:

@@ -5,10 +5,12 @@ import os
 from logging.config import dictConfig
 from typing import Any
 
-from celery import Celery, bootsteps
-from celery.signals import setup_logging, worker_init
+from celery import Celery, Task, bootsteps
+from celery.signals import before_task_publish, setup_logging, task_prerun, worker_init
 from django.conf import settings
 from kombu.exceptions import OperationalError as BrokerError
+
+from telemetry.log_context import log_context, start_context
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -21,6 +23,23 @@ app.autodiscover_tasks(["ingest", "results", "reports"])
 def _log_as_the_site_does(**_: Any) -> None:
     """Worker and beat too: what takes secrets out of the log is part of its settings."""
     dictConfig(settings.LOGGING)
+
+
+@before_task_publish.connect
+def _name_the_request(body: Any, headers: dict[str, Any], **_: Any) -> None:
+    """A task without arguments does what there is to do, of whatever request."""
+    request_id = log_context().get("request_id")
+    if request_id and body[0]:
+        headers["request_id"] = request_id
+
+
+@task_prerun.connect
+def _name_the_task(task_id: str, task: "Task[Any, Any]", **_: Any) -> None:
+    """In every line that is written while it runs."""
+    request_id = task.request.get("request_id")
+    start_context(
+        task=task.name, task_id=task_id, **({"request_id": request_id} if request_id else {})
+    )
 
 
 NICENESS = 5

@@ -122,8 +122,8 @@ class Env:
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """One of the choices; the first is the default."""
-        value = self.text(name) or choices[0]
+        """One of the choices, in capitals or not; the first is the default."""
+        value = self.text(name).lower() or choices[0]
         if value not in choices:
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be {' or '.join(choices)}.")
         return value

@@ -12,6 +12,7 @@ from config.env import Env
 from config.measurement_marker import MEASURING
 from config.production import refuse_weak_configuration
 from config.secret_key import development_secret_key
+from telemetry.log_lines import FORMATS, LEVELS, logging_config
 
 env = Env()
 
@@ -20,6 +21,8 @@ DATA_DIR = Path(env.text("CIPHERMARK_DATA_DIR") or PROJECT_DIR / ".data").absolu
 
 PRODUCTION = env.choice("CIPHERMARK_ENV", ("development", "production")) == "production"
 DEBUG = env.flag("CIPHERMARK_DEBUG")
+LOG_FORMAT = env.choice("CIPHERMARK_LOG_FORMAT", FORMATS)
+LOG_LEVEL = env.choice("CIPHERMARK_LOG_LEVEL", ("debug", *LEVELS) if DEBUG else LEVELS)
 CIPHERMARK_PUBLIC = env.flag("CIPHERMARK_PUBLIC")
 CIPHERMARK_KEEP_DAYS = env.days("CIPHERMARK_KEEP_DAYS")
 CIPHERMARK_APPROVE_HOSTS = env.flag("CIPHERMARK_APPROVE_HOSTS")
@@ -77,6 +80,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "monitoring.requests.RequestMiddleware",
     "api.http.operations.ProbesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -304,22 +308,7 @@ if PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS]
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"redact": {"()": "access.redaction.RedactSecrets"}},
-    "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": "plain",
-            "filters": ["redact"],
-        }
-    },
-    # Each sign-in in four lines; wrong passwords are warnings.
-    "loggers": {"axes": {"level": "WARNING"}},
-    "root": {"handlers": ["console"], "level": "INFO" if not DEBUG else "DEBUG"},
-}
+LOGGING = logging_config(LOG_FORMAT, LOG_LEVEL)
 
 # Sentences; every process warns of them at its start.
 UNKNOWN_SETTINGS = env.unknown()

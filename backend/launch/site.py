@@ -194,7 +194,7 @@ def _prepare(site: Site) -> None:
 def _start_worker(site: Site) -> None:
     site.start_part(
         "worker",
-        *("-m", "celery", "-A", "config.celery", "worker", "--beat", "--loglevel", "INFO"),
+        *("-m", "celery", "-A", "config.celery", "worker", "--beat"),
         *("--schedule", site.data_dir / "beat-schedule", "--concurrency", "1"),
         # There is no other worker to look for, which would take a second.
         *("--without-mingle", "--without-gossip"),
@@ -202,7 +202,7 @@ def _start_worker(site: Site) -> None:
 
 
 def _start_web(site: Site) -> None:
-    site.start_part("web", *web_server(site.port), "--access-logfile", "-")
+    site.start_part("web", *web_server(site.port))
 
 
 def web_server(port: int, workers: int = 2) -> tuple[str, ...]:
@@ -210,6 +210,7 @@ def web_server(port: int, workers: int = 2) -> tuple[str, ...]:
     return (
         *("-m", "gunicorn", "config.wsgi:application"),
         *("--worker-class", "config.gunicorn_worker.BoundedWorker"),
+        *("--logger-class", "config.gunicorn_logger.SiteLogger"),
         *("--bind", f"{preconditions.HOST}:{port}", "--workers", str(workers), "--threads", "4"),
         *("--graceful-timeout", "5", "--no-control-socket", "--limit-request-line", "8190"),
     )

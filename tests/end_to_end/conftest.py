@@ -9,5 +9,5 @@ from tests.live_site import LiveSite, live_site
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[LiveSite]:
-    with live_site("shared") as running:
+    with live_site("shared", CIPHERMARK_LOG_FORMAT="json", CIPHERMARK_PROXIES="1") as running:
         yield running

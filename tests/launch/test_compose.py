@@ -76,6 +76,11 @@ def test_every_lasting_service_comes_back_after_a_crash() -> None:
         assert service["restart"] == ("on-failure" if name == "migrate" else "unless-stopped")
 
 
+def test_no_log_fills_the_disk() -> None:
+    for service in services().values():
+        assert service["logging"]["options"] == {"max-size": "20m", "max-file": "5"}
+
+
 def test_the_image_gets_the_pinned_packages_and_neither_a_redis_nor_a_secret() -> None:
     assert "--require-hashes -r /tmp/requirements.txt" in dockerfile()
     assert "redis" not in dockerfile().lower()

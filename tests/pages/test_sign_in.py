@@ -12,9 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from access.redaction import RedactSecrets, without_secrets
 from access.tokens import create_token
 from store.models import AuditEntry
+from telemetry.redaction import RedactSecrets, without_secrets
 from tests.conftest import ApiClient
 from tests.pages.conftest import text_of
 from tests.sample_documents import run_document

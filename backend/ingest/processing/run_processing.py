@@ -5,6 +5,8 @@ locked, stored, what is known of the host read and written, committed. What the 
 worked out before, while nothing is locked.
 """
 
+import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +24,9 @@ from ingest.processing.processing_locks import Begun, begin, lock_and_look_up
 from ingest.processing.speed_indices import speed_indices
 from ingest.processing.watched_runs import look_for_changes
 from store.models import Run
+from telemetry.log_context import while_processing
+
+logger = logging.getLogger(__name__)
 
 DERIVED_VERSION = 5
 """Counted up whenever a document yields other rows than before: `renew_runs` goes by it.
@@ -92,6 +97,11 @@ def _end(begun: Begun, at_most: int | None) -> bool:
         return store([made])
 
 
+def _log_end(begun: Begun, status: Run.Status, seconds: float) -> None:
+    reason = f": {begun.run.rejection}" if status == Run.Status.REJECTED else ""
+    logger.info("run %s is %s after %.0f ms%s", begun.run.run_id, status, seconds * 1000, reason)
+
+
 def process_run(run_pk: int, *, at_most: int | None = None, count: bool = True) -> Run.Status:
     """Derive every row of one accepted run; safe to repeat.
 
@@ -104,8 +114,12 @@ def process_run(run_pk: int, *, at_most: int | None = None, count: bool = True) 
     """
     while begun := begin(run_pk, count=count):
         try:
-            if _end(begun, at_most):
-                return Run.Status(begun.run.status)
+            with while_processing(begun.run.run_id):
+                started = time.perf_counter()
+                if _end(begun, at_most):
+                    status = Run.Status(begun.run.status)
+                    _log_end(begun, status, time.perf_counter() - started)
+                    return status
         except IntegrityError:
             forget_everything()  # a remembered row may have been deleted
             raise

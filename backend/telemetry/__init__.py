@@ -1,0 +1,1 @@
+"""What processes tell of themselves while they work: log lines, counters, signs of life."""

@@ -1,0 +1,103 @@
+"""How a log line looks: text for people, or JSON, one object a line, for programs."""
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+from telemetry.log_context import log_context
+from telemetry.redaction import without_secrets
+
+FORMATS = ("text", "json")
+LEVELS = ("info", "debug", "warning", "error")
+
+FREQUENT_TASKS = frozenset({"ingest.tasks.sweep"})
+"""Celery writes two lines for each task; of these, every five seconds."""
+
+
+class TextFormatter(logging.Formatter):
+    """Time, level, logger and message, then the context in brackets."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname} {name}: {message}", style="{")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """Before a traceback, which begins on a line of its own."""
+        line = super().formatMessage(record)
+        context = " ".join(f"{name}={value}" for name, value in log_context().items())
+        return f"{line} [{without_secrets(context)}]" if context else line
+
+
+class JsonFormatter(logging.Formatter):
+    """One object: `time` (UTC), `level`, `logger`, `message`, context, `exception`.
+
+    What is logged with `extra={"fields": {...}}` stands in it too.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, in ASCII."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **log_context(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_text:
+            line["exception"] = record.exc_text  # clean, by `RedactSecrets`
+        elif record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = self.formatStack(record.stack_info)
+        return json.dumps({name: _clean(value) for name, value in line.items()}, default=str)
+
+
+def _clean(value: Any) -> Any:
+    return without_secrets(value) if isinstance(value, str) else value
+
+
+def formatter(name: str) -> logging.Formatter:
+    """The one of these `FORMATS`."""
+    return JsonFormatter() if name == "json" else TextFormatter()
+
+
+class FrequentTasksAreDebug(logging.Filter):
+    """Celery's lines about tasks that come every few seconds, at the level DEBUG."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is written."""
+        data = getattr(record, "data", None)
+        if isinstance(data, dict) and data.get("name") in FREQUENT_TASKS:
+            if record.levelno > logging.INFO:
+                return True  # it failed
+            record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+            return logging.getLogger().isEnabledFor(logging.DEBUG)
+        return True
+
+
+def logging_config(format_name: str, level: str) -> dict[str, Any]:
+    """For `logging.config.dictConfig`: everything goes to standard error."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"()": "telemetry.log_lines.formatter", "name": format_name}},
+        "filters": {
+            "redact": {"()": "telemetry.redaction.RedactSecrets"},
+            "frequent": {"()": "telemetry.log_lines.FrequentTasksAreDebug"},
+        },
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": "line",
+                "filters": ["redact"],
+            }
+        },
+        "loggers": {
+            # Each sign-in in four lines; wrong passwords are warnings.
+            "axes": {"level": "WARNING"},
+            "celery.worker.strategy": {"filters": ["frequent"]},
+            "celery.app.trace": {"filters": ["frequent"]},
+        },
+        "root": {"handlers": ["console"], "level": level.upper()},
+    }

@@ -1,0 +1,85 @@
+"""Logs as JSON: a request and its run are found in the lines of the web server and the worker."""
+
+import json
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.live_site import READY_WITHIN, LiveSite
+from tests.sample_documents import run_document
+
+SWEPT_AFTER = 12
+"""Seconds after which a worker has swept twice."""
+
+
+def lines(site: LiveSite, name: str) -> list[dict[str, Any]]:
+    """Every line of a log, each of which must be an object."""
+    text = (Path(site.environment["CIPHERMARK_DATA_DIR"]) / f"{name}.log").read_text()
+    parsed = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    assert all({"time", "level", "logger", "message"} <= line.keys() for line in parsed)
+    return parsed
+
+
+def upload(site: LiveSite, request_id: str) -> tuple[str, str]:
+    """Upload a run; its id, and the id of the request as the answer has it."""
+    document = run_document()
+    request = urllib.request.Request(
+        f"{site.url}/api/v1/runs/?n=1",
+        json.dumps(document).encode(),
+        {
+            "Content-Type": "application/json",
+            "Authorization": f"Bearer {site.token('upload')}",
+            "X-Forwarded-For": "198.51.100.1, 203.0.113.9",
+            "X-Request-ID": request_id,
+        },
+    )
+    with urllib.request.urlopen(request, timeout=READY_WITHIN) as answer:
+        return document["run_id"], answer.headers["X-Request-ID"]
+
+
+def test_a_run_is_followed_from_the_request_to_the_worker(site: LiveSite) -> None:
+    run_id, answered = upload(site, "proxy-7f3a:1")
+    assert answered == "proxy-7f3a:1"
+    site.wait_until_ready(run_id)
+    (request,) = [one for one in lines(site, "web") if one.get("request_id") == "proxy-7f3a:1"]
+    assert (request["method"], request["path"], request["status"]) == (
+        "POST",
+        "/api/v1/runs/?n=1",
+        202,
+    )
+    assert (request["client"], request["run_id"]) == ("203.0.113.9", run_id)
+    processed = [one for one in lines(site, "worker") if one.get("run_id") == run_id]
+    assert [one["logger"] for one in processed] == ["ingest.processing.run_processing"]
+    assert f"run {run_id} is ready after" in processed[0]["message"]
+    assert processed[0]["task"].startswith("ingest.tasks.process_")
+
+
+def test_an_id_that_is_none_is_replaced(site: LiveSite) -> None:
+    _, answered = upload(site, 'x" status=500')
+    assert len(answered) == 32
+    assert [one["status"] for one in lines(site, "web") if one.get("request_id") == answered] == [
+        202
+    ]
+
+
+def test_the_address_of_a_share_is_in_no_field(site: LiveSite) -> None:
+    secret = site.share().split("/")[2]
+    urllib.request.urlopen(f"{site.url}/shares/{secret}/?q=1", timeout=READY_WITHIN).close()
+    written = [one for one in lines(site, "web") if one.get("path") == "/shares/[secret]/?q=1"]
+    assert len(written) == 1
+    assert secret not in json.dumps(lines(site, "web"))
+
+
+def test_the_sweep_of_every_five_seconds_is_silent(site: LiveSite) -> None:
+    begun = psutil.Process(site.worker.pid).create_time()
+    time.sleep(max(0.0, begun + SWEPT_AFTER - time.time()))
+    received = [one["message"] for one in lines(site, "worker") if "ingest.tasks" in one["message"]]
+    assert received, "other tasks have their lines"
+    assert not [message for message in received if "sweep" in message]
+
+
+def test_gunicorn_writes_the_same_form(site: LiveSite) -> None:
+    assert "gunicorn.error" in {one["logger"] for one in lines(site, "web")}
