@@ -3,12 +3,13 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
-from pages import changes, editing, exports, profiles, recommend, tokens
+from pages import changes, editing, exports, notes, profiles, recommend
 from pages.access import SignInForm
 from pages.compare import page as compare
 from pages.compare import report, saved_views, share
-from pages.hosts import diff, host_list, notes, runs
+from pages.hosts import diff, host_list, runs
 from pages.hosts import views as hosts
+from pages.setup import tokens
 from pages.upload import views as upload
 
 urlpatterns = [
@@ -37,6 +38,7 @@ urlpatterns = [
     path("changes/<int:change_id>/decide/", changes.decide_change, name="decide-change"),
     path("hosts/<int:host_id>/notes/", notes.add_host_note, name="add-host-note"),
     path("runs/<uuid:run_id>/notes/", notes.add_run_note, name="add-run-note"),
+    path("notes/", notes.add_group_note, name="add-group-note"),
     path("notes/<int:note_id>/delete/", notes.delete_note, name="delete-note"),
     path("shares/", share.share_list, name="shares"),
     path("shares/<int:share_id>/revoke/", share.revoke, name="revoke-share"),

@@ -25,6 +25,7 @@ from pages.compare.relating import relating_context
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
+from pages.notes import group_notes
 from pages.page_query import (
     TOPS,
     Display,
@@ -87,12 +88,14 @@ def compare_page(request: HttpRequest) -> HttpResponse:
     try:
         query, passed_over = asked_view(params)
         steps = _first_steps(request)
+        parts = _parts(params, query, bool(steps.get("nothing_stored")), passed_over)
         context = {
-            "parts": _parts(params, query, bool(steps.get("nothing_stored")), passed_over),
+            "parts": parts,
             "display": display(params),
             "tops": TOPS,
             "most_groups": MOST_GROUPS,
             **steps,
+            **(group_notes(query.group_by, parts["groups"]) if parts["groups"] else {}),
             "view_menu": view_menu(request.user, params),
             "address": request.build_absolute_uri(),
         }
@@ -123,8 +126,8 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 
 def _parts(
     params: QueryDict, query: ComparisonQuery, nothing_stored: bool, passed_over: list[str]
-) -> dict[str, str]:
-    """HTML of `PARTS`, the `heading` of the view and its `sources` in words."""
+) -> dict[str, Any]:
+    """HTML of `PARTS`, `heading` and `sources` in words, `groups` by key and label."""
 
     def make() -> bytes:
         context: dict[str, Any] = {
@@ -134,10 +137,12 @@ def _parts(
         }
         html = {name: render_to_string(template, context) for name, template in PARTS.items()}
         sources = ", ".join(context["sources"])
-        return json.dumps({**html, "heading": context["heading"], "sources": sources}).encode()
+        groups = list({one.key: one.label for one in context["comparison"].groups}.items())
+        words = {"heading": context["heading"], "sources": sources}
+        return json.dumps({**html, **words, "groups": groups}).encode()
 
     extra = f"{params.urlencode()} {nothing_stored}"
-    parts: dict[str, str] = json.loads(cached_answer("compare-page", query, make, extra))
+    parts: dict[str, Any] = json.loads(cached_answer("compare-page", query, make, extra))
     # Rendered by templates, and kept where only this program writes.
     return parts | {name: mark_safe(parts[name]) for name in PARTS}  # noqa: S308  # nosec B308 B703
 

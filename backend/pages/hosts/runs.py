@@ -13,8 +13,8 @@ from analysis.acceleration import Verdict
 from pages.access import reader_required
 from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
-from pages.hosts.notes import run_notes
 from pages.hosts.series import series_page
+from pages.notes import run_notes
 from pages.page_query import PageAddress, api_params, first_page, query_faults, search_text
 from pages.paging import AFTER, BEFORE, page_of
 from pages.setup.first_steps import agent_command

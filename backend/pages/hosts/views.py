@@ -14,8 +14,8 @@ from pages.access import reader_required
 from pages.changes import shown_changes
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.history import history_context
-from pages.hosts.notes import host_notes
 from pages.hosts.series import series_page, standing_tables, tool_charts
+from pages.notes import host_notes
 from pages.page_query import query_faults
 from pages.recommend import excluded_context, headline
 from results.hosts.fleet_changes import open_changes_of
@@ -36,7 +36,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     if host is None:
         return _where_it_went(host_id)
     noted = host_notes(host_id)
-    past, faults = _history(host, noted["notes"], request)
+    past, faults = _history(host, [note for note, _ in noted["notes"]], request)
     charts = tool_charts(host.latest)
     context = {
         "host": host.summary,
