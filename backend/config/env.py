@@ -121,6 +121,16 @@ class Env:
         """A comma-separated list, empty entries dropped."""
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
 
+    def origins(self, name: str) -> list[str]:
+        """A comma-separated list of sites, as https://wiki.example.org or with a port."""
+        found = self.names(name)
+        for one in found:
+            if not re.fullmatch(r"https?://(\*\.)?[\w.-]+(:\d{1,5})?", one, re.ASCII):
+                raise ImproperlyConfigured(
+                    f"{name}: {one!r} is no origin; one is written as https://wiki.example.org."
+                )
+        return found
+
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         """One of the choices, in capitals or not; the first is the default."""
         value = self.text(name).lower() or choices[0]

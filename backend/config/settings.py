@@ -24,6 +24,8 @@ DEBUG = env.flag("CIPHERMARK_DEBUG")
 LOG_FORMAT = env.choice("CIPHERMARK_LOG_FORMAT", FORMATS)
 LOG_LEVEL = env.choice("CIPHERMARK_LOG_LEVEL", ("debug", *LEVELS) if DEBUG else LEVELS)
 CIPHERMARK_PUBLIC = env.flag("CIPHERMARK_PUBLIC")
+# Sites that may show charts in a frame; none: no page of this site can be framed.
+CIPHERMARK_EMBED_ORIGINS = env.origins("CIPHERMARK_EMBED_ORIGINS")
 CIPHERMARK_KEEP_DAYS = env.days("CIPHERMARK_KEEP_DAYS")
 CIPHERMARK_APPROVE_HOSTS = env.flag("CIPHERMARK_APPROVE_HOSTS")
 # Our own reverse proxies in front: so many entries of X-Forwarded-For are theirs.

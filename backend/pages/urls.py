@@ -5,8 +5,8 @@ from django.urls import path
 
 from pages import changes, editing, exports, notes, profiles, recommend
 from pages.access import SignInForm
+from pages.compare import embed, report, saved_views, share
 from pages.compare import page as compare
-from pages.compare import report, saved_views, share
 from pages.hosts import diff, host_list, runs
 from pages.hosts import views as hosts
 from pages.setup import tokens
@@ -46,6 +46,7 @@ urlpatterns = [
     path("shares/<str:secret>/comparison.csv", share.share_file, name="share-csv"),
     path("audit/", editing.audit_page, name="audit"),
     path("recommend/", recommend.recommend_page, name="recommend"),
+    path("embed/", embed.embed_page, name="embed"),
     path("report.html", report.report_page, name="report"),
     path("exports/", exports.export_list, name="export-pages"),
     path("exports/download/", exports.start_download, name="start-download"),

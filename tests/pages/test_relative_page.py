@@ -93,4 +93,4 @@ def test_the_view_is_had_as_json(member: Client) -> None:
     (address,) = re.findall(r'href="(/api/v1/comparison/[^"]*)"', html)
     answer = member.get(unescape(address)).json()
     assert answer["relative_to"]["key"] == "1.1.1"
-    assert f'"$SITE{address}"' in html.replace("&quot;", '"')
+    assert f'"http://testserver{address}"' in html.replace("&quot;", '"')

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
@@ -42,6 +43,7 @@ from pages.setup.first_steps import (
     lending_command,
     nobody_measured_yet,
 )
+from reports.export_parameters import site_of
 from results.analytics.engine import questions
 from results.answer_cache import cached_answer
 from results.comparison.comparison_in_view import compare_in_view
@@ -63,6 +65,9 @@ PARTS = {
     "downloads": "pages/parts/compare_downloads.html",
 }
 """What is the same for everybody, and rendered once for its data: part -> template."""
+
+SITE = "$SITE"
+"""Stands for the address of this site in the part with the downloads."""
 
 MOST_ARRIVING = 5
 """Runs that the first steps name while they are being processed."""
@@ -89,8 +94,11 @@ def compare_page(request: HttpRequest) -> HttpResponse:
         query, passed_over = asked_view(params)
         steps = _first_steps(request)
         parts = _parts(params, query, bool(steps.get("nothing_stored")), passed_over)
+        # One site may have several addresses; what is rendered once stands for all of them.
+        parts["downloads"] = parts["downloads"].replace(SITE, escape(site_of(request)))
         context = {
-            "parts": parts,
+            # Rendered by templates, and kept where only this program writes.
+            "parts": parts | {name: mark_safe(parts[name]) for name in PARTS},  # noqa: S308  # nosec B308 B703
             "display": display(params),
             "tops": TOPS,
             "most_groups": MOST_GROUPS,
@@ -143,8 +151,7 @@ def _parts(
 
     extra = f"{params.urlencode()} {nothing_stored}"
     parts: dict[str, Any] = json.loads(cached_answer("compare-page", query, make, extra))
-    # Rendered by templates, and kept where only this program writes.
-    return parts | {name: mark_safe(parts[name]) for name in PARTS}  # noqa: S308  # nosec B308 B703
+    return parts
 
 
 def shown_query(query: ComparisonQuery) -> ComparisonQuery:

@@ -14,25 +14,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from rest_framework.exceptions import ValidationError
 
 from access.audit import actor_of
-from analysis.comparison import Comparison
-from analysis.group_view import in_view
 from exports.comparison_columns import comparison_csv
 from pages.access import editors
-from pages.compare.chart import ChartRequest
-from pages.compare.page import heading, narrowing, result_context, shown_query
-from pages.compare.table import group_page
+from pages.compare.view_alone import compared_view, view_alone
 from pages.downloads import spelled_out
-from pages.metrics import METRICS, choice
-from pages.page_query import asked_view, display
 from pages.paging import page_of
 from questions.comparison_parameters import checked_view
 from reports.export_parameters import CSV_TYPE, export_of, site_of
 from reports.exporting import COMPARISON, asked
 from reports.shares import find_share, make_share, revoke_share
 from results.analytics.engine import questions
-from results.comparison.comparison import compare
-from results.comparison.coverage import coverage
-from results.selection import ComparisonQuery
 from store.models import Share
 
 T = TypeVar("T")
@@ -140,48 +131,13 @@ def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     return _closed(StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers))
 
 
-def _shared(params: QueryDict) -> tuple[ComparisonQuery, Comparison]:
-    """The comparison that a share asks for; where its view searched, the groups it found.
-
-    `ValidationError` for what could be asked when the share was made, and no longer can.
-    """
-    query = shown_query(asked_view(params)[0])
-    return query, display(params).view.found(compare(query))
-
-
 @questions()
 def _csv(params: QueryDict, site: str) -> Iterator[str]:
     """The figures of a share as CSV, line by line, for the site of this address."""
-    query, comparison = _shared(params)
+    query, comparison = compared_view(params)
     export = export_of(COMPARISON, spelled_out(params, query), site)
     return comparison_csv(asked(export, comparison), comparison, export.dialect)
 
 
-@questions()
 def _context(share: Share, params: QueryDict) -> dict[str, Any]:
-    """What the page of a share shows: no filters, no links into the site."""
-    query, comparison = _shared(params)
-    shown = display(params)
-    part = group_page(in_view(comparison, shown.view), shown, params)
-    narrowed = [("Groups with", shown.search)] if shown.search else []
-    narrowed += [
-        (title, value) for name, title, value in narrowing(params, query) if name != "profile"
-    ]
-    chart = ChartRequest(
-        query,
-        comparison,
-        part,
-        shown,
-        coverage(query).block_sizes if query.tool == "openssl" else (),
-        heading(comparison),
-        [f"{title} {value}" for title, value in narrowed],
-    )
-    return {
-        "share": share,
-        "query": query,
-        "display": shown,
-        "metric": choice(METRICS, query.metric),
-        "narrowed": narrowed,
-        "part": part,
-        **result_context(chart, params),
-    }
+    return {"share": share, **view_alone(params)}
