@@ -27,7 +27,8 @@ ENV PATH=/opt/venv/bin:$PATH \
     CIPHERMARK_DATA_DIR=/var/lib/ciphermark
 # A fixed number, so that volumes keep their owner from one image to the next.
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin ciphermark \
-    && install -d -o ciphermark -g ciphermark /var/lib/ciphermark /var/lib/ciphermark-exports /var/lib/ciphermark-analytics
+    && install -d -o ciphermark -g ciphermark /var/lib/ciphermark /var/lib/ciphermark-exports \
+        /var/lib/ciphermark-analytics /var/lib/ciphermark-backups
 WORKDIR /app
 COPY --from=packages /opt/venv /opt/venv
 COPY manage.py ./

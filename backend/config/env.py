@@ -22,7 +22,8 @@ PREFIX = "CIPHERMARK_"
 
 READ_ELSEWHERE = frozenset(
     {
-        "CIPHERMARK_LISTEN",  # docker-compose.yml
+        "CIPHERMARK_LISTEN",  # docker-compose.yml, as is the next
+        "CIPHERMARK_BACKUPS_KEEP",
         "CIPHERMARK_VENV",  # `make`
         "CIPHERMARK_LAUNCHED_FOR",  # the mark of what `make run` starts
         "CIPHERMARK_LOCK_DESCRIPTOR",  # between `make run` and its parts

