@@ -1,6 +1,6 @@
 """What changed between two environments, in words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -99,9 +99,9 @@ _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "o
 """The most likely causes of another speed first: one host seldom gets another CPU."""
 
 
-def _libraries(before: Facts, after: Facts, tool: str | None) -> tuple[Reading, ...]:
+def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
     """The library of the tool, or of both; ssh's by itself only where it is another one."""
-    alike = all(_ssh_library(one) == _openssl(one) for one in (before, after))
+    alike = all(_ssh_library(one) == _openssl(one) for one in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
     own: Reading = ("OpenSSL", "openssl", _openssl)
@@ -126,7 +126,7 @@ def environment_difference(
     order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     found = [
         (part, Difference(what, old, new))
-        for what, part, reading in (*_libraries(before, after, tool), *_READINGS)
+        for what, part, reading in (*_libraries((before, after), tool), *_READINGS)
         if (old := reading(before)) != (new := reading(after))
         and (unstated or (old is not None and new is not None))
     ]
@@ -134,6 +134,28 @@ def environment_difference(
     found += [("cpu", flags)] if flags else []
     found.sort(key=lambda one: order.index(one[0]))
     return tuple(difference for _, difference in found)
+
+
+def differing_facts(
+    environments: Sequence[Facts], *, hosts: bool = False
+) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+    """Every fact that is not the same in all environments, with what each of them states.
+
+    In the order of `environment_difference`; None where one does not state it. Of CPU flags each
+    has what it lost and gained against the first, empty where nothing.
+    """
+    order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
+    found = [
+        (part, what, tuple(reading(one) for one in environments))
+        for what, part, reading in (*_libraries(environments, None), *_READINGS)
+    ]
+    flags = [_flags(environments[0], one) for one in environments]
+    said: tuple[str | None, ...] = tuple(
+        one.words.removeprefix(f"{one.what}: ") if one else "" for one in flags
+    )
+    found.append(("cpu", "CPU flags", said))
+    found.sort(key=lambda one: order.index(one[0]))
+    return tuple((what, values) for _, what, values in found if len(set(values)) > 1)
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:

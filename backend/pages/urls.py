@@ -7,7 +7,7 @@ from pages import changes, editing, exports, notes, profiles, recommend
 from pages.access import SignInForm
 from pages.compare import embed, report, saved_views, share
 from pages.compare import page as compare
-from pages.hosts import diff, host_list, runs
+from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
 from pages.setup import tokens
 from pages.upload import views as upload
@@ -18,6 +18,8 @@ urlpatterns = [
     path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
     path("runs/", runs.run_list, name="run-pages"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
+    path("runs/diff/", side_by_side.runs_side_by_side, name="run-pages-diff"),
+    path("hosts/diff/", side_by_side.hosts_side_by_side, name="host-pages-diff"),
     path("runs/<uuid:run_id>/diff/", diff.run_diff_choice, name="run-page-diff-choice"),
     path("runs/<uuid:run_id>/diff/<uuid:other_id>/", diff.run_diff, name="run-page-diff"),
     path("hosts/<int:host_id>/diff/", diff.host_diff_choice, name="host-page-diff-choice"),

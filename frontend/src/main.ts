@@ -8,6 +8,7 @@ import { initLiveForms } from "./pages/liveForm";
 import { initPageTools } from "./pages/pageTools";
 import { initPostForms } from "./pages/postForm";
 import { initTheme } from "./pages/theme";
+import { initTicks } from "./pages/ticks";
 import { initWideForm } from "./pages/wideForm";
 
 // Each finds its element or returns. A module runs when the document has been read.
@@ -21,6 +22,7 @@ for (const init of [
   initCopyTable,
   initPageTools,
   initTheme,
+  initTicks,
 ]) {
   init();
 }

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -45,6 +46,7 @@ STATES = {
     "no hosts": "/hosts/?q=nothing+like+it",
     "runs": "/runs/",
     "runs found": "/runs/?q=fleet+0",
+    "side by side, one": "/hosts/diff/?host=nobody",
     "saved views": "/views/",
     "no runs": "/runs/?source=import",
     "files": "/exports/",
@@ -97,6 +99,7 @@ for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
 REFUSED = (
     "refused",
     "hosts refused",
+    "side by side, one",
     "no such file",
     "not found",
     "recommend refused",
@@ -136,7 +139,11 @@ def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
     run = site.get(f"/api/v1/runs/{run_id}/")
     published = site.get("/api/v1/runs/?source=published")["results"][0]
     cloned = clones(site)
+    hosts = [one["host"] for one in site.get("/api/v1/hosts/?page_size=12")["results"]]
+    runs = [one["run_id"] for one in site.get("/api/v1/runs/?page_size=2")["results"]]
     return {
+        "hosts side by side": f"/hosts/diff/?{urlencode({'host': hosts}, doseq=True)}",
+        "runs side by side": f"/runs/diff/?{urlencode({'run': [*runs, run_id]}, doseq=True)}",
         "run": f"/runs/{run_id}/",
         "host": f"/hosts/{run['host_id']}/",
         "published run": f"/runs/{published['run_id']}/",
@@ -150,7 +157,8 @@ def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
     }
 
 
-ALL = (*STATES, "run", "host", "clones", "published run", "share", *EDITED)
+SIDES = ("hosts side by side", "runs side by side")
+ALL = (*STATES, "run", "host", "clones", "published run", "share", *SIDES, *EDITED)
 
 
 @pytest.mark.usefixtures("fleet", "cloned")

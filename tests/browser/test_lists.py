@@ -117,6 +117,34 @@ def test_hosts_are_found_sorted_and_turned_page_by_page(open_page: OpenPage, fle
     expect(open_page(page.url).locator("tbody th a").first).to_have_text("fleet 1 ")
 
 
+def test_hosts_ticked_in_several_searches_are_compared_side_by_side(
+    open_page: OpenPage, fleet: None
+) -> None:
+    page = open_page("/hosts/")
+    for number in (112, 107, 131):
+        page.get_by_label("Name").fill(f"fleet {number}")
+        page.get_by_role("checkbox", name=f"Compare fleet {number}").focus()
+        page.keyboard.press("Space")
+    expect(page.locator("[data-ticked]")).to_have_text("3 ticked.")
+    page.get_by_label("Name").fill("fleet 112")
+    expect(page.get_by_role("checkbox", name="Compare fleet 112")).to_be_checked()
+    page.get_by_role("button", name="Compare side by side").press("Enter")
+    expect(page.locator("h1")).to_have_text("3 hosts side by side")
+    expect(page.locator(".page-head p").last).to_contain_text("Each compared with fleet 112")
+    page.get_by_role("link", name=re.compile("Use as baseline.*fleet 131")).click()
+    expect(page.locator(".page-head p").last).to_contain_text("Each compared with fleet 131")
+
+
+def test_runs_are_compared_side_by_side_without_javascript(
+    open_page: OpenPage, fleet: None
+) -> None:
+    page = open_page("/runs/?q=fleet", java_script_enabled=False)
+    for box in page.get_by_role("checkbox").all()[:3]:
+        box.check()
+    page.get_by_role("button", name="Compare side by side").click()
+    expect(page.locator("h1")).to_have_text("3 runs side by side")
+
+
 def test_long_names_leave_every_column_of_the_hosts_in_sight(
     open_page: OpenPage, site: LiveSite
 ) -> None:

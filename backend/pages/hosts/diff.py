@@ -126,15 +126,14 @@ def _older_first(first: Side, second: Side) -> tuple[Side, Side]:
     return first, second
 
 
-def _labels(first: Side, second: Side) -> tuple[str, str]:
-    """What the two are called in headings: name and date, and what else tells them apart."""
+def labels_of(*sides: Side) -> list[str]:
+    """What sides are called in headings: name and date, and what else tells them apart."""
+    found: list[str] = []
     for detail in (_date, _minute, _run):
-        found = tuple(
-            f"{Truncator(one.name).chars(NAME_LENGTH)}, {detail(one)}" for one in (first, second)
-        )
-        if found[0] != found[1]:
+        found = [f"{Truncator(one.name).chars(NAME_LENGTH)}, {detail(one)}" for one in sides]
+        if len(set(found)) == len(found):
             break
-    return found[0], found[1]
+    return found
 
 
 def _date(side: Side) -> str:
@@ -153,14 +152,14 @@ def _run(side: Side) -> str:
 def _context(first: Side, second: Side, params: QueryDict) -> dict[str, Any]:
     """Everything that the page of a difference shows; `first` is the baseline."""
     across = params.get("across") == "1"
-    pairs = _pairs(first, second, across)
+    pairs = pairs_of(first, second, across)
     differences = environment_difference(
         first.environment,
         second.environment,
         unstated=True,
         hosts=first.host_id != second.host_id,
     )
-    first_label, second_label = _labels(first, second)
+    first_label, second_label = labels_of(first, second)
     return {
         "first": first,
         "second": second,
@@ -171,8 +170,8 @@ def _context(first: Side, second: Side, params: QueryDict) -> dict[str, Any]:
         "facts": [_fact(one) for one in differences],
         "words": [one.words for one in differences if _stated(one)],
         "sections": _sections(pairs),
-        "means": [mean for tool in TOOL_NAMES if (mean := _mean(tool, pairs))],
-        "crossed": _crossed(pairs),
+        "means": [mean for tool in TOOL_NAMES if (mean := mean_of(tool, pairs))],
+        "crossed": crossed_by(pairs),
         "across": across,
         "across_address": PageAddress(params).changed(across=None if across else "1"),
         "only": [
@@ -186,13 +185,13 @@ def _context(first: Side, second: Side, params: QueryDict) -> dict[str, Any]:
     }
 
 
-def _key(result: LatestResult) -> tuple[Any, ...]:
+def key_of(result: LatestResult) -> tuple[Any, ...]:
     return tuple(getattr(result.detail, name) for name in SERIES_FIELDS)
 
 
-def _pairs(first: Side, second: Side, across: bool) -> list[Pair]:
-    others = {_key(one): one for one in second.results}
-    found = [(one, others[_key(one)]) for one in first.results if _key(one) in others]
+def pairs_of(first: Side, second: Side, across: bool) -> list[Pair]:
+    others = {key_of(one): one for one in second.results}
+    found = [(one, others[key_of(one)]) for one in first.results if key_of(one) in others]
     found.sort(key=lambda both: reading_order(both[0].detail))
     return [_pair(one, other, across) for one, other in found]
 
@@ -219,7 +218,7 @@ def _sections(pairs: Sequence[Pair]) -> list[tuple[str, str, list[Pair]]]:
     return [(one[0].first.detail.tool, section_label(one[0].first.detail), one) for one in found]
 
 
-def _mean(tool: str, pairs: Iterable[Pair]) -> Mean | None:
+def mean_of(tool: str, pairs: Iterable[Pair]) -> Mean | None:
     of_tool = [pair for pair in pairs if pair.first.detail.tool == tool]
     usual = [pair for pair in of_tool if pair.first.detail.acceleration == "default"]
     ratios = [pair.ratio for pair in usual if pair.ratio]
@@ -237,7 +236,7 @@ def _mean(tool: str, pairs: Iterable[Pair]) -> Mean | None:
     )
 
 
-def _crossed(pairs: Iterable[Pair]) -> list[tuple[ToolChange, Pair, int]]:
+def crossed_by(pairs: Iterable[Pair]) -> list[tuple[ToolChange, Pair, int]]:
     """Changes of the tool that lie between the two sides: a pair, and how many there are."""
     found: dict[str, list[Pair]] = {}
     changes: dict[str, ToolChange] = {}
@@ -250,8 +249,8 @@ def _crossed(pairs: Iterable[Pair]) -> list[tuple[ToolChange, Pair, int]]:
 
 def _only(side: Side, other: Side) -> list[tuple[str, list[str]]]:
     """What one side alone has measured: configuration, and the ciphers in it."""
-    known = {_key(one) for one in other.results}
-    lacking = (one.detail for one in side.results if _key(one) not in known)
+    known = {key_of(one) for one in other.results}
+    lacking = (one.detail for one in side.results if key_of(one) not in known)
     alone = sorted(lacking, key=reading_order)
     return [
         (section_label(members[0]), _with_sizes(members))

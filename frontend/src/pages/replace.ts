@@ -1,6 +1,7 @@
 /** Takes a part of a freshly fetched page into this one, so that the reader notices only news. */
 
 import { drawCharts } from "./charts";
+import { tickAgain } from "./ticks";
 
 /** What the reader has set up in the page and wants to find again. */
 interface Place {
@@ -40,6 +41,7 @@ export async function replaceFrom(address: string, signal?: AbortSignal): Promis
   document.title = arrived.title;
   restore(place);
   drawCharts();
+  tickAgain();
   for (const put of later) {
     await turn();
     if (signal?.aborted) return;
