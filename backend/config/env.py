@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -66,9 +67,30 @@ class Env:
         value = self._value(name)
         return default if value is None else value.strip()
 
+    def secret(self, name: str) -> str:
+        """The variable, or what the file holds that NAME_FILE names; empty for neither."""
+        value, file = self.text(name), self.text(f"{name}_FILE")
+        if not file:
+            return value
+        if value:
+            raise ImproperlyConfigured(
+                f"{name} and {name}_FILE are both set: one of them is to go."
+            )
+        try:
+            content = Path(file).read_text("utf-8").strip()
+        except OSError as error:
+            raise ImproperlyConfigured(
+                f"{name}_FILE names {file}, which cannot be read: {error.strerror}."
+            ) from None
+        except ValueError:
+            content = ""
+        if not content:
+            raise ImproperlyConfigured(f"{name}_FILE names {file}, which holds no text.")
+        return content
+
     def url(self, name: str) -> str:
         """An address with a password in it, perhaps: what is wrong with it is said without it."""
-        value = self.text(name)
+        value = self.secret(name)
         try:
             urlsplit(value).port  # noqa: B018  # reading it is what finds the fault
         except ValueError:

@@ -139,7 +139,7 @@ def _clear_the_way(site: Site) -> None:
 
 
 def _start(site: Site) -> None:
-    if not os.environ.get("REDIS_URL"):
+    if not _is_given("REDIS_URL"):
         _provide_redis(site)
     if not frontend.is_built():
         frontend.build(node.provide())
@@ -155,6 +155,10 @@ def _start(site: Site) -> None:
     _greet(site)
 
 
+def _is_given(name: str) -> bool:
+    return bool(os.environ.get(name) or os.environ.get(f"{name}_FILE"))
+
+
 def _provide_redis(site: Site) -> None:
     """Early: where none can be had, that is said before the frontend is built."""
     if redis_program.find() is None:
@@ -166,7 +170,7 @@ def _provide_redis(site: Site) -> None:
 
 
 def _start_servers(site: Site) -> None:
-    postgres, redis = not os.environ.get("DATABASE_URL"), not os.environ.get("REDIS_URL")
+    postgres, redis = not _is_given("DATABASE_URL"), not _is_given("REDIS_URL")
     site.embedded = frozenset(
         name for name, wanted in (("PostgreSQL", postgres), ("Redis", redis)) if wanted
     )

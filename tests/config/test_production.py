@@ -76,6 +76,40 @@ def test_an_address_that_cannot_be_is_named_without_its_password(name: str) -> N
     assert "se/" not in done.stderr
 
 
+def test_a_secret_may_lie_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("s3cr3t\n")
+    assert Env({"S_FILE": str(file), "S": ""}).secret("S") == "s3cr3t"
+    file.write_text("redis://:p@h/0\n")
+    assert Env({"S_FILE": str(file)}).url("S") == "redis://:p@h/0"
+    with pytest.raises(ImproperlyConfigured, match="S and S_FILE are both set"):
+        Env({"S_FILE": str(file), "S": "s3cr3t"}).secret("S")
+    for content, path, said in (
+        (b" \n", file, "secret, which holds no text"),
+        (b"\xff", file, "secret, which holds no text"),
+        (b"", tmp_path / "none", "none, which cannot be read: No such file"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(ImproperlyConfigured, match=f"S_FILE names .*{said}"):
+            Env({"S_FILE": str(path)}).secret("S")
+
+
+def test_production_starts_with_its_secrets_in_files(tmp_path: Path) -> None:
+    names = ("CIPHERMARK_SECRET_KEY", "DATABASE_URL", "REDIS_URL")
+    values = (str(SAFE["secret_key"]), "postgresql://u:w3-pw@db/x", "redis://:w3-pw@redis/0")
+    files = {f"{name}_FILE": tmp_path / name for name in names}
+    for file, value in zip(files.values(), values, strict=True):
+        file.write_text(value)
+    given = {name: str(file) for name, file in files.items()}
+    done = checked(**dict.fromkeys(names, ""), **given)
+    assert done.returncode == 0, done.stderr
+    files["DATABASE_URL_FILE"].write_text("postgresql://bench:bench@db/x")
+    assert (
+        "DATABASE_URL has a password that is well known"
+        in checked(**dict.fromkeys(names, ""), **given).stderr
+    )
+
+
 def test_djangos_own_check_of_a_deployment_is_clean() -> None:
     done = checked()
     assert (done.returncode, "0 silenced" in done.stdout) == (0, False), done.stderr

@@ -72,7 +72,12 @@ def stopped_services(data_dir: Path) -> list[str]:
 
 
 def celery_url(redis_url: str) -> str:
-    """The same Redis in the words of Celery, which spells Unix sockets differently."""
+    """The same Redis in the words of Celery, which spells Unix sockets differently.
+
+    And which, unlike the client of all else here, takes any certificate unless it is told not to.
+    """
+    if redis_url.startswith("rediss://") and "ssl_cert_reqs=" not in redis_url:
+        return f"{redis_url}{'&' if '?' in redis_url else '?'}ssl_cert_reqs=required"
     if not redis_url.startswith("unix://"):
         return redis_url
     path, _, query = redis_url.removeprefix("unix://").partition("?")

