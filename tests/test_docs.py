@@ -43,6 +43,7 @@ def api_addresses() -> list[str]:
     return [one for one in all_of_them if one.startswith("/api/")] + [
         "/healthz",
         "/readyz",
+        "/metrics",
         "/agent.py",
     ]
 

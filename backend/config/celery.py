@@ -6,11 +6,21 @@ from logging.config import dictConfig
 from typing import Any
 
 from celery import Celery, Task, bootsteps
-from celery.signals import before_task_publish, setup_logging, task_prerun, worker_init
+from celery.signals import (
+    beat_embedded_init,
+    beat_init,
+    before_task_publish,
+    setup_logging,
+    task_prerun,
+    worker_init,
+    worker_process_shutdown,
+)
 from django.conf import settings
 from kombu.exceptions import OperationalError as BrokerError
 
+from telemetry.counting import send_now
 from telemetry.log_context import log_context, start_context
+from telemetry.signs_of_life import BEAT, WORKER, leave_sign
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -40,6 +50,24 @@ def _name_the_task(task_id: str, task: "Task[Any, Any]", **_: Any) -> None:
     start_context(
         task=task.name, task_id=task_id, **({"request_id": request_id} if request_id else {})
     )
+
+
+@beat_init.connect
+@beat_embedded_init.connect
+def _show_that_beat_lives(**_: Any) -> None:
+    """In beat's own process: at its start, and with each task of the schedule (each minute)."""
+    leave_sign(BEAT)
+    before_task_publish.connect(_beat_lives)
+
+
+def _beat_lives(**_: Any) -> None:
+    leave_sign(BEAT)
+
+
+@worker_process_shutdown.connect
+def _send_what_was_counted(**_: Any) -> None:
+    """Such a process ends without what Python does at an exit."""
+    send_now()
 
 
 NICENESS = 5
@@ -77,6 +105,7 @@ class Sweeping(bootsteps.StartStopStep):
 
 def _ask_for_a_sweep() -> None:
     """Through the queue, for this process has no part in the work; several workers do no harm."""
+    leave_sign(WORKER)
     with contextlib.suppress(BrokerError):
         app.send_task("ingest.tasks.sweep", expires=SWEEP_SECONDS, retry=False)
 

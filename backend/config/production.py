@@ -8,6 +8,9 @@ from django.core.exceptions import ImproperlyConfigured
 MINIMUM_SECRET_LENGTH = 50
 """Characters, as `check --deploy` asks; short keys can be guessed from one signed cookie."""
 
+MINIMUM_TOKEN_LENGTH = 20
+"""Characters of the token of /metrics, at which nobody's guesses are counted."""
+
 KNOWN_SECRETS = frozenset({"changeme", "change-me", "secret", "django-insecure", "please-change"})
 
 
@@ -45,6 +48,7 @@ def refuse_weak_configuration(
     allowed_hosts: Sequence[str],
     database_url: str,
     redis_url: str,
+    metrics_token: str = "",
 ) -> None:
     """Raise `ImproperlyConfigured`, naming every fault at once, unless the settings are safe."""
     faults = []
@@ -67,6 +71,10 @@ def refuse_weak_configuration(
         faults.append("DATABASE_URL is missing (the embedded PostgreSQL is for development)")
     if not redis_url:
         faults.append("REDIS_URL is missing (the embedded Redis is for development)")
+    if metrics_token and len(metrics_token) < MINIMUM_TOKEN_LENGTH:
+        faults.append(
+            f"CIPHERMARK_METRICS_TOKEN is too weak: at least {MINIMUM_TOKEN_LENGTH} characters"
+        )
     for name, url in (("DATABASE_URL", database_url), ("REDIS_URL", redis_url)):
         if _weak_password(url):
             faults.append(f"{name} has a password that is well known")

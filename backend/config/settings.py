@@ -26,6 +26,8 @@ LOG_LEVEL = env.choice("CIPHERMARK_LOG_LEVEL", ("debug", *LEVELS) if DEBUG else 
 CIPHERMARK_PUBLIC = env.flag("CIPHERMARK_PUBLIC")
 # Sites that may show charts in a frame; none: no page of this site can be framed.
 CIPHERMARK_EMBED_ORIGINS = env.origins("CIPHERMARK_EMBED_ORIGINS")
+# Of /metrics, which is not there without one.
+CIPHERMARK_METRICS_TOKEN = env.secret("CIPHERMARK_METRICS_TOKEN")
 CIPHERMARK_KEEP_DAYS = env.days("CIPHERMARK_KEEP_DAYS")
 CIPHERMARK_APPROVE_HOSTS = env.flag("CIPHERMARK_APPROVE_HOSTS")
 # Our own reverse proxies in front: so many entries of X-Forwarded-For are theirs.
@@ -51,6 +53,7 @@ if PRODUCTION:
         allowed_hosts=ALLOWED_HOSTS,
         database_url=DATABASE_URL,
         redis_url=REDIS_URL,
+        metrics_token=CIPHERMARK_METRICS_TOKEN,
     )
 else:
     ALLOWED_HOSTS = ALLOWED_HOSTS or ["localhost", "127.0.0.1", "[::1]"]

@@ -1,4 +1,4 @@
-"""Around every request: its id, and a line in the log once it is answered."""
+"""Around every request: its id; once it is answered, a line in the log and a count."""
 
 import logging
 import re
@@ -6,15 +6,25 @@ import time
 from collections.abc import Callable
 from uuid import uuid4
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 from access.addresses import client_address
+from telemetry.counting import count, note_sign, observe
 from telemetry.log_context import start_context
+from telemetry.metrics import REQUEST_SECONDS, REQUESTS
+from telemetry.signs_of_life import forwarded_sign
 
 logger = logging.getLogger("ciphermark.requests")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=+/@-]{0,99}")
 """Ids of proxies that we go by; any other is replaced by one of ours."""
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+STATIC = "static files"
+UNRESOLVED = "none"
+"""Not found, or answered before anybody looked: redirected, or one request too many."""
 
 PROBES = ("/healthz", "/readyz", "/metrics")
 """Asked every few seconds: their lines are for DEBUG."""
@@ -38,7 +48,9 @@ class RequestMiddleware:
         start_context(request_id=request_id, client=client_address(request))
         answer = self.get_response(request)
         answer["X-Request-ID"] = request_id
-        _log(request, answer, time.perf_counter() - begun)
+        seconds = time.perf_counter() - begun
+        _log(request, answer, seconds)
+        _count(request, answer, seconds)
         return answer
 
 
@@ -61,3 +73,27 @@ def _log(request: HttpRequest, answer: HttpResponseBase, seconds: float) -> None
         *(request.method, path, answer.status_code, milliseconds),
         extra={"fields": fields},
     )
+
+
+def _count(request: HttpRequest, answer: HttpResponseBase, seconds: float) -> None:
+    method = request.method if request.method in METHODS else "other"
+    route = _route(request)
+    count(REQUESTS, method or "other", route, str(answer.status_code))
+    observe(REQUEST_SECONDS, seconds, method or "other", route)
+    if route not in PROBES:  # they come past the proxies
+        headers = request.META
+        note_sign(
+            forwarded_sign(
+                headers.get("HTTP_X_FORWARDED_FOR", ""), headers.get("HTTP_X_FORWARDED_PROTO", "")
+            )
+        )
+
+
+def _route(request: HttpRequest) -> str:
+    """The pattern of the address, so that there are as many as the site has."""
+    if request.resolver_match is not None:
+        return "/" + request.resolver_match.route
+    path = request.path_info
+    if path in PROBES:
+        return path
+    return STATIC if path.startswith(settings.STATIC_URL) else UNRESOLVED

@@ -40,6 +40,7 @@ def test_a_safe_configuration_starts() -> None:
         ({"allowed_hosts": ["*"]}, "allows every host"),
         ({"database_url": ""}, "DATABASE_URL is missing"),
         ({"redis_url": ""}, "REDIS_URL is missing"),
+        ({"metrics_token": "prometheus"}, "CIPHERMARK_METRICS_TOKEN is too weak"),
         ({"allowed_hosts": [".com"]}, "a whole top-level domain"),
         ({"database_url": "postgresql://bench:bench@db/x"}, "DATABASE_URL has a password"),
         ({"database_url": "postgresql://bench:postgres@db/x"}, "DATABASE_URL has a password"),

@@ -9,5 +9,10 @@ from tests.live_site import LiveSite, live_site
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[LiveSite]:
-    with live_site("shared", CIPHERMARK_LOG_FORMAT="json", CIPHERMARK_PROXIES="1") as running:
+    variables = {
+        "CIPHERMARK_LOG_FORMAT": "json",
+        "CIPHERMARK_PROXIES": "1",
+        "CIPHERMARK_METRICS_TOKEN": "for-prometheus-alone",
+    }
+    with live_site("shared", **variables) as running:
         yield running

@@ -1,4 +1,4 @@
-"""What an operator's probes ask: alive, and ready to work."""
+"""What an operator's probes ask: alive, ready to work, and how much."""
 
 import logging
 import time
@@ -12,6 +12,8 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
+
+from monitoring.metrics_page import metrics
 
 logger = logging.getLogger(__name__)
 
@@ -108,14 +110,15 @@ def readyz(request: HttpRequest) -> JsonResponse:
 PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
     "/healthz": healthz,
     "/readyz": readyz,
+    "/metrics": metrics,
 }
 
 
 class ProbesMiddleware:
     """Answers probes before the host name is checked or a request is redirected to HTTPS.
 
-    Load balancers and orchestrators probe by IP address over plain HTTP. These two answers contain
-    no URL, so a forged host name cannot get into them.
+    Load balancers, orchestrators and Prometheus ask by IP address over plain HTTP. These answers
+    contain no URL, so a forged host name cannot get into them.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -24,7 +24,9 @@ from ingest.processing.processing_locks import Begun, begin, lock_and_look_up
 from ingest.processing.speed_indices import speed_indices
 from ingest.processing.watched_runs import look_for_changes
 from store.models import Run
+from telemetry.counting import count, observe
 from telemetry.log_context import while_processing
+from telemetry.metrics import PROCESSED, PROCESSING_SECONDS
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +99,9 @@ def _end(begun: Begun, at_most: int | None) -> bool:
         return store([made])
 
 
-def _log_end(begun: Begun, status: Run.Status, seconds: float) -> None:
+def _tell_end(begun: Begun, status: Run.Status, seconds: float) -> None:
+    count(PROCESSED, status)
+    observe(PROCESSING_SECONDS, seconds)
     reason = f": {begun.run.rejection}" if status == Run.Status.REJECTED else ""
     logger.info("run %s is %s after %.0f ms%s", begun.run.run_id, status, seconds * 1000, reason)
 
@@ -118,7 +122,7 @@ def process_run(run_pk: int, *, at_most: int | None = None, count: bool = True) 
                 started = time.perf_counter()
                 if _end(begun, at_most):
                     status = Run.Status(begun.run.status)
-                    _log_end(begun, status, time.perf_counter() - started)
+                    _tell_end(begun, status, time.perf_counter() - started)
                     return status
         except IntegrityError:
             forget_everything()  # a remembered row may have been deleted

@@ -3,11 +3,17 @@
 from pathlib import Path
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 
 from results.analytics.copy import Duck, apply, filled_copy, is_too_much
-from results.analytics.snapshot import read_snapshot, write_snapshot
+from results.analytics.snapshot import newest, read_snapshot, write_snapshot
 from results.analytics.tables import TABLES
-from results.analytics.unseen_changes import changes_since, forget_old_changes, present_state
+from results.analytics.unseen_changes import (
+    changes_since,
+    forget_old_changes,
+    oldest_unseen_change,
+    present_state,
+)
 from store.data_version import data_changed
 from store.snapshot import one_moment
 
@@ -66,6 +72,18 @@ def check() -> list[str] | None:
         if missing or foreign:
             differences.append(f"{table.name}: {missing} rows are missing, {foreign} are wrong")
     return differences
+
+
+def snapshot_age() -> float | None:
+    """Of the newest snapshot, in seconds; None where there is none."""
+    found = newest()
+    return found[1] if found else None
+
+
+def snapshot_lag(cursor: CursorWrapper) -> float | None:
+    """Age of the oldest change that is not in the newest snapshot; None where there is none."""
+    found = newest()
+    return oldest_unseen_change(cursor, found[0]) if found else None
 
 
 def _beyond(one: Duck, other: Duck, table: str) -> int:

@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -90,6 +91,15 @@ def read_snapshot(epoch: str) -> tuple[Duck, State] | None:
             return _read(path), state
         except (OSError, ValueError, KeyError, duckdb.Error) as error:
             logger.warning("the analytics snapshot %s cannot be read: %s", path.name, error)
+    return None
+
+
+def newest() -> tuple[State, float] | None:
+    """The state of the newest snapshot that can be read, and its age in seconds."""
+    for path in _snapshots():
+        with suppress(OSError, ValueError, KeyError):
+            facts = json.loads((path / _STATE).read_text())
+            return State(facts["epoch"], facts["snapshot"]), time.time() - facts["made_at"]
     return None
 
 

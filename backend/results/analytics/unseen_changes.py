@@ -28,6 +28,13 @@ _UNSEEN = f"""
 )
 """  # noqa: S608 - constants
 
+_OLDEST_UNSEEN = f"""
+SELECT {_EPOCH}, coalesce(extract(epoch FROM now() - min(changed_at)), 0)::float8
+FROM runs_change
+WHERE transaction_id >= pg_snapshot_xmin(%(seen)s::pg_snapshot)
+    AND NOT pg_visible_in_snapshot(transaction_id, %(seen)s::pg_snapshot)
+"""  # noqa: S608 - constants
+
 
 @dataclass(frozen=True)
 class State:
@@ -76,6 +83,13 @@ def changes_since(cursor: CursorWrapper, seen: State) -> Changes:
         else:
             everything = True
     return Changes(state, runs, frozenset(profiles), everything)
+
+
+def oldest_unseen_change(cursor: CursorWrapper, seen: State) -> float | None:
+    """Its age in seconds, 0 where there is none; None where the database is another one."""
+    cursor.execute(_OLDEST_UNSEEN, {"seen": seen.snapshot})
+    epoch, age = cursor.fetchone()
+    return float(age) if epoch == seen.epoch else None
 
 
 def forget_old_changes() -> None:

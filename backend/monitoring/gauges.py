@@ -1,0 +1,181 @@
+"""What stands in PostgreSQL, Redis and folders, read at the moment somebody asks."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db import DatabaseError, connection, transaction
+from kombu.exceptions import OperationalError as BrokerError
+from prometheus_client.core import GaugeMetricFamily
+from redis.exceptions import RedisError
+
+from results.analytics.maintenance import snapshot_age, snapshot_lag
+from store.broker import waiting_tasks
+from store.models import ExportJob
+from store.redis_client import quick_redis
+from telemetry.signs_of_life import BEAT, WORKER, last_seen
+
+logger = logging.getLogger(__name__)
+
+STATEMENT_TIMEOUT = "2s"
+"""Of each question to PostgreSQL: to be asked must not burden a site that is slow already."""
+
+FAILURES = (DatabaseError, RedisError, BrokerError, OSError)
+
+Values = Mapping[str, float]
+"""Value of the label -> number; of a gauge without a label the key is empty."""
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A number that goes up and down. `part` must be reachable to `read` it."""
+
+    name: str
+    meaning: str
+    part: str
+    read: Callable[[], Values]
+    label: str = ""
+
+
+def _ask(statement: str) -> list[tuple[str, float]]:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [STATEMENT_TIMEOUT])
+        cursor.execute(statement)
+        return [(row[0], float(row[1])) for row in cursor.fetchall()]
+
+
+def _sql(statement: str) -> Callable[[], Values]:
+    """What a statement says: rows of label and number."""
+    return lambda: dict(_ask(statement))
+
+
+def _export_jobs() -> Values:
+    found = dict(_ask("SELECT status, count(*) FROM runs_exportjob GROUP BY status"))
+    return {status: found.get(status, 0.0) for status in ExportJob.Status.values}
+
+
+def _tasks() -> Values:
+    return {"": waiting_tasks()}
+
+
+def _signs() -> Values:
+    return {part: at for part, at in last_seen().items() if part in (WORKER, BEAT)}
+
+
+def _snapshot_age() -> Values:
+    age = snapshot_age()
+    return {} if age is None else {"": age}
+
+
+def _lag() -> Values:
+    """The snapshot's is left out where there is none: then every start reads everything."""
+    found = dict(_ask(_UNINDEXED))
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [STATEMENT_TIMEOUT])
+        lag = snapshot_lag(cursor)
+    return found if lag is None else {**found, "analytics_snapshot": lag}
+
+
+_OLDEST = "coalesce(extract(epoch FROM now() - min(received_at)), 0)"
+_ACCEPTED = "FROM runs_run WHERE status = 'accepted'"
+_UNINDEXED = """
+SELECT 'speed_indices', coalesce(extract(epoch FROM now() - min(created_at)), 0)
+FROM runs_referenceprofile WHERE completed_at IS NULL
+"""
+
+GAUGES = (
+    Gauge(
+        "ciphermark_runs_waiting",
+        "Runs that are stored and not processed yet.",
+        "database",
+        _sql(f"SELECT '', count(*) {_ACCEPTED}"),
+    ),
+    Gauge(
+        "ciphermark_runs_waiting_oldest_age_seconds",
+        "Time since the oldest of them arrived; 0 when none waits.",
+        "database",
+        _sql(f"SELECT '', {_OLDEST} {_ACCEPTED}"),
+    ),
+    Gauge(
+        "ciphermark_hosts_due",
+        "Hosts whose changes are to be found again.",
+        "database",
+        _sql("SELECT '', count(*) FROM runs_hostwatch WHERE due > 0"),
+    ),
+    Gauge(
+        "ciphermark_export_jobs",
+        "Files made in the background, by state.",
+        "database",
+        _export_jobs,
+        "status",
+    ),
+    Gauge(
+        "ciphermark_database_size_bytes",
+        "Size of the database on its server's disk.",
+        "database",
+        _sql("SELECT '', pg_database_size(current_database())"),
+    ),
+    Gauge(
+        "ciphermark_derived_lag_seconds",
+        "Age of the oldest change that is not yet in what is derived of the runs; 0: none.",
+        "database",
+        _lag,
+        "derived",
+    ),
+    Gauge(
+        "ciphermark_analytics_snapshot_age_seconds",
+        "Age of the newest snapshot of the analytics copy, which web processes start from.",
+        "folder",
+        _snapshot_age,
+    ),
+    Gauge("ciphermark_tasks_waiting", "Tasks that no worker has taken yet.", "redis", _tasks),
+    Gauge(
+        "ciphermark_last_seen_timestamp_seconds",
+        "When worker and beat last left a sign of life (Unix time).",
+        "redis",
+        _signs,
+        "part",
+    ),
+)
+
+
+def _database() -> Values:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return {}
+
+
+def _redis() -> Values:
+    quick_redis().ping()
+    return {}
+
+
+PARTS: dict[str, Callable[[], Values]] = {"database": _database, "redis": _redis}
+UP = Gauge("ciphermark_up", "Whether a part of the site can be reached.", "", dict, "part")
+
+
+def _read(name: str, call: Callable[[], Values]) -> Values | None:
+    """What a question says; None, with a line in the log, when it cannot be answered."""
+    try:
+        return call()
+    except FAILURES as error:
+        logger.warning("metrics: %s cannot be read: %s", name, error)
+        return None
+
+
+def read_gauges() -> Iterator[GaugeMetricFamily]:
+    """First which parts can be reached, then every gauge that can be read."""
+    up = {part: _read(part, probe) is not None for part, probe in PARTS.items()}
+    yield _family(UP, up)
+    for gauge in GAUGES:
+        values = _read(gauge.name, gauge.read) if up.get(gauge.part, True) else None
+        if values is not None:
+            yield _family(gauge, values)
+
+
+def _family(gauge: Gauge, values: Values) -> GaugeMetricFamily:
+    has_label = bool(gauge.label)
+    family = GaugeMetricFamily(gauge.name, gauge.meaning, labels=[gauge.label] if has_label else [])
+    for label, number in values.items():
+        family.add_metric([label] if has_label else [], float(number))
+    return family
