@@ -150,6 +150,8 @@ def _environment(name: str, folder: Path) -> dict[str, str]:
         "DATABASE_URL": _url(name),
         "CIPHERMARK_DATA_DIR": str(folder),
         "CIPHERMARK_PUBLIC": "1",
+        # Where receivers of notifications stand.
+        "CIPHERMARK_NOTIFY_NETWORKS": "127.0.0.0/8",
         # Tests ask faster than people.
         "CIPHERMARK_ADDRESS_RATE": "0",
     }

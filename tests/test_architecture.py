@@ -13,7 +13,9 @@ BACKEND = Path(__file__).parent.parent / "backend"
 
 _PURE = {"documents", "parsers", "analysis", "exports"}
 _BELOW_QUESTIONS = _PURE | {"store", "access", "results", "profiles"}
-_ALL_BUT_HTTP = _BELOW_QUESTIONS | {"telemetry", "ingest", "questions", "reports"}
+_ALL_BUT_HTTP = _BELOW_QUESTIONS | {
+    *("telemetry", "ingest", "notifications", "questions", "reports")
+}
 
 ALLOWED: dict[str, set[str]] = {
     "documents": set(),
@@ -25,6 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "access": {"store", "parsers"},
     "ingest": {"documents", "parsers", "analysis", "store", "telemetry", "access"},
     "results": {"documents", "analysis", "store"},
+    "notifications": {"documents", "exports", "store", "access", "results"},
     "profiles": {"documents", "analysis", "store", "access", "results"},
     "questions": _BELOW_QUESTIONS,
     "reports": _BELOW_QUESTIONS | {"questions"},

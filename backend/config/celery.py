@@ -26,7 +26,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("ciphermark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["ingest", "results", "reports"])
+app.autodiscover_tasks(["ingest", "results", "reports", "notifications"])
 
 
 @setup_logging.connect

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -139,6 +140,18 @@ TEMPLATES: list[dict[str, Any]] = [
         },
     },
 ]
+
+# Where links of notifications lead, without a slash at its end.
+CIPHERMARK_SITE_URL = env.url("CIPHERMARK_SITE_URL").rstrip("/") or (
+    f"https://{ALLOWED_HOSTS[0].lstrip('.')}" if PRODUCTION else "http://127.0.0.1:8000"
+)
+# Networks of ours that notifications may go to all the same.
+CIPHERMARK_NOTIFY_NETWORKS = env.networks("CIPHERMARK_NOTIFY_NETWORKS")
+globals().update(env.email("CIPHERMARK_EMAIL_URL"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("CIPHERMARK_EMAIL_FROM") or (
+    f"Ciphermark <ciphermark@{urlsplit(CIPHERMARK_SITE_URL).hostname}>"
+)
 
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)

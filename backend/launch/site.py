@@ -95,6 +95,7 @@ def run_site() -> int:
     _choose_settings()
     lock = preconditions.FolderLock.take(folder, "run")
     site = Site(preconditions.chosen_port(), folder)
+    os.environ.setdefault("CIPHERMARK_SITE_URL", site.url)
     lock.describe(f"process {os.getpid()}, {site.url}")
     mode = benchmark.chosen_mode()
     _clear_the_way(site)

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path
 
-from pages import changes, editing, exports, notes, profiles, recommend
+from pages import changes, editing, exports, notes, notifications, profiles, recommend
 from pages.access import SignInForm
 from pages.compare import embed, report, saved_views, share
 from pages.compare import page as compare
@@ -38,6 +38,19 @@ urlpatterns = [
     path("changes/", changes.change_list, name="change-pages"),
     path("changes/<int:change_id>/", changes.change_page, name="change-page"),
     path("changes/<int:change_id>/decide/", changes.decide_change, name="decide-change"),
+    path("notifications/", notifications.notification_page, name="notifications"),
+    path(
+        "notifications/<int:channel_id>/", notifications.channel_page, name="notification-channel"
+    ),
+    path("notifications/<int:channel_id>/test/", notifications.test_channel, name="test-channel"),
+    path(
+        "notifications/<int:channel_id>/pause/", notifications.pause_channel, name="pause-channel"
+    ),
+    path(
+        "notifications/<int:channel_id>/delete/",
+        notifications.remove_channel,
+        name="delete-channel",
+    ),
     path("hosts/<int:host_id>/notes/", notes.add_host_note, name="add-host-note"),
     path("runs/<uuid:run_id>/notes/", notes.add_run_note, name="add-run-note"),
     path("notes/", notes.add_group_note, name="add-group-note"),

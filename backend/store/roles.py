@@ -28,6 +28,7 @@ _EDITS = frozenset(
         "runs.change_share",
         "runs.view_share",
         "runs.add_apitoken",
+        "runs.change_notificationchannel",
     }
 )
 _ADMINISTERS = frozenset(
@@ -35,6 +36,7 @@ _ADMINISTERS = frozenset(
         "runs.view_apitoken",
         "runs.view_auditentry",
         "runs.view_hostalias",
+        "runs.view_notification",
         "runs.delete_exportjob",
         "auth.view_group",
         "auth.view_user",

@@ -21,7 +21,10 @@ Direction = FleetChange.Direction
 
 @dataclass(frozen=True)
 class Described:
-    """What one host contributes to an entry, and what makes it join others."""
+    """What one host contributes to an entry, and what makes it join others.
+
+    `seen_at`: the start of the latest run that shows it.
+    """
 
     kind: FleetChange.Kind
     direction: FleetChange.Direction
@@ -30,6 +33,7 @@ class Described:
     good_run: int
     at: datetime
     good_at: datetime
+    seen_at: datetime
     confirmed: bool
     differences: tuple[str, ...]
     family: Family = ""
@@ -47,7 +51,7 @@ def describe(findings: Sequence[Finding], families: Mapping[int, Family]) -> lis
     """The findings of one host; without those that the figures themselves do not bear out."""
     if not findings:
         return []
-    times = _times({key for one in findings for key in (one.shown[0], one.before[-1])})
+    times = _times({key for one in findings for key in (*one.shown, one.before[-1])})
     figures = _figures(findings)
     stated = _stated(times)
     found = []
@@ -78,6 +82,7 @@ def _described(
         good_run=good,
         at=times[first],
         good_at=times[good],
+        seen_at=times[one.shown[-1]],
         confirmed=one.confirmed,
         differences=tuple(one.words[:LONGEST_WORDS] for one in differences[:MOST_DIFFERENCES]),
         family=one.family,

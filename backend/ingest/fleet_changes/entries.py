@@ -12,6 +12,7 @@ from django.db import connection
 
 from analysis.over_time.family_changes import Family, fixed_by
 from ingest.fleet_changes.described import Described
+from ingest.outbox import is_news, notify_of_parts
 from store.models import FleetChange, FleetChangeMember
 
 TOGETHER = timedelta(days=14)
@@ -132,15 +133,20 @@ def record(
                 touched.add(one.change_id)
     candidates = [one for one in stored if one.change.kind != Kind.SILENT and one.first_run_id]
     kept = set()
+    news = []
     for described in found:
         same = _same(described, candidates)
+        known = same is not None and same.confirmed
         member = _update(same, described) if same else _join(host_pk, described)
+        if described.confirmed and not known and is_news(described.seen_at):
+            news.append(member)
         kept.add(member.pk)
         touched.add(member.change_id)
     gone = [one for one in candidates if one.pk not in kept and _is_over(one, heard)]
     touched |= {one.change_id for one in gone}
     Member.objects.filter(pk__in=[one.pk for one in gone]).delete()
     settle(touched | _end_those_taken_back(host_pk))
+    notify_of_parts(news)
 
 
 def _is_over(member: Member, heard: Collection[Family] | None) -> bool:
@@ -250,7 +256,9 @@ def add_silent(host_pk: int, good_run: int | None, good_at: datetime, at: dateti
     change = entries.order_by("-last_at", "-id").first() or FleetChange.objects.create(
         kind=Kind.SILENT, direction=FleetChange.Direction.SILENT, first_at=at, last_at=at
     )
-    Member.objects.create(
+    member = Member.objects.create(
         change=change, host_id=host_pk, confirmed=True, at=at, good_at=good_at, good_run_id=good_run
     )
     settle([change.pk])
+    if is_news(at):
+        notify_of_parts([member])

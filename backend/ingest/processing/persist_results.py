@@ -18,6 +18,7 @@ from analysis.profiles.baselines import MeasuredSeries, baseline_levels, cpu_bou
 from analysis.summary import median_of_sorted, summarise
 from documents.naming import slug
 from documents.types import Measurement, RunDocument, Series
+from ingest.outbox import notify_of_rejection
 from ingest.processing.hosts import HOLD, HostKey
 from ingest.processing.processing_locks import Begun, lock_and_look_up
 from ingest.processing.series import agreed_on, negotiated_ids, series_ids
@@ -222,4 +223,5 @@ def reject(begun: Begun, reason: str) -> bool:
         return False
     begun.run.status, begun.run.rejection = Run.Status.REJECTED, reason
     Run.objects.filter(pk=begun.run.pk).update(status=begun.run.status, rejection=reason)
+    notify_of_rejection(begun.run, begun.text)
     return True

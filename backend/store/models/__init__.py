@@ -11,10 +11,10 @@ from store.models.imported_text import ImportedText
 from store.models.measurement import Measurement
 from store.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
 from store.models.note import Note
+from store.models.notification import Notification, NotificationChannel
 from store.models.run import Run, RunDocument
-from store.models.saved_view import SavedView
+from store.models.saved_view import SavedView, Share
 from store.models.series import Negotiated, Series
-from store.models.share import Share
 from store.models.token import ApiToken
 
 __all__ = [
@@ -35,6 +35,8 @@ __all__ = [
     "Measurement",
     "Negotiated",
     "Note",
+    "Notification",
+    "NotificationChannel",
     "ReferenceProfile",
     "Run",
     "RunDocument",

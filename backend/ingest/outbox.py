@@ -1,0 +1,130 @@
+"""Notifications, written in the transaction of what they tell of; `notifications` sends them.
+
+Nothing is written unless a channel asks for it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from uuid import UUID
+
+from django.utils import timezone
+
+from documents.naming import slug
+from store.models import FleetChange, FleetChangeMember, Notification, NotificationChannel, Run
+from store.models.notification import REJECTED, severity_of
+
+NEWS = timedelta(days=14)
+"""What is older when it is found is history: listed, but not sent."""
+
+DIGEST_AT = time(6)
+"""UTC."""
+
+SILENCE_WAITS = timedelta(hours=1)
+"""Before a silent host is told of: an agent that was offline sends its old runs one by one, and
+until the last of them has arrived the host looks silent."""
+
+REPEATED = timedelta(days=1)
+"""An agent with a wrong clock has each of its runs rejected: a host is named once in this time."""
+
+LONGEST_TITLE = 300
+
+WORDS = {
+    FleetChange.Direction.SLOWER: "slower",
+    FleetChange.Direction.FASTER: "faster",
+    FleetChange.Direction.LOST: "AES acceleration lost",
+    FleetChange.Direction.REGAINED: "AES acceleration regained",
+    FleetChange.Direction.CHANGED: "AES verdict changed",
+    FleetChange.Direction.SILENT: "no runs any more",
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something to tell: `hosts` are all keys that lead to the host, `tags` those of the run."""
+
+    topic: str
+    title: str
+    hosts: Set[str]
+    tags: Mapping[str, str]
+    change_key: int | None = None
+    run_id: UUID | None = None
+
+
+def is_news(at: datetime) -> bool:
+    """Whether it happened lately."""
+    return at > timezone.now() - NEWS
+
+
+def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
+    """One host's parts of entries have become certain: each entry is told once."""
+    parts = {one.change_id: one for one in members}
+    channels = _channels() if parts else []
+    for one in parts.values() if channels else ():
+        host, run, topic = one.host, one.first_run or one.good_run, one.change.direction
+        keys = {host.slug, *host.names.values_list("slug", flat=True)}
+        keys |= set(host.aliases.values_list("slug", flat=True))
+        title = f"{host.name}: {WORDS[FleetChange.Direction(topic)]}"
+        event = Event(topic, title, keys, run.tags if run else {}, change_key=one.change_id)
+        _write(event, channels)
+
+
+def notify_of_rejection(run: Run, document: str) -> None:
+    """A run was rejected: of no host, so what its document says of host and tags counts."""
+    channels = _channels()
+    if not channels:
+        return
+    stated = json.loads(document)
+    name = stated["host"]["name"]
+    event = Event(
+        REJECTED,
+        f"{name}: run rejected"[:LONGEST_TITLE],
+        {slug(name)},
+        stated.get("tags") or {},
+        run_id=run.run_id,
+    )
+    since = timezone.now() - REPEATED
+    lately = Notification.objects.filter(topic=REJECTED, title=event.title, created_at__gt=since)
+    told = set(lately.values_list("channel_id", flat=True))
+    _write(event, [one for one in channels if one.pk not in told])
+
+
+def _channels() -> list[NotificationChannel]:
+    return list(NotificationChannel.objects.filter(paused=False))
+
+
+def _write(event: Event, channels: Iterable[NotificationChannel]) -> None:
+    is_silence = event.topic == FleetChange.Direction.SILENT
+    due = timezone.now() + (SILENCE_WAITS if is_silence else timedelta())
+    rows = [
+        Notification(
+            channel=channel,
+            topic=event.topic,
+            title=event.title[:LONGEST_TITLE],
+            change_key=event.change_key,
+            run_id=event.run_id,
+            due_at=_next_digest(due) if channel.daily else due,
+        )
+        for channel in channels
+        if _concerns(channel, event)
+    ]
+    Notification.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _concerns(channel: NotificationChannel, event: Event) -> bool:
+    """Whether the channel's rule lets it through: of several tags of one key any suffices."""
+    if channel.severity > severity_of(event.topic):
+        return False
+    if channel.hosts and event.hosts.isdisjoint(channel.hosts):
+        return False
+    wanted: dict[str, list[str]] = {}
+    for tag in channel.tags:
+        key, _, value = tag.partition(":")
+        wanted.setdefault(key, []).append(value)
+    return all(event.tags.get(key) in values for key, values in wanted.items())
+
+
+def _next_digest(now: datetime) -> datetime:
+    today = datetime.combine(now.date(), DIGEST_AT, now.tzinfo)
+    return today if now < today else today + timedelta(days=1)

@@ -1,0 +1,119 @@
+"""Whom changes are sent to, and what was or is to be sent."""
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from store.models.fleet_change import FleetChange
+
+REJECTED, TEST = "rejected", "test"
+"""Topics beside the directions of changes."""
+
+
+class NotificationChannel(models.Model):
+    """One address that messages go to, and the rule which entries it is sent."""
+
+    class Kind(models.TextChoices):
+        EMAIL = "email", "E-mail"
+        WEBHOOK = "webhook", "Web hook (signed JSON)"
+
+    class Severity(models.IntegerChoices):
+        INFO = 1, "Info"
+        WARNING = 2, "Warning"
+        CRITICAL = 3, "Critical"
+
+    name = models.CharField(max_length=100, unique=True)
+    kind = models.CharField(max_length=10, choices=Kind)
+    address = models.CharField(
+        max_length=1000, help_text="Of e-mail the recipients, by commas; else a URL."
+    )
+    secret = models.CharField(max_length=200, blank=True, help_text="What requests are signed by.")
+    severity = models.SmallIntegerField(
+        choices=Severity, default=Severity.WARNING, help_text="The lowest that is sent."
+    )
+    hosts = models.JSONField(default=list, help_text="Keys of hosts; empty for all.")
+    tags = models.JSONField(default=list, help_text="KEY:VALUE of runs; empty for all.")
+    daily = models.BooleanField(default=False, help_text="One message a day instead of at once.")
+    paused = models.BooleanField(default=False)
+    made_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    failures = models.SmallIntegerField(default=0, help_text="Failed messages in a row.")
+    next_at = models.DateTimeField(null=True, blank=True, help_text="No message before.")
+    busy_until = models.DateTimeField(
+        null=True, blank=True, help_text="A worker is sending; one that died is not waited for."
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Notification(models.Model):
+    """An entry of /changes/, or a rejected run, for one channel: first outbox, then log.
+
+    It is written in the transaction of what it is about. That may be gone when it is sent, so
+    nothing here refers to it but by its key.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        SENT = "sent"
+        FAILED = "failed"
+        WITHDRAWN = "withdrawn"
+
+    channel = models.ForeignKey(
+        NotificationChannel, models.CASCADE, related_name="notifications", db_index=False
+    )
+    topic = models.CharField(max_length=10, help_text="A direction of changes, rejected or test.")
+    title = models.CharField(max_length=300)
+    change_key = models.BigIntegerField(null=True, help_text="Of the entry.")
+    run_id = models.UUIDField(null=True, help_text="Of the rejected run.")
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    due_at = models.DateTimeField()
+    attempts = models.SmallIntegerField(default=0)
+    error = models.CharField(max_length=300, blank=True, help_text="Of the last attempt.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["channel", "change_key"], name="a_channel_is_sent_an_entry_once"
+            ),
+            models.UniqueConstraint(
+                fields=["channel", "run_id"], name="a_channel_is_sent_a_run_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["due_at"], condition=Q(state="waiting"), name="notices_to_send"),
+            models.Index(fields=["channel", "-id"], name="notices_of_a_channel"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+_SEVERITIES = {
+    FleetChange.Direction.LOST.value: NotificationChannel.Severity.CRITICAL,
+    FleetChange.Direction.FASTER.value: NotificationChannel.Severity.INFO,
+    FleetChange.Direction.REGAINED.value: NotificationChannel.Severity.INFO,
+}
+
+
+def severity_of(topic: str) -> NotificationChannel.Severity:
+    """How much a topic matters."""
+    return _SEVERITIES.get(topic, NotificationChannel.Severity.WARNING)
+
+
+def to_send(now: datetime) -> models.QuerySet[Notification]:
+    """What is due of channels that may be sent something now; tests however they are."""
+    free = Q(channel__busy_until=None) | Q(channel__busy_until__lt=now)
+    is_open = Q(channel__paused=False) & (Q(channel__next_at=None) | Q(channel__next_at__lte=now))
+    due = Notification.objects.filter(state=Notification.State.WAITING, due_at__lte=now)
+    return due.filter(free, Q(topic=TEST) | is_open)
