@@ -1,0 +1,115 @@
+"""PostgreSQL and Redis: reachable, new enough, of this version of the site, on time."""
+
+import time
+
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from redis.exceptions import RedisError
+
+from monitoring.checks.finding import Finding, ok, warning, wrong
+from store.redis_client import quick_redis
+from telemetry.redaction import without_secrets
+
+OLDEST_POSTGRES = 15
+OLDEST_REDIS = (6, 2)
+
+MOST_SKEW = 60.0
+"""Seconds: by then the ages of runs, sessions and tokens are wrong for people."""
+
+NOTICED_SKEW = 2.0
+
+MOST_CONNECTIONS = 0.8
+MOST_MEMORY = 0.9
+"""Of what the server allows; beyond it something will be refused soon."""
+
+_DATABASE = """
+SELECT current_setting('server_version'), current_setting('server_version_num')::int / 10000,
+    pg_is_in_recovery(), pg_size_pretty(pg_database_size(current_database())),
+    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+    current_setting('max_connections')::int
+"""
+
+
+def database() -> Finding:
+    """Reachable, of a version that is tested, writable, with connections left."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(_DATABASE)
+            version, major, is_standby, size, used, most = cursor.fetchone()
+    except DatabaseError as error:
+        return wrong(
+            f"cannot be reached: {_first_line(error)}",
+            "Start PostgreSQL (docker compose up -d postgres) and compare DATABASE_URL with its"
+            " host, name and password.",
+        )
+    found = f"PostgreSQL {version}, {size}, {used} of {most} connections"
+    if is_standby:
+        return wrong(f"{found}; a standby, which takes no writes", "Name the primary server.")
+    if major < OLDEST_POSTGRES:
+        return warning(found, f"Update it: {OLDEST_POSTGRES} is the oldest that is tested.")
+    if used > MOST_CONNECTIONS * most:
+        return warning(found, "Raise max_connections, or have fewer web threads and workers.")
+    return ok(found)
+
+
+def migrations() -> Finding:
+    """Those of the database are those of this program."""
+    executor = MigrationExecutor(connection)
+    loader = executor.loader
+    missing = executor.migration_plan(loader.graph.leaf_nodes())
+    ours = {app for app, _ in loader.disk_migrations}
+    unknown = set(loader.applied_migrations) - set(loader.disk_migrations)
+    newer = sorted(f"{app}.{name}" for app, name in unknown if app in ours)
+    if newer:
+        return wrong(
+            f"the database is of a newer version: it has {newer[0]}",
+            "Install that version again, or restore a backup of this one.",
+        )
+    if missing:
+        return wrong(
+            f"{len(missing)} are not applied, first {missing[0][0]}",
+            "manage.py migrate, then manage.py renew_runs (compose: docker compose up migrate).",
+        )
+    return ok(f"all {len(loader.applied_migrations)} applied")
+
+
+def clock() -> Finding:
+    """The clock of this machine against the database's, within half of the time of asking."""
+    before = time.time()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        theirs = cursor.fetchone()[0]
+    after = time.time()
+    skew = theirs - (before + after) / 2
+    found = f"{abs(skew):.1f} s {'behind' if skew > 0 else 'ahead of'} the database's"
+    to_do = "Synchronise both machines (timedatectl set-ntp true): ages and expiry go by them."
+    if abs(skew) > MOST_SKEW:
+        return wrong(found, to_do)
+    return warning(found, to_do) if abs(skew) > NOTICED_SKEW else ok(found)
+
+
+def redis() -> Finding:
+    """Reachable, new enough, and never throws away tasks."""
+    try:
+        said = quick_redis().info()
+    except RedisError as error:
+        return wrong(
+            f"cannot be reached: {_first_line(error)}",
+            "Start Redis (docker compose up -d redis) and compare REDIS_URL with its host and"
+            " password. Uploads are stored meanwhile and processed afterwards.",
+        )
+    version, policy = str(said["redis_version"]), str(said.get("maxmemory_policy", ""))
+    used, most = int(said["used_memory"]), int(said.get("maxmemory", 0))
+    found = f"Redis {version}, {used / 1e6:.0f} MB" + (f" of {most / 1e6:.0f} MB" if most else "")
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_REDIS:
+        return wrong(found, "Update it: 6.2 is the oldest that works.")
+    if policy.startswith("allkeys"):
+        return warning(f"{found}, {policy}", "Set maxmemory-policy volatile-lru: tasks are keys.")
+    if most and used > MOST_MEMORY * most:
+        return warning(found, "Raise maxmemory; beyond it no task can be queued.")
+    return ok(found)
+
+
+def _first_line(error: Exception) -> str:
+    lines = without_secrets(str(error)).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
