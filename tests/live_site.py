@@ -33,6 +33,7 @@ REDIS_DATABASES = {
     "shared": 3,
     "bench": 6,
     "imports": 7,
+    "sub_path": 8,
 }
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 

@@ -7,6 +7,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from store.roles import ADMIN_SITE
 
@@ -26,6 +27,6 @@ class CiphermarkAdminSite(AdminSite):
             return redirect("admin:index")
         if request.user.is_authenticated:
             raise PermissionDenied
-        wanted = request.GET.get("next") or "/admin/"
+        wanted = request.GET.get("next") or reverse("admin:index")
         answer: HttpResponse = redirect_to_login(wanted)
         return answer

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse, HttpResponseBase
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
@@ -236,4 +237,4 @@ class NoSuchAddress(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse before anything else, whatever the method."""
-        raise NotFound(f"There is nothing at {request.path}; see /api/docs/.")
+        raise NotFound(f"There is nothing at {request.path}; see {reverse('api:docs')}.")

@@ -105,6 +105,16 @@ class Env:
             ) from None
         return value
 
+    def sub_path(self, name: str) -> str:
+        """A path below which the site lies, such as /bench; empty for the top of its host."""
+        value = self.text(name).rstrip("/")
+        if not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*", value):
+            raise ImproperlyConfigured(
+                f"{name} is {value!r}; it must be a path such as /bench, of letters, digits and"
+                " . _ ~ - alone."
+            )
+        return value
+
     def flag(self, name: str, default: bool = False) -> bool:
         """1/true/yes/on or 0/false/no/off."""
         value = self._value(name)

@@ -43,6 +43,10 @@ CIPHERMARK_ANALYTICS_MEMORY = env.memory("CIPHERMARK_ANALYTICS_MEMORY", "1GB")
 SECURE_SSL_REDIRECT = env.flag("CIPHERMARK_SSL_REDIRECT", default=PRODUCTION) and PRODUCTION
 SECURE_HSTS_PRELOAD = env.flag("CIPHERMARK_HSTS_PRELOAD") and PRODUCTION
 ALLOWED_HOSTS = env.names("CIPHERMARK_ALLOWED_HOSTS")
+# Below which path of its host the site lies: all addresses and cookies begin with it.
+CIPHERMARK_PATH = env.sub_path("CIPHERMARK_PATH")
+FORCE_SCRIPT_NAME = CIPHERMARK_PATH or None
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{CIPHERMARK_PATH}/"
 SECRET_KEY = env.secret("CIPHERMARK_SECRET_KEY")
 DATABASE_URL = env.url("DATABASE_URL")
 REDIS_URL = env.url("REDIS_URL")
@@ -216,7 +220,7 @@ TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
 
-STATIC_URL = "/static/"
+STATIC_URL = f"{CIPHERMARK_PATH}/static/"
 STATIC_ROOT = DATA_DIR / "static"
 FRONTEND_DIST = PROJECT_DIR / "frontend" / "dist"
 STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
@@ -272,6 +276,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVERS": [{"url": CIPHERMARK_PATH}] if CIPHERMARK_PATH else [],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "api.http.openapi.complete",

@@ -26,7 +26,7 @@ class ThrottleMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on, unless it is one too many."""
-        if request.path.startswith(COUNTED_ELSEWHERE):
+        if request.path_info.startswith(COUNTED_ELSEWHERE):
             return self.get_response(request)
         who = network_of(client_address(request))
         if request.method == "POST" and request.path == reverse("login"):

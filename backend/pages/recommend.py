@@ -246,7 +246,7 @@ def _result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
         "more_runs": len(advice.runs) - RUNS_SHOWN,
         "client_decides": CLIENT_DECIDES,
         "latest_address": latest if advice.question.selection.until else None,
-        "api_address": f"/api/v1/recommendation/?{asked.urlencode()}",
+        "api_address": f"{reverse('api:recommendation')}?{asked.urlencode()}",
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
+from django.urls import get_script_prefix
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -99,7 +100,7 @@ LATER = OpenApiResponse(OpenApiTypes.OBJECT, "The job, where `Prefer: respond-as
 
 def site_of(request: Request | HttpRequest) -> str:
     """This site's address as the reader has it, without a slash at its end."""
-    return request.build_absolute_uri("/").rstrip("/")
+    return request.build_absolute_uri(get_script_prefix()).rstrip("/")
 
 
 def _columns(texts: Iterable[str], kind: str, *, sheet: bool) -> tuple[StoredColumn, ...]:

@@ -53,14 +53,20 @@ def site() -> Iterator[LiveSite]:
         yield running
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def chromium_path() -> str:
     """Debian's Chromium, or the one that CHROMIUM_PATH names."""
     path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
     assert Path(path).exists(), f"There is no Chromium at {path}: install it, or set CHROMIUM_PATH."
+    return path
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_ARGUMENTS))
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path(), args=list(CHROMIUM_ARGUMENTS)
+        )
         yield browser
         browser.close()
 

@@ -60,7 +60,7 @@ class ConditionalApiMiddleware(ConditionalGetMiddleware):
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
         """304 instead of what the caller has already."""
-        if not request.path.startswith("/api/") or response.status_code != HTTPStatus.OK:
+        if not request.path_info.startswith("/api/") or response.status_code != HTTPStatus.OK:
             return response
         if response.has_header("ETag"):  # judged before it was made
             return response

@@ -91,7 +91,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
         "asked": question,
         "question": list(question_lines(question)),
         "how_to_read": HOW_TO_READ,
-        "address": request.build_absolute_uri(f"/?{params.urlencode()}".rstrip("?")),
+        "address": f"{site_of(request)}/?{params.urlencode()}".rstrip("?"),
         "now": question.asked_at,
     }
 

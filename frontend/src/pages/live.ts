@@ -6,7 +6,6 @@
 import { waitAfter } from "./backOff";
 import { replaceFrom } from "./replace";
 
-const RUNS = "/api/v1/runs/";
 const PENDING_RUN = "[data-pending-run]";
 const MOST_RUNS = 50;
 
@@ -94,7 +93,7 @@ async function aRunHasArrived(): Promise<boolean> {
 }
 
 async function states(query: URLSearchParams): Promise<RunState[]> {
-  const answer = await fetch(`${RUNS}?${query}`, { credentials: "same-origin" });
+  const answer = await fetch(`${document.body.dataset["runs"] ?? ""}?${query}`, { credentials: "same-origin" });
   if (!answer.ok) return [];
   return ((await answer.json()) as { results: RunState[] }).results;
 }

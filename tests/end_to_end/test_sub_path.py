@@ -1,0 +1,149 @@
+"""CIPHERMARK_PATH=/bench: everything that the site says of addresses begins with it."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from email.message import Message
+from html.parser import HTMLParser
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.browser.conftest import AT_REST, CHROMIUM_ARGUMENTS, chromium_path
+from tests.live_site import LiveSite, live_site
+from tests.sample_documents import run_document
+
+PATH = "/bench"
+
+ELSEWHERE = re.compile(r"""["'](/(?!bench[/"']|/)[\w.-]+/?[\w./-]*)""")
+"""An address of this host that is none of the site, in whatever a page holds."""
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[LiveSite]:
+    """A site whose `url` ends with the path."""
+    with live_site("sub_path", CIPHERMARK_PATH=PATH) as running:
+        yield replace(running, url=running.url + PATH)
+
+
+class Links(HTMLParser):
+    """Addresses that a page leads to, sends forms to or loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        for name in ("href", "src") if tag != "form" else ():
+            address = known.get(name)
+            if address and not address.startswith(("#", "data:", "mailto:")):
+                self.found.add(address)
+
+
+def opened(url: str, cookie: str = "") -> tuple[int, str, str, Message]:
+    """Status, final address, text and headers."""
+    request = urllib.request.Request(url, headers={"Cookie": cookie} if cookie else {})
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            is_text = "html" in answer.headers["Content-Type"]
+            text = answer.read().decode() if is_text else ""
+            return answer.status, answer.url, text, answer.headers
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, url, "", error.headers
+
+
+def shape(url: str) -> str:
+    """One of each kind of page is enough."""
+    parts = urlsplit(url)
+    path = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+", "N", parts.path)
+    names = sorted(re.findall(r"(\w+)=", parts.query))
+    return f"{path}?{'&'.join(names[:2])}"
+
+
+def test_every_link_of_every_page_leads_into_the_site(site: LiveSite) -> None:
+    document = run_document()
+    request = urllib.request.Request(
+        f"{site.url}/api/v1/runs/",
+        data=json.dumps(document).encode(),
+        headers={
+            "Authorization": f"Bearer {site.token('upload')}",
+            "Content-Type": "application/json",
+        },
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        assert json.load(answer)["url"] == f"{site.url}/api/v1/runs/{document['run_id']}/"
+    site.wait_until_ready(document["run_id"])
+
+    cookie = f"sessionid={site.session_key()}"
+    waiting, seen, wrong = [f"{site.url}/"], set[str](), list[str]()
+    while waiting:
+        url = waiting.pop()
+        if shape(url) in seen:
+            continue
+        seen.add(shape(url))
+        status, final, text, _ = opened(url, cookie)
+        if status not in (200, 400) or not f"{final}/".startswith(f"{site.url}/"):
+            wrong.append(f"{url}: {status} at {final}")
+        wrong += [f"{url} has {found}" for found in ELSEWHERE.findall(text)]
+        for link in Links(text).found:
+            address = urljoin(final, link).partition("#")[0]
+            if urlsplit(address).netloc != urlsplit(site.url).netloc:
+                continue
+            if not f"{address}/".startswith(f"{site.url}/"):
+                wrong.append(f"{url} leads to {address}")
+            elif "logout" not in address:
+                waiting.append(address)
+    assert wrong == []
+    assert len(seen) > 60
+
+
+def test_commands_files_and_cookies_carry_the_path(site: LiveSite) -> None:
+    cookie = f"sessionid={site.session_key()}"
+    _, _, tokens, _ = opened(f"{site.url}/tokens/", cookie)
+    assert f"{site.url}/agent.py" in tokens
+    assert f"--server {site.url} " in tokens
+    _, _, _, headers = opened(f"{site.url}/accounts/login/")
+    assert "; Path=/bench/" in headers["Set-Cookie"]
+    csv = f"{site.url}/api/v1/exports/measurements.csv?source=published"
+    with urllib.request.urlopen(csv, timeout=60) as answer:
+        assert f"{site.url}/runs/" in answer.read().decode()
+    assert site.get("/api/v1/openapi.json")["servers"] == [{"url": PATH}]
+    assert site.get("/api/v1/runs/?page_size=1")["next"].startswith(f"{site.url}/api/v1/runs/?")
+
+
+def test_a_proxy_may_take_the_path_off(site: LiveSite) -> None:
+    top = site.url.removesuffix(PATH)
+    status, _, text, _ = opened(f"{top}/hosts/")
+    assert status == 200
+    assert f'href="{PATH}/hosts/' in text
+    assert ELSEWHERE.findall(text) == []
+    assert opened(f"{top}/healthz")[0] == 200
+    assert opened(f"{site.url}?group_by=os")[1] == f"{site.url}/?group_by=os"
+
+
+def test_the_browser_fetches_nothing_from_outside(site: LiveSite) -> None:
+    asked, faults = list[str](), list[str]()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path(), args=list(CHROMIUM_ARGUMENTS)
+        )
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        for path in ("/", "/hosts/", "/upload/", "/changes/", "/api/docs/"):
+            page.goto(site.url + path)
+            if not path.startswith("/api"):
+                page.wait_for_function(AT_REST)
+        page.goto(f"{site.url}/runs/")
+        with page.expect_request(f"{site.url}/api/v1/runs/?*", timeout=60_000):
+            pass  # it looks for runs that have arrived
+        browser.close()
+    assert [url for url in asked if not url.startswith((f"{site.url}/", "data:"))] == []
+    assert [one for one in faults if "inline style" not in one] == []  # Swagger's, of /api/docs/
