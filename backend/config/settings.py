@@ -145,8 +145,8 @@ TEMPLATES: list[dict[str, Any]] = [
     },
 ]
 
-# Where links of notifications lead, without a slash at its end.
-CIPHERMARK_SITE_URL = env.url("CIPHERMARK_SITE_URL").rstrip("/") or (
+# Where links of notifications lead, up to CIPHERMARK_PATH, which addresses begin with.
+CIPHERMARK_SITE_URL = env.url("CIPHERMARK_SITE_URL").rstrip("/").removesuffix(CIPHERMARK_PATH) or (
     f"https://{ALLOWED_HOSTS[0].lstrip('.')}" if PRODUCTION else "http://127.0.0.1:8000"
 )
 # Networks of ours that notifications may go to all the same.

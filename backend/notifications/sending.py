@@ -96,7 +96,9 @@ def _send_entries(channel: NotificationChannel, due: QuerySet[Notification]) -> 
 
 def _try(channel: NotificationChannel, told: Mapping[int, Notice], daily: bool = False) -> str:
     """One attempt to send these, by the keys of their rows; what went wrong."""
-    message = Message(tuple(told.values()), settings.CIPHERMARK_SITE_URL, daily)
+    message = Message(
+        tuple(told.values()), settings.CIPHERMARK_SITE_URL + settings.CIPHERMARK_PATH, daily
+    )
     error = ""
     try:
         deliver(channel, message)
