@@ -33,6 +33,8 @@ WORKDIR /app
 COPY --from=packages /opt/venv /opt/venv
 COPY manage.py ./
 COPY agent/ciphermark_agent/ agent/ciphermark_agent/
+COPY agent/README.md agent/README.md
+COPY docs/ docs/
 COPY backend/ backend/
 COPY --from=frontend /build/frontend/dist frontend/dist
 USER ciphermark

@@ -222,6 +222,8 @@ USE_TZ = True
 
 STATIC_URL = f"{CIPHERMARK_PATH}/static/"
 STATIC_ROOT = DATA_DIR / "static"
+# The documentation, served at /docs/.
+DOCS_DIR = PROJECT_DIR / "docs"
 FRONTEND_DIST = PROJECT_DIR / "frontend" / "dist"
 STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
 STORAGES = {

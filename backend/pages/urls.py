@@ -7,6 +7,7 @@ from pages import changes, editing, exports, notes, notifications, profiles, rec
 from pages.access import SignInForm
 from pages.compare import embed, report, saved_views, share
 from pages.compare import page as compare
+from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
 from pages.setup import tokens
@@ -62,6 +63,9 @@ urlpatterns = [
     path("audit/", editing.audit_page, name="audit"),
     path("recommend/", recommend.recommend_page, name="recommend"),
     path("embed/", embed.embed_page, name="embed"),
+    path("docs/", docs.docs_page, name="docs"),
+    path("docs/pictures/<str:name>", docs.docs_picture, name="docs-picture"),
+    path("docs/<path:name>/", docs.docs_page, name="docs-page"),
     path("report.html", report.report_page, name="report"),
     path("exports/", exports.export_list, name="export-pages"),
     path("exports/download/", exports.start_download, name="start-download"),

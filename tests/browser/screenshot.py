@@ -18,8 +18,10 @@ ARGUMENTS = (
 )
 
 
-def take(url: str, file: str, width: int = 1280, scheme: Scheme = "light") -> None:
-    """Write the top of a page, as a reader sees it first, to a PNG file."""
+def take(
+    url: str, file: str, width: int = 1280, scheme: Scheme = "light", selector: str = ""
+) -> None:
+    """Write the top of a page, as a reader sees it first, or one part of it to a PNG file."""
     path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
@@ -30,7 +32,10 @@ def take(url: str, file: str, width: int = 1280, scheme: Scheme = "light") -> No
         )
         page.goto(url)
         page.wait_for_load_state("networkidle")
-        page.screenshot(path=file)
+        if selector:
+            page.locator(selector).screenshot(path=file)
+        else:
+            page.screenshot(path=file)
         browser.close()
 
 

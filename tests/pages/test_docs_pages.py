@@ -1,0 +1,71 @@
+"""The documentation at /docs/: every page, link, picture and pasted text of it."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from pages.docs.library import library
+from tests.browser.docs_pictures import VIEWS, pasted
+from tests.conftest import ApiClient
+from tests.pages.conftest import page, text_of
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+PASTED = {
+    "hidden-aes": (1, 7),
+    "nas": (1, 2),
+    "two-systems": (2, 10),
+    "builds": (2, 10),
+    "platforms": (3, 15),
+}
+"""Page -> runs, and figures by cipher and block size, that its text is read as."""
+
+
+def test_the_index_leads_to_every_page() -> None:
+    known = library()
+    listed = [name for _, names in known.parts for name in names]
+    assert sorted([*listed, "index"]) == sorted(known.pages)
+
+
+@pytest.mark.parametrize("name", sorted(library().pages))
+def test_every_link_of_a_page_leads_somewhere(name: str, client: Client) -> None:
+    html = page(client, "/docs/" if name == "index" else f"/docs/{name}/")
+    assert html.count("<h1") == 1
+    (article,) = re.findall(r"<article.*?</article>", html, re.S)
+    for address in map(unescape, re.findall(r'(?:href|src)="([^"]*)"', article)):
+        path, _, anchor = address.partition("#")
+        if "://" in path:
+            continue
+        assert path or anchor, address
+        there = client.get(path) if path else None
+        assert there is None or there.status_code == 200, address
+        if anchor:
+            found = there.content.decode() if there else html
+            assert f'id="{anchor}"' in found, address
+
+
+def test_words_are_found_in_sections(client: Client) -> None:
+    found = page(client, "/docs/?q=Restore+BACKUP")
+    assert re.search(r'<a href="/docs/operations/#[\w-]+">Operations: ', found)
+    assert "0 sections with" in text_of(page(client, "/docs/?q=%3Cb%3Exyzzy"))
+    assert client.get("/docs/no-such-page/").status_code == 404
+    assert client.get("/docs/pictures/index.md").status_code == 404
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_pasted_text_is_read_as_its_page_says(name: str, uploader: ApiClient) -> None:
+    text = pasted(name)
+    answer = uploader.post("/api/v1/imports/?preview=1", text, content_type="text/plain").json()
+    series = [len(document["measurements"]) for document in answer["documents"]]
+    assert (len(series), sum(series)) == PASTED[name]
+    assert answer["unrecognised"] == []
+
+
+def test_there_is_a_page_for_every_picture() -> None:
+    pages = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
+    texts = "".join(path.read_text("utf-8") for path in pages)
+    named = set(re.findall(r"pictures/([\w-]+\.png)", texts))
+    assert {path.name for path in (DOCS / "pictures").iterdir()} == named
