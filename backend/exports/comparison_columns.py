@@ -37,13 +37,17 @@ class ComparisonColumn(Column):
     get: Callable[[ComparisonRow], Any] = lambda row: None
 
 
+def value_name(metric: str, unit: str) -> str:
+    """The name of a column of figures: the metric with its unit."""
+    named = UNIT_NAMES[unit]
+    if not named or metric.endswith(named):
+        return metric
+    return f"{'cpu_bound' if metric == 'cpu_bound_throughput' else metric}_{named}"
+
+
 def value_column(comparison: Comparison) -> str:
-    """The name of the value's column: the metric with its unit."""
-    unit = UNIT_NAMES[comparison.unit]
-    if not unit or comparison.metric.endswith(unit):
-        return comparison.metric
-    metric = "cpu_bound" if comparison.metric == "cpu_bound_throughput" else comparison.metric
-    return f"{metric}_{unit}"
+    """The name of the value's column."""
+    return value_name(comparison.metric, comparison.unit)
 
 
 def _asked(name: str, description: str, kind: Kind = "text", field: str = "") -> ComparisonColumn:

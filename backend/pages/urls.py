@@ -17,6 +17,7 @@ urlpatterns = [
     path("", compare.compare_page, name="compare"),
     path("hosts/", host_list.host_list, name="host-pages"),
     path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
+    path("hosts/<int:host_id>/history.csv", hosts.history_csv, name="host-history-csv"),
     path("runs/", runs.run_list, name="run-pages"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
     path("runs/diff/", side_by_side.runs_side_by_side, name="run-pages-diff"),

@@ -13,11 +13,23 @@ export interface HistoryPoint {
   /** How many things may make the run doubtful. */
   conditions: number;
   environment: string;
+  /** The tool changed before it: no line leads here. */
+  apart?: true;
+}
+
+/** One line: a series of the host, or the same series of another. */
+export interface HistoryLine {
+  label: string;
+  /** Colour slot. */
+  slot: string;
+  /** Lengths of strokes and gaps; empty for a whole line. */
+  dash: number[];
+  points: HistoryPoint[];
 }
 
 export type MarkKind = "change" | "unconfirmed" | "break" | "note";
 
-/** Something that begins at the point `index`. */
+/** Something that begins at the point `index` of the first line. */
 export interface HistoryMark {
   index: number;
   /** Of a note: its own time, in milliseconds since 1970. */
@@ -28,10 +40,8 @@ export interface HistoryMark {
 }
 
 export interface HistoryView {
-  label: string;
   unit: Unit;
-  /** Colour slot of the cipher. */
-  slot: string;
-  points: HistoryPoint[];
+  lines: HistoryLine[];
+  /** Of the first line. */
   marks: HistoryMark[];
 }

@@ -1,6 +1,11 @@
 """What the host's page says beyond the latest figures: history, standing, delivery."""
 
+import csv
+import io
+import json
 import re
+from html import unescape
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -119,6 +124,62 @@ def test_every_series_of_the_picker_leads_to_its_own_value(
         assert f'value="{key}" selected' in history
         values |= {float(one) for one in re.findall(r'data-value="([^"]*)"', history)}
     assert (len(keys), values) == (10, {number * 1e8 for number in range(1, 11)})
+
+
+def test_other_series_and_other_hosts_are_lines_of_one_history(
+    member: Client, store_run: StoreRun
+) -> None:
+    for day in range(2):
+        mine = store_run(
+            run_of_day(
+                day,
+                ssh_measurement(GCM, 1e8),
+                ssh_measurement("aes256-ctr", 2e8),
+                openssl_measurement("aes-128-gcm", 5e9),
+            )
+        )
+        other = store_run(run_of_day(day, ssh_measurement(GCM, 4e8), host={"name": "web"}))
+    assert mine.host
+    assert other.host
+    asked: dict[str, Any] = {
+        "also": ["ssh/pipeline/aes256-ctr", "openssl/16384/aes-128-gcm", "nothing"],
+        "host": [other.host.slug, "nobody", mine.host.slug],
+    }
+    html = history_of(page(member, address(mine), **asked))
+    found = re.search(r'<script id="history-view"[^>]*>(.*?)</script>', html)
+    assert found
+    lines = json.loads(found[1])["lines"]
+    assert [(one["label"], [point["median"] for point in one["points"]]) for one in lines] == [
+        (f"nas: {GCM}", [1e8, 1e8]),
+        ("nas: aes256-ctr", [2e8, 2e8]),
+        (f"web: {GCM}", [4e8, 4e8]),
+    ]
+    assert len({(one["slot"], tuple(one["dash"])) for one in lines}) == 3
+    said = text_of(html)
+    assert "no such host: openssl/16384/aes-128-gcm , nothing , nobody ." in said
+    assert len(re.findall(r'<td class="number" data-value=', html)) == 6
+    assert html.count(" checked>") == 2
+    csv_address = re.search(r'href="([^"]*history\.csv[^"]*)"', html)
+    assert csv_address
+    answer = member.get(unescape(csv_address[1]))
+    rows = list(csv.DictReader(io.StringIO(answer.getvalue().decode())))
+    assert [(row["host"], row["throughput_bytes_per_second"]) for row in rows] == [
+        *(("nas", "100000000.0"), ("nas", "200000000.0"), ("web", "400000000.0")),
+    ] * 2
+
+
+def test_a_history_has_at_most_eight_lines(member: Client, store_run: StoreRun) -> None:
+    sizes = [openssl_measurement("aes-128-gcm", 1e9, block_size=16 * n) for n in range(1, 12)]
+    run = store_run(run_of_day(0, *sizes))
+    store_run(run_of_day(1, *sizes))
+    also = [f"openssl/{16 * n}/aes-128-gcm" for n in range(2, 12)]
+    first: dict[str, Any] = {"series": "openssl/16/aes-128-gcm"}
+    html = history_of(page(member, address(run), also=also, **first))
+    assert "at most 8 lines: 3 more are left out" in text_of(html)
+    assert html.count('class="series-ink"') == 8
+    offered = history_of(page(member, address(run), **{**first, "find-host": "nobody"}))
+    assert offered.count('name="also"') == 10
+    assert "No other host has “nobody” in its name" in text_of(offered)
 
 
 def test_an_address_that_cannot_be_is_answered_in_words(

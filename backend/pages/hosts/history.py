@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -12,9 +12,17 @@ from django.utils.http import urlencode
 from django.utils.text import Truncator
 from rest_framework.exceptions import ValidationError
 
-from exports.palette import colour_slot
 from pages.compare.filters import USUAL_CIPHERS
 from pages.formatting import data_size, signed_percent
+from pages.hosts.history_lines import (
+    FIND_HOST,
+    Line,
+    SeriesOption,
+    further_lines,
+    lines_of,
+    offered,
+    points_by_date,
+)
 from pages.hosts.series import reading_order, section_label
 from pages.metrics import METRICS, choice
 from pages.page_query import PageAddress, search_text
@@ -37,21 +45,6 @@ MOST_OPTIONS = 150
 """Series that are offered at once; a host that has more of them offers to search."""
 
 HISTORY_METRICS = tuple(one for one in METRICS if one.key in histories.METRICS)
-
-
-@dataclass(frozen=True)
-class SeriesOption:
-    """A series of the picker: its key in the address, its group and its name within that."""
-
-    key: str
-    section: str
-    label: str
-    detail: MeasurementDetail
-
-    @property
-    def words(self) -> str:
-        """What is searched."""
-        return f"{self.section} {self.label} {self.key}".lower()
 
 
 def series_key(detail: MeasurementDetail | Series) -> str:
@@ -124,21 +117,31 @@ def history_context(
     chosen = known.get(asked) or (known[series_key(default)] if default else None)
     if chosen is None:
         return {}
+    further = further_lines(host, chosen, known, params)
     found = histories.history(_query(host, chosen.detail, params))
+    ask = partial(_query, params=params)
+    lines, no_hosts = lines_of(found, chosen, further, ask)
+    drawn = [line for line in lines if line.history.points]
     return {
         "picker": _picker(known.values(), chosen, search_text(params, FIND)),
         "chosen": chosen,
         "unknown_series": asked if asked and asked not in known else "",
+        "unknown_lines": [*further.unknown, *no_hosts],
+        "lines_left_out": further.left_out,
+        "lines": lines,
+        "offered": offered(found.host_id, lines, known, further, params),
         "metrics": HISTORY_METRICS,
         "metric": choice(HISTORY_METRICS, found.query.series.metric),
         "dates": [(name, params.get(name, "")[:10]) for name in DATES],
         "history": found,
         # One point would be an empty axis.
-        "history_chart": _chart_view(found, chosen, notes) if len(found.points) > 1 else None,
+        "history_chart": (
+            _chart_view(drawn, notes) if any(len(one.history.points) > 1 for one in drawn) else None
+        ),
         "steps": list(reversed(found.changes)),
         "tool_breaks": list(reversed(found.breaks)),
-        **_table(found, params),
-        "api_address": _api_address(found),
+        **_table(lines, params),
+        "csv_address": _csv_address(found, params),
     }
 
 
@@ -169,17 +172,28 @@ def _query(host: str, detail: MeasurementDetail, params: QueryDict) -> HistoryQu
     return HistoryQuery(series, pinned=pinned, target_name=detail.target_name)
 
 
-def _table(found: History, params: QueryDict) -> dict[str, Any]:
+def _table(lines: Sequence[Line], params: QueryDict) -> dict[str, Any]:
     every = params.get(ROWS) == "all"
-    points = list(reversed(found.points))
+    points = points_by_date(lines)
     shown = points if every else points[:LATEST_ROWS]
-    changes = {one.point.run_id: one.change for one in found.changes}
-    breaks = {one.point.run_id for one in found.breaks}
+    marks = {
+        line.option.key + line.history.query.host: (
+            {one.point.run_id: one.change for one in line.history.changes},
+            {one.point.run_id for one in line.history.breaks},
+        )
+        for line in lines
+    }
+    rows = []
+    for line, one in shown:
+        changes, breaks = marks[line.option.key + line.history.query.host]
+        rows.append((line, one, changes.get(one.run_id), one.run_id in breaks))
     return {
-        # A run, with the change that it begins and whether the tool changed before it.
-        "rows": [(one, changes.get(one.run_id), one.run_id in breaks) for one in shown],
+        # Line and run, with the change that it begins and whether the tool changed before it.
+        "rows": rows,
         "more_rows": len(points) - len(shown),
+        "all_rows": len(points),
         "all_rows_address": PageAddress(params).changed(rows="all") + "#history",
+        "api_addresses": [(line, _api_address(line.history)) for line in lines],
     }
 
 
@@ -218,43 +232,67 @@ def _note_marks(found: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
     ]
 
 
-def _chart_view(found: History, chosen: SeriesOption, notes: Iterable[Note]) -> dict[str, Any]:
-    """What the chart draws (`HistoryView` in frontend/src/history.ts)."""
+def _chart_view(lines: Sequence[Line], notes: Iterable[Note]) -> dict[str, Any]:
+    """What the chart draws (`HistoryView` in frontend/src/history.ts); marks are of the first."""
+    found = lines[0].history
     return {
-        "label": chosen.label,
         "unit": found.unit,
-        "slot": colour_slot(found.query.cipher),
-        "points": [
+        "lines": [
             {
-                "at": int(point.started_at.timestamp() * 1000),
-                "median": point.median,
-                "spread": point.spread,
-                "n": point.n,
-                "noisy": point.noisy,
-                "conditions": len(point.conditions),
-                "environment": point.environment,
+                "label": line.label,
+                "slot": line.slot,
+                "dash": line.dash,
+                "points": _points(line.history),
             }
-            for point in found.points
+            for line in lines
         ],
-        "marks": [
-            *(
-                {
-                    "index": change.index,
-                    "kind": "change" if change.confirmed else "unconfirmed",
-                    "label": signed_percent(change.ratio),
-                    "words": change.words,
-                }
-                for change in (one.change for one in found.changes)
-            ),
-            *(
-                {
-                    "index": broken.index,
-                    "kind": "break",
-                    "label": "tool changed",
-                    "words": broken.words,
-                }
-                for broken in (one.broken for one in found.breaks)
-            ),
-            *_note_marks(found, notes),
-        ],
+        "marks": [*_change_marks(found), *_note_marks(found, notes)],
     }
+
+
+def _points(found: History) -> list[dict[str, Any]]:
+    breaks = {one.broken.index for one in found.breaks}
+    return [
+        {
+            "at": int(point.started_at.timestamp() * 1000),
+            "median": point.median,
+            "spread": point.spread,
+            "n": point.n,
+            "noisy": point.noisy,
+            "conditions": len(point.conditions),
+            "environment": point.environment,
+            # No line may lead here across a change of the tool.
+            **({"apart": True} if index in breaks else {}),
+        }
+        for index, point in enumerate(found.points)
+    ]
+
+
+def _change_marks(found: History) -> list[dict[str, Any]]:
+    return [
+        *(
+            {
+                "index": change.index,
+                "kind": "change" if change.confirmed else "unconfirmed",
+                "label": signed_percent(change.ratio),
+                "words": change.words,
+            }
+            for change in (one.change for one in found.changes)
+        ),
+        *(
+            {
+                "index": broken.index,
+                "kind": "break",
+                "label": "tool changed",
+                "words": broken.words,
+            }
+            for broken in (one.broken for one in found.breaks)
+        ),
+    ]
+
+
+def _csv_address(found: History, params: QueryDict) -> str:
+    """All of it as a file."""
+    return reverse("host-history-csv", args=[found.host_id]) + PageAddress(params).changed(
+        **dict.fromkeys((ROWS, FIND, FIND_HOST, "page"))
+    )

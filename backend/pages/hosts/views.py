@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    QueryDict,
+    StreamingHttpResponse,
+)
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,10 +21,13 @@ from pages.access import reader_required
 from pages.changes import shown_changes
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.history import history_context
+from pages.hosts.history_lines import csv_lines
 from pages.hosts.series import series_page, standing_tables, tool_charts
 from pages.notes import host_notes
 from pages.page_query import query_faults
 from pages.recommend import excluded_context, headline
+from reports.export_parameters import CSV_TYPE
+from reports.host_csv import csv_dialect
 from results.hosts.fleet_changes import open_changes_of
 from results.hosts.former_hosts import present_id, present_keys
 from results.hosts.hosts import HostDetail, host_detail, select_hosts
@@ -54,6 +64,24 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         **past,
     }
     return render(request, "pages/host.html", context, status=400 if faults else 200)
+
+
+@require_safe
+@reader_required
+def history_csv(request: HttpRequest, host_id: int) -> HttpResponseBase:
+    """Every line of the history as a file; where it cannot be, the page that says so."""
+    host = host_detail(host_id)
+    if host is None:
+        return _where_it_went(host_id)
+    try:
+        dialect = csv_dialect(request.GET)
+        lines = history_context(host.summary.host, host.results, request.GET).get("lines")
+    except ValidationError:
+        return host_page(request, host_id)
+    if not lines:
+        raise Http404("This host has no history.")
+    headers = {"Content-Disposition": 'attachment; filename="ciphermark-history.csv"'}
+    return StreamingHttpResponse(csv_lines(lines, dialect), content_type=CSV_TYPE, headers=headers)
 
 
 @require_safe

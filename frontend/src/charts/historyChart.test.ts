@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import type { HistoryPoint, HistoryView } from "../history";
+import type { HistoryLine, HistoryPoint, HistoryView } from "../history";
 import { theme } from "./fixtures";
-import { historyChart, pointLines, span, timeLabel, timeTicks } from "./historyChart";
+import { historyChart, nearestPoint, pointLines, span, timeLabel, timeTicks } from "./historyChart";
 import { placeLabels } from "./historyMarks";
 
 const DAY = 86_400_000;
@@ -13,14 +13,13 @@ function point(day: number, changes: Partial<HistoryPoint> = {}): HistoryPoint {
   return { at, median: 4e8, spread: 0.01, n: 5, noisy: false, conditions: 0, environment: "E", ...changes };
 }
 
-function view(changes: Partial<HistoryView> = {}): HistoryView {
+const POINTS = [point(0), point(1, { noisy: true }), point(2, { apart: true }), point(3)];
+
+function view(points = POINTS, ...others: HistoryLine[]): HistoryView {
   return {
-    label: "aes128-gcm",
     unit: "B/s",
-    slot: "aes-gcm-1",
-    points: [point(0), point(1, { noisy: true }), point(2), point(3)],
+    lines: [{ label: "aes128-gcm", slot: "aes-gcm-1", dash: [], points }, ...others],
     marks: [{ index: 2, kind: "break", label: "tool changed", words: "The tool changed." }],
-    ...changes,
   };
 }
 
@@ -46,16 +45,34 @@ describe("the chart of a history", () => {
 
   it("keeps only the telling dots of a long history", () => {
     const points = Array.from({ length: 200 }, (_, day) => point(day));
-    const radii = historyChart(view({ points }), theme).data.datasets[0]?.pointRadius as number[];
+    const radii = historyChart(view(points), theme).data.datasets[0]?.pointRadius as number[];
     expect(radii.map((radius, index) => (radius > 0 ? index : -1)).filter((i) => i >= 0)).toEqual([
       0, 2, 199,
     ]);
   });
 });
 
+describe("several lines", () => {
+  const other: HistoryLine = { label: "web", slot: "rc4-2", dash: [7, 4], points: [point(9)] };
+
+  it("have a colour and a dash each, and one axis of time", () => {
+    const { data, options } = historyChart(view(POINTS, other), theme);
+    expect(data.datasets.map(({ borderColor, borderDash }) => [borderColor, borderDash])).toEqual([
+      ["colour of aes-gcm-1", []],
+      ["colour of rc4-2", [7, 4]],
+    ]);
+    expect(options?.scales?.["x"]?.max).toBeGreaterThan(point(9).at);
+  });
+
+  it("say whose run it is, and find the nearest one", () => {
+    expect(pointLines(view(POINTS, other), 1, 0)[1]).toBe("web: 400 MB/s, 5 tries, spread 1.0 %");
+    expect(nearestPoint(POINTS, point(2).at + DAY / 3)).toBe(2);
+  });
+});
+
 describe("what a run says in words", () => {
   it("names time, rate, scatter, marks and environment", () => {
-    expect(pointLines(view(), 2)).toEqual([
+    expect(pointLines(view(), 0, 2)).toEqual([
       "2025-03-03 06:00 UTC",
       "400 MB/s, 5 tries, spread 1.0 %",
       "The tool changed.",
@@ -65,9 +82,9 @@ describe("what a run says in words", () => {
 
   it("says what makes it doubtful", () => {
     const points = [point(0, { noisy: true, conditions: 2, n: 1, spread: 0 })];
-    expect(pointLines(view({ points, marks: [] }), 0)[1]).toBe("400 MB/s, one try, noisy");
-    expect(pointLines(view({ points, marks: [] }), 0)[2]).toBe("the run was disturbed");
-    expect(pointLines(view(), -1)).toEqual([]);
+    expect(pointLines(view(points), 0, 0)[1]).toBe("400 MB/s, one try, noisy");
+    expect(pointLines(view(points), 0, 0)[2]).toBe("the run was disturbed");
+    expect(pointLines(view(), 0, -1)).toEqual([]);
   });
 });
 

@@ -1,9 +1,9 @@
-/** A history as a line over time: one dot a run, a vertical line where something changed. */
+/** Histories as lines over time: one dot a run, a vertical line where something changed. */
 
 import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
 
 import { quantity, tick } from "../format";
-import type { HistoryMark, HistoryPoint, HistoryView } from "../history";
+import type { HistoryLine, HistoryMark, HistoryPoint, HistoryView } from "../history";
 import { historyMarks } from "./historyMarks";
 import type { Theme } from "./theme";
 
@@ -17,7 +17,7 @@ export type HistoryConfiguration = ChartConfiguration<"line", { x: number; y: nu
 export function historyChart(view: HistoryView, theme: Theme): HistoryConfiguration {
   return {
     type: "line",
-    data: { datasets: [line(view, theme)] },
+    data: { datasets: view.lines.map((_, place) => line(view, place, theme)) },
     options: {
       animation: false,
       responsive: true,
@@ -32,24 +32,36 @@ export function historyChart(view: HistoryView, theme: Theme): HistoryConfigurat
   };
 }
 
-function line(view: HistoryView, theme: Theme): ChartDataset<"line", { x: number; y: number }[]> {
-  const colour = theme.cipher(view.slot);
-  const breaks = new Set(
-    view.marks.filter(({ kind }) => kind === "break").map(({ index }) => index),
-  );
+function line(
+  view: HistoryView,
+  place: number,
+  theme: Theme,
+): ChartDataset<"line", { x: number; y: number }[]> {
+  const { slot, dash, points } = lineOf(view, place);
+  const colour = theme.cipher(slot);
+  const marked = new Set(place === 0 ? view.marks.map(({ index }) => index) : []);
   return {
-    data: view.points.map(({ at, median }) => ({ x: at, y: median })),
+    data: points.map(({ at, median }) => ({ x: at, y: median })),
     borderColor: colour,
-    borderWidth: 1.5,
+    borderWidth: view.lines.length > 1 ? 2 : 1.5,
+    borderDash: dash,
     // A line across a change of the tool would claim that the two ends can be compared.
-    segment: { borderColor: ({ p1DataIndex }) => (breaks.has(p1DataIndex) ? "transparent" : colour) },
-    pointRadius: view.points.map((point, index) => radius(view, point, index)),
+    segment: {
+      borderColor: ({ p1DataIndex }) => (points[p1DataIndex]?.apart ? "transparent" : colour),
+    },
+    pointRadius: points.map((point, index) => radius(view, points, point, index, marked)),
     pointHoverRadius: 6,
-    pointBackgroundColor: view.points.map((point) => (isDoubtful(point) ? theme.surface : colour)),
+    pointBackgroundColor: points.map((point) => (isDoubtful(point) ? theme.surface : colour)),
     pointBorderColor: colour,
-    pointBorderWidth: 2,
+    pointBorderWidth: view.lines.length > 1 ? 1 : 2,
     pointHoverBorderColor: theme.text,
   };
+}
+
+const NO_LINE: HistoryLine = { label: "", slot: "other-2", dash: [], points: [] };
+
+export function lineOf(view: HistoryView, place: number): HistoryLine {
+  return view.lines[place] ?? NO_LINE;
 }
 
 /** Noisy, or the run was disturbed: drawn hollow. */
@@ -57,16 +69,24 @@ export function isDoubtful({ noisy, conditions }: HistoryPoint): boolean {
   return noisy || conditions > 0;
 }
 
-function radius(view: HistoryView, point: HistoryPoint, index: number): number {
-  if (view.points.length <= MANY) return 4;
-  const ends = index === 0 || index === view.points.length - 1;
-  return ends || point.noisy || view.marks.some((mark) => mark.index === index) ? 3 : 0;
+function radius(
+  view: HistoryView,
+  points: readonly HistoryPoint[],
+  point: HistoryPoint,
+  index: number,
+  marked: ReadonlySet<number>,
+): number {
+  const dots = view.lines.reduce((sum, { points: of }) => sum + of.length, 0);
+  if (dots <= MANY) return view.lines.length > 1 ? 3 : 4;
+  const ends = index === 0 || index === points.length - 1;
+  return ends || point.noisy || marked.has(index) ? 3 : 0;
 }
 
 type Scales = NonNullable<NonNullable<HistoryConfiguration["options"]>["scales"]>;
 
 function timeAxis(view: HistoryView, theme: Theme): Scales["x"] {
-  const [first, last] = span(view.points);
+  const points = view.lines.flatMap((one) => one.points).sort((a, b) => a.at - b.at);
+  const [first, last] = span(points);
   return {
     type: "linear",
     min: first,
@@ -82,7 +102,7 @@ function timeAxis(view: HistoryView, theme: Theme): Scales["x"] {
     },
     afterBuildTicks: (axis) => {
       // The air behind the last run is no time: nothing of it is labelled.
-      const known = view.points.at(-1)?.at ?? last;
+      const known = points.at(-1)?.at ?? last;
       const ticks = timeTicks(first, last, axis.chart.width).filter((at) => at <= known);
       axis.ticks = ticks.map((value) => ({ value }));
     },
@@ -134,9 +154,8 @@ function tooltip(
   view: HistoryView,
   theme: Theme,
 ): NonNullable<NonNullable<HistoryConfiguration["options"]>["plugins"]>["tooltip"] & object {
-  const index = (items: TooltipItem<"line">[]): number => items[0]?.dataIndex ?? -1;
   return {
-    displayColors: false,
+    displayColors: view.lines.length > 1,
     backgroundColor: theme.text,
     titleColor: theme.surface,
     bodyColor: theme.surface,
@@ -144,22 +163,30 @@ function tooltip(
     bodyFont: { family: theme.fontFamily },
     padding: 10,
     callbacks: {
-      title: (items) => pointLines(view, index(items))[0] ?? "",
-      label: (item) => pointLines(view, item.dataIndex).slice(1).map(shorten),
+      title: ([item]) => (item ? (wordsOf(view, item)[0] ?? "") : ""),
+      // Beside others a run is its figure alone: the keyboard reads the rest.
+      label: (item) => wordsOf(view, item).slice(1, view.lines.length > 1 ? 2 : undefined).map(shorten),
     },
   };
 }
 
+function wordsOf(view: HistoryView, item: TooltipItem<"line">): string[] {
+  return pointLines(view, item.datasetIndex, item.dataIndex);
+}
+
 /** What a point says in words: the tooltip's lines, and what a screen reader is told. */
-export function pointLines(view: HistoryView, index: number): string[] {
-  const point = view.points[index];
+export function pointLines(view: HistoryView, place: number, index: number): string[] {
+  const { label, points } = lineOf(view, place);
+  const point = points[index];
   if (!point) return [];
+  const name = view.lines.length > 1 ? `${label}: ` : "";
+  const marks = place === 0 ? marksAt(view, index) : [];
   const doubts = point.conditions > 0 ? ["the run was disturbed"] : [];
   return [
     `${new Date(point.at).toISOString().slice(0, 16).replace("T", " ")} UTC`,
-    `${quantity(point.median, view.unit)}, ${spreadWords(point)}${point.noisy ? ", noisy" : ""}`,
+    `${name}${quantity(point.median, view.unit)}, ${spreadWords(point)}${point.noisy ? ", noisy" : ""}`,
     ...doubts,
-    ...marksAt(view, index).map(({ words }) => words),
+    ...marks.map(({ words }) => words),
     point.environment,
   ];
 }
@@ -176,4 +203,14 @@ export function marksAt(view: HistoryView, index: number): HistoryMark[] {
 function shorten(text: string): string {
   const letters = Array.from(text);
   return letters.length > 64 ? `${letters.slice(0, 63).join("")}…` : text;
+}
+
+/** The point of a line that is nearest to a moment. */
+export function nearestPoint(points: readonly HistoryPoint[], at: number): number {
+  let nearest = 0;
+  points.forEach((point, index) => {
+    const best = points[nearest];
+    if (best && Math.abs(point.at - at) < Math.abs(best.at - at)) nearest = index;
+  });
+  return nearest;
 }

@@ -89,7 +89,8 @@ function placeOf(chart: Chart<"line">, view: HistoryView, mark: HistoryMark): nu
 /** Half way between the run before and the first that shows it: it happened in between. */
 function between(chart: Chart<"line">, view: HistoryView, index: number): number {
   const scale = chart.scales["x"];
-  const at = view.points[index]?.at ?? 0;
-  const before = view.points[index - 1]?.at ?? at;
+  const points = view.lines[0]?.points ?? [];
+  const at = points[index]?.at ?? 0;
+  const before = points[index - 1]?.at ?? at;
   return scale ? scale.getPixelForValue((at + before) / 2) : 0;
 }
