@@ -1,7 +1,7 @@
 """What stands in PostgreSQL, Redis and folders, read at the moment somebody asks."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import DatabaseError, connection, transaction
@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from results.analytics.maintenance import snapshot_age, snapshot_lag
 from store.broker import waiting_tasks
-from store.models import ExportJob
+from store.models import ExportJob, Notification
 from store.redis_client import quick_redis
 from telemetry.signs_of_life import BEAT, WORKER, last_seen
 
@@ -49,9 +49,9 @@ def _sql(statement: str) -> Callable[[], Values]:
     return lambda: dict(_ask(statement))
 
 
-def _export_jobs() -> Values:
-    found = dict(_ask("SELECT status, count(*) FROM runs_exportjob GROUP BY status"))
-    return {status: found.get(status, 0.0) for status in ExportJob.Status.values}
+def _each(states: Sequence[str], statement: str) -> Callable[[], Values]:
+    """The same, with 0 for a state that nothing is in: an alert cannot miss what is not there."""
+    return lambda: {**dict.fromkeys(states, 0.0), **dict(_ask(statement))}
 
 
 def _tasks() -> Values:
@@ -77,6 +77,11 @@ def _lag() -> Values:
 
 
 _OLDEST = "coalesce(extract(epoch FROM now() - min(received_at)), 0)"
+_OVERDUE = """
+SELECT '', coalesce(extract(epoch FROM now() - min(due_at)), 0)
+FROM runs_notification n JOIN runs_notificationchannel c ON c.id = n.channel_id
+WHERE n.state = 'waiting' AND n.due_at < now() AND NOT c.paused
+"""
 _ACCEPTED = "FROM runs_run WHERE status = 'accepted'"
 _UNINDEXED = """
 SELECT 'speed_indices', coalesce(extract(epoch FROM now() - min(created_at)), 0)
@@ -106,8 +111,23 @@ GAUGES = (
         "ciphermark_export_jobs",
         "Files made in the background, by state.",
         "database",
-        _export_jobs,
+        _each(ExportJob.Status.values, "SELECT status, count(*) FROM runs_exportjob GROUP BY 1"),
         "status",
+    ),
+    Gauge(
+        "ciphermark_notifications",
+        "Entries for channels of the last 90 days, by state.",
+        "database",
+        _each(
+            Notification.State.values, "SELECT state, count(*) FROM runs_notification GROUP BY 1"
+        ),
+        "state",
+    ),
+    Gauge(
+        "ciphermark_notifications_overdue_seconds",
+        "How long the oldest waits beyond its time, by channels that are not paused; 0: none.",
+        "database",
+        _sql(_OVERDUE),
     ),
     Gauge(
         "ciphermark_database_size_bytes",

@@ -3,7 +3,8 @@
 To count is to add to a number in this process, which takes a microsecond and waits for nobody.
 Every two seconds a thread adds what is new to one hash in Redis, so that whichever web process is
 asked knows what all of them and the workers counted, in whatever container. A process that is
-killed loses two seconds; Redis that loses its data begins at zero, which Prometheus understands.
+killed loses two seconds, an addition whose answer is lost is made twice; Redis that loses its data
+begins at zero, which Prometheus understands.
 """
 
 import atexit
