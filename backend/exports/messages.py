@@ -13,6 +13,16 @@ SECRET_PREFIX = "whsec_"  # noqa: S105 - it marks secrets, and is none
 """Before the Base64 of a key, as https://www.standardwebhooks.com has it."""
 
 
+MOST_TEXT = 30_000
+"""Bytes: Slack cuts at 40,000 characters, Matrix refuses events of 64 KiB."""
+
+NTFY_TEXT = 4000
+"""Bytes: ntfy makes a file of anything longer than 4,096."""
+
+MORE_BYTES = 30
+"""Of the line that says how many entries are left out."""
+
+
 @dataclass(frozen=True)
 class Notice:
     """One entry: `title` in a few words, `facts` a line each, `url` where the evidence is.
@@ -32,10 +42,10 @@ class Notice:
 
 @dataclass(frozen=True)
 class Message:
-    """What one request or e-mail says; `site` is the address where all of it is listed."""
+    """What one request or e-mail says; `list_url` is where all changes are listed."""
 
     notices: Sequence[Notice]
-    site: str
+    list_url: str
     daily: bool = False
 
     @property
@@ -53,11 +63,21 @@ class Message:
         return _one_line(f"Ciphermark: {first.title}{more}")
 
 
-def as_text(message: Message) -> str:
-    """Plain text, an entry a paragraph."""
-    parts = ["\n".join((one.title, *one.facts, one.url)) for one in message.notices]
-    parts.append(f"All changes: {message.site}/changes/")
-    return "\n\n".join(parts) + "\n"
+def as_text(message: Message, most: int = MOST_TEXT) -> str:
+    """Plain text, an entry a paragraph, of at most so many bytes."""
+    rest = f"All changes: {message.list_url}\n"
+    parts: list[str] = []
+    room = most - len(rest.encode()) - MORE_BYTES
+    for one in message.notices:
+        part = "\n".join((one.title, *one.facts, one.url)) + "\n\n"
+        room -= len(part.encode())
+        if room < 0:
+            break
+        parts.append(part)
+    left = len(message.notices) - len(parts)
+    if left:
+        parts.append(f"and {left} more\n\n" if parts else f"{_count(message.notices)}\n\n")
+    return "".join(parts) + rest
 
 
 def webhook_json(message: Message) -> dict[str, Any]:
@@ -67,7 +87,7 @@ def webhook_json(message: Message) -> dict[str, Any]:
         "id": message.id,
         "daily": message.daily,
         "subject": message.subject,
-        "site": message.site,
+        "list_url": message.list_url,
         "entries": [
             {
                 "id": one.id,
@@ -81,6 +101,31 @@ def webhook_json(message: Message) -> dict[str, Any]:
             }
             for one in message.notices
         ],
+    }
+
+
+def slack_json(message: Message) -> dict[str, Any]:
+    """For incoming web hooks of Slack, and what takes the same, such as Mattermost."""
+    text = f"{message.subject}\n\n{as_text(message)}"
+    # Otherwise a host could be named <!channel>.
+    return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
+
+
+def matrix_json(message: Message) -> dict[str, Any]:
+    """An event `m.room.message`; a notice, as messages of programs are."""
+    return {"msgtype": "m.notice", "body": f"{message.subject}\n\n{as_text(message)}"}
+
+
+def ntfy_json(message: Message, topic: str) -> dict[str, Any]:
+    """What ntfy publishes; a click leads to the evidence."""
+    urgent = any(one.severity == "critical" for one in message.notices)
+    alone = len(message.notices) == 1
+    return {
+        "topic": topic,
+        "title": message.subject,
+        "message": as_text(message, NTFY_TEXT),
+        "priority": 4 if urgent else 3,
+        "click": message.notices[0].url if alone else message.list_url,
     }
 
 

@@ -43,16 +43,25 @@ def shown_address(channel: NotificationChannel) -> str:
 
 @transaction.atomic
 def make_channel(
-    name: str, kind: str, address: str, rule: Rule, *, by: Actor
+    name: str, kind: str, address: str, rule: Rule, *, token: str = "", by: Actor
 ) -> tuple[NotificationChannel, str]:
-    """Store a new channel; with a web hook's secret, which nothing shows again."""
-    made = secrets.token_bytes(32) if kind == Kind.WEBHOOK else b""
-    secret = SECRET_PREFIX + base64.b64encode(made).decode() if made else ""
+    """Store a new channel; with a web hook's new secret, which nothing shows again.
+
+    `token`: what opens a Matrix room, or a topic of ntfy.
+    """
+    new = ""
+    if kind == Kind.WEBHOOK:
+        new = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
     channel = NotificationChannel.objects.create(
-        name=name, kind=kind, address=address, secret=secret, made_by=by.name[:200], **asdict(rule)
+        name=name,
+        kind=kind,
+        address=address,
+        secret=new or token,
+        made_by=by.name[:200],
+        **asdict(rule),
     )
     record(by, "channel.create", _subject(channel), after=_facts(channel))
-    return channel, secret
+    return channel, new
 
 
 def change_rule(channel_pk: int, rule: Rule, by: Actor) -> None:

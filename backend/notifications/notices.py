@@ -15,6 +15,11 @@ MOST_EFFECTS = 6
 LONGEST_REASON = 500
 
 
+def site_url(path: str) -> str:
+    """The address of a page, as people outside reach it."""
+    return f"{settings.CIPHERMARK_SITE_URL}{path}"
+
+
 def notices_of(rows: Sequence[Notification]) -> dict[int, Notice]:
     """Key of the row -> what it says; without those whose entry is gone or of no matter."""
     changes = FleetChange.objects.filter(pk__in=[one.change_key for one in rows if one.change_key])
@@ -60,7 +65,7 @@ def _made(
         severity=NotificationChannel.Severity(severity_of(row.topic)).name.lower(),
         title=row.title,
         facts=facts,
-        url=settings.CIPHERMARK_SITE_URL + address,
+        url=site_url(address),
         at=at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
         hosts=hosts,
     )

@@ -10,12 +10,12 @@ from datetime import timedelta
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 from django.db.models import F, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from exports.messages import Message, Notice
-from notifications.notices import notices_of
+from notifications.notices import notices_of, site_url
 from notifications.transports import DeliveryFailed, deliver
 from store.models import Notification, NotificationChannel
 from store.models.notification import TEST, to_send
@@ -96,9 +96,7 @@ def _send_entries(channel: NotificationChannel, due: QuerySet[Notification]) -> 
 
 def _try(channel: NotificationChannel, told: Mapping[int, Notice], daily: bool = False) -> str:
     """One attempt to send these, by the keys of their rows; what went wrong."""
-    message = Message(
-        tuple(told.values()), settings.CIPHERMARK_SITE_URL + settings.CIPHERMARK_PATH, daily
-    )
+    message = Message(tuple(told.values()), site_url(reverse("change-pages")), daily)
     error = ""
     try:
         deliver(channel, message)

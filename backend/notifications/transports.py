@@ -1,6 +1,5 @@
 """Sending one message: by SMTP, or as one HTTP request to an address that was checked."""
 
-import smtplib
 import socket
 import ssl
 import time
@@ -8,12 +7,23 @@ from collections.abc import Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from threading import Timer
-from urllib.parse import urlsplit
+from types import MappingProxyType
+from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.utils.encoding import iri_to_uri
 
-from exports.messages import Message, as_json, as_text, signature_headers, webhook_json
+from exports.messages import (
+    Message,
+    as_json,
+    as_text,
+    matrix_json,
+    ntfy_json,
+    signature_headers,
+    slack_json,
+    webhook_json,
+)
 from notifications.addresses import AddressRefused, checked_addresses
 from store.models import NotificationChannel
 
@@ -22,6 +32,8 @@ ANSWER_SECONDS = 15.0
 """From the connection to the end of the answer's headers; its body is not read."""
 
 LONGEST_ERROR = 300
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 Kind = NotificationChannel.Kind
 
@@ -36,15 +48,17 @@ def deliver(channel: NotificationChannel, message: Message) -> None:
         if channel.kind == Kind.EMAIL:
             _send_email(channel, message)
         else:
-            _send_webhook(channel, message)
+            _send_request(channel, message)
     except AddressRefused as refused:
         raise DeliveryFailed(str(refused)) from None
     except ssl.SSLCertVerificationError as error:
         raise DeliveryFailed(f"Its certificate is not valid: {error.verify_message}.") from None
     except TimeoutError:
         raise DeliveryFailed("No answer in time.") from None
-    except (OSError, HTTPException, smtplib.SMTPException) as error:
-        words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    except HTTPException:
+        raise DeliveryFailed("It gave no answer in HTTP.") from None
+    except OSError as error:  # those of smtplib too
+        words = error.strerror or str(error) or type(error).__name__
         raise DeliveryFailed(f"It cannot be reached: {words}."[:LONGEST_ERROR]) from None
 
 
@@ -59,13 +73,26 @@ def _send_email(channel: NotificationChannel, message: Message) -> None:
     ).send()
 
 
-def _send_webhook(channel: NotificationChannel, message: Message) -> None:
-    body = as_json(webhook_json(message))
-    signature = signature_headers(channel.secret, message.id, int(time.time()), body)
-    request("POST", channel.address, body, signature)
+def _send_request(channel: NotificationChannel, message: Message) -> None:
+    """The request that the kind of channel wants."""
+    parts = urlsplit(channel.address)
+    site, name = f"{parts.scheme}://{parts.netloc}", parts.path.strip("/")
+    bearer = {"Authorization": f"Bearer {channel.secret}"} if channel.secret else {}
+    if channel.kind == Kind.WEBHOOK:
+        body = as_json(webhook_json(message))
+        signature = signature_headers(channel.secret, message.id, int(time.time()), body)
+        request("POST", channel.address, body, signature)
+    elif channel.kind == Kind.SLACK:
+        request("POST", channel.address, as_json(slack_json(message)))
+    elif channel.kind == Kind.MATRIX:
+        # The same id twice is one event.
+        path = f"/_matrix/client/v3/rooms/{quote(name, safe='')}/send/m.room.message/{message.id}"
+        request("PUT", site + path, as_json(matrix_json(message)), bearer)
+    else:
+        request("POST", f"{site}/", as_json(ntfy_json(message, name)), bearer)
 
 
-def request(method: str, url: str, body: bytes, headers: Mapping[str, str]) -> None:
+def request(method: str, url: str, body: bytes, headers: Mapping[str, str] = NO_HEADERS) -> None:
     """Make one request; any answer but 2xx is a failure, a redirection too: none is followed."""
     parts = urlsplit(url)
     secure, host = parts.scheme == "https", parts.hostname or ""
@@ -77,7 +104,7 @@ def request(method: str, url: str, body: bytes, headers: Mapping[str, str]) -> N
     try:
         if secure:
             _encrypt(connection, host)
-        target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        target = iri_to_uri(f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}")
         kept = {"Content-Type": "application/json", "User-Agent": "Ciphermark", **headers}
         connection.request(method, target, body, kept)
         status = connection.getresponse().status

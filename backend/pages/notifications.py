@@ -1,5 +1,6 @@
 """Channels that changes are sent to: made, tested, paused and deleted here, with what was sent."""
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,6 +44,13 @@ SEVERITIES = {
 
 DAILY = "1"
 WHEN = [("", "At once"), (DAILY, "Once a day, 06:00 UTC")]
+
+
+PATHS: dict[str, tuple[str, str]] = {
+    Kind.MATRIX: ("/![^/]+", "Write it as https://SERVER/!ROOM:SERVER, with the room's id."),
+    Kind.NTFY: ("/[-_A-Za-z0-9]{1,64}/?", "Write it as https://SERVER/TOPIC."),
+}
+"""What the path of an address must be, and what is said otherwise."""
 
 
 class ListField(forms.CharField):
@@ -108,6 +116,12 @@ class ChannelForm(RuleForm):
     name = forms.CharField(max_length=100)
     kind = forms.ChoiceField(choices=Kind.choices)
     address = forms.CharField(max_length=1000)
+    token = forms.RegexField(
+        r"^[!-~]+$",
+        max_length=500,
+        required=False,
+        error_messages={"invalid": "A token has no blanks and no letters beyond ASCII."},
+    )
 
     def clean_name(self) -> str:
         """Not that of another channel."""
@@ -117,8 +131,13 @@ class ChannelForm(RuleForm):
         return name
 
     def clean(self) -> dict[str, Any]:
-        """What an address is depends on the kind."""
+        """What an address is, and whether there is a token, depends on the kind."""
         made = super().clean() or {}
+        kind, token = made.get("kind"), made.get("token")
+        if kind == Kind.MATRIX and not token and "token" not in self.errors:
+            self.add_error("token", "Matrix needs the access token of an account in the room.")
+        if token and kind not in (Kind.MATRIX, Kind.NTFY):
+            self.add_error("token", "Only Matrix and ntfy take a token.")
         if made.get("address") and made.get("kind"):
             try:
                 made["address"] = _checked_address(made["kind"], made["address"])
@@ -138,6 +157,9 @@ def _checked_address(kind: str, address: str) -> str:
     URLValidator(schemes=["http", "https"])(address)
     if "@" in urlsplit(address).netloc:
         raise forms.ValidationError("No user name or password in the address.")
+    pattern, words = PATHS.get(kind, ("", ""))
+    if pattern and not re.fullmatch(pattern, urlsplit(address).path):
+        raise forms.ValidationError(words)
     return address
 
 
@@ -150,7 +172,12 @@ def notification_page(request: HttpRequest) -> HttpResponse:
         return _page(request, form, status=400 if form.is_bound else 200)
     made = form.cleaned_data
     channel, secret = make_channel(
-        made["name"], made["kind"], made["address"], form.rule, by=actor_of(request)
+        made["name"],
+        made["kind"],
+        made["address"],
+        form.rule,
+        token=made["token"],
+        by=actor_of(request),
     )
     return _page(request, ChannelForm(), made=channel, secret=secret)
 

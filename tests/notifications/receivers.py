@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from socket import socket
+from ssl import PROTOCOL_TLS_SERVER, SSLContext
 from threading import Thread
 from typing import Any
 
@@ -39,8 +41,8 @@ class Receiver:
 
 
 @contextmanager
-def receiver() -> Iterator[Receiver]:
-    """An HTTP server while the context lasts."""
+def receiver(certificate: Path | None = None) -> Iterator[Receiver]:
+    """An HTTP server while the context lasts; with a certificate and its key, HTTPS."""
     kept = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -55,11 +57,24 @@ def receiver() -> Iterator[Receiver]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
+        def do_PUT(self) -> None:
+            """As a POST."""
+            self.do_POST()
+
+        def handle(self) -> None:
+            """Whoever does not trust the certificate ends the connection."""
+            with suppress(OSError):
+                super().handle()
+
         def log_message(self, format: str, *args: object) -> None:
             """Nothing is written to the terminal."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        kept.url = f"http://127.0.0.1:{server.server_port}/hook/secret-part?a=1"
+        if certificate:
+            context = SSLContext(PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        kept.url = f"http{'s' if certificate else ''}://127.0.0.1:{server.server_port}/hook/secret-part?a=1"
         thread = Thread(target=server.serve_forever)
         thread.start()
         try:

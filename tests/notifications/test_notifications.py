@@ -3,25 +3,20 @@
 import base64
 import hashlib
 import hmac
-import re
 import time
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
-from pytest_django.fixtures import Settings
 
 from access.audit import COMMAND
+from exports.messages import Message, Notice, as_text
 from ingest.changes.change_status import decide
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
-from notifications.addresses import is_allowed
 from notifications.channels import Rule, make_channel
-from notifications.sending import GIVE_UP, due_channels, send_due
+from notifications.sending import GIVE_UP, send_due
 from store.models import (
-    AuditEntry,
     FleetChange,
     Host,
     HostWatch,
@@ -30,56 +25,18 @@ from store.models import (
     Run,
 )
 from tests.conftest import StoreRun
-from tests.histories import FIRST_DAY, run_of_day, with_openssl
-from tests.notifications.receivers import Mailbox, Receiver, mailbox, receiver
-from tests.pages.conftest import page, text_of
-from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
-
-OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
-LATELY = (timezone.now() - FIRST_DAY).days - 10
-
-Severity = NotificationChannel.Severity
-Days = Callable[..., None]
-
-
-@pytest.fixture
-def hook(settings: Settings) -> Iterator[Receiver]:
-    """A receiver of web hooks in a network that is allowed."""
-    settings.CIPHERMARK_NOTIFY_NETWORKS = ["127.0.0.0/8"]
-    settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
-    with receiver() as running:
-        yield running
-
-
-@pytest.fixture
-def days(store_run: StoreRun) -> Days:
-    """Store runs of a host, one a day: five as ever, then two slower by a fifth."""
-
-    def store(name: str = "nas", first: int = LATELY, **changes: Any) -> None:
-        for day in range(7):
-            level, version = (1.0, OLD) if day < 5 else (0.8, NEW)
-            series = [
-                openssl_measurement("aes-128-gcm", 4e9 * level * (1 + 0.002 * (day % 3))),
-                ssh_measurement("3des-cbc", 2e7),
-            ]
-            made = {"environment": with_openssl(version), "host": {"name": name}, **changes}
-            store_run(run_of_day(first + day, *series, **made))
-
-    return store
-
-
-def web_hook(hook: Receiver, **rule: Any) -> tuple[NotificationChannel, str]:
-    return make_channel("ops", "webhook", hook.url, Rule(**rule), by=COMMAND)
-
-
-def send_all() -> None:
-    for channel in due_channels():
-        send_due(channel)
-
-
-def let_time_pass() -> None:
-    """As if the pause between two messages, or the wait after a failure, was over."""
-    NotificationChannel.objects.update(next_at=None)
+from tests.histories import with_openssl
+from tests.notifications.conftest import (
+    LATELY,
+    OLD,
+    Days,
+    Severity,
+    let_time_pass,
+    send_all,
+    web_hook,
+)
+from tests.notifications.receivers import Mailbox, Receiver
+from tests.sample_documents import run_document
 
 
 def test_a_change_found_in_runs_is_one_signed_message_with_its_evidence(
@@ -251,14 +208,40 @@ def test_a_digest_waits_for_the_morning_and_is_one_message(days: Days, hook: Rec
     assert {one["title"] for one in request.json()["entries"]} == {"nas: slower", "web: slower"}
 
 
-@pytest.fixture
-def inbox(settings: Settings) -> Iterator[Mailbox]:
-    """A real SMTP server, which the site is set to."""
-    with mailbox() as running:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
-        settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
-        yield running
+def test_slack_matrix_and_ntfy_have_their_own_shapes(days: Days, hook: Receiver) -> None:
+    site = hook.url.partition("/hook")[0]
+    make_channel("s", "slack", f"{site}/services/T0/B0", Rule(), by=COMMAND)
+    make_channel("m", "matrix", f"{site}/!room:example.org", Rule(), token="mtoken", by=COMMAND)
+    make_channel("n", "ntfy", f"{site}/fleet", Rule(), token="ntoken", by=COMMAND)
+    days("<!channel> & co")
+    send_all()
+    received = {one.path: one for one in hook.received}
+    slack = received.pop("/services/T0/B0")
+    assert slack.json()["text"].startswith("Ciphermark: &lt;!channel&gt; &amp; co: slower\n\n")
+    ntfy = received.pop("/")
+    change = f"https://bench.example.org/changes/{FleetChange.objects.get().pk}/"
+    assert ntfy.headers["authorization"] == "Bearer ntoken"
+    shape = ntfy.json()
+    assert (shape["topic"], shape["priority"], shape["click"]) == ("fleet", 3, change)
+    assert "openssl aes-gcm: 20% slower" in shape["message"]
+    ((path, matrix),) = received.items()
+    room = "/_matrix/client/v3/rooms/%21room%3Aexample.org/send/m.room.message/"
+    assert (matrix.method, path.startswith(room)) == ("PUT", True)
+    assert matrix.headers["authorization"] == "Bearer mtoken"
+    assert matrix.json()["msgtype"] == "m.notice"
+    assert change in matrix.json()["body"]
+
+
+def test_a_text_that_would_be_too_long_says_how_much_is_left_out() -> None:
+    notices = [
+        Notice(n, "slower", "warning", f"host{n}: slower", ("ä" * 200,), "https://x/", "now")
+        for n in range(50)
+    ]
+    text = as_text(Message(notices, "https://bench.example.org/changes/"), most=4000)
+    assert 3000 < len(text.encode()) <= 4000
+    shown = text.count(": slower")
+    assert f"and {50 - shown} more\n" in text
+    assert text.endswith("All changes: https://bench.example.org/changes/\n")
 
 
 def test_a_mail_says_what_changed_and_where_the_evidence_is(days: Days, inbox: Mailbox) -> None:
@@ -274,120 +257,16 @@ def test_a_mail_says_what_changed_and_where_the_evidence_is(days: Days, inbox: M
     assert f"https://bench.example.org/changes/{FleetChange.objects.get().pk}/" in text
 
 
-def test_a_mail_server_that_is_away_is_named_in_the_log(
-    days: Days, inbox: Mailbox, settings: Settings
+def test_one_worker_sends_at_a_time_and_one_that_died_is_not_waited_for(
+    days: Days, hook: Receiver
 ) -> None:
-    settings.EMAIL_PORT = 1
-    make_channel("mail", "email", "ops@example.org", Rule(), by=COMMAND)
+    channel, _ = web_hook(hook)
     days()
+    claims = NotificationChannel.objects.filter(pk=channel.pk)
+    claims.update(busy_until=timezone.now() + timedelta(minutes=1))
     send_all()
-    assert Notification.objects.get().error == "It cannot be reached: Connection refused."
-
-
-INSIDE = (
-    *("127.0.0.1", "::1", "0.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254"),
-    *("100.64.0.1", "224.0.0.1", "255.255.255.255", "fe80::1%eth0", "fc00::1", "fd00:ec2::254"),
-    *("::ffff:10.0.0.1", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"),
-    *("fec0::1", "ff02::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "::"),
-)
-
-
-@pytest.mark.parametrize("address", INSIDE)
-def test_no_address_of_the_own_network_is_public(address: str, settings: Settings) -> None:
-    assert not is_allowed(address)
-    settings.CIPHERMARK_NOTIFY_NETWORKS = ["0.0.0.0/0", "::/0"]
-    assert is_allowed(address)
-
-
-@pytest.mark.parametrize("address", ("9.9.9.9", "2620:fe::fe", "::ffff:9.9.9.9"))
-def test_other_addresses_are(address: str) -> None:
-    assert is_allowed(address)
-
-
-@pytest.mark.parametrize("host", ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433"))
-def test_no_request_is_made_into_the_own_network(
-    days: Days, hook: Receiver, settings: Settings, host: str
-) -> None:
-    settings.CIPHERMARK_NOTIFY_NETWORKS = []
-    hook.url = hook.url.replace("127.0.0.1", host)
-    web_hook(hook)
-    days()
-    send_all()
+    send_due(channel.pk)
     assert hook.received == []
-    assert "inside the server's own network" in Notification.objects.get().error
-
-
-def test_no_redirection_is_followed(days: Days, hook: Receiver) -> None:
-    with receiver() as other:
-        hook.status, hook.location = 307, other.url
-        web_hook(hook)
-        days()
-        send_all()
-        assert len(hook.received) == 1
-        assert other.received == []
-    assert "status 307. Redirections are not followed" in Notification.objects.get().error
-
-
-def test_an_editor_adds_tests_pauses_and_deletes_a_channel_and_sees_its_secret_once(
-    editor: Client, hook: Receiver
-) -> None:
-    fields = {"name": "ops", "kind": "webhook", "address": hook.url, "severity": "2"}
-    made = editor.post("/notifications/", {**fields, "tags": "rack:b2"}).content.decode()
-    (secret,) = set(re.findall(r"whsec_[\w+/=]+", made))
-    channel = NotificationChannel.objects.get()
-    assert channel.secret == secret
-    editor.post(f"/notifications/{channel.pk}/pause/", {"paused": "1"})
-    editor.post(f"/notifications/{channel.pk}/test/")
-    assert "data-pending" in page(editor, "/notifications/")
+    claims.update(busy_until=timezone.now() - timedelta(minutes=1))
     send_all()
-    (request,) = hook.received
-    assert request.json()["entries"][0]["topic"] == "test"
-    shown = page(editor, "/notifications/")
-    assert "paused test sent" in text_of(shown)
-    whole = shown + page(editor, f"/notifications/{channel.pk}/")
-    assert secret not in whole
-    assert "secret-part" not in whole
-    rule = {"severity": "3", "hosts": "", "tags": "", "daily": "1"}
-    editor.post(f"/notifications/{channel.pk}/", rule)
-    channel.refresh_from_db()
-    assert (channel.severity, channel.tags, channel.daily) == (3, [], True)
-    editor.post(f"/notifications/{channel.pk}/delete/")
-    assert not NotificationChannel.objects.exists()
-    entries = AuditEntry.objects.filter(object_kind="channel").order_by("id")
-    done = ["channel.create", "channel.change", "channel.test", "channel.change", "channel.delete"]
-    assert [one.action for one in entries] == done
-    noted = str([(one.before, one.after) for one in entries])
-    assert secret not in noted
-    assert "secret-part" not in noted
-
-
-def test_administrators_see_the_log_and_editors_do_not(
-    administrator: Client, editor: Client, days: Days, hook: Receiver
-) -> None:
-    web_hook(hook)
-    days()
-    send_all()
-    assert "nas: slower ops sent" in text_of(page(administrator, "/notifications/"))
-    assert "nas: slower" not in text_of(page(editor, "/notifications/"))
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    (
-        ({"address": "ftp://example.org/"}, "Enter a valid URL"),
-        ({"address": "https://me:pw@example.org/"}, "No user name or password"),
-        ({"kind": "email", "address": "a@b@c"}, "Enter a valid email address"),
-        ({"hosts": "nowhere"}, "There is no host “nowhere”"),
-        ({"tags": "rack"}, "Write each tag as KEY:VALUE"),
-        ({"severity": "9"}, "Select a valid choice"),
-    ),
-)
-def test_what_cannot_be_is_answered_at_its_field(
-    editor: Client, settings: Settings, fields: dict[str, str], words: str
-) -> None:
-    settings.EMAIL_HOST = "mail.example.org"
-    good = {"name": "x", "kind": "webhook", "address": "https://example.org/", "severity": "2"}
-    answer = editor.post("/notifications/", {**good, **fields})
-    assert answer.status_code == 400
-    assert words in text_of(answer.content.decode())
-    assert not NotificationChannel.objects.exists()
+    assert len(hook.received) == 1

@@ -18,6 +18,9 @@ class NotificationChannel(models.Model):
     class Kind(models.TextChoices):
         EMAIL = "email", "E-mail"
         WEBHOOK = "webhook", "Web hook (signed JSON)"
+        SLACK = "slack", "Slack or Mattermost"
+        MATRIX = "matrix", "Matrix"
+        NTFY = "ntfy", "ntfy"
 
     class Severity(models.IntegerChoices):
         INFO = 1, "Info"
@@ -29,7 +32,9 @@ class NotificationChannel(models.Model):
     address = models.CharField(
         max_length=1000, help_text="Of e-mail the recipients, by commas; else a URL."
     )
-    secret = models.CharField(max_length=200, blank=True, help_text="What requests are signed by.")
+    secret = models.CharField(
+        max_length=500, blank=True, help_text="What web hooks are signed by, or an access token."
+    )
     severity = models.SmallIntegerField(
         choices=Severity, default=Severity.WARNING, help_text="The lowest that is sent."
     )

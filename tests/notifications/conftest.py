@@ -1,0 +1,75 @@
+"""What tests of notifications share: receivers, and runs that show a change."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from access.audit import COMMAND
+from notifications.channels import Rule, make_channel
+from notifications.sending import due_channels, send_due
+from store.models import (
+    NotificationChannel,
+)
+from tests.conftest import StoreRun
+from tests.histories import FIRST_DAY, run_of_day, with_openssl
+from tests.notifications.receivers import Mailbox, Receiver, mailbox, receiver
+from tests.sample_documents import openssl_measurement, ssh_measurement
+
+OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
+LATELY = (timezone.now() - FIRST_DAY).days - 10
+
+Severity = NotificationChannel.Severity
+Days = Callable[..., None]
+
+
+@pytest.fixture
+def hook(settings: Settings) -> Iterator[Receiver]:
+    """A receiver of web hooks in a network that is allowed."""
+    settings.CIPHERMARK_NOTIFY_NETWORKS = ["127.0.0.0/8"]
+    settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
+    with receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def days(store_run: StoreRun) -> Days:
+    """Store runs of a host, one a day: five as ever, then two slower by a fifth."""
+
+    def store(name: str = "nas", first: int = LATELY, **changes: Any) -> None:
+        for day in range(7):
+            level, version = (1.0, OLD) if day < 5 else (0.8, NEW)
+            series = [
+                openssl_measurement("aes-128-gcm", 4e9 * level * (1 + 0.002 * (day % 3))),
+                ssh_measurement("3des-cbc", 2e7),
+            ]
+            made = {"environment": with_openssl(version), "host": {"name": name}, **changes}
+            store_run(run_of_day(first + day, *series, **made))
+
+    return store
+
+
+def web_hook(hook: Receiver, **rule: Any) -> tuple[NotificationChannel, str]:
+    return make_channel("ops", "webhook", hook.url, Rule(**rule), by=COMMAND)
+
+
+def send_all() -> None:
+    for channel in due_channels():
+        send_due(channel)
+
+
+def let_time_pass() -> None:
+    """As if the pause between two messages, or the wait after a failure, was over."""
+    NotificationChannel.objects.update(next_at=None)
+
+
+@pytest.fixture
+def inbox(settings: Settings) -> Iterator[Mailbox]:
+    """A real SMTP server, which the site is set to."""
+    with mailbox() as running:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
+        settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
+        yield running
