@@ -9,6 +9,7 @@ from kombu.exceptions import OperationalError as BrokerError
 from prometheus_client.core import GaugeMetricFamily
 from redis.exceptions import RedisError
 
+from monitoring.checks.machine import newest_backup
 from results.analytics.maintenance import snapshot_age, snapshot_lag
 from store.broker import waiting_tasks
 from store.models import ExportJob, Notification
@@ -65,6 +66,11 @@ def _signs() -> Values:
 def _snapshot_age() -> Values:
     age = snapshot_age()
     return {} if age is None else {"": age}
+
+
+def _backup() -> Values:
+    made = newest_backup()
+    return {} if made is None else {"": made}
 
 
 def _lag() -> Values:
@@ -147,6 +153,12 @@ GAUGES = (
         "Age of the newest snapshot of the analytics copy, which web processes start from.",
         "folder",
         _snapshot_age,
+    ),
+    Gauge(
+        "ciphermark_newest_backup_timestamp_seconds",
+        "When the newest dump in CIPHERMARK_BACKUPS_DIR was written (Unix time).",
+        "folder",
+        _backup,
     ),
     Gauge("ciphermark_tasks_waiting", "Tasks that no worker has taken yet.", "redis", _tasks),
     Gauge(

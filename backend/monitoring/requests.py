@@ -76,10 +76,10 @@ def _log(request: HttpRequest, answer: HttpResponseBase, seconds: float) -> None
 
 
 def _count(request: HttpRequest, answer: HttpResponseBase, seconds: float) -> None:
-    method = request.method if request.method in METHODS else "other"
+    method = str(request.method) if request.method in METHODS else "other"
     route = _route(request)
-    count(REQUESTS, method or "other", route, str(answer.status_code))
-    observe(REQUEST_SECONDS, seconds, method or "other", route)
+    count(REQUESTS, method, route, str(answer.status_code))
+    observe(REQUEST_SECONDS, seconds, method, route)
     if route not in PROBES:  # they come past the proxies
         headers = request.META
         note_sign(
@@ -93,7 +93,6 @@ def _route(request: HttpRequest) -> str:
     """The pattern of the address, so that there are as many as the site has."""
     if request.resolver_match is not None:
         return "/" + request.resolver_match.route
-    path = request.path_info
-    if path in PROBES:
-        return path
-    return STATIC if path.startswith(settings.STATIC_URL) else UNRESOLVED
+    if request.path_info in PROBES:
+        return request.path_info
+    return STATIC if request.path.startswith(settings.STATIC_URL) else UNRESOLVED

@@ -44,7 +44,8 @@ class Forwarded:
 def forwarded_sign(forwarded_for: str, protocol: str) -> str:
     """The sign of a request with these headers; there are forty at most."""
     addresses = min(forwarded_for.count(",") + 1, _MOST_ADDRESSES) if forwarded_for else 0
-    named = protocol if protocol in ("http", "https") else "other" if protocol else "none"
+    first = protocol.partition(",")[0].strip()  # the one that Django goes by
+    named = first if first in ("http", "https") else "other" if first else "none"
     return f"{_FORWARDED} {addresses} {named}"
 
 

@@ -51,19 +51,25 @@ def static_files() -> Finding:
     return ok(f"collected in {settings.STATIC_ROOT}")
 
 
+def newest_backup() -> float | None:
+    """When the newest dump in the folder of backups was written (Unix time)."""
+    return max((path.stat().st_mtime for path in settings.BACKUPS_DIR.glob("*.dump")), default=None)
+
+
 def backups() -> Finding:
     """Age of the newest dump in the folder of backups."""
     folder = settings.BACKUPS_DIR
     try:
-        ages = [time.time() - path.stat().st_mtime for path in folder.glob("*.dump")]
+        made = newest_backup()
     except OSError as error:
         return warning(f"{folder} cannot be read: {error.strerror}", "Let this user read it.")
-    if not ages:
+    if made is None:
         found = f"none in {folder}"
         return warning(found, NO_BACKUP) if settings.PRODUCTION else ok(found)
-    found = f"the newest in {folder} is {duration(min(ages))} old"
-    if min(ages) > TOO_OLD_BACKUP:
+    age = time.time() - made
+    found = f"the newest in {folder} is {duration(age)} old"
+    if age > TOO_OLD_BACKUP:
         return wrong(found, f"See the log of what makes them. {NO_BACKUP}")
-    if min(ages) > OLD_BACKUP:
+    if age > OLD_BACKUP:
         return warning(found, "Last night's is missing: see the log of what makes them.")
     return ok(found)
