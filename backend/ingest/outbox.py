@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from documents.naming import slug
 from store.models import FleetChange, FleetChangeMember, Notification, NotificationChannel, Run
-from store.models.notification import REJECTED, severity_of
+from store.models.notification import REJECTED, TOPIC_WORDS, severity_of
 
 NEWS = timedelta(days=14)
 """What is older when it is found is history: listed, but not sent."""
@@ -29,15 +29,6 @@ REPEATED = timedelta(days=1)
 """An agent with a wrong clock has each of its runs rejected: a host is named once in this time."""
 
 LONGEST_TITLE = 300
-
-WORDS = {
-    FleetChange.Direction.SLOWER: "slower",
-    FleetChange.Direction.FASTER: "faster",
-    FleetChange.Direction.LOST: "AES acceleration lost",
-    FleetChange.Direction.REGAINED: "AES acceleration regained",
-    FleetChange.Direction.CHANGED: "AES verdict changed",
-    FleetChange.Direction.SILENT: "no runs any more",
-}
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,7 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
         host, run, topic = one.host, one.first_run or one.good_run, one.change.direction
         keys = {host.slug, *host.names.values_list("slug", flat=True)}
         keys |= set(host.aliases.values_list("slug", flat=True))
-        title = f"{host.name}: {WORDS[FleetChange.Direction(topic)]}"
+        title = f"{host.name}: {TOPIC_WORDS[topic]}"
         event = Event(topic, title, keys, run.tags if run else {}, change_key=one.change_id)
         _write(event, channels)
 
@@ -79,7 +70,7 @@ def notify_of_rejection(run: Run, document: str) -> None:
     name = stated["host"]["name"]
     event = Event(
         REJECTED,
-        f"{name}: run rejected"[:LONGEST_TITLE],
+        f"{name}: {TOPIC_WORDS[REJECTED]}"[:LONGEST_TITLE],
         {slug(name)},
         stated.get("tags") or {},
         run_id=run.run_id,

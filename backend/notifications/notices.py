@@ -9,7 +9,7 @@ from django.urls import reverse
 from exports.messages import Notice
 from results.hosts.fleet_changes import Effect, FleetChangeSummary, summaries_of_changes
 from store.models import FleetChange, Notification, NotificationChannel, Run
-from store.models.notification import TEST, severity_of
+from store.models.notification import TEST, TOPIC_WORDS, severity_of
 
 MOST_EFFECTS = 6
 LONGEST_REASON = 500
@@ -49,6 +49,8 @@ def _notice(
         return None
     names = tuple(one.name for one in entry.members)
     address = reverse("change-page", args=[entry.id])
+    if entry.hosts > 1:
+        row.title = f"{entry.hosts} hosts: {TOPIC_WORDS[row.topic]}"
     return _made(row, tuple(_facts(entry)), address, entry.last_at, names)
 
 
@@ -76,7 +78,7 @@ def _facts(entry: FleetChangeSummary) -> Iterable[str]:
     if entry.hosts > 1:
         more = entry.hosts - len(members)
         names = ", ".join(one.name for one in members) + (f" and {more} more" if more else "")
-        yield f"{entry.hosts} hosts: {names}"
+        yield f"Hosts: {names}"
     if entry.kind == FleetChange.Kind.VERDICT and members:
         yield f"AES verdict: {members[0].before} → {members[0].after}"
     largest = sorted(entry.effects, key=lambda one: -abs(one.ratio - 1))

@@ -38,8 +38,8 @@ def hook(settings: Settings) -> Iterator[Receiver]:
 def days(store_run: StoreRun) -> Days:
     """Store runs of a host, one a day: five as ever, then two slower by a fifth."""
 
-    def store(name: str = "nas", first: int = LATELY, **changes: Any) -> None:
-        for day in range(7):
+    def store(name: str = "nas", first: int = LATELY, count: int = 7, **changes: Any) -> None:
+        for day in range(count):
             level, version = (1.0, OLD) if day < 5 else (0.8, NEW)
             series = [
                 openssl_measurement("aes-128-gcm", 4e9 * level * (1 + 0.002 * (day % 3))),

@@ -80,7 +80,29 @@ def test_hosts_that_change_alike_are_one_message(days: Days, hook: Receiver) -> 
     send_all()
     (request,) = hook.received
     (entry,) = request.json()["entries"]
-    assert "2 hosts: nas, web" in entry["facts"]
+    assert entry["title"] == "2 hosts: slower"
+    assert "Hosts: nas, web" in entry["facts"]
+
+
+def test_what_one_run_suggests_is_not_sent(days: Days, hook: Receiver) -> None:
+    web_hook(hook)
+    days(count=6)
+    assert FleetChange.objects.count() == 1
+    assert not Notification.objects.exists()
+
+
+def test_what_is_found_soon_after_a_message_waits_a_minute(days: Days, hook: Receiver) -> None:
+    web_hook(hook)
+    days("nas")
+    send_all()
+    days("web", environment=with_openssl(OLD))
+    days("pi", environment=with_openssl(OLD))
+    send_all()
+    assert len(hook.received) == 1
+    let_time_pass()
+    send_all()
+    titles = {one["title"] for one in hook.received[1].json()["entries"]}
+    assert titles == {"web: slower", "pi: slower"}
 
 
 def test_without_a_channel_or_with_a_paused_one_nothing_is_written(

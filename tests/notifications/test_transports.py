@@ -6,8 +6,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 from pytest_django.fixtures import Settings
 
@@ -54,6 +56,14 @@ def test_no_address_of_the_own_network_is_public(address: str, settings: Setting
 @pytest.mark.parametrize("address", ("9.9.9.9", "2620:fe::fe", "::ffff:9.9.9.9"))
 def test_other_addresses_are(address: str) -> None:
     assert is_allowed(address)
+
+
+def test_no_address_of_this_machine_is_one_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = SimpleNamespace(family=socket.AF_INET, address="9.9.9.9")
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: {"eth0": [card]})
+    assert not is_allowed("9.9.9.9")
+    assert not is_allowed("::ffff:9.9.9.9")
+    assert is_allowed("9.9.9.10")
 
 
 @pytest.mark.parametrize("host", ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433"))

@@ -11,6 +11,17 @@ from store.models.fleet_change import FleetChange
 REJECTED, TEST = "rejected", "test"
 """Topics beside the directions of changes."""
 
+TOPIC_WORDS = {
+    FleetChange.Direction.SLOWER.value: "slower",
+    FleetChange.Direction.FASTER.value: "faster",
+    FleetChange.Direction.LOST.value: "AES acceleration lost",
+    FleetChange.Direction.REGAINED.value: "AES acceleration regained",
+    FleetChange.Direction.CHANGED.value: "AES verdict changed",
+    FleetChange.Direction.SILENT.value: "no runs any more",
+    REJECTED: "run rejected",
+}
+"""What titles say behind the name of a host."""
+
 
 class NotificationChannel(models.Model):
     """One address that messages go to, and the rule which entries it is sent."""
