@@ -8,11 +8,18 @@ FEW_VOTES = 5
 """Up to so many votes a figure says how many of them are doubtful: one alone can move it."""
 
 
+CLUSTERED_VOTES = (6, 30)
+"""So many votes, from and to, are looked at for two clusters."""
+SMALLEST_GAP = 1.2
+"""Between two clusters, as a ratio."""
+
+
 class GroupSummary(NamedTuple):
     """One cipher in one group, in the metric's unit; `n` is the number of votes.
 
     With n = 1 all figures are that one machine's: a point, not a distribution. The median of
     all such machines is from `low` to `high` with at least 95 %; None of fewer than six votes.
+    `points`: every vote, ascending, where they lie in two clusters (`cluster_gap`).
     """
 
     median: float
@@ -23,6 +30,26 @@ class GroupSummary(NamedTuple):
     n: int
     low: float | None = None
     high: float | None = None
+    points: tuple[float, ...] = ()
+
+
+def cluster_gap(ordered: Sequence[float]) -> int | None:
+    """How many of the ascending votes are below the gap between two clusters; None without one.
+
+    A gap is at least 20 % and, as a ratio, as wide as either cluster; on each side lie a fifth of
+    the votes, and two of them at least. A median in such a gap is the figure of no host.
+    """
+    n = len(ordered)
+    if not CLUSTERED_VOTES[0] <= n <= CLUSTERED_VOTES[1]:
+        return None
+    fewest = max(2, (n + 4) // 5)
+    for below in range(fewest, n - fewest + 1):
+        low, high = ordered[below - 1], ordered[below]
+        as_wide_as_lower = high * ordered[0] >= low * low
+        as_wide_as_upper = high * high >= ordered[-1] * low
+        if high >= SMALLEST_GAP * low and as_wide_as_lower and as_wide_as_upper:
+            return below
+    return None
 
 
 def interval_rank(n: int) -> int:
@@ -66,4 +93,5 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
         n=len(ordered),
         low=ordered[rank - 1] if rank else None,
         high=ordered[-rank] if rank else None,
+        points=() if cluster_gap(ordered) is None else tuple(ordered),
     )

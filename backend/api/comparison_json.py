@@ -58,7 +58,7 @@ def _ratio(one: Ratio) -> dict[str, float | bool | None]:
     return {**one._asdict(), "beyond_noise": one.beyond_noise}
 
 
-def _summary(value: GroupSummary) -> dict[str, float]:
+def _summary(value: GroupSummary) -> dict[str, Any]:
     return {
         "median": value.median,
         "q1": value.q1,
@@ -66,4 +66,5 @@ def _summary(value: GroupSummary) -> dict[str, float]:
         "min": value.minimum,
         "max": value.maximum,
         "n": value.n,
+        **({"points": value.points} if value.points else {}),
     }

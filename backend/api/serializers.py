@@ -192,6 +192,18 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
     min = serializers.FloatField(source="minimum")
     max = serializers.FloatField(source="maximum")
     n = serializers.IntegerField()
+    points = serializers.ListField(
+        child=serializers.FloatField(),
+        required=False,
+        help_text="Every host's value, ascending, where 6 to 30 hosts lie in two clusters.",
+    )
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Without points where there are none."""
+        answer: dict[str, Any] = super().to_representation(instance)
+        if not answer["points"]:
+            del answer["points"]
+        return answer
 
 
 class SplitValueSerializer(serializers.Serializer[Any]):

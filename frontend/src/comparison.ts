@@ -14,6 +14,9 @@ export interface Summary {
   n: number;
   /** Of these hosts, how many have a figure that is noisy or of a disturbed run; absent: none. */
   doubtful?: number;
+  /** Every host's value, ascending, where they lie in two clusters; and these in words. */
+  points?: number[];
+  clusters?: string;
 }
 
 export interface Group {

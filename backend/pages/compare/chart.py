@@ -18,6 +18,7 @@ from pages.compare.table import (
     GroupPage,
     ShownGroup,
     after_a_break,
+    cluster_words,
     heat_table,
     shown_groups,
     size_table,
@@ -137,6 +138,7 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
         "links": ", ".join(named),
         "whiskers": any(row.summary.n > 1 for row in rows),
         "points": any(row.summary.n == 1 for row in rows),
+        "clusters": any(row.clusters for row in rows),
         "doubts": any(row.doubt for row in rows),
         "chart": None,
     }
@@ -300,7 +302,9 @@ def _bars(
                     **({"own": group.key} if group.split_key else {}),
                     "label": group.name,
                     "hosts": group.hosts,
-                    "values": {name: _summary(group, name) for name in group.values},
+                    "values": {
+                        name: _summary(group, name, comparison.unit) for name in group.values
+                    },
                 }
                 for group in groups
             ],
@@ -344,12 +348,17 @@ def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:
     }
 
 
-def _summary(group: Group, cipher: str) -> dict[str, float]:
-    """A cipher's summary in the shape of the API's answer, with its doubtful votes."""
+def _summary(group: Group, cipher: str, unit: str = "") -> dict[str, Any]:
+    """A cipher's summary in the shape of the API's answer, with its doubtful votes.
+
+    `unit`: of the clusters in words, of charts that draw them.
+    """
     summary = group.values[cipher]
     doubtful = {"doubtful": group.doubtful[cipher]} if cipher in group.doubtful else {}
+    clusters = cluster_words(summary, unit) if unit else ""
     return {
         **doubtful,
+        **({"points": summary.points, "clusters": clusters} if clusters else {}),
         "median": summary.median,
         "q1": summary.q1,
         "q3": summary.q3,

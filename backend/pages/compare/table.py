@@ -10,11 +10,11 @@ from django.http import QueryDict
 from analysis import group_view
 from analysis.comparison import Comparison, Group
 from analysis.group_view import MOST_GROUPS, InView, page_count
-from analysis.groups import GroupSummary
+from analysis.groups import GroupSummary, cluster_gap
 from analysis.over_time.tool_changes import ToolChange, tool_changes
 from analysis.relative import Ratio
 from exports.palette import cipher_order
-from pages.formatting import data_size
+from pages.formatting import data_size, quantity_range
 from pages.page_query import TOPS, Display, PageAddress
 
 MEASURED = "agent"
@@ -113,12 +113,16 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """One cipher of one group; `uncertainty` is a factor, None where it is unknown."""
+    """One cipher of one group; `uncertainty` is a factor, None where it is unknown.
+
+    `clusters`: in words, where its hosts lie in two; else empty.
+    """
 
     cipher: str
     summary: GroupSummary
     uncertainty: float | None
     doubt: str
+    clusters: str
     bar: Bar
     ratio: Ratio | None
 
@@ -142,6 +146,18 @@ def ordered_groups(comparison: Comparison, display: Display) -> tuple[Group, ...
     return group_view.ordered_groups(comparison, display.sort)
 
 
+def cluster_words(summary: GroupSummary, unit: str) -> str:
+    """ "two clusters: 4 hosts at 110 – 130 MB/s, 6 at 300 – 310 MB/s"; empty without."""
+    below = cluster_gap(summary.points)
+    if below is None:
+        return ""
+    lower, upper = (
+        f"{len(points)}{hosts} at {quantity_range(points[0], points[-1], unit)}"
+        for points, hosts in ((summary.points[:below], " hosts"), (summary.points[below:], ""))
+    )
+    return f"two clusters: {lower}, {upper}"
+
+
 def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, ...]:
     """The groups of the table, at most `display.top` of them."""
     groups = ordered_groups(comparison, display)[: display.top]
@@ -152,13 +168,17 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
         ShownGroup(
             group,
             group.id in here,
-            tuple(_row(group, cipher, scale) for cipher in ciphers if cipher in group.values),
+            tuple(
+                _row(group, cipher, scale, comparison.unit)
+                for cipher in ciphers
+                if cipher in group.values
+            ),
         )
         for group in groups
     )
 
 
-def _row(group: Group, cipher: str, scale: Scale | None) -> Row:
+def _row(group: Group, cipher: str, scale: Scale | None, unit: str) -> Row:
     summary = group.values[cipher]
     end, low, high = (
         round(100 * scale.part(value), 2) if scale else 0.0
@@ -166,7 +186,8 @@ def _row(group: Group, cipher: str, scale: Scale | None) -> Row:
     )
     bar = Bar(end, low, high) if summary.n > 1 else Bar(end, None, None)
     uncertainty, ratio = group.uncertainty.get(cipher), group.ratios.get(cipher)
-    return Row(cipher, summary, uncertainty, doubt_words(group, cipher), bar, ratio)
+    clusters = cluster_words(summary, unit)
+    return Row(cipher, summary, uncertainty, doubt_words(group, cipher), clusters, bar, ratio)
 
 
 def doubt_words(group: Group, cipher: str) -> str:

@@ -10,6 +10,9 @@ import type { Theme } from "./theme";
 import { doubtSign } from "./words";
 
 const POINT_RADIUS = 4;
+/** Hosts in two clusters: a strip of small points right under their bar. */
+const STRIP_RADIUS = 2;
+const STRIP_BELOW = 7.5;
 const HERE = "measured here";
 
 /** Where a row's shape ends, and which hosts are drawn as rings. */
@@ -94,6 +97,7 @@ function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Rea
   const x = valueStart(chart, pixel(chart, "x", reach.end(row)), width, rings);
   drawPlate(ctx, x, y, width, theme);
   drawCap(ctx, x, y, width, pixel(chart, "x", reach.whisker(row)), theme);
+  drawStrip(chart, row, y + STRIP_BELOW, theme);
   for (const ring of rings) drawRing(chart, ring, y, row, theme);
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
@@ -158,6 +162,18 @@ function drawRim(
   ctx.lineJoin = "round";
   ctx.strokeStyle = theme.surface;
   ctx.strokeText(text, x, y);
+}
+
+function drawStrip(chart: Chart, { summary, slot }: BarRow, y: number, theme: Theme): void {
+  const { ctx, chartArea } = chart;
+  ctx.fillStyle = theme.cipher(slot);
+  for (const value of summary.points ?? []) {
+    const x = pixel(chart, "x", value);
+    if (x < chartArea.left - 1 || x > chartArea.right + 1) continue;
+    ctx.beginPath();
+    ctx.arc(x, y, STRIP_RADIUS, 0, 2 * Math.PI);
+    ctx.fill();
+  }
 }
 
 /** One machine is a point, not a distribution: a disc in the cipher's colour, ringed. */

@@ -32,7 +32,8 @@ export function comparisonChart(view: ChartView, theme: Theme, room: Room): Buil
   return rowsChart(view, layout, theme, room, {
     type: "barWithErrorBars",
     datasets: [dataset],
-    low: ({ summary: { median, q1, n } }) => (n > 1 ? Math.min(q1, median) : median),
+    low: ({ summary: { median, q1, n, points } }) =>
+      Math.min(n > 1 ? Math.min(q1, median) : median, ...(points ?? [])),
     end: ({ summary }) => summary.median,
     whisker: ({ summary: { median, q3, n } }) => (n > 1 ? Math.max(q3, median) : median),
     points: ({ summary: { median, n } }) => (n === 1 ? [median] : []),
@@ -80,7 +81,7 @@ export function rowsChart(
     ? layoutRows({ ...view, comparison: { ...view.comparison, groups: view.whole } }).bars
     : layout.bars;
   const lows = all.map(shapes.low).filter((value) => value > 0);
-  const [lowest, highest] = [Math.min(...lows), Math.max(...all.map(shapes.whisker))];
+  const [lowest, highest] = [Math.min(...lows), Math.max(...all.flatMap((row) => [shapes.whisker(row), ...(row.summary.points ?? [])]))];
   const shown = Math.min(layout.height, room.rows);
   return {
     height: layout.height + AXIS_HEIGHT,

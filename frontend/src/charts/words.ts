@@ -11,6 +11,7 @@ export function summaryLines(summary: Summary, unit: Unit): string[] {
     `median ${quantity(summary.median, unit)}, ${hosts}`,
     `quartiles ${quantity(summary.q1, unit)} to ${quantity(summary.q3, unit)}`,
     `range ${quantity(summary.min, unit)} to ${quantity(summary.max, unit)}`,
+    ...(summary.clusters ? [summary.clusters] : []),
     ...doubts(summary),
   ];
 }
