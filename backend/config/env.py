@@ -28,7 +28,8 @@ PREFIX = "CIPHERMARK_"
 
 READ_ELSEWHERE = frozenset(
     {
-        "CIPHERMARK_LISTEN",  # docker-compose.yml, as is the next
+        "CIPHERMARK_LISTEN",  # docker-compose.yml, as are the next two
+        "CIPHERMARK_WEB_MEMORY",
         "CIPHERMARK_BACKUPS_KEEP",
         "CIPHERMARK_VENV",  # `make`
         "CIPHERMARK_LAUNCHED_FOR",  # the mark of what `make run` starts
