@@ -26,7 +26,8 @@ SILENCE_WAITS = timedelta(hours=1)
 until the last of them has arrived the host looks silent."""
 
 REPEATED = timedelta(days=1)
-"""An agent with a wrong clock has each of its runs rejected: a host is named once in this time."""
+"""Between two messages about one entry that further hosts join, as in an upgrade of the fleet, and
+about rejected runs of one host: an agent with a wrong clock has each of them rejected."""
 
 LONGEST_TITLE = 300
 
@@ -49,7 +50,7 @@ def is_news(at: datetime) -> bool:
 
 
 def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
-    """One host's parts of entries have become certain: each entry is told once."""
+    """A host has become a certain part of these entries."""
     parts = {one.change_id: one for one in members}
     channels = _channels() if parts else []
     for one in parts.values() if channels else ():
@@ -88,6 +89,7 @@ def _channels() -> list[NotificationChannel]:
 def _write(event: Event, channels: Iterable[NotificationChannel]) -> None:
     is_silence = event.topic == FleetChange.Direction.SILENT
     due = timezone.now() + (SILENCE_WAITS if is_silence else timedelta())
+    told = _again_at(event.change_key) if event.change_key else {}
     rows = [
         Notification(
             channel=channel,
@@ -95,12 +97,18 @@ def _write(event: Event, channels: Iterable[NotificationChannel]) -> None:
             title=event.title[:LONGEST_TITLE],
             change_key=event.change_key,
             run_id=event.run_id,
-            due_at=_next_digest(due) if channel.daily else due,
+            due_at=_due(channel, max(due, told.get(channel.pk, due))),
         )
         for channel in channels
         if _concerns(channel, event)
     ]
     Notification.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _again_at(change_key: int) -> dict[int, datetime]:
+    """Channel -> when it may be sent the entry again."""
+    rows = Notification.objects.filter(change_key=change_key).order_by("id")
+    return {key: at + REPEATED for key, at in rows.values_list("channel_id", "created_at")}
 
 
 def _concerns(channel: NotificationChannel, event: Event) -> bool:
@@ -116,6 +124,9 @@ def _concerns(channel: NotificationChannel, event: Event) -> bool:
     return all(event.tags.get(key) in values for key, values in wanted.items())
 
 
-def _next_digest(now: datetime) -> datetime:
-    today = datetime.combine(now.date(), DIGEST_AT, now.tzinfo)
-    return today if now < today else today + timedelta(days=1)
+def _due(channel: NotificationChannel, at: datetime) -> datetime:
+    """Then, or in the next digest."""
+    if not channel.daily:
+        return at
+    digest = datetime.combine(at.date(), DIGEST_AT, at.tzinfo)
+    return digest if at < digest else digest + timedelta(days=1)

@@ -11,6 +11,9 @@ from results.hosts.fleet_changes import Effect, FleetChangeSummary, summaries_of
 from store.models import FleetChange, Notification, NotificationChannel, Run
 from store.models.notification import TEST, TOPIC_WORDS, severity_of
 
+KNOWN = (FleetChange.Status.ACKNOWLEDGED, FleetChange.Status.IGNORED)
+"""Somebody has looked already."""
+
 MOST_EFFECTS = 6
 LONGEST_REASON = 500
 
@@ -43,7 +46,7 @@ def _notice(
         address = reverse("run-page", args=[run.run_id])
         return _made(row, facts, address, run.received_at, (run.host_name,))
     entry = entries.get(row.change_key)
-    if entry is None or entry.status == FleetChange.Status.IGNORED:
+    if entry is None or entry.status in KNOWN:
         return None
     if entry.kind == FleetChange.Kind.SILENT and entry.fixed_at:
         return None

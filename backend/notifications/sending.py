@@ -77,7 +77,7 @@ def _send_entries(channel: NotificationChannel, due: QuerySet[Notification]) -> 
     rows = list(due.exclude(topic=TEST).order_by("pk")[:MOST])
     told = notices_of(rows)
     gone = [one for one in rows if one.pk not in told]
-    _end(gone, State.WITHDRAWN, "The entry is gone, or of no matter by now.")
+    _end(gone, State.WITHDRAWN, "The entry is gone, over, or somebody has looked at it.")
     if not told:
         return
     rows = [one for one in rows if one.pk in told]

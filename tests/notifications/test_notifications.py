@@ -84,6 +84,31 @@ def test_hosts_that_change_alike_are_one_message(days: Days, hook: Receiver) -> 
     assert "Hosts: nas, web" in entry["facts"]
 
 
+def test_hosts_that_join_an_entry_later_are_told_of_once_a_day_until_somebody_looks(
+    days: Days, hook: Receiver
+) -> None:
+    web_hook(hook)
+    days("nas")
+    send_all()
+    for name in ("web", "pi"):
+        days(name)
+        let_time_pass()
+        send_all()
+    assert len(hook.received) == 1
+    (waiting,) = Notification.objects.filter(state="waiting")
+    assert timedelta(hours=23) < waiting.due_at - timezone.now() <= timedelta(days=1)
+    Notification.objects.update(due_at=timezone.now())
+    send_all()
+    (entry,) = hook.received[1].json()["entries"]
+    assert (entry["title"], set(entry["hosts"])) == ("3 hosts: slower", {"nas", "web", "pi"})
+    days("late")
+    decide(FleetChange.objects.get().pk, COMMAND, status="acknowledged")
+    Notification.objects.update(due_at=timezone.now())
+    let_time_pass()
+    send_all()
+    assert len(hook.received) == 2
+
+
 def test_what_one_run_suggests_is_not_sent(days: Days, hook: Receiver) -> None:
     web_hook(hook)
     days(count=6)

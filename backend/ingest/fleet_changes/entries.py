@@ -133,12 +133,12 @@ def record(
                 touched.add(one.change_id)
     candidates = [one for one in stored if one.change.kind != Kind.SILENT and one.first_run_id]
     kept = set()
+    certain = {one.change_id for one in stored if one.confirmed}
     news = []
     for described in found:
         same = _same(described, candidates)
-        known = same is not None and same.confirmed
         member = _update(same, described) if same else _join(host_pk, described)
-        if described.confirmed and not known and is_news(described.seen_at):
+        if member.confirmed and member.change_id not in certain and is_news(described.seen_at):
             news.append(member)
         kept.add(member.pk)
         touched.add(member.change_id)

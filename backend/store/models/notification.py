@@ -100,7 +100,9 @@ class Notification(models.Model):
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["channel", "change_key"], name="a_channel_is_sent_an_entry_once"
+                fields=["channel", "change_key"],
+                condition=Q(state="waiting"),
+                name="an_entry_waits_once_for_a_channel",
             ),
             models.UniqueConstraint(
                 fields=["channel", "run_id"], name="a_channel_is_sent_a_run_once"
