@@ -52,6 +52,12 @@ def test_a_step_is_confirmed_by_the_second_run_and_dated_to_the_first() -> None:
     assert found.before == (0, 1, 2, 3, 4, 5)
 
 
+def test_a_step_soon_after_another_is_dated_to_its_first_run() -> None:
+    first, second = steps(history([1.0] * 6 + [0.9, 0.9] + [0.25] * 3))
+    assert (first.first, second.first) == (6, 8)
+    assert second.before == (6, 7)
+
+
 def test_the_latest_run_alone_suggests_one() -> None:
     (found,) = steps(history([1.0] * 6 + [0.9]))
     assert not found.confirmed

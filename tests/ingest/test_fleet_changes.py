@@ -274,6 +274,14 @@ def test_a_host_is_silent_after_three_of_its_usual_gaps(at_level: Store) -> None
     assert entry.fixed_at == again.started_at
 
 
+def test_a_host_whose_runs_come_late_was_not_silent(at_level: Store) -> None:
+    for day in range(0, 10, 2):
+        at_level(day)
+    assert find_silent(FIRST_DAY + timedelta(days=30)) == 1
+    at_level(12)
+    assert entries() == []
+
+
 def test_the_sweep_finds_silent_hosts_and_those_that_are_due(
     at_level: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -236,7 +236,8 @@ def _step(before: Sequence[float], shown: Sequence[float]) -> float:
 def _cut(levels: Sequence[float], libraries: Sequence[str | None]) -> int:
     """Where two levels explain the runs best: by the sum of the distances from their medians.
 
-    Where the library changed, a little more than that sum elsewhere will do.
+    Where the library changed, a little more than that sum elsewhere will do. Two runs before are
+    enough here: soon after another change there are no more, and the next one already shows this.
     """
 
     def cost(at: int) -> float:
@@ -245,7 +246,7 @@ def _cut(levels: Sequence[float], libraries: Sequence[str | None]) -> int:
         return distances * (EXPECTED if expected else 1)
 
     last = len(levels) - CONFIRMED_BY
-    return min(range(max(TELLING_WINDOW, len(levels) - SHOWN_BY), last + 1), key=cost)
+    return min(range(max(CONFIRMED_BY, len(levels) - SHOWN_BY), last + 1), key=cost)
 
 
 def _distances(levels: Sequence[float]) -> float:

@@ -128,9 +128,12 @@ def record(
     if ended is not None:
         for one in stored:
             if one.change.kind == Kind.SILENT and one.ended_at is None:
+                touched.add(one.change_id)
+                if ended[1] <= one.at:  # its run came late: it was not silent
+                    one.delete()
+                    continue
                 one.ended_run_id, one.ended_at = ended
                 one.save(update_fields=["ended_run", "ended_at"])
-                touched.add(one.change_id)
     candidates = [one for one in stored if one.change.kind != Kind.SILENT and one.first_run_id]
     kept = set()
     certain = {one.change_id for one in stored if one.confirmed}
