@@ -4,10 +4,10 @@
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test compat bench lighthouse lint types chaos load soak fuzz audit requirements clean
+.PHONY: help run check test compat bench lighthouse lint types chaos load soak fuzz audit requirements release-check clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
 
 run: ## Start the site on PORT (8000), measure this machine once (MEASURE=0: not, 1: again)
 	$(LAUNCH) run
@@ -50,6 +50,9 @@ audit: ## Dangerous code, secrets, known holes of the packages
 
 requirements: ## requirements*.txt, with hashes, from the requirements*.in
 	$(LAUNCH) requirements
+
+release-check: ## Whether this commit can be tagged: one version everywhere, CHANGELOG, clean tree
+	@python=$$(sh backend/launch/find_python.sh) && exec "$$python" tests/release.py
 
 clean: ## Remove what can be built again: .venv, node_modules, dist, caches (DATA=1: the data too)
 	$(LAUNCH) clean

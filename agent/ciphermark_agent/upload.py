@@ -276,7 +276,14 @@ def upload(site: Site, document: Json) -> str:
         raise UploadFailed(explain_answer(url, answer))
     # The page for people; the answer's own url is the API's.
     words = "uploaded: %s/runs/%s/" % (site.server.rstrip("/"), document["run_id"])
-    return words + name_words(answer, document)
+    return words + name_words(answer, document) + update_words(answer, site)
+
+
+def update_words(answer: Answer, site: Site) -> str:
+    """A line when the server hands out a newer agent than this one."""
+    newer = parse_object(answer.body).get("newer_agent")
+    words = "\nagent %s is out, this is %s: curl -fsO %s/agent.py"
+    return words % (newer, __version__, site.server.rstrip("/")) if newer else ""
 
 
 def name_words(answer: Answer, document: Json) -> str:

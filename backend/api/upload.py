@@ -13,6 +13,7 @@ from api.http.request_body import read_json_body
 from documents.json_text import JsonError, parse_json
 from documents.types import HostIdentity
 from documents.validation import Fault, validate_run_document
+from ingest.agent_archive import newer_agent
 from ingest.arrival.acceptance import RunConflict, accept_run
 from ingest.processing.hosts import listed_name
 from ingest.tasks import enqueue_accepted
@@ -49,6 +50,8 @@ def upload_run(request: Request) -> Response:
         "status": accepted.run.status,
         "url": reverse("api:run", args=[run_id], request=request),
     }
+    if newer := newer_agent(document["agent"]):
+        answer["newer_agent"] = newer
     host = document["host"]
     if host.get("named"):  # asked of the database only for whoever wants to know
         identity = HostIdentity(host["name"].strip(), host.get("machine_id"))

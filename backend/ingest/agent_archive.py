@@ -8,11 +8,13 @@ import hashlib
 import io
 import re
 import zipfile
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from natsort import natsort_key
 
 FIRST_LINE = b"#!/usr/bin/env python3\n"
 READABLE = 0o100644 << 16
@@ -39,6 +41,13 @@ class AgentRelease(NamedTuple):
     content: bytes
     version: str
     sha256: str
+
+
+def newer_agent(used: Mapping[str, Any]) -> str | None:
+    """The version that this server hands out, when a document's agent is an older one of ours."""
+    version, own = str(used.get("version", "")), agent_release().version
+    older = natsort_key(version) < natsort_key(own)
+    return own if used.get("name") == "ciphermark-agent" and older else None
 
 
 @lru_cache(maxsize=1)

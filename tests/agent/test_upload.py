@@ -117,6 +117,18 @@ def test_an_accepted_run_is_told_the_address_of_its_page(
     assert request.document == json.loads(saved_run.read_text())
 
 
+def test_a_newer_agent_on_the_server_is_told_in_one_line(
+    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
+) -> None:
+    site = make_site((202, {**ACCEPTED[1], "newer_agent": "9.1\x1b[2J"}, {}))
+    done = send(run_agent, site, saved_run)
+    assert done.code == 0
+    (line,) = [one for one in done.out.splitlines() if "is out" in one]
+    assert line.startswith("agent 9.1")
+    assert line.endswith(f"curl -fsO {site.url}/agent.py")
+    assert "\x1b" not in line
+
+
 @pytest.mark.parametrize(
     "first",
     (

@@ -13,6 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from access.audit import COMMAND
 from access.tokens import create_token
+from ingest.agent_archive import agent_release
 from ingest.changes import editing, merging
 from ingest.processing.run_processing import process_run
 from store.models import ApiToken, Run
@@ -208,6 +209,17 @@ def test_a_token_of_one_host_takes_no_other_hosts_machine_id(store_run: StoreRun
 
 def named_document(name: str, machine_id: str | None = "a" * 64, **more: Any) -> dict[str, Any]:
     return run_document(host={"name": name, "machine_id": machine_id, "named": True}, **more)
+
+
+def test_the_answer_names_the_newer_agent_to_an_older_one_of_ours(uploader: ApiClient) -> None:
+    def answered(**agent: str) -> Any:
+        return uploader.upload(run_document(agent=agent)).json().get("newer_agent")
+
+    current = agent_release().version
+    assert answered(name="ciphermark-agent", version="0.9.10") == current
+    assert answered(name="ciphermark-agent", version=current) is None
+    assert answered(name="ciphermark-agent", version="99.10.0") is None
+    assert answered(name="somebody's", version="0.9.10") is None
 
 
 def test_the_answer_says_how_a_named_host_is_listed(
