@@ -1,7 +1,9 @@
 """The API's addresses, below /api/."""
 
+from csp.decorators import csp_update
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
+from django.utils.decorators import method_decorator
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from api import (
@@ -26,6 +28,8 @@ class AnythingConverter(StringConverter):
     regex = r"[\s\S]+"
 
 
+# Its pictures and folds have style attributes; no text of a user is on this page.
+@method_decorator(csp_update({"style-src": ["'unsafe-inline'"]}), name="dispatch")
 class DocsView(SpectacularSwaggerSplitView):
     """The browsable documentation: a page, which has no template for the answer to OPTIONS."""
 

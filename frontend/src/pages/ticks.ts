@@ -10,8 +10,11 @@ const chosen = new Set<string>();
 export function initTicks(): void {
   const form = document.querySelector<HTMLFormElement>(FORM);
   if (!form) return;
-  // A browser that goes back finds its ticks again.
-  for (const box of boxes(form)) if (box.checked) chosen.add(box.value);
+  // A browser that goes back ticks again what was ticked, once the page has been shown.
+  addEventListener("pageshow", () => {
+    for (const box of boxes(form)) if (box.checked) chosen.add(box.value);
+    tell(form);
+  });
   document.addEventListener("change", ({ target }) => {
     const box = target as HTMLInputElement;
     if (box.form !== form) return;
@@ -22,7 +25,7 @@ export function initTicks(): void {
   form.querySelector("[data-untick]")?.addEventListener("click", () => {
     chosen.clear();
     tickAgain();
-    form.querySelector<HTMLElement>("button")?.focus();
+    boxes(form)[0]?.focus();
   });
   form.addEventListener("formdata", ({ formData }) => {
     const name = form.dataset["ticks"] ?? "";
@@ -52,9 +55,12 @@ function tell(form: HTMLFormElement): void {
   const kind = form.dataset["ticks"] ?? "";
   const count = chosen.size;
   const needed = `${FEWEST} to ${MOST}`;
+  const enough = count >= FEWEST && count <= MOST;
+  const button = form.querySelector<HTMLButtonElement>("button[type=submit]");
+  if (button) button.disabled = !enough;
   if (said) {
     if (count === 0) said.textContent = `Tick ${needed} ${kind}s.`;
-    else if (count >= FEWEST && count <= MOST) said.textContent = `${count} ticked.`;
+    else if (enough) said.textContent = `${count} ticked.`;
     else said.textContent = `${count} ticked, ${needed} needed.`;
   }
   if (clear) clear.hidden = count === 0;
