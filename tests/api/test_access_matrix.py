@@ -86,6 +86,9 @@ DECISIONS: dict[str, Rights] = {
     "share": OPEN,
     "share-csv": OPEN,
     # Pages
+    "docs": OPEN,
+    "docs-page": OPEN,
+    "docs-picture": OPEN,
     "compare": PAGE,
     # 404 where no other site may embed; of a private site 403: tests/pages/test_embed.py
     "embed": OPEN,
@@ -336,6 +339,7 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
         "profile": profile.name,
         "profile_id": profile.pk,
         "token_id": ApiToken.objects.get(name="upload").pk,
+        "name": "operations",
         "share_id": share.pk,
         "view_id": 1,
         "job_id": _job_of(someone).job_id,
