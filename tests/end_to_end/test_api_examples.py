@@ -26,14 +26,10 @@ def test_every_example_of_the_api_works(site: LiveSite, tmp_path: Path) -> None:
     }
 
     def run(script: str) -> str:
+        script = script.replace("curl -s ", "curl -sS --fail-with-body ")
+        script = script.replace("host=nas", f"host={HOST}")
         done = subprocess.run(
-            [
-                "bash",
-                "-euo",
-                "pipefail",
-                "-c",
-                script.replace("curl -s ", "curl -sS --fail-with-body "),
-            ],
+            ["bash", "-euo", "pipefail", "-c", script],
             cwd=tmp_path,
             env=variables,
             capture_output=True,
