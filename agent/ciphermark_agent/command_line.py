@@ -17,7 +17,13 @@ from ciphermark_agent.common import (
 )
 from ciphermark_agent.delivery import command_run, command_show, command_upload
 from ciphermark_agent.doctor import command_doctor
-from ciphermark_agent.settings import command_schedule, command_source, host_label, typed
+from ciphermark_agent.settings import (
+    command_schedule,
+    command_source,
+    host_label,
+    typed,
+    with_configured_options,
+)
 from ciphermark_agent.tries import QUICK, STANDARD, THOROUGH
 
 
@@ -213,6 +219,7 @@ def command_line() -> argparse.ArgumentParser:
     doctor = add("doctor", "what can be measured here, what cannot, and how to change that")
     for name in ("ssh", "sshd", "openssl"):
         doctor.add_argument("--" + name, metavar="PATH", help="the %s to look at" % name)
+    doctor.add_argument("--json", action="store_true", help="the findings as JSON")
     doctor.add_argument("-v", "--verbose", action="store_true", help="print every command")
     schedule = add("schedule", "print a systemd timer, and a cron line")
     add_depth_options(schedule)
@@ -237,7 +244,12 @@ COMMANDS = {
 
 def main(argv: Optional[List[str]] = None) -> int:
     parser = command_line()
-    arguments = parser.parse_args(argv)
+    try:
+        words = with_configured_options(sys.argv[1:] if argv is None else argv)
+    except UsageError as error:
+        complain(str(error))
+        return EXIT_USAGE
+    arguments = parser.parse_args(words)
     if arguments.command is None:
         parser.print_help(sys.stderr)
         return EXIT_USAGE

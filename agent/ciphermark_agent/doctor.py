@@ -1,6 +1,7 @@
 """`doctor`: what can be measured here, and what would enable the rest."""
 
 import argparse
+import json
 import os
 import platform
 from typing import List, NamedTuple, Optional
@@ -139,11 +140,16 @@ def command_doctor(arguments: argparse.Namespace) -> int:
     finally:
         ignore_signals()
         end_children()
+    able = {finding.name for finding in found if finding.able}
+    measures = bool(able & {"ssh to a private sshd", "openssl"})
+    if arguments.json:
+        facts = {"measures": measures, "findings": [finding._asdict() for finding in found]}
+        code = show(json.dumps(facts, indent=2))
+        return code if measures else EXIT_NOTHING
     lines = []
     for finding in found:
         lines.append("%-4s %s: %s" % ("yes" if finding.able else "no", *finding[::2]))
         if finding.remedy and not finding.able:
             lines.append("     to do: " + finding.remedy)
     code = show(printable("\n".join(lines)))
-    able = {finding.name for finding in found if finding.able}
-    return code if able & {"ssh to a private sshd", "openssl"} else EXIT_NOTHING
+    return code if measures else EXIT_NOTHING

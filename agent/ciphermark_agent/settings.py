@@ -54,7 +54,8 @@ def configured_name() -> Optional[str]:
         raise UsageError("name in the configuration file: %s" % error)
 
 
-CONFIG_KEYS = ("server", "token", "token_file", "ca_file", "name")
+CONFIG_KEYS = ("server", "token", "token_file", "ca_file", "name", "tags", "depth", "ciphers")
+DEPTHS = ("quick", "standard", "thorough")
 
 
 def configuration_files() -> List[str]:
@@ -89,6 +90,28 @@ def configuration(paths: Sequence[str]) -> Dict[str, str]:
                 raise UsageError(words % (path, key, ", ".join(CONFIG_KEYS)))
             settings.setdefault(key, text)
     return settings
+
+
+def with_configured_options(words: Sequence[str]) -> List[str]:
+    """The words of a command line, before them what the configuration asks of its command.
+
+    So one check is for both, and what is typed counts, for it comes later.
+    """
+    if not words or words[0] not in ("run", "schedule"):
+        return list(words)
+    given = configuration(configuration_files())
+    options: List[str] = []
+    depth = given.get("depth")
+    if depth is not None and depth not in DEPTHS:
+        raise UsageError("depth in the configuration file: give %s" % ", ".join(DEPTHS))
+    if depth and not any("--" + one in words for one in DEPTHS):
+        options.append("--" + depth)
+    if words[0] == "run":
+        tags = [one.strip() for one in given.get("tags", "").split(",")]
+        options += ["--tag=" + tag for tag in tags if tag]
+        if given.get("ciphers"):
+            options.append("--ciphers=" + given["ciphers"])
+    return [words[0]] + options + list(words[1:])
 
 
 def upload_site(arguments: argparse.Namespace) -> Optional[Site]:

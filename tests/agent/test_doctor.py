@@ -1,5 +1,6 @@
 """`doctor` tries what it says; `schedule` prints what systemd and cron understand."""
 
+import json
 import os
 import re
 import shlex
@@ -24,6 +25,20 @@ def test_a_complete_machine_is_all_able(
     assert re.search(r"yes  ssh to a private sshd: (\d+) of \1 ciphers", done.out)
     assert list((tmp_path / "temporary").iterdir()) == []
     assert [path.name for path in tmp_path.iterdir()] == ["temporary"]  # it only looks
+
+
+def test_findings_are_told_to_programs_too(run_agent: RunAgent, tmp_path: Path) -> None:
+    bare = "agent.SSHD_PLACES = ()"
+    done = run_agent("doctor", "--json", before=bare, env={"PATH": str(tmp_path)})
+    assert done.code == 3
+    told = json.loads(done.out)
+    assert told["measures"] is False
+    assert {
+        "name": "openssl",
+        "able": False,
+        "detail": "not found in PATH",
+        "remedy": "install openssl",
+    } in told["findings"]
 
 
 def test_a_bare_machine_is_told_what_would_help(run_agent: RunAgent, tmp_path: Path) -> None:

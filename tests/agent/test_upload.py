@@ -462,6 +462,32 @@ def test_server_token_and_name_may_stand_in_a_configuration_file(
     assert site.requests[0].document["host"]["name"] == "50% nas"
 
 
+def test_tags_depth_and_ciphers_may_stand_in_a_configuration_file(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    configure(
+        tmp_path,
+        "[agent]\ntags = rack=b2, room=the cellar\ndepth = standard\nciphers = 3des-cbc, rc4\n",
+    )
+    said = run_agent("run", "--dry-run", "--tag", "rack=c3").out
+    assert '"rack": "c3"' in said
+    assert '"room": "the cellar"' in said
+    assert "3des-cbc" in said
+    assert "aes128-gcm" not in said
+    assert "5 tries of each method" in said
+    assert "3 tries of each method" in run_agent("run", "--dry-run", "--quick").out
+    assert "aes128-ctr" in run_agent("run", "--dry-run", "--ciphers", "aes128-ctr").out
+    assert "run --standard" in run_agent("schedule").out
+
+
+@pytest.mark.parametrize("line", ("depth = deep", "tags = rack", "ciphers = ,"))
+def test_what_no_option_could_say_the_configuration_cannot(
+    run_agent: RunAgent, tmp_path: Path, line: str
+) -> None:
+    configure(tmp_path, f"[agent]\n{line}\n")
+    assert run_agent("run", "--dry-run").code == 2
+
+
 def test_an_option_counts_before_the_configuration(
     run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
 ) -> None:
