@@ -75,6 +75,11 @@ def wait_for(arrived: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+def sleeps(child: "subprocess.Popen[str]") -> bool:
+    """Whether it waits in the kernel: a signal just before that would be seen only after it."""
+    return Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
+
+
 def hang_up(home: Path, words: Words, before_start: Callable[[], None]) -> int:
     """Run at a terminal that is closed during the third try; the exit code."""
     master, slave = os.openpty()
@@ -225,19 +230,18 @@ def test_a_run_that_waits_for_the_reader_of_a_fifo_is_kept_when_it_is_interrupte
 ) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    child = subprocess.Popen(
+    with subprocess.Popen(
         agent_command([*run_words, "--output", str(fifo)], SAYS_WHEN_IT_WRITES),
         env=agent_environment(tmp_path),
         stderr=subprocess.PIPE,
         text=True,
-    )
-    try:
-        wait_for((tmp_path / "fifo.begun").exists)
-        child.send_signal(signal.SIGINT)
-        said = child.communicate(timeout=30)[1]
-    finally:
-        child.kill()
-        child.wait()
+    ) as child:
+        try:
+            wait_for(lambda: (tmp_path / "fifo.begun").exists() and sleeps(child))
+            child.send_signal(signal.SIGINT)
+            said = child.communicate(timeout=30)[1]
+        finally:
+            child.kill()
     assert child.returncode == 1
     assert is_whole(only_kept(tmp_path))
     assert f"interrupted before it was written to {fifo}; the run is kept in" in said
