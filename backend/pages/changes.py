@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 from rest_framework.exceptions import ValidationError
@@ -26,9 +28,11 @@ from results.hosts.fleet_changes import (
     STATUSES,
     ChangedHost,
     ChangeQuery,
+    CpuOfChange,
     Effect,
     FleetChangeSummary,
     change_detail,
+    hosts_by_direction,
     select_changes,
     summaries_of_changes,
 )
@@ -45,7 +49,9 @@ HEADINGS = {
 }
 BADGES = {"slower": "bad", "lost": "bad", "faster": "ready", "regained": "ready"}
 
-EFFECTS_SHOWN = 6
+EFFECTS_SHOWN, CPUS_SHOWN = 6, 4
+
+LATELY = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,16 @@ class ShownChange:
     def more_effects(self) -> int:
         """Families that are not shown."""
         return len(self.entry.effects) - len(self.effects)
+
+    @property
+    def cpus(self) -> tuple[CpuOfChange, ...]:
+        """The most frequent CPUs."""
+        return self.entry.cpus[:CPUS_SHOWN]
+
+    @property
+    def more_cpus(self) -> bool:
+        """Whether some hosts have others than those."""
+        return sum(one.hosts for one in self.cpus) < self.entry.hosts
 
     @property
     def more_hosts(self) -> int:
@@ -156,6 +172,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "entries": entries,
         "narrowed": narrowed,
+        "lately": [] if narrowed else _lately(),
         "faults": faults,
         "choices": _choices(query),
         "chips": _chips(request.GET),
@@ -181,6 +198,20 @@ def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
 
 def _deciding() -> dict[str, Any]:
     return {"statuses": FleetChange.Status.choices, "longest_note": LONGEST_NOTE}
+
+
+def _lately() -> list[tuple[str, str, int, str]]:
+    """What happened within `LATELY`: class of badge, heading, hosts and the list of it."""
+    since = timezone.now() - LATELY
+    return [
+        (
+            BADGES.get(direction, "warn"),
+            HEADINGS[direction],
+            hosts,
+            urlencode({"direction": direction, "since": since.date().isoformat()}),
+        )
+        for direction, hosts in hosts_by_direction(since).items()
+    ]
 
 
 def _known(params: QueryDict) -> QueryDict:

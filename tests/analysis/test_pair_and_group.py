@@ -101,7 +101,7 @@ def test_a_gain_between_two_that_cannot_be_told_says_why(client: HostCiphers, wh
 TERRAPIN = (
     "38 % slower than chacha20-poly1305, the default of OpenSSH 9.9, which the modern policy "
     "excludes "
-    "because of Terrapin (OpenSSH 9.2 at one end)"
+    "because of Terrapin (OpenSSH 9.2 on the server)"
 )
 
 
@@ -115,7 +115,9 @@ def test_what_a_safer_cipher_costs_is_said_with_its_reason() -> None:
     twice = pair(replace(client, client=UNPATCHED), host(*both, server=UNPATCHED)).order[0]
     assert (twice.slower_than_default or "").endswith("Terrapin (OpenSSH 9.2 at both ends)")
     mixed = pair(replace(client, client="OpenSSH_8.0p1"), host(*both, server=None)).order[0]
-    assert (mixed.slower_than_default or "").endswith("(OpenSSH 8.0 and unknown OpenSSH)")
+    assert (mixed.slower_than_default or "").endswith(
+        "(OpenSSH 8.0 on the client and unknown OpenSSH on the server)"
+    )
 
 
 def test_slower_ones_cost_nothing_where_the_default_itself_is_preferred() -> None:

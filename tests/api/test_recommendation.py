@@ -248,7 +248,7 @@ def test_a_pair_is_told_what_safety_costs_and_gets_lines_for_one_server(
     assert answer["order"][0]["slower_than_default"] == (
         "38 % slower than chacha20-poly1305, the default of OpenSSH 9.9, "
         "which the modern policy excludes "
-        "because of Terrapin (OpenSSH 9.2 at one end)"
+        "because of Terrapin (OpenSSH 9.2 on the server)"
     )
     assert answer["order"][0]["gain"] == answer["today"]["gain"]
     assert answer["ssh_config"].endswith(f"Host nas.lan\n    Ciphers {GCM256}\n")

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 from django.test import Client
 
 from store.models import AuditEntry, FleetChange, Host, Note, Run
@@ -52,6 +53,30 @@ def test_the_list_names_what_changed_and_leads_to_the_evidence(
     runs = Run.objects.filter(host=nas).order_by("started_at")
     assert f"/runs/{runs[4].run_id}/diff/{runs[5].run_id}/" in page
     assert "data-post-live" not in page  # readers decide nothing
+
+
+def test_an_entry_of_several_hosts_names_their_cpus(slower: FleetChange, member: Client) -> None:
+    assert text(member, "/changes/").count("(2 hosts)") == 1
+    (entry,) = member.get("/api/v1/changes/").json()["results"]
+    assert [one["hosts"] for one in entry["cpus"]] == [2]
+    assert entry["cpus"][0]["cpu"] in text(member, "/changes/")
+
+
+def test_the_list_begins_with_what_happened_in_the_last_week(
+    slower: FleetChange, member: Client
+) -> None:
+    assert "In the last 7 days" not in text(member, "/changes/")  # it was long ago
+    FleetChange.objects.update(last_at=Now())
+    page = text(member, "/changes/")
+    told = re.search(
+        r'<p id="lately">In the last 7 days: <a href="\?(direction=slower&amp;since=[^"]*)"', page
+    )
+    assert told
+    assert "2 hosts</a></p>" in page
+    assert f'id="change-{slower.pk}"' in text(member, "/changes/?" + told[1].replace("&amp;", "&"))
+    assert "In the last 7 days" not in text(member, "/changes/?direction=slower")
+    FleetChange.objects.update(status=FleetChange.Status.IGNORED)
+    assert "In the last 7 days" not in text(member, "/changes/")
 
 
 def test_filters_of_the_address_narrow_the_list(slower: FleetChange, member: Client) -> None:

@@ -144,8 +144,8 @@ def test_a_pair_that_gets_slower_is_told_so_in_amber(member: Client, store_run: 
     assert (
         "62.0 MB/s expected, limited by the client, 38 % slower than "
         "chacha20-poly1305, the default of OpenSSH 9.9, "
-        "which the modern policy excludes because of Terrapin (OpenSSH 9.2 at "
-        "one end)"
+        "which the modern policy excludes because of Terrapin (OpenSSH 9.2 on "
+        "the server)"
     ) in text_of(html)
     assert '<p class="note warn" id="headline">' in html
     assert '<span class="badge warn">recommended</span>' in html

@@ -58,6 +58,8 @@ def test_without_a_host_in_all_groups_pairs_are_offered(
     html = page(member, "/", **SERIES, matched=1)
     assert "No host has a figure in every group of this view." in text_of(html)
     assert "1.1.1 and 3.0 16 hosts in both" in text_of(html)
+    split = page(member, "/", **SERIES, matched=1, split_by="cpu")
+    assert "Without the split there may be some: compare whole groups" in text_of(split)
 
 
 def test_what_no_longer_fits_the_grouping_is_passed_over_and_said(member: Client) -> None:

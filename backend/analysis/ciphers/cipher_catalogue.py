@@ -66,10 +66,12 @@ class Advisory:
         """Whether a connection between these two (version texts of OpenSSH) is affected."""
         return bool(self.affected_ends(client, server))
 
-    def affected_ends(self, client: str | None, server: str | None) -> tuple[str | None, ...]:
-        """The version texts of the ends that have the weakness, client first."""
-        ends = (server,) if self.ends == "server" else (client, server)
-        return tuple(end for end in ends if self._affects(end))
+    def affected_ends(self, client: str | None, server: str | None) -> dict[str, str | None]:
+        """The ends that have the weakness, "client" first, with their version texts."""
+        ends = {"client": client, "server": server}
+        if self.ends == "server":
+            del ends["client"]
+        return {end: text for end, text in ends.items() if self._affects(text)}
 
     def _affects(self, text: str | None) -> bool:
         inside = self.affected.contains(openssh_version(text))

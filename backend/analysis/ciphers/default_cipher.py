@@ -1,9 +1,9 @@
 """A cipher against today's default, the one that a client uses without configuration, in words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from analysis.ciphers.cipher_catalogue import Advisory, Cipher
+from analysis.ciphers.cipher_catalogue import Cipher
 from analysis.ciphers.cipher_policies import Policy
 from analysis.ciphers.cipher_ranking import Candidate, Gain
 from analysis.ciphers.openssh_versions import openssh_version
@@ -65,7 +65,7 @@ def slower_than_default(
 def exclusion(cipher: Cipher, policy: Policy, client: str | None, server: str | None) -> str | None:
     """Why the policy excludes a cipher between two OpenSSH versions; None when it allows it.
 
-    "the modern policy excludes because of Terrapin (OpenSSH 9.2 at one end)".
+    "the modern policy excludes because of Terrapin (OpenSSH 9.2 on the server)".
     """
     assessment = cipher.assess(client, server)
     if policy.allows(assessment.status):
@@ -75,22 +75,20 @@ def exclusion(cipher: Cipher, policy: Policy, client: str | None, server: str | 
 
 
 def because(cipher: Cipher, client: str | None, server: str | None) -> str:
-    """ " because of Terrapin (OpenSSH 9.2 at one end)": whence its status; empty for its own."""
+    """ " because of Terrapin (OpenSSH 9.2 on the server)": whence its status; empty for its own."""
     assessment = cipher.assess(client, server)
     for advisory in cipher.advisories:
         affected = advisory.affected_ends(client, server)
         if affected and advisory.assessment == assessment:
-            return f" because of {advisory.name} ({_ends(advisory, affected)})"
+            return f" because of {advisory.name} ({_ends(affected)})"
     return ""
 
 
-def _ends(advisory: Advisory, affected: Sequence[str | None]) -> str:
-    names = [_release(text) for text in affected]
-    if advisory.ends == "server":
-        return f"{names[0]} on the server"
-    if len(names) == 1:
-        return f"{names[0]} at one end"
-    return f"{names[0]} at both ends" if len(set(names)) == 1 else " and ".join(names)
+def _ends(affected: Mapping[str, str | None]) -> str:
+    names = {end: _release(text) for end, text in affected.items()}
+    if len(names) == 2 and len(set(names.values())) == 1:
+        return f"{names['client']} at both ends"
+    return " and ".join(f"{name} on the {end}" for end, name in names.items())
 
 
 def _release(text: str | None) -> str:

@@ -73,6 +73,13 @@ class ChangedHostInListSerializer(serializers.Serializer[Any]):
     effects = EffectSerializer(many=True)
 
 
+class CpuOfChangeSerializer(serializers.Serializer[Any]):
+    """How many hosts of an entry have this CPU."""
+
+    cpu = serializers.CharField()
+    hosts = serializers.IntegerField()
+
+
 class FleetChangeSerializer(serializers.Serializer[Any]):
     """An entry; of its hosts the latest are named."""
 
@@ -91,6 +98,7 @@ class FleetChangeSerializer(serializers.Serializer[Any]):
     open_hosts = serializers.IntegerField(help_text="Those that are not as before again.")
     confidence = serializers.ChoiceField(["high", "medium", "low"])
     effects = EffectSerializer(many=True)
+    cpus = CpuOfChangeSerializer(many=True, help_text="Those that most of the hosts have.")
     members = ChangedHostInListSerializer(
         many=True, help_text=f"In the list the latest {HOSTS_OF_A_LIST}, of one entry up to 200."
     )

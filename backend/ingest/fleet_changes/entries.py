@@ -47,9 +47,12 @@ SELECT id FROM runs_fleetchange c WHERE id = ANY(%(changes)s) AND (
 COUNTED_AT_ONCE = 200
 """Members of an entry that are counted whenever it changes; more by the next sweep."""
 
+CPUS_NAMED = 10
+"""Of an entry those that most of its hosts have."""
+
 _COUNT = """
 UPDATE runs_fleetchange c SET stale = false, hosts = n.hosts, open_hosts = n.open_hosts,
-    confirmed = n.confirmed, effects = coalesce(e.effects, '[]')
+    confirmed = n.confirmed, effects = coalesce(e.effects, '[]'), cpus = coalesce(p.cpus, '[]')
 FROM (
     SELECT change_id, count(*) AS hosts, count(*) FILTER (WHERE is_open) AS open_hosts,
         bool_or(confirmed) AS confirmed
@@ -68,7 +71,21 @@ FROM (
         FROM runs_fleetchangemember
         WHERE change_id = ANY(%(changes)s) AND ratio IS NOT NULL GROUP BY 1, 2, 3
     ) of_families GROUP BY 1
-) e USING (change_id)
+) e USING (change_id) LEFT JOIN (
+    SELECT change_id, jsonb_agg(jsonb_build_array(label, hosts) ORDER BY place) AS cpus
+    FROM (
+        SELECT change_id, label, count(*) AS hosts,
+            row_number() OVER (PARTITION BY change_id ORDER BY count(*) DESC, label) AS place
+        FROM (
+            SELECT DISTINCT ON (change_id, m.host_id) change_id, v.label
+            FROM runs_fleetchangemember m
+            JOIN runs_run r ON r.id = coalesce(m.first_run_id, m.good_run_id)
+            JOIN runs_environment e ON e.id = r.environment_id
+            JOIN runs_dimensionvalue v ON v.id = e.cpu_id
+            WHERE change_id = ANY(%(changes)s) ORDER BY change_id, m.host_id, m.at DESC
+        ) of_hosts GROUP BY 1, 2
+    ) of_cpus WHERE place <= %(cpus)s GROUP BY 1
+) p USING (change_id)
 WHERE c.id = n.change_id
 """
 
@@ -98,7 +115,7 @@ def count_members(changes: Sequence[int]) -> None:
     """Count hosts and families of these entries."""
     if changes:
         with connection.cursor() as cursor:
-            cursor.execute(_COUNT, {"changes": list(changes)})
+            cursor.execute(_COUNT, {"changes": list(changes), "cpus": CPUS_NAMED})
 
 
 def count_stale() -> None:

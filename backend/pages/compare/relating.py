@@ -43,6 +43,7 @@ def relating_context(
         "references": choices,
         "pairs_to_match": pairs,
         "mostly_different": pairs[0] if first and 2 * first.shared < first.hosts else None,
+        "unsplit_address": address.changed(split_by=None),
         "may_match": query.group_by != "host",
     }
 

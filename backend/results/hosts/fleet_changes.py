@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Greatest
 
 from store.models import FleetChange, FleetChangeMember
 from store.statements import fetch_rows
@@ -64,6 +65,13 @@ class Effect:
     """The number of a series of a single host that shows it."""
 
 
+class CpuOfChange(NamedTuple):
+    """How many hosts of an entry have this CPU."""
+
+    cpu: str
+    hosts: int
+
+
 @dataclass(frozen=True)
 class ChangedHost:
     """One host's part; of a silent host `first_run_id` is None, and `at` when it should have sent.
@@ -89,7 +97,10 @@ class ChangedHost:
 
 @dataclass(frozen=True)
 class FleetChangeSummary:
-    """An entry; `hosts` are all of them, `members` the latest that are named here."""
+    """An entry; `hosts` are all of them, `members` the latest that are named here.
+
+    `cpus`: those that most of the hosts have.
+    """
 
     id: int
     kind: str
@@ -106,6 +117,7 @@ class FleetChangeSummary:
     open_hosts: int
     confidence: Confidence
     effects: tuple[Effect, ...]
+    cpus: tuple[CpuOfChange, ...]
     members: tuple[ChangedHost, ...]
 
 
@@ -126,6 +138,17 @@ def select_changes(query: ChangeQuery) -> QuerySet[FleetChange]:
     if members is not None:
         entries = entries.filter(Exists(members.filter(change=OuterRef("pk"))))
     return entries
+
+
+def hosts_by_direction(since: datetime) -> dict[str, int]:
+    """Of the entries since then that nobody ignores: hosts of each direction, as `DIRECTIONS`."""
+    entries = FleetChange.objects.filter(last_at__gte=since).exclude(
+        status=FleetChange.Status.IGNORED
+    )
+    found = dict(
+        entries.order_by().values_list("direction").annotate(all_hosts=Sum(Greatest("hosts", 1)))
+    )
+    return {one: found[one] for one in DIRECTIONS if one in found}
 
 
 def _status(statuses: Iterable[str]) -> Q:
@@ -295,6 +318,7 @@ def _summary(one: FleetChange, members: Sequence[ChangedHost]) -> FleetChangeSum
         open_hosts=one.open_hosts,
         confidence=_confidence(effects, one.confirmed),
         effects=effects,
+        cpus=tuple(CpuOfChange(*row) for row in one.cpus),
         members=tuple(members),
     )
 

@@ -55,6 +55,11 @@ class FleetChange(models.Model):
         default=list,
         help_text="Of each tool and family: hosts, ratio, lowest, highest, series, agreeing.",
     )
+    cpus = models.JSONField(
+        db_default=Value([], models.JSONField()),
+        default=list,
+        help_text="The most frequent CPUs: name, hosts.",
+    )
     stale = models.BooleanField(
         db_default=True, default=True, help_text="These figures are to be counted again."
     )

@@ -80,7 +80,7 @@ function relativeAxis(lowest: number): object {
     suggestedMax: NARROWEST[1],
     afterBuildTicks: (axis: LogAxis) => {
       const length = axis.width || axis.chart.width;
-      axis.ticks = relativeTicks(axis.min, axis.max, length / ACROSS).map((value) => ({ value }));
+      axis.ticks = relativeTicks(axis.min, axis.max, Math.max(3, length / PERCENT_ACROSS)).map((value) => ({ value }));
     },
   };
 }
@@ -107,6 +107,8 @@ export function relativeTicks(min: number, max: number, labels: number): number[
 /** Pixels between the labels of a horizontal and of a vertical axis. */
 const ACROSS = 72;
 const UPWARDS = 26;
+/** The same for "−10 %", which is shorter than a throughput. */
+const PERCENT_ACROSS = 52;
 
 /**
  * The values that a logarithmic axis labels: 1, 2 and 5 of each decade where there is room for so

@@ -150,6 +150,7 @@ describe("the chart of differences", () => {
 
   it("labels whole steps in per cent, 0 % among them", () => {
     expect(relativeTicks(0.9, 1.1, 6).map((tick) => Math.round(tick * 100))).toEqual([90, 95, 100, 105, 110]);
+    expect(relativeTicks(0.86, 1.13, 3)).toHaveLength(3);
     for (const [low, high] of [[0.95, 1.05], [0.3, 1.2], [0.5, 2.9], [0.1, 40]] as const) {
       const ticks = relativeTicks(low, high, 7);
       expect(ticks).toContain(1);
