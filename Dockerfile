@@ -12,7 +12,7 @@ FROM python:3.12-slim AS packages
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 COPY requirements.txt deploy/image/trim.sh /tmp/
 RUN python -m venv --without-pip /opt/venv \
-    && pip --python /opt/venv/bin/python install --only-binary :all: --require-hashes -r /tmp/requirements.txt \
+    && pip --python /opt/venv/bin/python install --no-deps --only-binary :all: --require-hashes -r /tmp/requirements.txt \
     && sh /tmp/trim.sh /opt/venv/lib/python3.12/site-packages
 
 # 3. What runs.

@@ -1,6 +1,8 @@
 """Every dependency is pinned, says why it is there, and is installed by the hash of its file."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,14 @@ def test_what_is_installed_is_what_was_chosen_by_the_hashes_of_its_files(name: s
     installed = made(name.replace(".in", ".txt"))
     for package, version in chosen(name).items():
         assert installed.get(package) == version, f"{package}: run `make requirements`"
+
+
+def test_nothing_that_a_package_needs_is_missing() -> None:
+    # Packages are installed without asking for what they need: the files have to name all of it.
+    checked = subprocess.run(
+        [sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_the_files_agree_and_name_no_index() -> None:

@@ -99,7 +99,11 @@ def _is_filled(requirements: str) -> bool:
 def _fill(requirements: str) -> None:
     say(f"Installing the Python packages of {requirements} (once; about a minute) ...")
     log = paths.data_dir() / "log" / "pip.log"
-    status = _pip(["-r", str(paths.PROJECT / requirements), "--only-binary", ":all:"], log)
+    # The file lists every package. Left to resolve them again, pip takes the newest release of one
+    # that another names with an extra, finds no hash for it and stops (pypa/pip#9644).
+    status = _pip(
+        ["-r", str(paths.PROJECT / requirements), "--no-deps", "--only-binary", ":all:"], log
+    )
     if status != 0:
         _explain(log)
         processes.require("Installing the Python packages", status, log)
