@@ -6,7 +6,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,8 +114,14 @@ def _environment(folder: Path, servers: tuple[Postgres, RedisServer]) -> dict[st
 
 
 @contextmanager
-def running_site(folder: Path, *, with_pages: bool, public: bool = True) -> Iterator[Site]:
-    """Start everything in `folder`; everything ends with the context, by process."""
+def running_site(
+    folder: Path,
+    *,
+    with_pages: bool,
+    public: bool = True,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[Site]:
+    """Start everything in `folder`, with these settings; it ends with the context, by process."""
     (folder / "log").mkdir(parents=True, exist_ok=True)
     servers = Postgres(folder), RedisServer(folder)
     parts: dict[str, Part] = {
@@ -126,7 +132,7 @@ def running_site(folder: Path, *, with_pages: bool, public: bool = True) -> Iter
         for part in parts.values():
             stack.callback(part.stop)
         site = Site(folder, free_port(), _environment(folder, servers), parts)
-        site.environment["CIPHERMARK_PUBLIC"] = str(int(public))
+        site.environment |= {"CIPHERMARK_PUBLIC": str(int(public)), **(settings or {})}
         site.manage("migrate")
         if with_pages:
             site.manage("collectstatic", "--no-input")

@@ -1,6 +1,6 @@
 """The table of a soak, and whether it was passed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
@@ -14,6 +14,7 @@ WARM_UP = 4
 """Of these; meanwhile data come in and caches fill."""
 
 QUEUE_AGE_SECONDS = 5.0
+SETTLED_SECONDS = 10.0
 KEPT_SECONDS = 600
 """Of an answer in Redis (`results.answer_cache`)."""
 
@@ -71,15 +72,26 @@ def memory(span: Span, samples: Sequence[Sample]) -> str:
     return _columns(rows)
 
 
-def faults(span: Span, acting: Acting, samples: Sequence[Sample], rate: float) -> list[str]:
+def faults(
+    spans: Sequence[Span], acting: Acting, samples: Sequence[Sample], rate: float
+) -> list[str]:
     """What was not as it must be, each in a sentence."""
-    found = [f"failed: {failure}" for failure in (*acting.uploads.failures, *acting.pages.failures)]
+    failures = (*acting.uploads.failures, *acting.pages.failures)
+    return [f"failed: {failure}" for failure in failures] + [
+        fault for span in spans for fault in _faults_of(span, acting, samples, rate)
+    ]
+
+
+def _faults_of(span: Span, acting: Acting, samples: Sequence[Sample], rate: float) -> Iterator[str]:
+    uploads = len(acting.uploads.between(span.begin, span.end))
     expected = rate * (span.end - span.begin)
-    if len(acting.uploads.times) < 0.95 * expected:
-        found.append(f"only {len(acting.uploads.times)} of {expected:.0f} uploads were answered")
-    oldest = max((one.queue_age for one in samples), default=0.0)
+    if uploads < 0.95 * expected:
+        yield f"only {uploads} of {expected:.0f} uploads were answered"
+    # Those that came while nobody processed are done by then.
+    settled = span.begin + SETTLED_SECONDS
+    oldest = max((one.queue_age for one in _within(samples, settled, span.end)), default=0.0)
     if oldest >= QUEUE_AGE_SECONDS:
-        found.append(f"a run waited for {oldest:.1f} s")
+        yield f"a run waited for {oldest:.1f} s"
     parts = span.parts()
     is_full = parts[WARM_UP][0] - span.begin > KEPT_SECONDS
     shown_only = ("postgres",) if is_full else ("postgres", "redis")
@@ -87,8 +99,7 @@ def faults(span: Span, acting: Acting, samples: Sequence[Sample], rate: float) -
     for name in samples[-1].memory:
         before, after = _memory(warm, name), _memory(last, name)
         if name not in shown_only and after > max(before * GROWTH, before + GROWTH_MIB):
-            found.append(f"{name} grew from {before:.0f} to {after:.0f} MiB")
-    return found
+            yield f"{name} grew from {before:.0f} to {after:.0f} MiB"
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> str:
