@@ -7,8 +7,8 @@ the standard library there), then in that environment with `--inside`.
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from pkgutil import resolve_name
 from typing import NoReturn
 
 from launch import environment, paths, preconditions, processes, system_programs
@@ -23,6 +23,16 @@ BENCHES = ("bench", "lighthouse")
 OWN_FOLDERS = ("test", "check", "compat", *BENCHES, *PROOFS)
 """Targets that leave the data of `make run` alone."""
 
+TARGETS = {
+    "run": "launch.site:run_site",
+    "test": "launch.checks:run_all",
+    "check": "launch.checks:run_check",
+    "lint": "launch.checks:run_lint",
+    "types": "launch.checks:run_types",
+    "requirements": "launch.environment:make_requirements",
+}
+"""What each of the others calls."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Do the target; returns the exit code. Problems are one sentence on the error stream."""
@@ -30,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     inside = arguments[:1] == ["--inside"]
     target = arguments[-1] if arguments else "run"
     try:
-        return _targets()[target]() if inside else _outside(target)
+        return _inside(target) if inside else _outside(target)
     except Problem as problem:
         tell_problem(problem)
         return 1
@@ -49,7 +59,9 @@ def _outside(target: str) -> int:
     preconditions.check_folders()
     inherited: dict[str, str] = {}
     if target == "clean":
-        return _clean()
+        from launch.clean import clean
+
+        return clean()
     if target in ("run", *OWN_FOLDERS):
         lock = preconditions.FolderLock.take(paths.data_dir(), target)
         inherited = lock.hand_over()
@@ -86,83 +98,21 @@ def _go_inside(target: str, inherited: dict[str, str]) -> NoReturn:
     os.execve(python, [python, "-m", "launch", "--inside", target], variables)  # noqa: S606 - no shell meant
 
 
-def _targets() -> dict[str, Callable[[], int]]:
-    """Imported only when needed: most need packages of the virtual environment."""
-    proofs = {name: partial(_prove, name) for name in PROOFS}
-    benches = {"bench": _bench, "lighthouse": _lighthouse}
-    others = {
-        "lint": _lint,
-        "check": _check,
-        "types": _types,
-        "requirements": _requirements,
-    }
-    return {"run": _run, "test": _test, "compat": _compat, **benches, **others, **proofs}
-
-
-def _run() -> int:
-    from launch.site import run_site
-
-    return run_site()
-
-
-def _test() -> int:
-    from launch.checks import run_all
-
-    return run_all()
-
-
-def _check() -> int:
-    from launch.checks import run_check
-
-    return run_check()
-
-
 def _compat() -> int:
     from launch.checks import run_compatibility, run_on_this_python
 
     return run_on_this_python() if _names_a_python("compat") else run_compatibility()
 
 
-def _bench() -> int:
-    from launch.bench import run_bench
+def _inside(target: str) -> int:
+    """In the virtual environment: do it. Imported only now, for most needs packages of that."""
+    if target == "compat":
+        return _compat()
+    if target in (*BENCHES, *PROOFS):
+        from launch.long_tests import run_long_test
 
-    return run_bench()
-
-
-def _lighthouse() -> int:
-    from launch.bench import run_lighthouse
-
-    return run_lighthouse()
-
-
-def _lint() -> int:
-    from launch.checks import run_lint
-
-    return run_lint()
-
-
-def _types() -> int:
-    from launch.checks import run_types
-
-    return run_types()
-
-
-def _prove(name: str) -> int:
-    from launch.long_tests import run_proof
-
-    return run_proof(name)
-
-
-def _requirements() -> int:
-    from launch.requirements import make_requirements
-
-    return make_requirements()
-
-
-def _clean() -> int:
-    from launch.clean import clean
-
-    return clean()
+        return run_long_test(target)
+    return int(resolve_name(TARGETS[target])())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,9 @@
-"""The virtual environment: made once, filled again only when the requirements change."""
+"""The virtual environment: made once, filled again only when the requirements change.
+
+Each requirements*.in names what we chose and why; its .txt has everything that those need in turn,
+one version for every Python from 3.11 and every platform, with the hashes of all files of each
+version, so that an installation takes exactly what was looked at.
+"""
 
 import fcntl
 import hashlib
@@ -170,3 +175,21 @@ def _explain(log: Path) -> None:
             "Ciphermark compiles nothing: name another Python, as in `make run "
             f"PYTHON=/path/to/python3.13`, or another index (log: {paths.shown(log)})."
         )
+
+
+FILES = ("requirements", "requirements-dev")
+
+EVERYWHERE = ("--universal", "--python-version", "3.11")
+OPTIONS = (*EVERYWHERE, "--generate-hashes", "--no-annotate", "--quiet")
+
+
+def make_requirements() -> int:
+    """Make all of them anew where something changed; what is pinned already stays as it is."""
+    for number, name in enumerate(FILES):
+        same = ("-c", f"{FILES[number - 1]}.txt") if number else ()
+        words = ("pip", "compile", *OPTIONS, f"{name}.in", *same, "-o", f"{name}.txt")
+        header = ("--custom-compile-command", "make requirements")
+        status = processes.run("uv", [paths.venv() / "bin" / "uv", *words, *header])
+        if status != 0:
+            return status
+    return 0

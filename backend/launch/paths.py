@@ -1,4 +1,4 @@
-"""Where things are. Paths only; nothing here is made."""
+"""Where things are. Nothing here is made."""
 
 import os
 from pathlib import Path
@@ -28,3 +28,12 @@ def data_dir() -> Path:
 def shown(path: Path) -> str:
     """A path as short as it can be told: relative to the project where it lies inside."""
     return str(path.relative_to(PROJECT)) if path.is_relative_to(PROJECT) else str(path)
+
+
+ADMINISTRATOR = "admin"
+"""The account that `make run` makes."""
+
+
+def password_file(data_dir: Path) -> Path:
+    """The administrator's password: readable by the owner of the data folder alone."""
+    return data_dir / "admin-password"

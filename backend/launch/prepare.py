@@ -15,7 +15,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
-from launch import administrator, paths
+from launch import paths
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def make_administrator(folder: Path) -> None:
 
     if get_user_model().objects.filter(is_superuser=True).exists():
         return
-    path = administrator.password_file(folder)
+    path = paths.password_file(folder)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.fchmod(descriptor, 0o600)
     password = secrets.token_urlsafe(12)
@@ -43,9 +43,9 @@ def make_administrator(folder: Path) -> None:
         stream.write(f"{password}\n")
     os.environ["DJANGO_SUPERUSER_PASSWORD"] = password
     call_command(
-        "createsuperuser", interactive=False, username=administrator.NAME, email="admin@localhost"
+        "createsuperuser", interactive=False, username=paths.ADMINISTRATOR, email="admin@localhost"
     )
-    made = get_user_model().objects.get(username=administrator.NAME)
+    made = get_user_model().objects.get(username=paths.ADMINISTRATOR)
     made.groups.add(Group.objects.get(name="administrator"))
 
 

@@ -19,7 +19,6 @@ from config.embedded import (
     stopped_services,
 )
 from launch import (
-    administrator,
     benchmark,
     frontend,
     node,
@@ -230,10 +229,10 @@ def _is_ready(site: Site) -> bool:
 
 
 def _greet(site: Site) -> None:
-    password = administrator.password_file(site.data_dir)
+    password = paths.password_file(site.data_dir)
     say(f"\nCiphermark runs at {site.url}")
     if password.exists():
         say(
-            f"Sign in at {site.url}accounts/login/ as {administrator.NAME}; the password is in "
+            f"Sign in at {site.url}accounts/login/ as {paths.ADMINISTRATOR}; the password is in "
             f"{paths.shown(password)}\n"
         )

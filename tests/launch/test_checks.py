@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from launch import bench, checks
+from launch import checks, long_tests
 from launch.checks import Check
 from launch.console import Problem
 from launch.interpreters import Interpreter
@@ -193,9 +193,9 @@ def test_ci_runs_all_parts_and_ends_with_what_failed(
 
 def test_an_absent_lighthouse_is_said_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIGHTHOUSE", "/nowhere/lighthouse")
-    monkeypatch.setattr(bench, "LIGHTHOUSE_FOLDER", Path("/nowhere"))
+    monkeypatch.setattr(long_tests, "LIGHTHOUSE_FOLDER", Path("/nowhere"))
     with pytest.raises(Problem, match="not installed: npm install --prefix /nowhere lighthouse@"):
-        bench.find_lighthouse()
+        long_tests.find_lighthouse()
 
 
 def test_a_quick_check_runs_the_tests_of_the_rooms_that_changed(
