@@ -45,7 +45,7 @@ What writes (`ingest`) and what reads (`results`) do not know each other, nor do
 PURE = sorted(_PURE)
 
 MOST_MODULES = 16
-CROWDED = {"launch": 24}
+CROWDED = {"launch": 21}
 """Folders that have more; none of them may grow."""
 
 UNCOUNTED = "migrations"

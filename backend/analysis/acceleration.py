@@ -10,10 +10,22 @@ from typing import Any, Literal
 
 from natsort import natsort_key
 
-from analysis.profiles.baselines import MeasuredSeries, baseline_levels, rate_beside_baselines
-from analysis.profiles.speed_index import SpeedIndex, normalised, speed_index
-from documents.aes_flags import AesFlags, aes_flags
-from documents.cpu import cpu_name, is_virtual_model, microarchitecture, model_has_aes
+from analysis.profiles.baselines import (
+    MeasuredSeries,
+    SpeedIndex,
+    baseline_levels,
+    normalised,
+    rate_beside_baselines,
+    speed_index,
+)
+from documents.cpu import (
+    AesFlags,
+    aes_flags,
+    cpu_name,
+    is_virtual_model,
+    microarchitecture,
+    model_has_aes,
+)
 from documents.software import openssl_release
 from documents.types import Series
 

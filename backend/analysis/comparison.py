@@ -8,8 +8,16 @@ from typing import Any
 
 from natsort import natsort_keygen, ns
 
-from analysis.groups import GroupSummary, percentile, summarise_group
-from analysis.relative import Ratio, Score, matched_ratios, ratio_of_medians, score
+from analysis.groups import (
+    GroupSummary,
+    Ratio,
+    Score,
+    matched_ratios,
+    percentile,
+    ratio_of_medians,
+    score,
+    summarise_group,
+)
 from documents.naming import UNKNOWN_KEY
 
 UNITS: Mapping[str, str] = {

@@ -15,8 +15,7 @@ from statistics import geometric_mean, median
 
 from analysis.comparison import natural_key
 from analysis.groups import GroupSummary, summarise_group
-from analysis.profiles.baselines import FAMILIES
-from analysis.profiles.speed_index import SpeedIndex, normalised, speed_index
+from analysis.profiles.baselines import FAMILIES, SpeedIndex, normalised, speed_index
 
 MOST_LISTED = 200
 """Of more pairs only so many are listed; thousands of hosts have millions of pairs."""

@@ -9,8 +9,7 @@ from typing import Any
 import orjson
 
 from analysis.comparison import Comparison, Group
-from analysis.groups import GroupSummary
-from analysis.relative import Ratio
+from analysis.groups import GroupSummary, Ratio
 
 
 def comparison_json(comparison: Comparison) -> bytes:

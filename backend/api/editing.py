@@ -17,7 +17,7 @@ from api.http.errors import Conflict
 from api.http.permissions import MayChangeHosts, MayChangeRuns, MayRead, MayRemoveRuns, allowed
 from ingest.changes import editing, merging, splitting
 from ingest.changes.editing import EditConflict, EditRefused
-from results.hosts.former_hosts import present_id
+from results.hosts.host_names import present_id
 from store.models import Host, Run
 
 T = TypeVar("T")

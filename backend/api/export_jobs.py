@@ -15,8 +15,7 @@ from rest_framework.response import Response
 from access.export_quota import TooManyExports
 from api.http.api_view import ApiView, ListView
 from api.http.errors import Conflict
-from api.http.negotiation import FileNegotiation
-from api.http.ranged_file import ranged_file
+from api.http.ranged_file import FileNegotiation, ranged_file
 from questions.comparison_parameters import COMPARISON_PARAMETERS, comparison_query
 from reports.export_jobs import delete_job
 from reports.export_parameters import (

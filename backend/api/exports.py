@@ -13,9 +13,9 @@ from rest_framework.request import Request
 from api.export_jobs import job_address, made_later
 from api.http.api_view import ApiView
 from api.http.conditional import of_present_data
-from api.http.negotiation import FileNegotiation
+from api.http.ranged_file import FileNegotiation
 from questions.comparison_parameters import COMPARISON_PARAMETERS
-from questions.host_parameters import HOST_LIST, host_query
+from questions.list_parameters import HOST_LIST, host_query
 from questions.parameters import described
 from reports.export_parameters import (
     CSV_PARAMETERS,

@@ -14,9 +14,9 @@ from rest_framework.reverse import reverse
 from access.import_slots import ImportsBusy, import_slot
 from api.http.api_view import ApiView
 from api.http.errors import Conflict
+from api.http.json_parser import TooLarge
 from api.http.permissions import MayUpload
 from api.http.request_body import read_text_body
-from api.http.too_large import TooLarge
 from ingest.arrival.importing import (
     CIPHER_CHARACTERS,
     FACTS,

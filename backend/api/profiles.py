@@ -80,7 +80,7 @@ class ReferenceProfileList(ListView):
         if fields["from"] == "run" and not fields.get("run_id"):
             raise ValidationError({"run_id": "A profile from a run needs its run_id."})
         try:
-            profile = profiles.make_profile(_request(fields), actor_of(request))
+            profile = profiles.make_profile(_request(asked), actor_of(request))
         except ProfileRefused as refusal:
             said = refusal.sentence
             raise ValidationError({refusal.attr: said} if refusal.attr else said) from None

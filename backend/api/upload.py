@@ -18,7 +18,7 @@ from ingest.arrival.acceptance import RunConflict, accept_run
 from ingest.processing.hosts import listed_name
 from ingest.tasks import enqueue_accepted
 from store.models import ApiToken, Run
-from telemetry.log_context import add_to_context
+from telemetry.log_lines import add_to_context
 
 
 def upload_run(request: Request) -> Response:

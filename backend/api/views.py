@@ -16,9 +16,8 @@ from access.reading import sees_unvetted
 from api.comparison_json import comparison_json
 from api.editing import HostEditing, RunEditing, no_host
 from api.exports import csv_response
-from api.http.api_view import ApiView, ListView
+from api.http.api_view import ApiView, ByCursorOfIds, ListView
 from api.http.conditional import of_present_data
-from api.http.pagination import ByCursorOfIds
 from api.http.permissions import MayRead, MayUpload
 from api.serializers import (
     AcceptedSerializer,
@@ -36,7 +35,7 @@ from questions.comparison_parameters import (
     asked_comparison,
     comparison_query,
 )
-from questions.host_parameters import HOST_LIST, host_query
+from questions.list_parameters import HOST_LIST, host_query
 from questions.parameters import Parameter, checked, described, names_of, run_id
 from reports.export_parameters import CSV_PARAMETERS, VIEW_PARAMETERS
 from reports.exporting import COMPARISON

@@ -19,7 +19,7 @@ from django.conf import settings
 from kombu.exceptions import OperationalError as BrokerError
 
 from telemetry.counting import send_now
-from telemetry.log_context import log_context, start_context
+from telemetry.log_lines import log_context, start_context
 from telemetry.signs_of_life import BEAT, WORKER, leave_sign
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -1,12 +1,38 @@
-"""The WSGI application: `gunicorn config.wsgi:application`."""
+"""The WSGI application, `gunicorn config.wsgi:application`; perhaps below a path of its host."""
 
 import logging
 import os
+from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.http.response import HttpResponseBase, HttpResponsePermanentRedirect
 
-from config.sub_path import below
+Application = Callable[[dict[str, Any], Any], HttpResponseBase]
+
+
+def below(path: str, application: Application) -> Application:
+    """The application, given addresses without the path; Django puts it into all that it writes.
+
+    What comes without it is answered too: probes of `web` itself, and proxies that took it off.
+    """
+    if not path:
+        return application
+
+    def without_path(environ: dict[str, Any], start_response: Any) -> HttpResponseBase:
+        asked = environ.get("PATH_INFO", "")
+        if asked == path:  # links of the page that begin with "?" would lose the slash
+            query = environ.get("QUERY_STRING", "")
+            answer = HttpResponsePermanentRedirect(f"{path}/{'?' if query else ''}{query}")
+            start_response(f"301 {answer.reason_phrase}", list(answer.items()))
+            return answer
+        if asked.startswith(f"{path}/"):
+            environ["PATH_INFO"] = asked[len(path) :]
+        return application(environ, start_response)
+
+    return without_path
+
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

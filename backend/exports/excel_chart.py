@@ -12,9 +12,9 @@ from xlsxwriter.worksheet import Worksheet
 
 from analysis.comparison import Comparison, Group
 from exports.comparison_columns import sheet_columns
+from exports.csv_dialect import for_chart, for_writer
 from exports.export_request import ExportRequest
 from exports.palette import cipher_order, colour, short_names
-from exports.text import for_chart, for_writer
 
 MOST_BARS = 600
 """As many as the page draws; the table has all of them."""

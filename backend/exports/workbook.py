@@ -14,11 +14,11 @@ from xlsxwriter.worksheet import Worksheet
 from analysis.comparison import Comparison
 from exports.columns import Column, StoredColumn
 from exports.comparison_columns import comparison_rows, sheet_columns, values_of
+from exports.csv_dialect import for_cell, for_writer
 from exports.excel_chart import PAGE_ROWS, Charted, add_charts
 from exports.export_request import ExportRequest
 from exports.method_sheet import method_lines
 from exports.palette import cipher_order
-from exports.text import for_cell, for_writer
 
 SHEET_COLUMNS = 16_384
 SHEET_ROWS = 1_048_576

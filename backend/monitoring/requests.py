@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from access.addresses import client_address
 from telemetry.counting import count, note_sign, observe
-from telemetry.log_context import start_context
+from telemetry.log_lines import start_context
 from telemetry.metrics import REQUEST_SECONDS, REQUESTS
 from telemetry.signs_of_life import forwarded_sign
 

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 
 from access.reading import reading_allowed
 from questions.parameters import MAX_LENGTH
-from results.hosts.former_hosts import what_they_became
+from results.hosts.host_names import what_they_became
 
 HOSTS = ("host", "client", "server")
 """Parameters of addresses that name hosts by their keys."""

@@ -16,13 +16,13 @@ from rest_framework.exceptions import ValidationError
 
 from access.audit import actor_of
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
-from ingest.changes.change_status import LONGEST_NOTE, decide
 from ingest.changes.editing import EditRefused
+from ingest.changes.notes import LONGEST_NOTE, decide
 from pages.access import editors, reader_required
 from pages.hosts.history import series_key
 from pages.page_query import PageAddress, query_faults
 from pages.paging import page_of_ids
-from questions.change_parameters import CHANGES, change_query
+from questions.list_parameters import CHANGES, change_query
 from questions.parameters import names_of
 from results.hosts.fleet_changes import (
     STATUSES,

@@ -22,9 +22,9 @@ from pages.access import editors
 from pages.page_query import search_text
 from pages.paging import page_of
 from results.hosts.diff_subjects import CHOICES, hosts_beside
-from results.hosts.hidden import hidden_runs, waiting_hosts
 from results.hosts.host_names import HostNames, host_names, names_under_one_id
 from results.hosts.hosts import host_summaries, select_hosts
+from results.hosts.runs import hidden_runs, waiting_hosts
 from store.models import AuditEntry, Host, Run
 
 

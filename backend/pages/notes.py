@@ -16,7 +16,7 @@ from access.audit import actor_of
 from ingest.changes.editing import EditRefused
 from ingest.changes.notes import LONGEST_TEXT, About, add_note, remove_note
 from pages.access import editors
-from questions.change_parameters import group_of
+from questions.list_parameters import group_of
 from results.hosts.notes import NoteQuery, notes_of_host, select_notes
 from results.selection import ComparisonQuery
 from store.models import Host, Note, Run

@@ -10,12 +10,12 @@ from rest_framework.exceptions import ValidationError
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
 from questions.comparison_parameters import COMPARISON, RELATING, asked_comparison
-from questions.host_parameters import HOST_LIST
+from questions.list_parameters import HOST_LIST
 from questions.parameters import MAX_LENGTH, names_of
 from questions.recommendation_parameters import RECOMMENDATION
 from questions.unknown_parameters import misspelt
 from results.selection import ComparisonQuery
-from store.unanswerable import Unanswerable
+from store.outage import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
 

@@ -34,6 +34,7 @@ from profiles.profile_comparison import ProfileComparison, compare_profiles
 from profiles.sensitivity import QuerySensitivity, query_sensitivity
 from questions.comparison_parameters import asked_comparison
 from store.models import ReferenceProfile
+from store.outage import Unanswerable
 from store.reference_profiles import (
     UnknownProfile,
     active_profile,
@@ -41,7 +42,6 @@ from store.reference_profiles import (
     offered_profiles,
     select_profiles,
 )
-from store.unanswerable import Unanswerable
 
 MANAGE = "runs.add_referenceprofile"
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
-from analysis.ciphers.cipher_policies import DEFAULT_POLICY, policies
+from analysis.ciphers.cipher_catalogue import DEFAULT_POLICY, policies
 from analysis.ciphers.cipher_ranking import Gain
 from analysis.ciphers.default_cipher import against_default
 from analysis.ciphers.group_recommendation import GroupGain

@@ -5,8 +5,8 @@ from django.urls import path
 
 from pages import changes, editing, exports, notes, notifications, profiles, recommend
 from pages.access import SignInForm
-from pages.compare import embed, report, saved_views, share
 from pages.compare import page as compare
+from pages.compare import report, saved_views, share, view_alone
 from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
@@ -63,7 +63,7 @@ urlpatterns = [
     path("shares/<str:secret>/comparison.csv", share.share_file, name="share-csv"),
     path("audit/", editing.audit_page, name="audit"),
     path("recommend/", recommend.recommend_page, name="recommend"),
-    path("embed/", embed.embed_page, name="embed"),
+    path("embed/", view_alone.embed_page, name="embed"),
     path("docs/", docs.docs_page, name="docs"),
     path("docs/pictures/<str:name>", docs.docs_picture, name="docs-picture"),
     path("docs/<path:name>/", docs.docs_page, name="docs-page"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from analysis.comparison import Comparison, Vote, build_comparison
 from analysis.profiles.baselines import FAMILIES
 from results.comparison.comparison import machines, votes
-from results.comparison.default_block_size import resolve_block_size
+from results.comparison.measured import resolve_block_size
 from results.selection import TOOLS, ComparisonQuery
 from store.models import ReferenceProfile
 from store.reference_profiles import IncompleteProfile

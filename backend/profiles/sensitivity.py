@@ -8,11 +8,11 @@ from analysis.ciphers.host_ciphers import median_noise
 from analysis.comparison import natural_key
 from analysis.sensitivity import Indices, RankedRun, Sensitivity, sensitivity
 from results.comparison.comparison import profile_of, vote_rows
-from results.comparison.default_block_size import resolve_block_size
+from results.comparison.measured import resolve_block_size
+from results.figures import class_series
 from results.selection import ComparisonQuery
-from results.series_choice import class_series
 from store.models import BaselineLevel, Measurement
-from store.unanswerable import Unanswerable
+from store.outage import Unanswerable
 
 MOST_VOTES = 20_000
 """Beyond that the rankings would take longer than anybody waits."""

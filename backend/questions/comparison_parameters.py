@@ -23,9 +23,10 @@ from questions.parameters import (
     text,
 )
 from questions.unknown_parameters import LONGEST_NAMED, SURELY_MEANT, alike, misspelt, none_of
-from results.hosts.former_hosts import present_keys
+from results.figures import measured_names
 from results.hosts.history import METRICS as HISTORY_METRICS
 from results.hosts.history import HistoryQuery
+from results.hosts.host_names import present_keys
 from results.selection import (
     FILTERS,
     GROUPINGS,
@@ -37,10 +38,9 @@ from results.selection import (
     ComparisonQuery,
     member,
 )
-from results.series_choice import measured_names
 from store.models import Host
+from store.outage import Unanswerable
 from store.reference_profiles import usable_profile
-from store.unanswerable import Unanswerable
 
 METHODS = ("pipeline", "steady")
 MOST_PARAMETERS = 500

@@ -6,10 +6,10 @@ from typing import Any
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
-from analysis.ciphers.cipher_policies import DEFAULT_POLICY, policies
+from analysis.ciphers.cipher_catalogue import DEFAULT_POLICY, policies
 from questions.comparison_parameters import METHODS, NARROWING, chosen_filters
 from questions.parameters import Parameter, choice, read
-from results.hosts.former_hosts import what_they_became
+from results.hosts.host_names import what_they_became
 from results.recommendation.measured_ssh import HostSelection
 from results.recommendation.question import LINK_KEYS, Question
 

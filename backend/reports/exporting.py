@@ -17,18 +17,23 @@ from exports.excel_chart import Charted
 from exports.export_request import ExportRequest
 from exports.sheet_parts import LargeSheet, assemble, skeleton
 from exports.workbook import PIVOT_FACTS, Contents, Pivot, tables, write_workbook
-from reports.rows.copying import copy_out
 from reports.rows.export_formats import CsvRows, SheetRows
-from reports.rows.export_hosts import host_rows
-from reports.rows.export_rows import Origin, count_rows, rows_statement, text_bytes
+from reports.rows.export_rows import (
+    Origin,
+    copy_out,
+    count_rows,
+    host_rows,
+    rows_statement,
+    text_bytes,
+)
 from reports.rows.export_selection import Selection, votes_of, voting
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
-from results.comparison.default_block_size import resolve_block_size
+from results.comparison.measured import resolve_block_size
 from results.comparison.pivot import pivot_lines
 from results.selection import ComparisonQuery, group_members
 from store.models import ReferenceProfile
-from store.snapshot import one_moment
+from store.statements import one_moment
 
 MEASUREMENTS, SAMPLES, COMPARISON = KINDS = ("measurements", "samples", "comparison")
 

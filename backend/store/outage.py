@@ -1,4 +1,4 @@
-"""What cannot answer just now: the database, Redis or the analytics copy."""
+"""What is not answered: for now (database, Redis, analytics copy), or as it was asked."""
 
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
@@ -27,3 +27,11 @@ def outage_message(error: Exception) -> str | None:
     if isinstance(error, (RedisError, BrokerError)):
         return "Redis cannot be reached just now"
     return None
+
+
+class Unanswerable(LookupError):
+    """What is wrong, as a sentence, with which parameter of the question."""
+
+    def __init__(self, parameter: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.parameter, self.sentence = parameter, sentence

@@ -4,7 +4,7 @@ from django.db import connection
 from django.db.models import Max, Q, QuerySet
 
 from store.models import ReferenceProfile, Run
-from store.unanswerable import Unanswerable
+from store.outage import Unanswerable
 
 LOCK = 5_901_214
 """Of the database's advisory locks, the one between making a profile and processing runs."""

@@ -1,11 +1,12 @@
-"""What the hand-written statements share: how they are run, and which run is the latest."""
+"""What the hand-written statements share: how they run, in one moment; which run is the latest."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from django.db import connection
+from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg import Cursor
 
@@ -57,3 +58,15 @@ def array(values: Iterable[float | None]) -> str:
     The driver would look at each of them by itself.
     """
     return f"{{{orjson.dumps(list(values))[1:-1].decode()}}}"
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """All that is read here is of one moment, whatever is stored meanwhile."""
+    if connection.in_atomic_block:  # whoever began this transaction has chosen its view already
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield

@@ -2,9 +2,8 @@
 
 import pytest
 
-from analysis.both_tools import both_tools
 from analysis.comparison import Comparison, Vote, build_comparison
-from analysis.openssl_against_ssh import own_cipher, ssh_ciphers
+from analysis.openssl_against_ssh import both_tools, own_cipher, ssh_ciphers
 
 GCM = "aes128-gcm@openssh.com"
 

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from analysis.ciphers.cipher_catalogue import (
+    DEFAULT_POLICY,
     STATUSES,
     CatalogueError,
     Cipher,
     cipher_catalogue,
+    policies,
     read_catalogue,
+    read_policy,
 )
-from analysis.ciphers.cipher_policies import DEFAULT_POLICY, policies, read_policy
 from analysis.ciphers.openssh_versions import VersionRange, openssh_version
 from analysis.profiles.baselines import MEMBERS
 from ciphermark_agent.openssl import OPENSSL_KNOWN

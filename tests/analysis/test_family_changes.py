@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.ciphers.cipher_families import family_of_series
+from analysis.ciphers.cipher_catalogue import family_of_series
 from analysis.over_time.family_changes import (
     ObservedRun,
     Step,

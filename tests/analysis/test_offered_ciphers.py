@@ -1,7 +1,6 @@
 """What an ssh offers, from its version and from what its runs say."""
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
-from analysis.ciphers.offered_ciphers import offered_ciphers
+from analysis.ciphers.cipher_catalogue import cipher_catalogue, offered_ciphers
 
 CATALOGUE = cipher_catalogue()
 

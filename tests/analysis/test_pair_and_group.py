@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
-from analysis.ciphers.cipher_policies import policies
+from analysis.ciphers.cipher_catalogue import cipher_catalogue, policies
 from analysis.ciphers.group_recommendation import GroupRecommendation, recommend_group
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers
 from analysis.ciphers.link_saturation import link_payload, saturated_links

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from analysis.plausibility import is_plausible
+from analysis.summary import is_plausible
 
 
 @pytest.mark.parametrize("rate", (0.0, -5.0, math.inf, math.nan, 200e9))

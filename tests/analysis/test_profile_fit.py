@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.profiles.baselines import speed_index
 from analysis.profiles.profile_fit import ProfileFit, fit_profile, index_uncertainty
-from analysis.profiles.speed_index import speed_index
 
 FAMILIES = ("arcfour", "blowfish", "3des")
 PROXMOX = {"arcfour": 211.355e6, "blowfish": 83.886e6, "3des": 22.216e6}

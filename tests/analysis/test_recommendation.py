@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue
-from analysis.ciphers.cipher_policies import policies
+from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue, policies
 from analysis.ciphers.cipher_ranking import Gain
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers, common_method
 from analysis.ciphers.recommendation import Recommendation, recommend

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.groups import GroupSummary, interval_rank, summarise_group
-from analysis.relative import Ratio, Score, matched_ratios, ratio_of_medians, score
+from analysis.groups import (
+    GroupSummary,
+    Ratio,
+    Score,
+    interval_rank,
+    matched_ratios,
+    ratio_of_medians,
+    score,
+    summarise_group,
+)
 
 
 def bounded(group: GroupSummary, base: GroupSummary) -> tuple[float, float, float]:

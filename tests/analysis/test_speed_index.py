@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.profiles.baselines import MeasuredSeries, baseline_levels, cpu_bound_levels
+from analysis.profiles.baselines import (
+    MeasuredSeries,
+    baseline_levels,
+    cpu_bound_levels,
+    normalised,
+    speed_index,
+)
 from analysis.profiles.reference_profiles import initial_profile
-from analysis.profiles.speed_index import normalised, speed_index
 from documents.types import Series
 
 MIB = 1.048576

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
-from analysis.ciphers.cipher_policies import policies
+from analysis.ciphers.cipher_catalogue import cipher_catalogue, policies
 from analysis.ciphers.host_ciphers import HostCiphers
 from analysis.ciphers.recommendation import recommend
 from analysis.ciphers.ssh_configuration import (

@@ -4,7 +4,7 @@ from math import exp, lgamma, log1p, pi, sqrt
 
 import pytest
 
-from analysis.profiles.student import student_quantile
+from analysis.profiles.profile_fit import student_quantile
 
 
 @pytest.mark.parametrize(

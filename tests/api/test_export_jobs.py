@@ -22,7 +22,7 @@ from access.export_quota import MOST_UNFINISHED, TooManyExports
 from access.tokens import create_token
 from reports import export_jobs
 from reports.export_jobs import MOST_ATTEMPTS, make, open_job
-from reports.rows import copying
+from reports.rows import export_rows
 from reports.tasks import sweep_exports
 from store.models import ApiToken, ExportJob, Measurement, ReferenceProfile, Run
 from store.roles import ADMINISTRATOR
@@ -151,7 +151,7 @@ def test_cancelled_while_it_is_made_leaves_nothing(
     reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     answer = asked(reader, f"kind=measurements&format={form}")
-    monkeypatch.setattr(copying, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(export_rows, "CHUNK_BYTES", 1)
     monkeypatch.setattr(export_jobs, "PULSE_SECONDS", 0)
     show_life = export_jobs._show_life
     seen: list[int] = []

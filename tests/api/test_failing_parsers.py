@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from access.tokens import create_token
-from pages.upload.packing import pack
+from pages.upload.receiving import pack
 from store.models import AuditEntry, ImportedText, Run
 from tests.api.test_imports import LOOP, TABLE, send
 from tests.conftest import ApiClient

@@ -13,7 +13,7 @@ from access.import_slots import AT_ONCE, ImportsBusy, import_slot
 from access.request_counts import _outage, only_one
 from access.tokens import create_token
 from ingest.arrival.importing import SMALL
-from pages.upload.packing import pack
+from pages.upload.receiving import pack
 from parsers import reader_process
 from store.models import ApiToken, ImportedText
 from tests.api.test_imports import LOOP, send

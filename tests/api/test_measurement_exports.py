@@ -16,7 +16,7 @@ from ingest.processing.run_processing import process_run
 from questions.parameters import MAX_LENGTH
 from reports.export_parameters import export_of
 from reports.exporting import csv_chunks
-from reports.rows import copying
+from reports.rows import export_rows
 from store.models import ExportJob, Measurement, Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
@@ -236,7 +236,7 @@ def test_the_first_line_is_there_before_the_database_is_asked(
 ) -> None:
     for number in range(3):
         store_run(run_document(host={"name": f"host-{number}"}))
-    monkeypatch.setattr(copying, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(export_rows, "CHUNK_BYTES", 1)
     chunks: Iterator[tuple[bytes, int]] = csv_chunks(
         export_of("measurements", QueryDict(), "http://testserver")
     )

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from pages.upload.packing import pack
+from pages.upload.receiving import pack
 from parsers.read_text import HowToRead, read_text
 from parsers.types import Reading
 from store.models import ImportedText, Run

@@ -11,7 +11,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from ingest.processing.run_processing import process_run
-from results.hosts.hidden import waiting_hosts
+from results.hosts.runs import waiting_hosts
 from store.models import Host, Run
 from tests.api.test_access_matrix import ROUTES, Site, site
 from tests.conftest import ApiClient

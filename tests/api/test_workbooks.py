@@ -18,8 +18,8 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.chart import BarChart
 
 from exports import workbook
-from exports.sheet_rows import xml_text
-from exports.text import CELL_UNITS, for_cell
+from exports.csv_dialect import CELL_UNITS, for_cell
+from exports.sheet_parts import xml_text
 from reports import exporting
 from reports.rows.export_formats import xml_text as database_text
 from results.comparison.comparison import compare

@@ -100,7 +100,7 @@ def main() -> None:
 
     from api.comparison_json import comparison_json
     from questions.comparison_parameters import comparison_query
-    from store.snapshot import one_moment
+    from store.statements import one_moment
     from tests.results import comparison_reference
 
     # All answers from one state, which is read once.

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from documents.aes_flags import aes_flags
+from documents.cpu import aes_flags
 
 
 def cpu(architecture: str | None, flags: str | None, model: str | None = None) -> dict[str, Any]:

@@ -21,8 +21,7 @@ from ingest.changes.editing import EditConflict, EditRefused, remove_run, rename
 from ingest.changes.merging import merge_hosts
 from ingest.changes.splitting import confirm_one_machine, split_host
 from ingest.processing.run_processing import DERIVED_VERSION, process_run
-from results.hosts.former_hosts import present_id, present_keys
-from results.hosts.host_names import HostNames, host_names
+from results.hosts.host_names import HostNames, host_names, present_id, present_keys
 from results.hosts.latest import latest_results
 from store.models import AuditEntry, Host, HostAlias, Measurement, Run
 from tests.conftest import ApiClient, StoreRun

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from pages.docs.library import library
+from pages.docs.views import library
 from tests.browser.docs_pictures import VIEWS, pasted
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of

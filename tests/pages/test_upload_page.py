@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from ingest.processing.run_processing import process_run
-from pages.upload.packing import pack
+from pages.upload.receiving import pack
 from parsers.received_text import MAX_BYTES, MAX_LINES
 from store.models import AuditEntry, ImportedText, Run
 from tests.conftest import ApiClient

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pages.upload.excerpt import LINE_LENGTH, LINES_SHOWN, excerpt, split_lines
 from pages.upload.figures import SIZES_IN_COLUMNS, configuration, rate, tables
-from pages.upload.packing import DamagedPacking, pack, unpack
+from pages.upload.receiving import DamagedPacking, pack, unpack
 from parsers.lines import numbered_lines
 from parsers.received_text import MAX_BYTES
 from tests.sample_documents import openssl_measurement, ssh_measurement

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from analysis.comparison import Comparison, Vote, build_comparison
-from analysis.profiles.baselines import FAMILIES
-from analysis.profiles.speed_index import speed_index
+from analysis.profiles.baselines import FAMILIES, speed_index
 from results.comparison.comparison import profile_of
 from results.selection import ComparisonQuery, tags_by_key
 from store.models import Measurement, ReferenceProfile, Run

@@ -16,8 +16,7 @@ from analysis.group_view import CIPHER_SORT, GroupView, InView, in_view
 from ingest.changes.merging import merge_hosts
 from ingest.changes.recompute import delete_runs, refresh_hosts, set_hidden
 from results.analytics.engine import engine
-from results.comparison.comparison import compare, votes
-from results.comparison.comparison_in_view import compare_in_view
+from results.comparison.comparison import compare, compare_in_view, votes
 from results.selection import ComparisonQuery
 from store.models import Host, ReferenceProfile, Run
 from tests.conftest import StoreRun

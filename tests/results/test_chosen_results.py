@@ -14,7 +14,7 @@ from analysis.percentile import Standing, standing
 from reports.rows.export_rows import count_rows
 from reports.rows.export_selection import Selection, votes_of, voting
 from results.comparison.comparison import compare, votes
-from results.comparison.default_block_size import resolve_block_size
+from results.comparison.measured import resolve_block_size
 from results.comparison.pivot import pivot_lines
 from results.hosts.latest import LatestResult, latest_results
 from results.hosts.standing import is_comparable, standings

@@ -1,19 +1,20 @@
-"""What is known of each cipher: kind, strength, and which OpenSSH has it (data/ciphers.json).
+"""What is known of each cipher: kind, family, strength, which OpenSSH has it (data/ciphers.json).
 
 The facts and their sources are data with a version; this only reads them, and refuses a
-catalogue that contradicts itself.
+catalogue that contradicts itself. data/policies.json says what recommendations may name.
 """
 
 import json
 import re
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal, get_args
 
 from analysis.ciphers.openssh_versions import VersionRange, openssh_version, parse_range
-from documents.types import Tool
+from documents.types import Series, Tool
 
 Status = Literal["recommended", "acceptable", "legacy", "broken"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -212,3 +213,86 @@ def _has_fix(text: str, fix: PackageFix) -> bool:
     """Whether the version text names that package or a later one of the same line."""
     found = re.search(re.escape(fix.release) + r"(\d{1,6})", text)
     return found is not None and int(found[1]) >= fix.number
+
+
+_MODE_SAYS_NOTHING = frozenset({"stream", "ecb"})
+
+
+@lru_cache(2000)
+def cipher_family(tool: Tool, name: str) -> str:
+    """Family and mode ("aes-gcm", "chacha20-poly1305", "arcfour"); an unknown cipher is its own."""
+    cipher = cipher_catalogue().find(tool, name)
+    if cipher is None:
+        return name
+    if cipher.mode in _MODE_SAYS_NOTHING:
+        return cipher.family
+    return f"{cipher.family}-{cipher.mode}"
+
+
+def family_of_series(series: Series) -> str | None:
+    """Tool and family whose speed on its host this series tells of, such as "ssh aes-gcm".
+
+    None for series that say something else: with the AES instructions turned off, or over a
+    network to another machine.
+    """
+    if series.acceleration != "default" or series.target_kind == "remote":
+        return None
+    return f"{series.tool} {cipher_family(series.tool, series.cipher)}"
+
+
+DEFAULT_POLICY = "modern"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A named choice of statuses, safest first, and what it means in a sentence."""
+
+    name: str
+    statuses: tuple[Status, ...]
+    meaning: str
+
+    def allows(self, status: Status) -> bool:
+        """Whether a cipher of this status may be recommended."""
+        return status in self.statuses
+
+
+@cache
+def policies() -> dict[str, Policy]:
+    """All policies by name, the strictest first."""
+    text = resources.files(__package__).joinpath("data/policies.json").read_text("utf-8")
+    return {raw["name"]: read_policy(raw) for raw in json.loads(text)["policies"]}
+
+
+def read_policy(raw: Mapping[str, Any]) -> Policy:
+    """A typed policy; `CatalogueError` unless it takes all that is as safe as its weakest."""
+    statuses = STATUSES[: len(raw["statuses"])]
+    if tuple(raw["statuses"]) != statuses:
+        raise CatalogueError(f"policy {raw['name']}: its statuses must begin {statuses}")
+    return Policy(raw["name"], statuses, raw["meaning"])
+
+
+NOT_OFFERED = "this OpenSSH does not offer it"
+"""The agent's reason for having skipped a cipher that `ssh -Q cipher` does not list."""
+
+
+def offered_ciphers(
+    client: str | None,
+    measured: AbstractSet[str],
+    not_offered: AbstractSet[str],
+    catalogue: Catalogue,
+) -> frozenset[str] | None:
+    """What `ssh -Q cipher` would list; None where the version of the client is not known.
+
+    A run names only what it measured, so the rest is what OpenSSH of that version has. What was
+    measured is there although a distribution may differ from the release; what a run says to be
+    `not_offered` is not.
+    """
+    version = openssh_version(client)
+    if version is None:
+        return None
+    released = {
+        cipher.name
+        for cipher in catalogue.ciphers
+        if cipher.openssh and cipher.openssh.present.contains(version)
+    }
+    return frozenset((released | measured) - not_offered)

@@ -3,8 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from analysis.ciphers.cipher_catalogue import Cipher
-from analysis.ciphers.cipher_policies import Policy
+from analysis.ciphers.cipher_catalogue import Cipher, Policy
 from analysis.ciphers.cipher_ranking import Candidate, Gain
 from analysis.ciphers.openssh_versions import openssh_version
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analysis.ciphers.cipher_catalogue import Cipher
-from analysis.ciphers.cipher_policies import Policy
+from analysis.ciphers.cipher_catalogue import Cipher, Policy
 from analysis.ciphers.cipher_ranking import Candidate, Gain, NoisyCandidate
 from analysis.ciphers.default_cipher import because
 

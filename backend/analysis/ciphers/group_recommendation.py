@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
-from analysis.ciphers.cipher_catalogue import STATUSES, Assessment, Catalogue, Cipher
-from analysis.ciphers.cipher_policies import Policy
+from analysis.ciphers.cipher_catalogue import STATUSES, Assessment, Catalogue, Cipher, Policy
 from analysis.ciphers.cipher_ranking import Candidate, in_order
 from analysis.ciphers.excluded import NOT_MEASURED, UnrankedCipher, unranked
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers, common_method

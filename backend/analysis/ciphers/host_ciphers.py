@@ -8,8 +8,7 @@ from typing import get_args
 
 from analysis.ciphers.cipher_catalogue import Cipher
 from analysis.ciphers.openssh_versions import openssh_version
-from analysis.plausibility import is_plausible
-from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
+from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD, is_plausible
 from documents.types import Method
 
 SMALLEST_MARGIN = 0.01

@@ -7,8 +7,7 @@ from the policy.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from analysis.ciphers.cipher_catalogue import Assessment, Catalogue, Cipher
-from analysis.ciphers.cipher_policies import Policy
+from analysis.ciphers.cipher_catalogue import Assessment, Catalogue, Cipher, Policy
 from analysis.ciphers.cipher_ranking import Candidate, Gain, NoisyCandidate, gain, in_order
 from analysis.ciphers.default_cipher import against_default, slower_than_default
 from analysis.ciphers.excluded import NOT_MEASURED, UnrankedCipher, refusal, unranked

@@ -5,8 +5,25 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal, NamedTuple
 
-from analysis.over_time.start_up import start_up_difference
 from analysis.summary import relative_spread
+
+START_UP_SECONDS = 0.1
+"""The first tenth of a second of a stream is slow, on every machine about as long."""
+
+
+def start_up_difference(seconds: float | None, others: float | None) -> float:
+    """By how much tries of these lengths differ in rate on one machine, as a fraction.
+
+    0 where a length is not known: nothing is known to differ then.
+    """
+    if not seconds or not others:
+        return 0.0
+    return abs(_share(seconds) - _share(others))
+
+
+def _share(seconds: float) -> float:
+    return min(1.0, START_UP_SECONDS / seconds)
+
 
 WINDOW = 10
 """Runs before the latest that it is compared with, at most."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 from typing import Literal
 
-from analysis.over_time.changes import SMALLEST_CHANGE
-from analysis.over_time.start_up import start_up_difference
+from analysis.over_time.changes import SMALLEST_CHANGE, start_up_difference
 from analysis.summary import NOISY_MINIMUM_TRIES
 
 MEDIAN_TO_MEAN = 1.2533

@@ -12,8 +12,7 @@ from math import log, sqrt
 from statistics import median
 from typing import Any, Self
 
-from analysis.over_time.changes import SMALLEST_CHANGE, TELLING_WINDOW, WINDOW
-from analysis.over_time.start_up import start_up_difference
+from analysis.over_time.changes import SMALLEST_CHANGE, TELLING_WINDOW, WINDOW, start_up_difference
 from analysis.summary import median_of_sorted
 
 SHOWN_BY = 6
@@ -44,7 +43,7 @@ _DECIMALS = 5
 """Of logarithms in a state: a hundred-thousandth of a rate."""
 
 Family = str
-"""Tool and family, such as "ssh aes-gcm" (`analysis.ciphers.cipher_families`)."""
+"""Tool and family, such as "ssh aes-gcm" (`analysis.ciphers.cipher_catalogue`)."""
 
 
 @dataclass(frozen=True)

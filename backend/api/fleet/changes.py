@@ -15,11 +15,11 @@ from access.audit import actor_of
 from api.editing import changed
 from api.exports import FileView
 from api.http.api_view import ApiView, ListView
-from api.http.pagination import ByCursor
+from api.http.api_view import ByCursor
 from api.http.permissions import MayDecideChanges, MayRead, allowed
 from api.serializers import NULLABLE
-from ingest.changes.change_status import LONGEST_NOTE, decide
-from questions.change_parameters import CHANGES, change_query
+from ingest.changes.notes import LONGEST_NOTE, decide
+from questions.list_parameters import CHANGES, change_query
 from questions.parameters import described
 from reports.export_parameters import CSV_PARAMETERS, CSV_TYPE
 from reports.host_csv import csv_dialect

@@ -12,11 +12,11 @@ from rest_framework.response import Response
 from access.audit import actor_of
 from api.editing import changed
 from api.http.api_view import ApiView, ListView
-from api.http.pagination import ByCursor
+from api.http.api_view import ByCursor
 from api.http.permissions import MayAddNotes, MayRead, MayRemoveNotes, allowed
 from api.serializers import NULLABLE
 from ingest.changes.notes import LONGEST_TEXT, About, add_note, remove_note
-from questions.change_parameters import NOTES, group_of, note_query
+from questions.list_parameters import NOTES, group_of, note_query
 from questions.parameters import described
 from results.hosts.notes import select_notes
 from store.models import Host, Note, Run

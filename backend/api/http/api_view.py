@@ -1,25 +1,113 @@
-"""What every address of the API has in common: it refuses parameters that it does not take."""
+"""What every address of the API has in common: it refuses parameters that it does not take.
 
-from collections.abc import Callable, Sequence
+Lists go by cursor: stable while rows arrive, and as fast on the last page as on the first.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.pagination import Cursor, CursorPagination
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from api.http.pagination import ByCursor
 from questions.parameters import names_of
 from questions.unknown_parameters import refuse_unknown
+from results.hosts.host_list import Part, part_of
+
+
+class ByCursor(CursorPagination):
+    """{"next", "previous", "results"}, the latest first."""
+
+    page_size = 50
+    max_page_size = 200
+    page_size_query_param = "page_size"
+    ordering = "-id"
+    invalid_cursor_message = (
+        "This `cursor` is none of this list's: ask without it, then follow `next` and `previous`."
+    )
+
+    def get_page_size(self, request: Request) -> int | None:
+        """As asked for, at most `max_page_size`; a fault is named, not passed over."""
+        text = request.query_params.get(self.page_size_query_param) or str(self.page_size)
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
+            raise ValidationError({"page_size": f"{text[:50]!r} is no whole number above 0."})
+        return min(int(text), self.max_page_size)
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """As OpenAPI 3.1 says that a text may be null; DRF's own says it as 3.0 did."""
+        page: dict[str, Any] = super().get_paginated_response_schema(schema)
+        for link in ("next", "previous"):
+            page["properties"][link] = {"type": ["string", "null"], "format": "uri"}
+        return page
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """With the bounds of the size."""
+        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        for parameter in parameters:
+            if parameter["name"] == self.page_size_query_param:
+                parameter["schema"] = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+        return parameters
+
+
+MOST_HOSTS = 10**9
+"""A place in a list that no cursor lies beyond."""
+
+
+class ByCursorOfIds(ByCursor):
+    """The same for a list of ids in any order: a cursor holds an id and where that stood."""
+
+    offset_cutoff = MOST_HOSTS
+    part: Part
+
+    def paginate_ids(self, ids: Sequence[int], request: Request) -> list[int]:
+        """The ids of the page that the cursor asks for."""
+        self.base_url = request.build_absolute_uri()
+        size = self.get_page_size(request) or self.page_size
+        cursor = self.decode_cursor(request)
+        seen = str(cursor.position or 0) if cursor else "0"
+        if not re.fullmatch(r"[0-9]{1,18}", seen):
+            raise NotFound(self.invalid_cursor_message)
+        place, backwards = (cursor.offset, cursor.reverse) if cursor else (0, False)
+        self.part = part_of(ids, size, int(seen), place, backwards=backwards)
+        return self.part.ids
+
+    def get_next_link(self) -> str | None:
+        """The address of the page after the last id of this one."""
+        return self._link(-1, self.part.end - 1) if self.part.has_more else None
+
+    def get_previous_link(self) -> str | None:
+        """The address of the page before the first id of this one."""
+        return self._link(0, self.part.begin) if self.part.begin else None
+
+    def _link(self, index: int, place: int) -> str:
+        seen = self.part.ids[index] if self.part.ids else 0
+        link: str = self.encode_cursor(Cursor(place, reverse=index == 0, position=seen))
+        return link
+
 
 OF_LISTS = frozenset({"cursor", "page_size"})
 READING = ("get", "head")
 
 
 class ApiView(APIView):
-    """A view that answers no question which it has not understood in full."""
+    """A view that answers no question which it has not understood in full.
+
+    `permissions`: by method, where one needs another right than `permission_classes`.
+    """
+
+    permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
+
+    def get_permissions(self) -> Sequence[Any]:
+        """That of the request's method."""
+        own = self.permissions.get(str(self.request.method))
+        return [own()] if own else super().get_permissions()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """After who asks, what is asked: 400 for a parameter that the operation does not have."""
@@ -32,6 +120,14 @@ class ApiView(APIView):
         """What this request may say in its address; None: anything."""
         method = str(request.method).lower()
         return parameters_of(type(self), method)  # type: ignore[arg-type]  # the class is hashable
+
+
+def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """What the body says, checked; DRF's `ValidationError` names every fault."""
+    given = shape(data=request.data)
+    given.is_valid(raise_exception=True)
+    checked: dict[str, Any] = given.validated_data
+    return checked
 
 
 class ListView(ApiView):

@@ -12,8 +12,7 @@ from rest_framework.exceptions import APIException, PermissionDenied, Validation
 
 from access.tokens import OtherHost
 from documents.validation import Fault
-from store.outage import RETRY_AFTER, outage_message
-from store.unanswerable import Unanswerable
+from store.outage import RETRY_AFTER, Unanswerable, outage_message
 
 
 class InvalidDocument(APIException):

@@ -1,13 +1,24 @@
-"""The JSON of small requests (names, shares, profiles), as strict as that of run documents."""
+"""The JSON of small requests (names, shares, profiles), as strict as that of run documents.
+
+With the error of what is too large: DRF needs its parsers before it can make its views.
+"""
 
 from collections.abc import Mapping
 from typing import IO, Any
 
-from rest_framework.exceptions import ParseError
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 
-from api.http.too_large import TooLarge
 from documents.json_text import JsonError, parse_json
+
+
+class TooLarge(APIException):
+    """413: the document or text is larger than we take."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
 
 MOST_BYTES = 1024 * 1024
 """Of one request; the largest, a reference profile, has some kilobytes."""

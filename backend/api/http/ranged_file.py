@@ -1,11 +1,15 @@
-"""A stored file over HTTP, so that an interrupted download goes on where it stopped."""
+"""Addresses that are files, and parts of a file: an interrupted download goes on."""
 
+from collections.abc import Iterable
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
 
 from django.http import FileResponse, HttpResponse, HttpResponseBase
 from django.http.request import HttpRequest
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from whitenoise.responders import MissingFileError, Response, SlicedFile, StaticFile
 
 
@@ -48,3 +52,20 @@ def ranged_file(request: HttpRequest, path: Path, name: str, content_type: str) 
         response[key] = value
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+class FileNegotiation(DefaultContentNegotiation):
+    """Of an address that is a file of one type: that is what there is, whatever is accepted.
+
+    Who accepts `text/csv` alone must not be refused the CSV because an error would be JSON.
+    """
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        """The first, for errors."""
+        first = next(iter(renderers))
+        return first, str(first.media_type)

@@ -12,7 +12,7 @@ from gunicorn.http.errors import NoMoreData, ParseException
 from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 
-from api.http.too_large import TooLarge
+from api.http.json_parser import TooLarge
 from parsers.received_text import MAX_BYTES
 
 GZIP = 16 + zlib.MAX_WBITS

@@ -1,6 +1,7 @@
-"""What follows when a run is taken away, hidden, shown again or given to another host.
+"""What follows when runs change, and rows derived anew from stored documents after an update.
 
-The names of the hosts concerned, and the verdicts of the runs beside it.
+Of a run that is taken away, hidden, shown again or given to another host: the names of the hosts
+concerned, and the verdicts of the runs beside it.
 """
 
 from collections.abc import Collection, Iterable
@@ -10,9 +11,11 @@ from django.db import connection, transaction
 from ingest.fleet_changes.entries import settle
 from ingest.fleet_changes.watching import mark_due
 from ingest.processing.aes_verdict import judge_again
-from ingest.processing.shown_names import NAME_HOSTS
+from ingest.processing.hosts import NAME_HOSTS
+from ingest.processing.id_cache import forget_everything
+from ingest.processing.run_processing import DERIVED_VERSION, process_run
 from store.data_version import data_changed
-from store.models import FleetChangeMember, Host, Run
+from store.models import Environment, FleetChangeMember, Host, Run
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""
@@ -69,3 +72,36 @@ def delete_runs(runs: Iterable[Run]) -> None:
     for run in gone:
         run.delete()
     recompute_for(changed)
+
+
+def forget_derived(run: Run) -> None:
+    """Make a run what it was when it had just been accepted; its document stays."""
+    for derived in (run.measurements, run.baseline_levels, run.speed_indices):
+        derived.all().delete()
+    run.status = Run.Status.ACCEPTED
+
+
+def renew_runs() -> int:
+    """Derive every run anew that an older version of the program derived; returns how many.
+
+    A machine whose CPU is named differently today would else count as two. One transaction a run:
+    readers see the old rows or the new ones, and an interrupted call goes on where it stopped.
+    """
+    outdated = Run.objects.filter(status=Run.Status.READY, derived_version__lt=DERIVED_VERSION)
+    runs = list(outdated.order_by("id").values_list("pk", flat=True))
+    for pk in runs:
+        _renew(pk)
+    if runs:
+        refresh_hosts(Host.objects.values_list("pk", flat=True))
+        Environment.objects.filter(runs__isnull=True).delete()
+        forget_everything()
+    return len(runs)
+
+
+@transaction.atomic
+def _renew(pk: int) -> None:
+    run = Run.objects.select_for_update().get(pk=pk)
+    if run.status == Run.Status.READY and run.derived_version < DERIVED_VERSION:
+        forget_derived(run)
+        run.save(update_fields=["status"])
+        process_run(pk)

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from analysis.ciphers.cipher_families import family_of_series
+from analysis.ciphers.cipher_catalogue import family_of_series
 from analysis.over_time.family_changes import Family
 from ingest.fleet_changes.described import describe
 from ingest.fleet_changes.entries import add_silent, lock_entries, record

@@ -13,16 +13,14 @@ import orjson
 from django.db import connection
 
 from analysis.cpu_cost import cpu_cost
-from analysis.plausibility import highest_plausible
 from analysis.profiles.baselines import MeasuredSeries, baseline_levels, cpu_bound_levels
-from analysis.summary import median_of_sorted, summarise
+from analysis.summary import highest_plausible, median_of_sorted, summarise
 from documents.naming import slug
 from documents.types import Measurement, RunDocument, Series
 from ingest.outbox import notify_of_rejection
-from ingest.processing.hosts import HOLD, HostKey
+from ingest.processing.hosts import HOLD, NAME_BY_RUNS, HostKey
 from ingest.processing.processing_locks import Begun, lock_and_look_up
 from ingest.processing.series import agreed_on, negotiated_ids, series_ids
-from ingest.processing.shown_names import NAME_BY_RUNS
 from ingest.processing.speed_indices import TOOLS, StoredIndex
 from store.data_version import CHANGE
 from store.models import Run

@@ -12,9 +12,13 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from analysis.ciphers.cipher_catalogue import family_of_series
+from documents.environment import libraries
 from documents.json_text import read_again
 from documents.run_document import DocumentRejected, parse_run_document
 from documents.types import RunDocument
+from ingest.fleet_changes.host_state import ArrivedRun
+from ingest.fleet_changes.watching import mark_due, watch_new_run
 from ingest.processing.aes_verdict import is_complete, judge, judge_together
 from ingest.processing.environments import environment_id
 from ingest.processing.hosts import HostKey, host_id
@@ -22,10 +26,9 @@ from ingest.processing.id_cache import forget_everything
 from ingest.processing.persist_results import DerivedRun, derive_rows, reject, store_rows
 from ingest.processing.processing_locks import Begun, begin, lock_and_look_up
 from ingest.processing.speed_indices import speed_indices
-from ingest.processing.watched_runs import look_for_changes
 from store.models import Run
 from telemetry.counting import count, observe
-from telemetry.log_context import while_processing
+from telemetry.log_lines import while_processing
 from telemetry.metrics import PROCESSED, PROCESSING_SECONDS
 
 logger = logging.getLogger(__name__)
@@ -128,3 +131,40 @@ def process_run(run_pk: int, *, at_most: int | None = None, count: bool = True) 
             forget_everything()  # a remembered row may have been deleted
             raise
     return Run.Status(Run.objects.values_list("status", flat=True).get(pk=run_pk))
+
+
+def look_for_changes(made: Sequence[DerivedRun]) -> None:
+    """Look for changes in runs that the caller's transaction has just stored.
+
+    In one at once; of several that were loaded together the hosts are due.
+    """
+    if len(made) > 1:
+        mark_due({host for one in made if (host := one.run.host_id) is not None})
+        return
+    for one in made:
+        _look(one)
+
+
+def _look(made: DerivedRun) -> None:
+    run = made.run
+    if run.host_id is None or run.environment_id is None or run.started_at is None:
+        return
+    if run.source == Run.Source.PUBLISHED:
+        return
+    figures = [row for row in made.results if row.median is not None]
+    families = {
+        row.series_id: family
+        for row, measured in zip(figures, made.measured, strict=True)
+        if (family := family_of_series(measured.series))
+    }
+    arrived = ArrivedRun(
+        key=run.pk,
+        at=run.started_at,
+        expected_again=run.source == Run.Source.AGENT,
+        disturbed=bool(run.conditions),
+        environment=run.environment_id,
+        verdict=run.acceleration,
+        libraries=libraries(made.facts),
+        rates={row.series_id: row.median for row in figures if row.median is not None},
+    )
+    watch_new_run(run.host_id, arrived, families)

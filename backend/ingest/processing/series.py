@@ -45,21 +45,9 @@ def _known(keys: Iterable[str]) -> dict[str, int]:
 
 
 def _row(key: str, series: Series) -> StoredSeries:
-    return StoredSeries(
-        key=key,
-        tool=series.tool,
-        cipher=series.cipher,
-        operation=series.operation,
-        block_size=series.block_size,
-        threads=series.threads,
-        mac=series.mac or "",
-        compression=series.compression,
-        method=series.method or "",
-        pinned=series.pinned,
-        target_kind=series.target_kind or "",
-        target_name=series.target_name or "",
-        acceleration=series.acceleration,
-    )
+    texts = ("mac", "method", "target_kind", "target_name")
+    given = {name: one or "" if name in texts else one for name, one in series._asdict().items()}
+    return StoredSeries(key=key, **given)
 
 
 def agreed_on(negotiated: Negotiated) -> tuple[str, str]:

@@ -9,8 +9,7 @@ from django.db.models import F
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from analysis.profiles.baselines import FAMILIES
-from analysis.profiles.speed_index import speed_index
+from analysis.profiles.baselines import FAMILIES, speed_index
 from store.data_version import data_changed
 from store.models import BaselineLevel, ReferenceProfile, Run, RunSpeedIndex
 

@@ -5,12 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analysis.both_tools import BothTools
 from analysis.ciphers.link_saturation import LINKS, link_payload
 from analysis.comparison import Comparison, Group
 from analysis.group_view import CIPHER_SORT
-from analysis.groups import GroupSummary
-from analysis.relative import ratio_summary
+from analysis.groups import GroupSummary, ratio_summary
+from analysis.openssl_against_ssh import BothTools
 from exports.palette import cipher_order, colour_slot, short_names
 from pages.compare.choices import cipher_choices, group_choices, host_choices
 from pages.compare.picture import PICTURE_GROUPS, picture_words
@@ -25,8 +24,7 @@ from pages.compare.table import (
 )
 from pages.formatting import data_size, quantity, throughput
 from pages.page_query import Display, PageAddress
-from results.comparison.block_sizes import compare_block_sizes
-from results.comparison.both_tools import compare_tools
+from results.comparison.comparison import compare_block_sizes, compare_tools
 from results.selection import ComparisonQuery
 
 MAX_CHART_BARS = 600

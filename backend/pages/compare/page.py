@@ -22,7 +22,6 @@ from exports.palette import cipher_order
 from pages.access import reader_required
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
-from pages.compare.relating import relating_context
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
@@ -46,16 +45,21 @@ from pages.setup.first_steps import (
 from reports.export_parameters import site_of
 from results.analytics.engine import questions
 from results.answer_cache import cached_answer
-from results.comparison.comparison_in_view import compare_in_view
-from results.comparison.coverage import coverage, hosts_of_groups, hosts_without_size
-from results.comparison.default_block_size import resolve_block_size
+from results.comparison.comparison import compare_in_view
+from results.comparison.coverage import (
+    SharedHosts,
+    coverage,
+    hosts_of_groups,
+    hosts_without_size,
+    shared_hosts,
+)
 from results.comparison.facets import SOURCE_LABELS, Facet, facets
-from results.hosts.hidden import shown_runs
-from results.hosts.runs import latest_received, select_runs
+from results.comparison.measured import resolve_block_size
+from results.hosts.runs import latest_received, select_runs, shown_runs
 from results.selection import FILTERS, TAG_PREFIX, ComparisonQuery
 from store.models import Run
+from store.outage import Unanswerable
 from store.reference_profiles import has_levels, offered_profiles
-from store.unanswerable import Unanswerable
 
 TEMPLATE = "pages/compare.html"
 PARTS = {
@@ -329,3 +333,46 @@ def _sensitivity_address(params: QueryDict) -> str:
     asked = api_params(params)
     asked.pop("metric", None)
     return f"{reverse('sensitivity')}?{asked.urlencode()}"
+
+
+STAYS = frozenset({"cpu", "cpu_vendor", "microarchitecture", "architecture", "host"})
+"""Groupings by what hardly changes on a host: their groups share no hosts."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two groups that have hosts in common, and the address that compares these alone."""
+
+    pair: SharedHosts
+    address: str
+
+
+def relating_context(
+    query: ComparisonQuery, params: QueryDict, comparison: Comparison, address: PageAddress
+) -> dict[str, Any]:
+    """The pickers of split and reference, and pairs of groups that can be matched.
+
+    `mostly_different`: the pair with the most hosts in both, where still most are in one alone.
+    """
+    reference = comparison.relative_to
+    choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
+    if query.relative_to is not None and reference is not None:
+        choices[query.relative_to] = reference.label or reference.key
+    pairs = []
+    if query.group_by not in STAYS and query.split_by is None:
+        pairs = [Pair(one, _matching(query, one, address)) for one in shared_hosts(query)]
+    first = pairs[0].pair if pairs and not query.matched else None
+    return {
+        "split_by": params.get("split_by", ""),
+        "references": choices,
+        "pairs_to_match": pairs,
+        "mostly_different": pairs[0] if first and 2 * first.shared < first.hosts else None,
+        "unsplit_address": address.changed(split_by=None),
+        "may_match": query.group_by != "host",
+    }
+
+
+def _matching(query: ComparisonQuery, pair: SharedHosts, address: PageAddress) -> str:
+    """The address of these two groups, their common hosts alone."""
+    own = {query.group_by: (pair.first.key, pair.second.key)} if query.group_by in FILTERS else {}
+    return address.changed(matched="1", relative_to=pair.first.key, **own)

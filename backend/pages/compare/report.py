@@ -31,7 +31,7 @@ from reports.exporting import COMPARISON, asked
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.coverage import hosts_of_groups
-from store.unanswerable import Unanswerable
+from store.outage import Unanswerable
 
 _DARK_BARS = " ".join(f".c-{slot} {{ fill: {one}; }}" for slot, one in DARK_COLOURS.items())
 STYLE = f"""{render_to_string("pages/report.css").strip()}

@@ -10,9 +10,8 @@ from django.http import QueryDict
 from analysis import group_view
 from analysis.comparison import Comparison, Group
 from analysis.group_view import MOST_GROUPS, InView, page_count
-from analysis.groups import GroupSummary, cluster_gap
+from analysis.groups import GroupSummary, Ratio, cluster_gap
 from analysis.over_time.tool_changes import ToolChange, tool_changes
-from analysis.relative import Ratio
 from exports.palette import cipher_order
 from pages.formatting import data_size, quantity_range
 from pages.page_query import TOPS, Display, PageAddress

@@ -1,14 +1,222 @@
-"""The documentation, `/docs/`: for everybody, whoever may read the figures."""
+"""The documentation, `/docs/`: for everybody, whoever may read the figures.
 
+The pages of `docs/` are read once, as HTML, in the order of `docs/index.md`, and searched.
+"""
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.safestring import mark_safe
+from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from mdit_py_plugins.anchors import anchors_plugin
 
-from pages.docs.library import INDEX, MOST_FOUND, Page, address_of, library
+INDEX = "index"
+AGENT = "agent"
+BESIDE = {"../agent/README": AGENT}
+"""Pages that lie elsewhere, as links of the folder call them, and their names."""
+BOX = '<div class="table-box" tabindex="0" role="group" aria-label="Table">'
+MOST_FOUND = 30
+SNIPPET = 160
+"""Characters of a section that a result shows."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of a page and the text below it, up to the next one."""
+
+    anchor: str
+    title: str
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page; `name` is its path in the folder without `.md`."""
+
+    name: str
+    title: str
+    html: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A section that has all words searched for, and what stands around the first of them."""
+
+    page: Page
+    section: Section
+    snippet: str
+
+
+@dataclass(frozen=True)
+class Library:
+    """All pages by name, and the parts of the index: a title and the names of its pages."""
+
+    pages: dict[str, Page]
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def search(self, text: str) -> list[Found]:
+        """Sections with all words of the text, those with the words in their title first."""
+        words = text.lower().split()
+        found = []
+        for page in self.pages.values():
+            for section in page.sections:
+                where = f"{section.title} {section.text}".lower()
+                if words and all(word in where for word in words):
+                    rank = sum(section.title.lower().count(word) for word in words)
+                    found.append((-rank, Found(page, section, _snippet(section.text, words))))
+        return [one for _, one in sorted(found, key=lambda one: one[0])[:MOST_FOUND]]
+
+
+def _snippet(text: str, words: Sequence[str]) -> str:
+    """Whole words around the first that was searched for."""
+    places = [place for word in words if (place := text.lower().find(word)) >= 0]
+    begin = text.rfind(" ", 0, max(0, min(places, default=0) - SNIPPET // 3)) + 1
+    return ("… " if begin else "") + Truncator(text[begin:]).chars(SNIPPET)
+
+
+class _Scrolled(RendererHTML):
+    """What is wide scrolls by itself, by the keyboard too."""
+
+    def table_open(self, *given: Any) -> str:
+        """The box begins."""
+        return BOX + self.renderToken(*given)
+
+    def table_close(self, *given: Any) -> str:
+        """The box ends."""
+        return f"{self.renderToken(*given)}</div>"
+
+    def fence(self, *given: Any) -> str:
+        """A block between fences."""
+        return _focusable(super().fence(*given))
+
+    def code_block(self, *given: Any) -> str:
+        """An indented block."""
+        return _focusable(super().code_block(*given))
+
+
+def _focusable(block: str) -> str:
+    return block.replace("<pre>", '<pre tabindex="0">', 1)
+
+
+def _markdown() -> MarkdownIt:
+    """CommonMark and tables, without HTML; headings can be linked to."""
+    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Scrolled).enable("table")
+    return markdown.use(anchors_plugin, max_level=3)
+
+
+@cache
+def library() -> Library:
+    """Read the folder; the pages do not change while the program runs."""
+    folder: Path = settings.DOCS_DIR
+    files = {
+        one.relative_to(folder).with_suffix("").as_posix(): one for one in folder.rglob("*.md")
+    }
+    files[AGENT] = settings.AGENT_PACKAGE.parent / "README.md"
+    markdown = _markdown()
+    texts = {name: path.read_text("utf-8") for name, path in files.items()}
+    parsed = {name: markdown.parse(text) for name, text in texts.items()}
+    parts = tuple(_parts(parsed[INDEX])) if INDEX in parsed else ()
+    in_order = [INDEX, *(name for _, members in parts for name in members)]
+    pages = {}
+    for name in sorted(parsed, key=lambda name: (name not in in_order, name)):
+        tokens = parsed[name]
+        sections = tuple(_sections(tokens))
+        _lead_here(tokens, name, parsed)
+        html = markdown.renderer.render(tokens, markdown.options, {})
+        pages[name] = Page(name, sections[0].title if sections else name, html, sections)
+    return Library({name: pages[name] for name in in_order if name in pages} | pages, parts)
+
+
+def _sections(tokens: Sequence[Token]) -> Iterator[Section]:
+    anchor, title, level, text = "", "", 1, list[str]()
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            if title:
+                yield Section(anchor, title, level, " ".join(text))
+            anchor, title = str(token.attrGet("id") or ""), _plain(tokens[place + 1])
+            level, text = int(token.tag[1]), []
+        elif token.type in ("inline", "fence", "code_block") and (
+            not place or tokens[place - 1].type != "heading_open"
+        ):
+            text.append(_plain(token))
+    if title:
+        yield Section(anchor, title, level, " ".join(text))
+
+
+def _plain(token: Token) -> str:
+    """The words of a token without marks."""
+    if token.children is None:
+        return token.content
+    return "".join(
+        " " if child.type in ("softbreak", "hardbreak") else child.content
+        for child in token.children
+        if child.type in ("text", "code_inline", "softbreak", "hardbreak")
+    )
+
+
+def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The headings of the index, each with the pages that are linked below it."""
+    title, names = "", list[str]()
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open" and token.tag == "h2":
+            if names:
+                yield title, tuple(names)
+            title, names = _plain(tokens[place + 1]), []
+        for child in token.children or ():
+            href = str(child.attrGet("href") or "") if child.type == "link_open" else ""
+            if href.endswith(".md"):
+                names.append(_name(href))
+    if names:
+        yield title, tuple(names)
+
+
+def _lead_here(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
+    """Links and pictures of the folder get this site's addresses; a link out of it is only text."""
+    beside = posixpath.dirname(name)
+    for token in tokens:
+        children = token.children or []
+        for place, child in enumerate(children):
+            if child.type == "image":
+                picture = posixpath.normpath(posixpath.join(beside, str(child.attrGet("src"))))
+                child.attrSet("src", reverse("docs-picture", args=[posixpath.basename(picture)]))
+            if child.type != "link_open":
+                continue
+            path, _, anchor = str(child.attrGet("href") or "").partition("#")
+            if "://" in path or not path:
+                continue
+            target = _name(posixpath.normpath(posixpath.join(beside, path)))
+            if target in pages:
+                address = address_of(target)
+                child.attrSet("href", f"{address}#{anchor}" if anchor else address)
+            else:
+                close = next(at for at in range(place, len(children)) if children[at].nesting < 0)
+                child.type = children[close].type = "text"
+                child.content = children[close].content = ""
+
+
+def _name(path: str) -> str:
+    name = path.removesuffix(".md")
+    return BESIDE.get(name, name)
+
+
+def address_of(name: str) -> str:
+    """Where a page is."""
+    return reverse("docs") if name == INDEX else reverse("docs-page", args=[name])
+
 
 LONGEST_SEARCH = 200
 

@@ -15,7 +15,7 @@ from pages.downloads import FOR_EXCEL, Download
 from pages.page_query import PageAddress, api_params, query_faults
 from pages.paging import AFTER, BEFORE, page_of_ids
 from pages.setup.first_steps import agent_command
-from questions.host_parameters import HOST_LIST, host_query
+from questions.list_parameters import HOST_LIST, host_query
 from questions.parameters import names_of
 from results.analytics.engine import questions
 from results.comparison.facets import Facet

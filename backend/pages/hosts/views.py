@@ -29,7 +29,7 @@ from pages.recommend import excluded_context, headline
 from reports.export_parameters import CSV_TYPE
 from reports.host_csv import csv_dialect
 from results.hosts.fleet_changes import open_changes_of
-from results.hosts.former_hosts import present_id, present_keys
+from results.hosts.host_names import present_id, present_keys
 from results.hosts.hosts import HostDetail, host_detail, select_hosts
 from results.hosts.ssh_efficiency import latest_delivery
 from results.hosts.standing import standings

@@ -1,7 +1,13 @@
-"""What a newcomer types to see a machine of theirs in the charts."""
+"""What a newcomer types to see machines in the charts: one, or many with one token.
 
+Of many machines no command line and no shell history holds the token.
+"""
+
+import json
 import re
+import shlex
 import time
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -67,3 +73,125 @@ def nobody_measured_yet() -> bool:
     """Whether no agent has uploaded a run that counts."""
     counted = Run.objects.filter(source=Run.Source.AGENT, status=Run.Status.READY, hidden=False)
     return not counted.exists()
+
+
+SAVE_TOKEN = "(umask 077 && cat > ciphermark.token)"  # noqa: S105 - a command, no token
+"""Reads the token from the terminal: paste it, Enter, Ctrl-D."""
+
+USER_DATA = (
+    "(umask 077 && awk 'NR == FNR { t = $0; next } { sub(/TOKEN/, t) } 1' "
+    "ciphermark.token cloud-init.yaml > user-data)"
+)
+"""Makes user data with the token in it, which awk reads from its file."""
+
+
+@dataclass(frozen=True)
+class ManyMachines:
+    """The three ways, for the server as the reader's browser knows it.
+
+    `is_local`: that address leads there from the server's own machine alone; `is_open`: the
+    token would travel to another machine unencrypted.
+    """
+
+    server: str
+    is_local: bool
+    is_open: bool
+    ssh_loop: str
+    play: str
+    cloud_init: str
+    save_token: str = SAVE_TOKEN
+    with_token: str = USER_DATA
+
+
+def many_machines(request: HttpRequest) -> ManyMachines:
+    """Texts for the address at which this page was opened."""
+    server = site_of(request)
+    address = urlsplit(server)
+    is_local = bool(LOOPBACK.fullmatch(address.hostname or ""))
+    return ManyMachines(
+        server=server,
+        is_local=is_local,
+        is_open=address.scheme == "http" and not is_local,
+        ssh_loop=ssh_loop(server, local_port(request)),
+        play=_PLAY.replace("SERVER", json.dumps(server)),
+        cloud_init=_CLOUD_INIT.replace("SERVER", server),
+    )
+
+
+def ssh_loop(server: str, lent_port: int | None = None) -> str:
+    """One line: each host of hosts.txt in turn gets the token on its standard input.
+
+    `lent_port`: of a site on this machine alone, which each connection then brings along.
+    """
+    there = (
+        "d=$(mktemp -d) && cd $d && umask 077 && cat > token"
+        f" && curl -fsSO {server}/agent.py"
+        f" && python3 agent.py run --quick --server {server} --token-file token;"
+        " s=$?; cd / && rm -rf $d; exit $s"
+    )
+    lend = f"-R {lent_port}:127.0.0.1:{lent_port} " if lent_port else ""
+    return (
+        f'for h in $(cat hosts.txt); do ssh {lend}"$h" {shlex.quote(there)}'
+        ' < ciphermark.token || echo "$h: failed" >&2; done'
+    )
+
+
+_PLAY = """\
+- name: Measure cipher speed with Ciphermark
+  hosts: all
+  serial: 1
+  gather_facts: false
+  vars:
+    ciphermark: SERVER
+  tasks:
+    - name: Make a private folder
+      ansible.builtin.tempfile:
+        state: directory
+      register: folder
+    - name: Measure and upload
+      block:
+        - name: Copy the token
+          ansible.builtin.copy:
+            src: ciphermark.token
+            dest: "{{ folder.path }}/token"
+            mode: "0600"
+          no_log: true
+        - name: Fetch the agent
+          ansible.builtin.get_url:
+            url: "{{ ciphermark }}/agent.py"
+            dest: "{{ folder.path }}/agent.py"
+            mode: "0600"
+        - name: Run the agent
+          ansible.builtin.command:
+            chdir: "{{ folder.path }}"
+            argv:
+              - python3
+              - agent.py
+              - run
+              - --quick
+              - --server={{ ciphermark }}
+              - --token-file=token
+      always:
+        - name: Remove token and agent
+          ansible.builtin.file:
+            path: "{{ folder.path }}"
+            state: absent
+"""
+
+_CLOUD_INIT = """\
+#cloud-config
+packages: [curl, python3, openssl, openssh-server]
+write_files:
+  - path: /etc/ciphermark/token
+    permissions: "0600"
+    content: TOKEN
+runcmd:
+  - [curl, -fsSo, /etc/ciphermark/agent.py, "SERVER/agent.py"]
+  - - python3
+    - /etc/ciphermark/agent.py
+    - run
+    - --quick
+    - --server=SERVER
+    - --token-file=/etc/ciphermark/token
+  - [rm, -f, /etc/ciphermark/token]
+"""

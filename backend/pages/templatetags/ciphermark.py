@@ -24,7 +24,7 @@ from pages.downloads import (
 )
 from pages.hosts import series
 from pages.page_query import api_params, misspelt_parameters, search_text
-from pages.setup.many_machines import many_machines
+from pages.setup.first_steps import many_machines
 
 register = template.Library()
 

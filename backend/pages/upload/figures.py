@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.plausibility import is_plausible
+from analysis.summary import is_plausible
 from documents.types import Sample
 
 SIZES_IN_COLUMNS = 8

@@ -8,8 +8,7 @@ from django import forms
 from django.http import HttpRequest, QueryDict
 
 from ingest.arrival.importing import CIPHER_CHARACTERS, FACTS, FORMATS, MOST_BYTES, UNITS
-from pages.upload.packing import DamagedPacking, unpack
-from pages.upload.receiving import FORM_BYTES, FormRefused
+from pages.upload.receiving import FORM_BYTES, DamagedPacking, FormRefused, unpack
 from parsers.read_text import HowToRead, Unit
 from parsers.received_text import MAX_BYTES
 from parsers.run_documents import Corrections

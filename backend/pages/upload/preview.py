@@ -25,7 +25,7 @@ from pages.upload.form import (
     answer_faults,
     plain,
 )
-from pages.upload.packing import FIELD_LIMIT, pack
+from pages.upload.receiving import FIELD_LIMIT, pack
 from parsers.read_text import HowToRead
 from parsers.received_text import NotAText
 from parsers.types import Remark

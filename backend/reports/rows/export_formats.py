@@ -4,15 +4,16 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from exports.columns import StoredColumn
-from exports.csv_dialect import QUOTED_FOR, CsvDialect
-from exports.text import (
+from exports.csv_dialect import (
     CELL_UNITS,
     CUT,
     CUT_UNITS,
     FORMULA_INSIDE,
     FORMULA_STARTS,
     ILLEGAL_IN_XML,
+    QUOTED_FOR,
     REPLACEMENT,
+    CsvDialect,
 )
 
 _STARTS = ", ".join(str(ord(start)) for start in FORMULA_STARTS)
@@ -89,7 +90,7 @@ _HIGH = "[\\U00010000-\\U0010FFFF]"
 
 
 def xml_text(sql: str) -> str:
-    """SQL of a text as XML within an element, as `exports.sheet_rows.xml_text` writes it.
+    """SQL of a text as XML within an element, as `exports.sheet_parts.xml_text` writes it.
 
     `_x0041_` is what spreadsheets read as "A": its underscore is written that way itself.
     """

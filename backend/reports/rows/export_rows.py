@@ -1,11 +1,14 @@
-"""Measurements and tries as rows of files: one statement of runs, series and results.
+"""Measurements, tries and hosts as rows of files: one statement of runs, series and results.
 
 The statement is made of the closed lists of `exports.columns`; what users sent is a parameter.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from django.db import connection, transaction
 
 from exports.columns import StoredColumn
 from reports.rows.export_selection import (
@@ -18,7 +21,7 @@ from results.selection import Where, dimension_value
 from store.models import ReferenceProfile
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
-from store.statements import Relation, fetch_rows
+from store.statements import LATEST_FIRST, Relation, fetch_rows
 
 
 @dataclass(frozen=True)
@@ -236,3 +239,90 @@ def count_rows(selection: Selection, *, tries: bool = False, most: int | None = 
         ) counted
     """  # noqa: S608 - closed lists
     return int(fetch_rows(sql, (*parts.parameters, *where.parameters))[0][0])
+
+
+CHUNK_BYTES = 64 * 1024
+
+_HEADER = 19
+"""Bytes before the first row of a binary COPY: signature, flags, length of the extension."""
+
+_NUMBER, _TEXT = 6, 14
+"""Where, in a message, the number of rows and their text begin."""
+
+
+def copy_out(statement: Relation) -> Generator[tuple[bytes, int]]:
+    """The rows in chunks of about 64 kB or one run, each with the number of rows in it.
+
+    Binary, because only that leaves text as it is. The server sends a message for each row of
+    the statement: two fields, the number of rows of the file and their text, each after its
+    length; the last message says that no more come.
+    """
+    command = f"COPY ({statement.sql}) TO STDOUT WITH (FORMAT binary)"
+    buffer, rows, start = bytearray(), 0, _HEADER
+    # A COPY that is broken off fails; a transaction around it must be able to go on.
+    around = transaction.atomic() if connection.in_atomic_block else nullcontext()
+    with (
+        around,
+        connection.wrap_database_errors,
+        connection.cursor() as cursor,
+        cursor.copy(command, statement.parameters) as copy,
+    ):
+        for message in copy:
+            if len(message) < _TEXT:  # the end; what follows it ends the command
+                continue
+            rows += int.from_bytes(message[start + _NUMBER : start + _NUMBER + 4])
+            buffer += message[start + _TEXT :]
+            start = 0
+            if len(buffer) >= CHUNK_BYTES:
+                yield bytes(buffer), rows
+                buffer, rows = bytearray(), 0
+    if rows:
+        yield bytes(buffer), rows
+
+
+def host_rows(
+    selection: Selection, origin: Origin, columns: Sequence[StoredColumn]
+) -> list[tuple[Any, ...]]:
+    """The hosts whose figures a file has, with the facts of their latest run among them."""
+    runs = _runs_with_figures(selection)
+    sql = f"""
+        WITH {runs.sql},
+        g AS MATERIALIZED (
+            SELECT (array_agg(r.id ORDER BY {LATEST_FIRST}))[1] AS latest,
+                count(*) AS runs, max(r.started_at) AS last
+            FROM with_figures JOIN runs_run r ON r.id = with_figures.run_id
+            GROUP BY r.host_id
+        )
+        SELECT {", ".join(column.sql for column in columns)}
+        FROM (SELECT %s::text AS site, %s::text AS profile, %s::bigint AS profile_id) v
+        CROSS JOIN g JOIN runs_run r ON r.id = g.latest
+        JOIN runs_host h ON h.id = r.host_id
+        JOIN runs_environment e ON e.id = r.environment_id
+        {DIMENSION_JOINS} {INDEX_JOINS} ORDER BY h.name, h.id, r.id
+    """  # noqa: S608 - closed lists
+    return fetch_rows(sql, (*runs.parameters, *origin.named))
+
+
+def _runs_with_figures(selection: Selection) -> Relation:
+    """`with_figures` (run_id): the runs that the file has a figure of."""
+    if selection.voting is not None:
+        votes = selection.voting.by_run
+        return Relation(f"with_figures AS MATERIALIZED ({votes.sql})", votes.parameters)
+    runs, series = run_conditions(selection), series_conditions(selection)
+    results = result_conditions(selection, "e")
+    sql = f"""
+        chosen_series AS MATERIALIZED (
+            SELECT s.id, s.mac, s.tool FROM runs_series s WHERE {series.text}
+        ),
+        with_figures AS MATERIALIZED (
+            SELECT r.id AS run_id
+            FROM runs_run r JOIN runs_environment e ON e.id = r.environment_id
+            WHERE {runs.text} AND (
+                SELECT true FROM runs_measurement m
+                JOIN chosen_series s ON s.id = m.series_id
+                LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
+                WHERE m.run_id = r.id AND {results.text} LIMIT 1
+            )
+        )
+    """  # noqa: S608 - closed lists
+    return Relation(sql, (*series.parameters, *runs.parameters, *results.parameters))

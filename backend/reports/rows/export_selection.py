@@ -13,10 +13,9 @@ from uuid import UUID
 
 from results.analytics.engine import Ask, questions
 from results.comparison.comparison import profile_of
-from results.comparison.default_block_size import resolve_block_size
-from results.comparison.measured import measured
+from results.comparison.measured import measured, resolve_block_size
 from results.comparison.votes import votes_statement
-from results.figures import LATEST, Statement, results_statement
+from results.figures import LATEST, SeriesTable, Slot, Statement, results_statement
 from results.selection import (
     OF_ROW,
     TOOLS,
@@ -26,7 +25,6 @@ from results.selection import (
     dimension_value,
     ids_of,
 )
-from results.series_choice import SeriesTable, Slot
 from store.models.dimension import OF_LIBRARIES
 from store.models.run import COUNTED
 from store.statements import Relation, array, fetch_rows

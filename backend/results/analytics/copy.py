@@ -1,8 +1,13 @@
-"""The copy: tables of DuckDB in the memory of this process, and how they follow PostgreSQL."""
+"""The copy: tables of DuckDB in the memory of this process, and how they follow PostgreSQL.
+
+Sets of series and CPU-bound speed indices are in the copy alone, which computes them.
+"""
 
 import os
 import tempfile
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,8 +17,7 @@ import orjson
 from django.conf import settings
 from django.db.backends.utils import CursorWrapper
 
-from results.analytics.cpu_bound import add_indices
-from results.analytics.series_sets import add_sets
+from analysis.profiles.baselines import FAMILIES, speed_index
 from results.analytics.tables import (
     COMPUTED_OF_RUNS,
     CPU_BOUND_INDEX,
@@ -23,8 +27,11 @@ from results.analytics.tables import (
     OF_RUNS,
     RESULT,
     RUN,
+    SERIES_OF_SET,
+    SET_OF_RUN,
     TABLES,
     Table,
+    as_received,
 )
 from results.analytics.unseen_changes import Changes
 from store.models.run import COUNTED
@@ -182,3 +189,73 @@ def _insert_of_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> N
 def _delete_of_runs(duck: Duck, runs: Collection[int]) -> None:
     for table in (*OF_RUNS, *COMPUTED_OF_RUNS):
         delete(duck, table.name, "run", runs)
+
+
+Row = tuple[int, int, str, float]
+"""Run, profile, tool and index."""
+
+
+def add_indices(
+    duck: duckdb.DuckDBPyConnection,
+    cursor: CursorWrapper,
+    levels: Iterable[Sequence[Any]],
+    profiles: Sequence[int] | None = None,
+) -> None:
+    """Compute and insert the indices of these rows of `LEVEL`, under these profiles (None: all).
+
+    By `analysis`, as the stored ones: DuckDB's own sums of logarithms differ from Python's in the
+    last bit.
+    """
+    cursor.execute("SELECT id, levels::text FROM runs_referenceprofile")
+    wanted = [
+        (profile, orjson.loads(reference))
+        for profile, reference in cursor.fetchall()
+        if profiles is None or profile in profiles
+    ]
+    of_runs: defaultdict[tuple[int, str], dict[str, float]] = defaultdict(dict)
+    for run, tool, family, _, bound in levels:
+        if bound is not None:
+            of_runs[run, tool][family] = bound
+    rows = list(_indices(of_runs.items(), wanted))
+    if rows:
+        duck.execute(CPU_BOUND_INDEX.insert, as_received(rows))
+
+
+def _indices(
+    levels: Iterable[tuple[tuple[int, str], dict[str, float]]],
+    profiles: Sequence[tuple[int, dict[str, dict[str, float]]]],
+) -> Iterable[Row]:
+    for (run, tool), of_run in levels:
+        ordered = {family: of_run[family] for family in FAMILIES if family in of_run}
+        for profile, reference in profiles:
+            speed = speed_index(ordered, reference.get(tool, {}))
+            if speed is not None:
+                yield run, profile, tool, speed.index
+
+
+_NEW_SETS = SERIES_OF_SET.insert_from(
+    f"SELECT * FROM ({SERIES_OF_SET.received}) ANTI JOIN {SERIES_OF_SET.name} USING (series_set)"  # noqa: S608
+)
+
+Series = tuple[int, int | None]
+"""A series, and what was negotiated."""
+
+
+def add_sets(duck: duckdb.DuckDBPyConnection, results: Sequence[str]) -> None:
+    """Store the sets of these runs: `results` are the received columns of `RESULT`."""
+    of_run: defaultdict[int, list[Series]] = defaultdict(list)
+    runs, series, negotiated = map(orjson.loads, results[:3])
+    for run, *one in zip(runs, series, negotiated, strict=True):
+        of_run[run].append((one[0], one[1]))
+    sets = {run: _key(found) for run, found in of_run.items()}
+    new = {sets[run]: found for run, found in of_run.items()}
+    if sets:
+        rows = [(key, *one) for key, found in new.items() for one in found]
+        duck.execute(SET_OF_RUN.insert, as_received(sets.items()))
+        duck.execute(_NEW_SETS, as_received(rows))
+
+
+def _key(series: list[Series]) -> int:
+    """A hash of what is in the set: the same in every copy."""
+    text = orjson.dumps(sorted((one, other or 0) for one, other in series))
+    return int.from_bytes(blake2b(text, digest_size=8).digest())

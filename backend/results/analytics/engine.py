@@ -36,7 +36,7 @@ from results.analytics.copy import (
 from results.analytics.snapshot import USABLE_SECONDS, read_snapshot
 from results.analytics.unseen_changes import State, changes_since, present_state
 from store.outage import AnalyticsUnavailable
-from store.snapshot import one_moment
+from store.statements import one_moment
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from results.analytics.unseen_changes import (
     present_state,
 )
 from store.data_version import data_changed
-from store.snapshot import one_moment
+from store.statements import one_moment
 
 
 def snapshot() -> Path | None:

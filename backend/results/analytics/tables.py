@@ -1,7 +1,8 @@
 """The tables of the copy, and the statements that read their rows from PostgreSQL.
 
 Rows travel as JSON texts, one for each column: both sides read and write them fast, and a double
-comes out with the bits that went in.
+comes out with the bits that went in. With each result are bits for what makes it doubtful: one for
+what disturbed its run, one for the tries behind each of its figures that scatter too much.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,9 +12,38 @@ from functools import cached_property
 import duckdb
 import orjson
 
-from results.analytics.quality_flags import DOUBTS
+from analysis.comparison import UNITS
+from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
+
+DISTURBED, NOISY, NOISY_CPU_COST, NOISY_CPU_BOUND = 1, 2, 4, 8
+
+
+def _scatters(spread: str) -> str:
+    return f"coalesce(m.n >= {NOISY_MINIMUM_TRIES} AND m.{spread} > {NOISY_SPREAD}, false)"
+
+
+DOUBTS = f"""(
+        (r.conditions <> '[]'::jsonb)::int * {DISTURBED} + m.noisy::int * {NOISY}
+        + {_scatters("cpu_seconds_per_gb_spread")}::int * {NOISY_CPU_COST}
+        + {_scatters("cpu_bound_throughput_spread")}::int * {NOISY_CPU_BOUND}
+    )::smallint"""
+"""SQL of the bits of a measurement (m) of a run (r)."""
+
+_OF_FIGURE = {
+    **dict.fromkeys(UNITS, NOISY),
+    "cpu_seconds_per_gb": NOISY_CPU_COST,
+    "cpu_bound_throughput": NOISY_CPU_BOUND,
+    "cpu_bound_normalised": NOISY_CPU_BOUND,
+}
+"""Metric -> the bit of what it is made from."""
+
+
+def is_doubtful(metric: str) -> str:
+    """SQL: whether a vote's (v) figure of this metric is doubtful."""
+    return f"(v.flags & {DISTURBED | _OF_FIGURE[metric]}) <> 0"
+
 
 UNDATED = -(2**62)
 """The start of a run of unknown date, in microseconds: earlier than any other."""
@@ -169,12 +199,12 @@ CPU_BOUND_INDEX = Table(
     {name: kind for name, kind in _INDEX_COLUMNS.items() if name != "uncertainty"},
     "",
 )
-"""Speed indices from CPU-bound levels, which `results.analytics.cpu_bound` computes."""
+"""Speed indices from CPU-bound levels, which `results.analytics.copy` computes."""
 
 SET_OF_RUN = Table("set_of_run", {"run": "INTEGER", "series_set": "UBIGINT"}, "")
 """Which series these runs have plausible results of, as a key of `SERIES_OF_SET`.
 
-Thousands of runs share a few such sets, which `results.analytics.series_sets` finds.
+Thousands of runs share a few such sets, which `results.analytics.copy` finds.
 """
 
 SERIES_OF_SET = Table(

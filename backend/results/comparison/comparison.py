@@ -1,21 +1,41 @@
-"""Comparisons from the analytics copy; `analysis.comparison` says in Python what they mean."""
+"""Comparisons from the analytics copy: whole, of one page, at several block sizes, by both tools.
 
-from collections.abc import Sequence
+`analysis.comparison` says in Python what they mean.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import nsmallest
 from typing import Any
 
-from analysis.comparison import NEEDS_PROFILE, Comparison, GroupKey, Vote, comparison_of
-from results.analytics.engine import questions
-from results.comparison.default_block_size import resolve_block_size
-from results.comparison.measured import measured
-from results.comparison.relative import related
+from analysis.comparison import (
+    NEEDS_PROFILE,
+    Comparison,
+    GroupKey,
+    Reference,
+    Vote,
+    against,
+    comparison_of,
+    group_order,
+    natural_key,
+    reference_among,
+    relative,
+)
+from analysis.group_view import LOWER_IS_BETTER, MOST_GROUPS, GroupView, InView, in_view
+from analysis.groups import Ratio, ratio_of_hosts
+from analysis.openssl_against_ssh import BothTools, both_tools, own_cipher, ssh_ciphers
+from results.analytics.engine import Ask, questions
+from results.comparison.measured import measured, resolve_block_size
 from results.comparison.votes import (
     GroupedVotes,
     group_names,
     grouped_votes,
     sources_of,
+    summaries,
     votes_statement,
 )
-from results.selection import ComparisonQuery
+from results.selection import FILTERS, ComparisonQuery, member
 from store.models import ReferenceProfile
 from store.reference_profiles import usable_profile
 
@@ -93,3 +113,173 @@ def comparison_of_groups(
         matched=query.matched,
         scored=query.score,
     )
+
+
+MOST_SIZES = 12
+"""Sizes that are compared at most, a comparison each; `openssl speed` has 6 of its own."""
+
+
+def compare_block_sizes(
+    query: ComparisonQuery, sizes: Sequence[int], groups: Iterable[str]
+) -> Mapping[int, Comparison]:
+    """Block size (bytes, ascending) -> the query's comparison at it, of the `MOST_SIZES` largest.
+
+    `groups`: keys of the groups that are wanted. Where the grouping is also a filter, no other
+    machine is read: a filter on the grouping leaves the votes of the groups it keeps as they are.
+    """
+    if query.group_by in FILTERS:
+        query = replace(query, filters={**query.filters, query.group_by: tuple(groups)})
+    largest = sorted(set(sizes))[-MOST_SIZES:]
+    return {size: compare(replace(query.plain, block_size=size)) for size in largest}
+
+
+@dataclass(frozen=True)
+class BothToolsAnswer:
+    """Each machine's ciphers by both tools; `block_size` is openssl's, in bytes."""
+
+    block_size: int | None
+    rows: tuple[BothTools, ...]
+
+
+def compare_tools(query: ComparisonQuery) -> BothToolsAnswer:
+    """The query's ciphers, machine by machine, over ssh and alone.
+
+    The query may be of either tool; what it does not say of the other is that tool's default.
+    openssl's block size is the query's, else the largest that most machines have.
+    """
+    ssh, openssl = _queries(query)
+    if not (ssh.ciphers and openssl.ciphers):
+        return BothToolsAnswer(None, ())
+    openssl = resolve_block_size(openssl)
+    return BothToolsAnswer(openssl.block_size, both_tools(compare(ssh), compare(openssl)))
+
+
+def _queries(query: ComparisonQuery) -> tuple[ComparisonQuery, ComparisonQuery]:
+    by_host = replace(query.plain, group_by="host", metric="throughput", profile=None)
+    if query.tool == "ssh":
+        ciphers = query.ciphers
+    else:
+        ciphers = tuple(name for own in query.ciphers for name in ssh_ciphers(own))
+    alone = dict.fromkeys(own for own in map(own_cipher, ciphers) if own)
+    return (
+        replace(by_host, tool="ssh", ciphers=ciphers, block_size=None),
+        replace(by_host, tool="openssl", ciphers=tuple(alone)),
+    )
+
+
+_HOSTS_AND_SLOTS = """
+SELECT g, slot, count(value), {best}(value) FILTER (WHERE list_contains($sorting::INTEGER[], slot))
+FROM votes GROUP BY GROUPING SETS ((g), (slot))
+"""
+"""Of each host, and of each slot: how many values, and the best of those that hosts are sorted by.
+A host has one value of each slot, so that this puts them in order."""
+
+
+def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
+    """What this view shows of the comparison that the query asks for.
+
+    There may be ten thousand hosts: only those on the page are summarised.
+    """
+    if query.group_by != "host" or query.split_by or query.matched:
+        return in_view(compare(query), view)
+    profile = profile_of(query)
+    with questions() as ask:
+        query = resolve_block_size(query)
+        votes, slots = votes_statement(ask, query, profile), measured(ask, query).series.slots
+        votes.parameters["sorting"] = [
+            place for place, slot in enumerate(slots) if view.sorts_by(slot.cipher)
+        ]
+        best = "min" if query.metric in LOWER_IS_BETTER else "max"
+        rows = ask(votes.sql(_HOSTS_AND_SLOTS.format(best=best)), votes.parameters)
+        values = {host: value for host, _, n, value in rows if host is not None and n}
+        names = group_names(query, values)
+
+        def place(host: int) -> Any:
+            return view.place(values[host], query.metric), *group_order(
+                names[host].key, names[host].label
+            )
+
+        found = [host for host in values if view.finds(names[host].label)]
+        first = nsmallest(view.page * (view.top or MOST_GROUPS), found, key=place)
+        on_page = list(view.on_page(first))
+        keys = [names[host].key for host in on_page]
+        grouped = GroupedVotes((), 0)
+        if keys:
+            grouped = related(ask, query, profile, grouped_votes(ask, query, profile, on_page))
+    without = sum(host is not None and not n for host, _, n, _ in rows)
+    comparison = comparison_of_groups(query, profile, replace(grouped, no_baseline=without))
+    ciphers = {slots[slot].cipher for _, slot, n, _ in rows if slot is not None and n}
+    return InView(
+        replace(comparison, ciphers=tuple(sorted(ciphers, key=natural_key))),
+        tuple(sorted(comparison.groups, key=lambda group: keys.index(group.key))),
+        len(values),
+        len(found),
+    )
+
+
+_OWN_RATIOS = """
+    SELECT v.g, v.host, v.slot, v.value / b.value AS value, NULL::DOUBLE AS uncertainty, v.source,
+        v.doubtful
+    FROM matched v JOIN matched b ON b.own = $reference
+        AND b.host = v.host AND b.slot = v.slot AND b.split = v.split
+    WHERE v.own <> b.own AND b.value > 0
+"""
+"""Of each matched host in a group the ratio of its value to its own in the reference's group."""
+
+
+def related(
+    ask: Ask, query: ComparisonQuery, profile: ReferenceProfile | None, grouped: GroupedVotes
+) -> GroupedVotes:
+    """The groups with their ratios to what the query says; as they are where it says nothing."""
+    if query.relative_to is None:
+        return grouped
+    if query.reference_host is not None:
+        return _to_host(ask, query, profile, grouped, query.reference_host)
+    reference = reference_among(grouped.groups, query.relative_to)
+    if not query.matched:
+        return replace(
+            grouped, groups=tuple(relative(grouped.groups, reference)), relative_to=reference
+        )
+    ratios = _own_ratios(ask, query, profile)
+    groups = (
+        replace(group, ratios=ratios.get((group.key, group.split_key), {}))
+        for group in grouped.groups
+    )
+    return replace(grouped, groups=tuple(groups), relative_to=reference)
+
+
+def _to_host(
+    ask: Ask,
+    query: ComparisonQuery,
+    profile: ReferenceProfile | None,
+    grouped: GroupedVotes,
+    host: str,
+) -> GroupedVotes:
+    """By the host's latest figures, whatever the query's other filters are."""
+    alone = replace(query.plain, group_by="host", filters={"host": (host,)})
+    found = grouped_votes(ask, alone, profile).groups
+    base = found[0].values if found else {}
+    reference = Reference(host, found[0].label if found else None, is_host=True)
+    groups = (
+        group
+        if query.group_by == "host" and group.key == host
+        else against(group, base, exact=True)
+        for group in grouped.groups
+    )
+    return replace(grouped, groups=tuple(groups), relative_to=reference)
+
+
+def _own_ratios(
+    ask: Ask, query: ComparisonQuery, profile: ReferenceProfile | None
+) -> Mapping[GroupKey, Mapping[str, Ratio]]:
+    """Group -> cipher -> the summary of its hosts' own ratios."""
+    statement = votes_statement(ask, query, profile)
+    statement.ctes = {"matched": statement.ctes["votes"], "votes": _OWN_RATIOS}
+    statement.parameters["reference"] = member(query.group_by, query.relative_to or "")
+    rows = summaries(ask, query, statement)
+    names = group_names(query, {row.group for row in rows})
+    found = defaultdict[GroupKey, dict[str, Ratio]](dict)
+    for row in rows:
+        name = names[row.group]
+        found[name.key, name.split_key][row.slot.cipher] = ratio_of_hosts(row.summary)
+    return found

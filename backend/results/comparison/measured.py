@@ -8,10 +8,17 @@ from operator import or_
 from typing import Any, TypeVar
 
 from analysis.comparison import Group
-from results.analytics.engine import Ask
-from results.figures import Statement, add_series, agreed, voting_runs
+from results.analytics.engine import Ask, questions
+from results.figures import (
+    SeriesTable,
+    Slot,
+    Statement,
+    add_series,
+    agreed,
+    class_series,
+    voting_runs,
+)
 from results.selection import ComparisonQuery, group_members, group_table
-from results.series_choice import SeriesTable, Slot, class_series
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -102,3 +109,18 @@ def _slots_of_sets(ask: Ask, query: ComparisonQuery, series: SeriesTable) -> dic
     """  # noqa: S608 - closed lists
     rows = ask(statement.sql(select), statement.parameters)
     return {one: sum(1 << slot for slot in slots) for one, slots in rows}
+
+
+def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
+    """The query with its block size decided, where the tool has one and none was asked for.
+
+    The largest block size at which all groups have a figure of its ciphers; failing that, most.
+    """
+    if query.tool != "openssl" or query.block_size is not None:
+        return query
+    with questions() as ask:
+        groups = measured(ask, query).count(
+            "g", lambda slot: slot.block_size if slot.is_in(query) else None
+        )
+    most = max(groups, key=lambda size: (groups[size], size), default=None)
+    return replace(query, block_size=most)

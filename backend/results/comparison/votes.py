@@ -13,15 +13,13 @@ from analysis.groups import (
     interpolated,
 )
 from results.analytics.engine import Ask
-from results.analytics.quality_flags import is_doubtful
+from results.analytics.tables import is_doubtful
 from results.comparison.measured import measured
-from results.figures import LATEST, SOURCE_BITS, Statement, results_statement
+from results.figures import LATEST, SOURCE_BITS, Slot, Statement, results_statement
 from results.selection import MOST_SPLITS, SPLIT, ComparisonQuery, group_table, name_of_text
-from results.series_choice import Slot
 from store.models import ReferenceProfile
-from store.outage import DataMoved
+from store.outage import DataMoved, Unanswerable
 from store.statements import array, fetch_rows
-from store.unanswerable import Unanswerable
 
 VALUES = {
     "throughput": "v.median",

@@ -12,7 +12,7 @@ from analysis.comparison import NEEDS_PROFILE, UNITS
 from analysis.group_view import LOWER_IS_BETTER
 from analysis.over_time.changes import Change
 from analysis.over_time.history import ToolBreak, changes_between_breaks, find_breaks
-from analysis.profiles.speed_index import speed_index
+from analysis.profiles.baselines import speed_index
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference
 from results.comparison.comparison import profile_of

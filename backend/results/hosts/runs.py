@@ -9,14 +9,41 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
-from results.hosts.hidden import shown_runs
 from results.selection import tags_by_key
-from store.models import Measurement, Run, RunSpeedIndex
+from store.models import Host, Measurement, Run, RunSpeedIndex
 from store.models.dimension import OF_LIBRARIES
+
+
+def shown_runs(*, unvetted: bool = False) -> QuerySet[Run]:
+    """Runs that are not hidden.
+
+    Where new hosts need approval, a run that has not been processed, or was rejected, may be of
+    one of them: it is of no host yet, and whatever it says is for those alone who approve hosts,
+    which `unvetted` says of who asks.
+    """
+    runs = Run.objects.filter(hidden=False)
+    vetted_only = settings.CIPHERMARK_APPROVE_HOSTS and not unvetted
+    return runs.filter(host__isnull=False) if vetted_only else runs
+
+
+def hidden_runs() -> QuerySet[Run]:
+    """Runs that an editor has hidden, with their hosts; those of waiting hosts are not among them.
+
+    A page takes them by primary key, so only as many are read as it shows.
+    """
+    return Run.objects.filter(hidden=True, held=False).select_related("host")
+
+
+def waiting_hosts() -> QuerySet[Host]:
+    """Hosts that nobody has approved yet, each with how many runs it has: `waiting`."""
+    return Host.objects.filter(approved=False).annotate(
+        waiting=Count("runs", filter=Q(runs__held=True))
+    )
 
 
 @dataclass(frozen=True)
@@ -86,7 +113,7 @@ class MeasurementDetail:
 
     @property
     def doubtful(self) -> bool:
-        """Noisy, or of a run that states what disturbed it (`results.analytics.quality_flags`)."""
+        """Noisy, or of a run that states what disturbed it (`results.analytics.tables`)."""
         return self.noisy or self.disturbed
 
     @property

@@ -7,11 +7,10 @@ from typing import NamedTuple
 from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing_of_counts
 from results.analytics.engine import Ask, questions
-from results.figures import results_statement
+from results.figures import class_series, results_statement
 from results.hosts.latest import LatestResult
 from results.hosts.runs import MeasurementDetail
 from results.selection import ComparisonQuery
-from results.series_choice import class_series
 from store.models import DimensionValue
 
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from analysis.ciphers.cipher_catalogue import Assessment, cipher_catalogue
-from analysis.ciphers.cipher_policies import Policy, policies
+from analysis.ciphers.cipher_catalogue import Assessment, Policy, cipher_catalogue, policies
 from analysis.ciphers.cipher_ranking import Gain
 from analysis.ciphers.excluded import UnrankedCipher
 from analysis.ciphers.group_recommendation import (

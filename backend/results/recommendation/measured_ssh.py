@@ -12,15 +12,13 @@ from datetime import datetime
 from typing import Any, get_args
 from uuid import UUID
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from analysis.ciphers.cipher_catalogue import NOT_OFFERED, cipher_catalogue, offered_ciphers
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers
-from analysis.ciphers.offered_ciphers import NOT_OFFERED, offered_ciphers
 from documents.types import Method
 from results.analytics.engine import questions
-from results.analytics.quality_flags import DISTURBED, DOUBTS, NOISY
-from results.figures import Statement, filter_condition, results_statement
+from results.analytics.tables import DISTURBED, DOUBTS, NOISY
+from results.figures import SeriesTable, Slot, Statement, filter_condition, results_statement
 from results.selection import ComparisonQuery
-from results.series_choice import SeriesTable, Slot
 from store.models import Host, Series
 from store.models.run import COUNTED
 from store.statements import fetch_rows
@@ -218,7 +216,7 @@ def hosts_left_out(selection: HostSelection) -> LeftOut:
 
 @dataclass(frozen=True)
 class _Figure:
-    """A rate, its run, and the bits of what is doubtful of it (`quality_flags`)."""
+    """A rate, its run, and the bits of what is doubtful of it (`results.analytics.tables`)."""
 
     rate: CipherRate
     run: EvidenceRun

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal
 from urllib.parse import urlencode
 
-from analysis.ciphers.cipher_policies import DEFAULT_POLICY
+from analysis.ciphers.cipher_catalogue import DEFAULT_POLICY
 from analysis.ciphers.link_saturation import LINKS
 from results.recommendation.measured_ssh import PERIOD_FILTERS, HostSelection
 

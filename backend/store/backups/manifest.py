@@ -12,7 +12,7 @@ from pathlib import Path
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
 
-from store.backups.errors import BackupRefused
+from store.backups.programs import BackupRefused
 from store.models import ImportedText, RunDocument
 
 FORMAT = "ciphermark/backup/1"

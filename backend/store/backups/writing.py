@@ -9,10 +9,9 @@ from typing import IO
 
 from django.db import connection
 
-from store.backups.errors import BackupRefused
 from store.backups.manifest import LEFT_OUT, manifest_of
-from store.backups.programs import output_of, start_program, what_it_said
-from store.snapshot import one_moment
+from store.backups.programs import BackupRefused, output_of, start_program, what_it_said
+from store.statements import one_moment
 
 DUMP = (
     "--format=custom",

@@ -1,47 +1,28 @@
 """Every table of the project, one file for each idea."""
 
-from store.models.audit import AuditEntry
-from store.models.data_version import DataVersion
-from store.models.dimension import DimensionValue
-from store.models.environment import Environment
-from store.models.export_job import ExportJob
-from store.models.fleet_change import FleetChange, FleetChangeMember, HostWatch
-from store.models.host import Host, HostAlias, HostName
-from store.models.imported_text import ImportedText
-from store.models.measurement import Measurement
-from store.models.normalisation import BaselineLevel, ReferenceProfile, RunSpeedIndex
-from store.models.note import Note
-from store.models.notification import Notification, NotificationChannel
-from store.models.run import Run, RunDocument
-from store.models.saved_view import SavedView, Share
-from store.models.series import Negotiated, Series
-from store.models.token import ApiToken
-
-__all__ = [
-    "ApiToken",
-    "AuditEntry",
-    "BaselineLevel",
-    "DataVersion",
-    "DimensionValue",
-    "Environment",
-    "ExportJob",
-    "FleetChange",
-    "FleetChangeMember",
-    "Host",
-    "HostAlias",
-    "HostName",
-    "HostWatch",
-    "ImportedText",
-    "Measurement",
-    "Negotiated",
-    "Note",
-    "Notification",
-    "NotificationChannel",
-    "ReferenceProfile",
-    "Run",
-    "RunDocument",
-    "RunSpeedIndex",
-    "SavedView",
-    "Series",
-    "Share",
-]
+from store.models.audit import AuditEntry as AuditEntry
+from store.models.data_version import DataVersion as DataVersion
+from store.models.dimension import DimensionValue as DimensionValue
+from store.models.dimension import Environment as Environment
+from store.models.export_job import ExportJob as ExportJob
+from store.models.fleet_change import FleetChange as FleetChange
+from store.models.fleet_change import FleetChangeMember as FleetChangeMember
+from store.models.fleet_change import HostWatch as HostWatch
+from store.models.host import Host as Host
+from store.models.host import HostAlias as HostAlias
+from store.models.host import HostName as HostName
+from store.models.imported_text import ImportedText as ImportedText
+from store.models.normalisation import BaselineLevel as BaselineLevel
+from store.models.normalisation import ReferenceProfile as ReferenceProfile
+from store.models.normalisation import RunSpeedIndex as RunSpeedIndex
+from store.models.note import Note as Note
+from store.models.notification import Notification as Notification
+from store.models.notification import NotificationChannel as NotificationChannel
+from store.models.run import Run as Run
+from store.models.run import RunDocument as RunDocument
+from store.models.saved_view import SavedView as SavedView
+from store.models.saved_view import Share as Share
+from store.models.series import Measurement as Measurement
+from store.models.series import Negotiated as Negotiated
+from store.models.series import Series as Series
+from store.models.token import ApiToken as ApiToken

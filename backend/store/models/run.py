@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from store.models.environment import Environment
+from store.models.dimension import Environment
 from store.models.host import Host
 from store.models.imported_text import ImportedText
 from store.models.token import ApiToken

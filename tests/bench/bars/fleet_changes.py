@@ -13,7 +13,7 @@ from django.test import Client
 
 from ingest.arrival.acceptance import accept_run
 from ingest.fleet_changes.entries import count_members
-from ingest.processing.watched_runs import look_for_changes
+from ingest.processing.run_processing import look_for_changes
 from ingest.tasks import process_run
 from store.models import FleetChange, FleetChangeMember, Host, Run
 from tests.bench.bars.processing import HOST_NAME, scratch_runs

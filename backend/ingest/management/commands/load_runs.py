@@ -19,8 +19,16 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError, connection
 
-from ingest.bulk.bulk_import import Line, Loaded, Refusal, load_lines, settle
-from ingest.bulk.document_lines import Position, document_lines, positions
+from ingest.bulk.bulk_import import (
+    Line,
+    Loaded,
+    Position,
+    Refusal,
+    document_lines,
+    load_lines,
+    positions,
+    settle,
+)
 from ingest.bulk.pool_worker import start
 
 BATCH = 64

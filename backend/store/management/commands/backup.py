@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from store.backups.errors import BackupRefused
+from store.backups.programs import BackupRefused
 from store.backups.verifying import verify
 from store.backups.writing import backup_to, backups_in, new_path, remove_old, write_backup
 

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from store.backups.errors import BackupRefused
+from store.backups.programs import BackupRefused
 from store.backups.restoring import is_empty, restore
 
 

@@ -1,4 +1,4 @@
-"""What an address asks of the list of changes, and of notes."""
+"""What an address asks of the lists of hosts, of changes and of notes."""
 
 from datetime import time
 
@@ -8,7 +8,9 @@ from drf_spectacular.types import OpenApiTypes
 from questions.comparison_parameters import NARROWING, grouping
 from questions.parameters import Parameter, checked, choice, moment, run_id, text
 from results.hosts.fleet_changes import DIRECTIONS, KINDS, STATUSES, ChangeQuery
-from results.hosts.former_hosts import present_keys
+from results.hosts.host_facets import HOST_FILTERS
+from results.hosts.host_list import NEWEST, ORDERINGS, WORST_FIRST, HostQuery
+from results.hosts.host_names import present_keys
 from results.hosts.notes import NoteQuery
 from results.selection import TOOLS
 
@@ -72,3 +74,32 @@ def note_query(params: QueryDict) -> NoteQuery:
 def group_of(group_by: str, group: str) -> tuple[str, str]:
     """A grouping and the key of one of its groups; `ValueError` for what is no grouping."""
     return grouping(group_by), text(group)
+
+
+def _searched(value: str) -> str:
+    return text(value).strip()
+
+
+HOST_LIST = [
+    Parameter("q", _searched, "Hosts of which a name has this text."),
+    *(
+        Parameter(name, text, "Key of a value; may be repeated, any of them matches.", many=True)
+        for name in HOST_FILTERS
+        if name != "verdict"
+    ),
+    choice(
+        "verdict",
+        WORST_FIRST,
+        "AES verdict of the latest run; may be repeated: verdict=hidden&verdict=unused are the "
+        "hosts that do not use their AES hardware.",
+        many=True,
+    ),
+    choice("ordering", ORDERINGS, "Default: -id, the newest first. What is unknown comes last."),
+]
+
+
+def host_query(params: QueryDict) -> HostQuery:
+    """The list that the parameters ask for; DRF's `ValidationError` names every fault."""
+    asked = checked(params, HOST_LIST)
+    filters = {name: asked[name] for name in HOST_FILTERS if name in asked}
+    return HostQuery(asked.get("q", ""), filters, asked.get("ordering", NEWEST))
