@@ -14,6 +14,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
+from documents.types import Series
 from results.selection import tags_by_key
 from store.models import Host, Measurement, Run, RunSpeedIndex
 from store.models.dimension import OF_LIBRARIES
@@ -273,20 +274,6 @@ def _speed_index(row: RunSpeedIndex) -> SpeedIndexDetail:
     )
 
 
-_OF_THE_SERIES = (
-    "tool",
-    "cipher",
-    "operation",
-    "block_size",
-    "threads",
-    "mac",
-    "compression",
-    "method",
-    "pinned",
-    "target_kind",
-    "target_name",
-    "acceleration",
-)
 _OF_THE_ROW = (
     "n",
     "noisy",
@@ -324,7 +311,7 @@ def _measurement(
         normalised=row.median / index if row.median is not None and index else None,
         negotiated_mac=row.negotiated.mac if row.negotiated else "",
         negotiated_kex=row.negotiated.kex if row.negotiated else "",
-        **{name: getattr(row.series, name) for name in _OF_THE_SERIES},
+        **{name: getattr(row.series, name) for name in Series._fields},
         **{name: getattr(row, name) for name in _OF_THE_ROW},
     )
 

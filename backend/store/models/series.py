@@ -1,10 +1,9 @@
-"""What was measured, stored once: the rows of results refer to it by its number."""
+"""What was measured, stored once, and the results of runs; the tries stay in the documents."""
 
-from typing import cast
+from typing import Any
 
 from django.db import models
 
-from documents.types import Acceleration, Method, Operation, TargetKind, Tool
 from documents.types import Series as Configuration
 from store.models.run import Run
 
@@ -39,21 +38,10 @@ class Series(models.Model):
         return f"{self.tool} {self.cipher}"
 
     def configuration(self) -> Configuration:
-        """What it stands for, as the analyses know it."""
-        return Configuration(
-            tool=cast(Tool, self.tool),
-            cipher=self.cipher,
-            operation=cast(Operation, self.operation),
-            block_size=self.block_size,
-            threads=self.threads,
-            mac=self.mac or None,
-            compression=self.compression,
-            method=cast(Method, self.method) if self.method else None,
-            pinned=self.pinned,
-            target_kind=cast(TargetKind, self.target_kind) if self.target_kind else None,
-            target_name=self.target_name or None,
-            acceleration=cast(Acceleration, self.acceleration),
-        )
+        """What it stands for, as the analyses know it; None for an empty text."""
+        stored = {name: getattr(self, name) for name in Configuration._fields}
+        known: dict[str, Any] = {n: None if one == "" else one for n, one in stored.items()}
+        return Configuration(**known)
 
 
 class Negotiated(models.Model):
