@@ -64,8 +64,8 @@ class ToolLevelsSerializer(serializers.Serializer[Any]):
 class ProgressSerializer(serializers.Serializer[Any]):
     """Runs whose speed indices are there."""
 
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
+    done = serializers.IntegerField(source="runs_done")
+    total = serializers.IntegerField(source="runs_total")
 
 
 class ReferenceProfileSerializer(serializers.Serializer[Any]):
@@ -77,10 +77,10 @@ class ReferenceProfileSerializer(serializers.Serializer[Any]):
     active = serializers.BooleanField()
     origin = serializers.ChoiceField(["published", "run", "fleet"])
     made_from = serializers.CharField()
-    run_id = serializers.UUIDField(**NULLABLE)
+    run_id = serializers.UUIDField(source="run.run_id", **NULLABLE)
     levels = serializers.JSONField()
     tools = ToolLevelsSerializer(many=True)
-    progress = ProgressSerializer()
+    progress = ProgressSerializer(source="*")
     created_at = serializers.DateTimeField()
     completed_at = serializers.DateTimeField(**NULLABLE)
     retired_at = serializers.DateTimeField(**NULLABLE)

@@ -22,7 +22,6 @@ from api.profile_serializers import (
 )
 from ingest.tasks import enqueue_profile
 from profiles import making as profiles
-from profiles.details import profile_detail
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import compare_profiles
 from profiles.sensitivity import query_sensitivity
@@ -45,7 +44,7 @@ def found(name_or_id: str) -> ReferenceProfile:
 
 def answer(profile: ReferenceProfile, code: int = status.HTTP_200_OK) -> Response:
     """One profile as it is now."""
-    return Response(ReferenceProfileSerializer(profile_detail(profile)).data, status=code)
+    return Response(ReferenceProfileSerializer(profile).data, status=code)
 
 
 class ReferenceProfileList(ListView):
@@ -60,12 +59,7 @@ class ReferenceProfileList(ListView):
     )
     def get(self, request: Request) -> Response:
         """Every profile; the active one is the default of `profile`."""
-        return self.page(
-            request,
-            select_profiles(),
-            ReferenceProfileSerializer,
-            lambda page: [profile_detail(profile) for profile in page],
-        )
+        return self.page(request, select_profiles(), ReferenceProfileSerializer)
 
     @extend_schema(
         operation_id="reference_profiles_make",

@@ -27,7 +27,6 @@ from pages.metrics import GROUP_BY, METRICS, TOOLS
 from pages.page_query import PageAddress, api_params, display, query_faults
 from pages.paging import page_of
 from profiles import making
-from profiles.details import profile_detail
 from profiles.fleet import hosts_with_baselines
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import ProfileComparison, compare_profiles
@@ -157,10 +156,9 @@ def _page(
 ) -> HttpResponse:
     page = page_of(select_profiles(), request.GET)
     manages = request.user.has_perm(MANAGE)
-    shown = [profile_detail(profile) for profile in page.rows]
     context = {
-        "profiles": shown,
-        "computing": sum(profile.completed_at is None for profile in shown),
+        "profiles": page.rows,
+        "computing": sum(profile.completed_at is None for profile in page.rows),
         "page": page,
         "live_address": reverse("profiles") + PageAddress(request.GET).changed(),
         "manages": manages,

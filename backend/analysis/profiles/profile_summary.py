@@ -58,6 +58,34 @@ class ToolFit:
 
 
 @dataclass(frozen=True)
+class KnownLevel:
+    """A family's level, bytes per second, and how sure it is (`FamilyFit`)."""
+
+    family: str
+    level: float
+    uncertainty: float | None
+    machines: int
+
+
+@dataclass(frozen=True)
+class UnknownLevel:
+    """A family without a level, and why."""
+
+    family: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ToolLevels:
+    """One tool of a profile: its levels, what is unknown, and how they were fitted."""
+
+    tool: str
+    known: tuple[KnownLevel, ...]
+    unknown: tuple[UnknownLevel, ...]
+    fit: ToolFit
+
+
+@dataclass(frozen=True)
 class MadeProfile:
     """Levels a(tool, family), bytes per second, and how each tool's were made."""
 
@@ -78,6 +106,17 @@ def tool_fit(stored: Mapping[str, Any]) -> ToolFit:
             "families": {name: FamilyFit(**one) for name, one in stored["families"].items()},
             "largest": tuple(Residual(**one) for one in stored["largest"]),
         }
+    )
+
+
+def levels_of_tool(tool: str, levels: Mapping[str, float], fit: ToolFit) -> ToolLevels:
+    """The families of one tool with what is known of each, in their order."""
+    known = ((family, fit.families[family]) for family in FAMILIES if family in levels)
+    return ToolLevels(
+        tool=tool,
+        known=tuple(KnownLevel(f, levels[f], one.uncertainty, one.machines) for f, one in known),
+        unknown=tuple(UnknownLevel(f, fit.unknown[f]) for f in FAMILIES if f in fit.unknown),
+        fit=fit,
     )
 
 

@@ -2,7 +2,9 @@
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.functional import cached_property
 
+from analysis.profiles.profile_summary import ToolLevels, levels_of_tool, tool_fit
 from store.models.run import Run
 
 
@@ -78,6 +80,14 @@ class ReferenceProfile(models.Model):
         if self.retired_at is not None:
             return "retired"
         return "ready" if self.completed_at else "computing"
+
+    @cached_property
+    def tools(self) -> list[ToolLevels]:
+        """What it has of each tool, ssh first."""
+        return [
+            levels_of_tool(tool, self.levels.get(tool, {}), tool_fit(self.fits[tool]))
+            for tool in sorted(self.fits, reverse=True)
+        ]
 
 
 class RunSpeedIndex(models.Model):
