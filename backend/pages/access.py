@@ -11,6 +11,7 @@ from django.core.validators import MaxLengthValidator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
 
 from access.reading import reading_allowed
 from questions.parameters import MAX_LENGTH
@@ -46,6 +47,11 @@ def reader_required(view: View[P]) -> View[P]:
     return guarded
 
 
+def reader_page(view: View[P]) -> View[P]:
+    """A page that only shows something, to who may read."""
+    return require_safe(reader_required(view))
+
+
 def _present_address(request: HttpRequest) -> str | None:
     """This address with merged hosts under their present keys; None where it names no such host."""
     named = {
@@ -65,11 +71,15 @@ def _present_address(request: HttpRequest) -> str | None:
     return f"{request.path}?{params.urlencode()}"
 
 
-def editors(permission: str) -> Callable[[Page[P]], Page[P]]:
-    """A page for signed-in people with a permission; kept by no cache."""
+FORM = ("GET", "HEAD", "POST")
+
+
+def editors(permission: str, *methods: str) -> Callable[[Page[P]], Page[P]]:
+    """A page for people with a permission, by these methods (none: any); kept by no cache."""
 
     def decorate(view: Page[P]) -> Page[P]:
-        guarded = login_required(permission_required(permission, raise_exception=True)(view))
+        allowed = require_http_methods(methods)(view) if methods else view
+        guarded = login_required(permission_required(permission, raise_exception=True)(allowed))
 
         @wraps(view)
         @never_cache

@@ -11,14 +11,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
 from access.audit import actor_of
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from ingest.changes.editing import EditRefused
 from ingest.changes.notes import LONGEST_NOTE, decide
-from pages.access import editors, reader_required
+from pages.access import editors, reader_page
 from pages.hosts.history import series_key
 from pages.page_query import PageAddress, query_faults
 from pages.paging import page_of_ids
@@ -154,8 +153,7 @@ def _history(host_id: int, key: str) -> str:
     return f"{reverse('host-page', args=[host_id])}{query}#history"
 
 
-@require_safe
-@reader_required
+@reader_page
 def change_list(request: HttpRequest) -> HttpResponse:
     """Entries page by page, filtered as the address says."""
     faults: list[tuple[str, str]] = []
@@ -184,8 +182,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/changes.html", context, status=400 if faults else 200)
 
 
-@require_safe
-@reader_required
+@reader_page
 def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
     """One entry with all of its hosts."""
     found = change_detail(change_id)
@@ -248,8 +245,7 @@ def _chips(params: QueryDict) -> list[tuple[str, str, str]]:
     ]
 
 
-@editors("runs.change_fleetchange")
-@require_POST
+@editors("runs.change_fleetchange", "POST")
 def decide_change(request: HttpRequest, change_id: int) -> HttpResponse:
     """Set status and note of an entry; back to where the form stood."""
     status, note = (request.POST.get(name) for name in ("status", "note"))

@@ -13,12 +13,12 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from access.audit import Actor, actor_of
 from ingest.changes import editing, merging, splitting
 from ingest.changes.editing import EditConflict, EditRefused
-from pages.access import editors
+from pages.access import FORM, editors
 from pages.page_query import search_text
 from pages.paging import page_of
 from results.hosts.diff_subjects import CHOICES, hosts_beside
@@ -64,8 +64,7 @@ def _about(run: Run) -> str:
     return f"{run.host_name}, run {run.run_id}"
 
 
-@editors("runs.change_run")
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors("runs.change_run", *FORM)
 def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Take a run out of everything."""
     run = get_object_or_404(Run, run_id=run_id)
@@ -83,8 +82,7 @@ def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return _confirm(request, asked, partial(editing.set_hidden, run.pk, True), done)
 
 
-@editors("runs.change_run")
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors("runs.change_run", *FORM)
 def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Bring a hidden run back."""
     run = get_object_or_404(Run, run_id=run_id)
@@ -99,8 +97,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return _confirm(request, asked, partial(editing.set_hidden, run.pk, False), done)
 
 
-@editors("runs.delete_run")
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors("runs.delete_run", *FORM)
 def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Delete a run for good."""
     run = get_object_or_404(Run, run_id=run_id)
@@ -127,8 +124,7 @@ def hidden_run_list(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/hidden_runs.html", {"page": page, "runs": page.rows})
 
 
-@editors("runs.change_host")
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors("runs.change_host", *FORM)
 def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
     """Give a host another name."""
     host = get_object_or_404(Host, pk=host_id)
@@ -167,8 +163,7 @@ def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
     return render(request, "pages/merge_choice.html", context)
 
 
-@editors("runs.change_host")
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors("runs.change_host", *FORM)
 def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
     """Make two hosts one."""
     host, other = get_object_or_404(Host, pk=host_id), get_object_or_404(Host, pk=other_id)
@@ -188,8 +183,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
     return _confirm(request, asked, partial(merging.merge_hosts, host.pk, other.pk), done)
 
 
-@editors("runs.change_host")
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors("runs.change_host", *FORM)
 def split_host(request: HttpRequest, host_id: int) -> HttpResponse:
     """Tell machines apart that share a machine id, by the names that their runs came with."""
     host = get_object_or_404(Host, pk=host_id)
@@ -223,8 +217,7 @@ def waiting_host_list(request: HttpRequest) -> HttpResponse:
     return render(request, "pages/waiting_hosts.html", {"page": page, "hosts": page.rows})
 
 
-@editors("runs.change_host")
-@require_POST
+@editors("runs.change_host", "POST")
 def approve_host(request: HttpRequest, host_id: int) -> HttpResponse:
     """Let a new host's runs count."""
     host = get_object_or_404(Host, pk=host_id)

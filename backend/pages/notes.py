@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.dateparse import parse_date
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST
 
 from access.audit import actor_of
 from ingest.changes.editing import EditRefused
@@ -60,8 +59,7 @@ def group_notes(group_by: str, groups: Sequence[tuple[str, str]]) -> dict[str, A
     }
 
 
-@editors("runs.add_note")
-@require_POST
+@editors("runs.add_note", "POST")
 def add_group_note(request: HttpRequest) -> HttpResponse:
     """A note on a group of a comparison, which its hosts' histories have too."""
     view = QueryDict(request.POST.get("view", "")[:4000])
@@ -79,8 +77,7 @@ def add_group_note(request: HttpRequest) -> HttpResponse:
     return _changed(request, make, back)
 
 
-@editors("runs.add_note")
-@require_POST
+@editors("runs.add_note", "POST")
 def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
     """A note on a host at a date, by default today's."""
     host = get_object_or_404(Host, pk=host_id)
@@ -92,8 +89,7 @@ def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
     return _changed(request, make, back)
 
 
-@editors("runs.add_note")
-@require_POST
+@editors("runs.add_note", "POST")
 def add_run_note(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """A note on a run, at its start."""
     run = get_object_or_404(Run, run_id=run_id)
@@ -105,8 +101,7 @@ def add_run_note(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return _changed(request, make, back)
 
 
-@editors("runs.delete_note")
-@require_POST
+@editors("runs.delete_note", "POST")
 def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
     """Remove a note; back to the page of what it was about."""
     note = Note.objects.select_related("run").filter(pk=note_id).first()

@@ -10,7 +10,6 @@ from django.core.validators import URLValidator, validate_email
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from access.audit import actor_of
 from documents.naming import slug
@@ -24,7 +23,7 @@ from notifications.channels import (
     set_paused,
     shown_address,
 )
-from pages.access import editors
+from pages.access import FORM, editors
 from pages.paging import page_of
 from store.models import HostAlias, HostName, Notification, NotificationChannel
 from store.models.host import Host
@@ -163,8 +162,7 @@ def _checked_address(kind: str, address: str) -> str:
     return address
 
 
-@editors(EDIT)
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors(EDIT, *FORM)
 def notification_page(request: HttpRequest) -> HttpResponse:
     """The channels and what was sent; a POST makes a channel, whose secret is shown once."""
     form = ChannelForm(request.POST if request.method == "POST" else None)
@@ -211,8 +209,7 @@ def _page(
     return render(request, "pages/notifications.html", context, status=status)
 
 
-@editors(EDIT)
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors(EDIT, *FORM)
 def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
     """The rule of a channel; a POST changes it."""
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
@@ -236,24 +233,21 @@ def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
     return render(request, "pages/channel.html", context, status=400 if form.is_bound else 200)
 
 
-@editors(EDIT)
-@require_POST
+@editors(EDIT, "POST")
 def test_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Have a test message sent; the page shows what became of it."""
     ask_for_test(_key(channel_id), actor_of(request))
     return redirect("notifications")
 
 
-@editors(EDIT)
-@require_POST
+@editors(EDIT, "POST")
 def pause_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Send nothing for now, or go on."""
     set_paused(_key(channel_id), request.POST.get("paused") == "1", actor_of(request))
     return redirect("notifications")
 
 
-@editors(EDIT)
-@require_POST
+@editors(EDIT, "POST")
 def remove_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Delete a channel with all that it was sent."""
     delete_channel(_key(channel_id), actor_of(request))

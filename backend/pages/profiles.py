@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.exceptions import ValidationError
 
 from access.audit import Actor, actor_of
@@ -20,7 +20,7 @@ from analysis.groups import GroupSummary
 from analysis.sensitivity import MOST_NAMED, Ranking, Sensitivity
 from exports.palette import cipher_order
 from ingest.tasks import enqueue_profile
-from pages.access import reader_required
+from pages.access import reader_page, reader_required
 from pages.compare.filters import with_ciphers
 from pages.formatting import three_digits
 from pages.metrics import GROUP_BY, METRICS, TOOLS
@@ -53,8 +53,7 @@ MOST_GROUPS = 200
 TOOL_CHOICES = [(tool.key, tool.label) for tool in TOOLS]
 
 
-@require_safe
-@reader_required
+@reader_page
 def method_page(request: HttpRequest) -> HttpResponse:
     """Methodology, with the levels of the active reference profile."""
     profile = active_profile()
@@ -199,8 +198,7 @@ def retire_profile(request: HttpRequest, profile_id: int) -> HttpResponse:
     return _change(request, profile_id, making.retire)
 
 
-@require_safe
-@reader_required
+@reader_page
 def compare_profiles_page(request: HttpRequest) -> HttpResponse:
     """Two profiles: their levels, and the same runs' normalised medians under both."""
     try:
@@ -250,8 +248,7 @@ def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpRespons
     return render(request, "pages/profile_refused.html", {"faults": faults}, status=400)
 
 
-@require_safe
-@reader_required
+@reader_page
 def sensitivity_page(request: HttpRequest) -> HttpResponse:
     """The normalised ranking of a comparison, made again without each baseline family."""
     try:

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from analysis.ciphers.cipher_catalogue import DEFAULT_POLICY, policies
@@ -18,7 +17,7 @@ from analysis.ciphers.group_recommendation import GroupGain
 from analysis.ciphers.host_ciphers import CipherRate
 from analysis.ciphers.ssh_configuration import CLIENT_DECIDES
 from analysis.groups import FEW_VOTES
-from pages.access import HOSTS, reader_required
+from pages.access import HOSTS, reader_page
 from pages.compare.filters import FILTER_TITLES
 from pages.compare.page import DATES, Chip
 from pages.compare.table import Bar, doubtful_of
@@ -54,8 +53,7 @@ LOSSES_SHOWN = 20
 RUNS_SHOWN = 20
 
 
-@require_safe
-@reader_required
+@reader_page
 def recommend_page(request: HttpRequest) -> HttpResponse:
     """One host, a pair or a group; a parameter that cannot be is answered 400 and in words."""
     params, unclear = _with_keys(_filled(request.GET))

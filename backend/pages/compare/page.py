@@ -12,14 +12,13 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from access.reading import sees_unvetted
 from analysis.comparison import NEEDS_PROFILE, Comparison
 from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
-from pages.access import reader_required
+from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
 from pages.compare.saved_views import view_menu
@@ -89,8 +88,7 @@ QUIET = {
 DATES = {"since": "Since", "until": "Until"}
 
 
-@require_safe
-@reader_required
+@reader_page
 def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
     params = request.GET

@@ -10,12 +10,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from access.audit import actor_of
 from exports.comparison_columns import comparison_csv
-from pages.access import editors
+from pages.access import FORM, editors
 from pages.compare.view_alone import compared_view, view_alone
 from pages.downloads import spelled_out
 from pages.paging import page_of
@@ -53,8 +53,7 @@ class ShareForm(forms.Form):
             raise forms.ValidationError([str(one) for one in said]) from None
 
 
-@editors("runs.add_share")
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors("runs.add_share", *FORM)
 def share_list(request: HttpRequest) -> HttpResponse:
     """The links; a POST makes one and answers with its address, which nothing shows again."""
     if request.method != "POST":
@@ -83,8 +82,7 @@ def _list(
     return render(request, "pages/shares.html", context, status=status)
 
 
-@editors("runs.change_share")
-@require_POST
+@editors("runs.change_share", "POST")
 def revoke(request: HttpRequest, share_id: int) -> HttpResponse:
     """End a link now."""
     share = get_object_or_404(Share, pk=share_id)

@@ -10,13 +10,12 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.text import Truncator
-from django.views.decorators.http import require_safe
 
 from access.reading import sees_unvetted
 from analysis.over_time.difference import Figure, Ratio, mean_ratio, ratio_of
 from analysis.over_time.tool_changes import ToolChange, breaks_between
 from documents.environment_difference import Difference, FlagsChanged, environment_difference
-from pages.access import reader_required
+from pages.access import reader_page
 from pages.formatting import data_size
 from pages.hosts.series import TOOL_NAMES, configuration, reading_order, section_label
 from pages.page_query import PageAddress, search_text
@@ -35,8 +34,7 @@ from results.hosts.runs import MeasurementDetail, select_runs, summaries
 NAME_LENGTH = 40
 
 
-@require_safe
-@reader_required
+@reader_page
 def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
     """Two runs, the older one as the baseline."""
     unvetted = sees_unvetted(request)
@@ -46,8 +44,7 @@ def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse
     return _diff(request, "run", first, second)
 
 
-@require_safe
-@reader_required
+@reader_page
 def host_diff(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
     """Two hosts, each with its latest results, the first as the baseline."""
     return _diff(request, "host", host_side(host_id), host_side(other_id))
@@ -60,8 +57,7 @@ def _diff(request: HttpRequest, kind: str, first: Side | None, second: Side | No
     return render(request, "pages/diff.html", context)
 
 
-@require_safe
-@reader_required
+@reader_page
 def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Runs to compare one with: of the same host, or of hosts whose name is searched for."""
     found = select_runs(run_ids=[run_id], unvetted=sees_unvetted(request))
@@ -73,8 +69,7 @@ def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render(request, "pages/diff_choice.html", {**context, "named": named, "most": CHOICES})
 
 
-@require_safe
-@reader_required
+@reader_page
 def host_diff_choice(request: HttpRequest, host_id: int) -> HttpResponse:
     """Hosts to compare one with."""
     host = next(iter(host_summaries(select_hosts().filter(pk=host_id))), None)

@@ -7,10 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
-from pages.access import reader_required
+from pages.access import reader_page
 from pages.downloads import FOR_EXCEL, Download
 from pages.page_query import PageAddress, api_params, query_faults
 from pages.paging import AFTER, BEFORE, page_of_ids
@@ -65,8 +64,7 @@ class Heading:
     sorted: str
 
 
-@require_safe
-@reader_required
+@reader_page
 def host_list(request: HttpRequest) -> HttpResponse:
     """Hosts with their latest environment, the verdict on AES, its reason and what to do."""
     params = request.GET

@@ -5,12 +5,11 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from access.reading import sees_unvetted
 from analysis.acceleration import Verdict
-from pages.access import reader_required
+from pages.access import reader_page
 from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
@@ -30,8 +29,7 @@ VERDICTS = get_args(Verdict)
 OWN_FIELDS = ("source", "verdict")
 
 
-@require_safe
-@reader_required
+@reader_page
 def run_list(request: HttpRequest) -> HttpResponse:
     """Runs, newest first."""
     params = request.GET
@@ -100,8 +98,7 @@ def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, st
     ]
 
 
-@require_safe
-@reader_required
+@reader_page
 def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """One run: every series with every try, conditions, environment, provenance."""
     run = run_detail(run_id, unvetted=sees_unvetted(request))

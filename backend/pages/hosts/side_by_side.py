@@ -11,11 +11,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.views.decorators.http import require_safe
 
 from access.reading import sees_unvetted
 from documents.environment_difference import differing_facts
-from pages.access import reader_required
+from pages.access import reader_page
 from pages.hosts.diff import Mean, Pair, crossed_by, key_of, labels_of, mean_of, pairs_of
 from pages.hosts.series import TOOL_NAMES, configuration, reading_order, section_label
 from pages.page_query import PageAddress, page_number
@@ -59,8 +58,7 @@ class Column:
     without: str
 
 
-@require_safe
-@reader_required
+@reader_page
 def hosts_side_by_side(request: HttpRequest) -> HttpResponse:
     """Hosts by their latest results, in the order of the address, the first as the baseline."""
 
@@ -72,8 +70,7 @@ def hosts_side_by_side(request: HttpRequest) -> HttpResponse:
     return _side_by_side(request, "host", found)
 
 
-@require_safe
-@reader_required
+@reader_page
 def runs_side_by_side(request: HttpRequest) -> HttpResponse:
     """Runs, the oldest first, which is the baseline."""
     unvetted = sees_unvetted(request)

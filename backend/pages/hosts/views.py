@@ -14,10 +14,9 @@ from django.http import (
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
-from pages.access import reader_required
+from pages.access import reader_page
 from pages.changes import shown_changes
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.history import history_context
@@ -38,8 +37,7 @@ from results.recommendation.question import of_host
 from store.models import Note
 
 
-@require_safe
-@reader_required
+@reader_page
 def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     """One host: environment, latest results and their standing, history, recent runs."""
     host = host_detail(host_id)
@@ -66,8 +64,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     return render(request, "pages/host.html", context, status=400 if faults else 200)
 
 
-@require_safe
-@reader_required
+@reader_page
 def history_csv(request: HttpRequest, host_id: int) -> HttpResponseBase:
     """Every line of the history as a file; where it cannot be, the page that says so."""
     host = host_detail(host_id)
@@ -84,8 +81,7 @@ def history_csv(request: HttpRequest, host_id: int) -> HttpResponseBase:
     return StreamingHttpResponse(csv_lines(lines, dialect), content_type=CSV_TYPE, headers=headers)
 
 
-@require_safe
-@reader_required
+@reader_page
 def host_by_key(request: HttpRequest, key: str) -> HttpResponse:
     """The page of the host with this key, a former one too, or of which this was a name."""
     (present,) = present_keys([key]) if "\x00" not in key else ("",)

@@ -10,12 +10,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
 
 from access.audit import actor_of
 from access.tokens import NameTaken, create_token, revoke_token
 from ingest.agent_archive import agent_release
-from pages.access import editors
+from pages.access import FORM, editors
 from pages.setup.first_steps import lending_command, schedule_commands, set_up_command
 from store.models import ApiToken
 
@@ -50,8 +49,7 @@ class TokenForm(forms.Form):
         return made
 
 
-@editors("runs.add_apitoken")
-@require_http_methods(["GET", "HEAD", "POST"])
+@editors("runs.add_apitoken", *FORM)
 def token_page(request: HttpRequest) -> HttpResponse:
     """The tokens; a POST makes one and answers with its secret, which nothing shows again.
 
@@ -110,8 +108,7 @@ def _page(
     return render(request, "pages/tokens.html", context, status=status)
 
 
-@editors("runs.add_apitoken")
-@require_POST
+@editors("runs.add_apitoken", "POST")
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """End a token now; uploads that it made stay."""
     token = get_object_or_404(_seen(request), pk=token_id)
