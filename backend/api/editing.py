@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from access.audit import actor_of
-from api.http.api_view import ApiView
+from api.http.api_view import ApiView, sent
 from api.http.errors import Conflict
-from api.http.permissions import MayChangeHosts, MayChangeRuns, MayRead, MayRemoveRuns, allowed
+from api.http.permissions import MayChangeHosts, MayChangeRuns, MayRemoveRuns
 from ingest.changes import editing, merging, splitting
 from ingest.changes.editing import EditConflict, EditRefused
 from results.hosts.host_names import present_id
@@ -112,9 +112,7 @@ def no_host(host_id: int) -> NotFound:
 class RunEditing(ApiView):
     """The methods of one run that change it; hidden runs are reached too."""
 
-    def get_permissions(self) -> list[Any]:
-        """Reading, hiding and removing need different rights."""
-        return allowed(self.request, MayRead, PATCH=MayChangeRuns, DELETE=MayRemoveRuns)
+    permissions = {"PATCH": MayChangeRuns, "DELETE": MayRemoveRuns}
 
     @extend_schema(
         operation_id="runs_change",
@@ -124,9 +122,7 @@ class RunEditing(ApiView):
     def patch(self, request: Request, run_id: UUID) -> Response:
         """Hide the run from every list and figure, or show it again. For signed-in editors."""
         key = _run_key(run_id)
-        asked = RunChangeSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        hidden = asked.validated_data["hidden"]
+        hidden = sent(RunChangeSerializer, request)["hidden"]
         run = changed(lambda: editing.set_hidden(key, hidden, actor_of(request)))
         return Response(ChangedRunSerializer(run).data)
 
@@ -141,9 +137,7 @@ class RunEditing(ApiView):
 class HostEditing(ApiView):
     """The method of one host that changes it."""
 
-    def get_permissions(self) -> list[Any]:
-        """Reading and changing need different rights."""
-        return allowed(self.request, MayRead, PATCH=MayChangeHosts)
+    permissions = {"PATCH": MayChangeHosts}
 
     @extend_schema(
         operation_id="hosts_change",
@@ -153,14 +147,13 @@ class HostEditing(ApiView):
     def patch(self, request: Request, host_id: int) -> Response:
         """Rename the host, approve a new one, or say it is one machine. For signed-in editors."""
         key = _host_key(host_id)
-        asked = HostChangeSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        name, by = asked.validated_data.get("name"), actor_of(request)
+        asked = sent(HostChangeSerializer, request)
+        name, by = asked.get("name"), actor_of(request)
         if name is not None:
             changed(lambda: editing.rename_host(key, name, by))
-        if asked.validated_data.get("approved"):
+        if asked.get("approved"):
             changed(lambda: editing.approve_host(key, by))
-        if asked.validated_data.get("one_machine"):
+        if asked.get("one_machine"):
             changed(lambda: splitting.confirm_one_machine(key, by))
         return Response(ChangedHostSerializer(Host.objects.get(pk=key)).data)
 
@@ -178,9 +171,7 @@ class HostMerge(ApiView):
     def post(self, request: Request, host_id: int) -> Response:
         """All runs of the other host move to this one, and later uploads under its identity."""
         key = _host_key(host_id)
-        asked = MergeSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        other = asked.validated_data["other"]
+        other = sent(MergeSerializer, request)["other"]
         kept = changed(lambda: merging.merge_hosts(key, other, actor_of(request)))
         return Response(ChangedHostSerializer(kept).data)
 
@@ -198,8 +189,6 @@ class HostSplit(ApiView):
     def post(self, request: Request, host_id: int) -> Response:
         """Runs of this name, and later ones, go to a host of their own, which is answered."""
         key = _host_key(host_id)
-        asked = SplitSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        name = asked.validated_data["name"]
+        name = sent(SplitSerializer, request)["name"]
         new = changed(lambda: splitting.split_host(key, name, actor_of(request)))
         return Response(ChangedHostSerializer(new).data, status=status.HTTP_201_CREATED)

@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from access.audit import Actor, actor_of
-from api.http.api_view import ApiView, ListView
+from api.http.api_view import ApiView, ListView, sent
 from api.http.errors import Conflict
-from api.http.permissions import MayManageProfiles, MayRead
+from api.http.permissions import MayManageProfiles
 from api.profile_serializers import (
     ProfileComparisonSerializer,
     ProfileRequestSerializer,
@@ -50,9 +50,7 @@ def answer(profile: ReferenceProfile, code: int = status.HTTP_200_OK) -> Respons
 class ReferenceProfileList(ListView):
     """Reference profiles of the normalisation."""
 
-    def get_permissions(self) -> list[Any]:
-        """Whoever may read sees them; making one is for people with the permission."""
-        return [MayManageProfiles() if self.request.method == "POST" else MayRead()]
+    permissions = {"POST": MayManageProfiles}
 
     @extend_schema(
         operation_id="reference_profiles", responses=ReferenceProfileSerializer(many=True)
@@ -68,10 +66,8 @@ class ReferenceProfileList(ListView):
     )
     def post(self, request: Request) -> Response:
         """Make a profile and freeze it; the speed indices of all runs follow in the background."""
-        asked = ProfileRequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        fields = asked.validated_data
-        if fields["from"] == "run" and not fields.get("run_id"):
+        asked = sent(ProfileRequestSerializer, request)
+        if asked["from"] == "run" and not asked.get("run_id"):
             raise ValidationError({"run_id": "A profile from a run needs its run_id."})
         try:
             profile = profiles.make_profile(_request(asked), actor_of(request))

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from access.audit import actor_of
-from api.http.api_view import ApiView
+from api.http.api_view import ApiView, sent
 from api.http.permissions import MayShare
 from questions.comparison_parameters import checked_view
 from reports.shares import LONGEST_DAYS, make_share
@@ -51,13 +51,11 @@ class ShareList(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Make a link to one comparison view, readable by whoever has it until it expires."""
-        asked = ShareRequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        fields = asked.validated_data
+        asked = sent(ShareRequestSerializer, request)
         share, secret = make_share(
-            fields["name"],
-            fields["query"],
-            fields["expires_days"],
+            asked["name"],
+            asked["query"],
+            asked["expires_days"],
             made_by=cast(User, request.user),
             by=actor_of(request),
         )

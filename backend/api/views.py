@@ -18,7 +18,7 @@ from api.editing import HostEditing, RunEditing, no_host
 from api.exports import csv_response
 from api.http.api_view import ApiView, ByCursorOfIds, ListView
 from api.http.conditional import of_present_data
-from api.http.permissions import MayRead, MayUpload
+from api.http.permissions import MayUpload
 from api.serializers import (
     AcceptedSerializer,
     ComparisonSerializer,
@@ -56,9 +56,7 @@ RUNS = [
 class RunList(ListView):
     """Runs: the list for readers, the upload for agents."""
 
-    def get_permissions(self) -> list[Any]:
-        """Reading and uploading need different scopes."""
-        return [MayUpload() if self.request.method == "POST" else MayRead()]
+    permissions = {"POST": MayUpload}
 
     @extend_schema(
         operation_id="runs_list",

@@ -14,9 +14,8 @@ from rest_framework.response import Response
 from access.audit import actor_of
 from api.editing import changed
 from api.exports import FileView
-from api.http.api_view import ApiView, ListView
-from api.http.api_view import ByCursor
-from api.http.permissions import MayDecideChanges, MayRead, allowed
+from api.http.api_view import ApiView, ByCursor, ListView, sent
+from api.http.permissions import MayDecideChanges
 from api.serializers import NULLABLE
 from ingest.changes.notes import LONGEST_NOTE, decide
 from questions.list_parameters import CHANGES, change_query
@@ -142,9 +141,7 @@ class FleetChangeList(ListView):
 class FleetChangeView(ApiView):
     """One change of the fleet."""
 
-    def get_permissions(self) -> list[Any]:
-        """Reading and deciding need different rights."""
-        return allowed(self.request, MayRead, PATCH=MayDecideChanges)
+    permissions = {"PATCH": MayDecideChanges}
 
     @extend_schema(operation_id="changes_read", responses=FleetChangeSerializer)
     def get(self, request: Request, change_id: int) -> Response:
@@ -157,10 +154,9 @@ class FleetChangeView(ApiView):
     def patch(self, request: Request, change_id: int) -> Response:
         """Acknowledge or ignore it, or write a note. For signed-in editors."""
         self._entry(change_id)
-        asked = DecisionSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = sent(DecisionSerializer, request)
         by = actor_of(request)
-        changed(lambda: decide(change_id, by, **asked.validated_data))
+        changed(lambda: decide(change_id, by, **asked))
         return Response(self._entry(change_id))
 
     @staticmethod

@@ -11,9 +11,8 @@ from rest_framework.response import Response
 
 from access.audit import actor_of
 from api.editing import changed
-from api.http.api_view import ApiView, ListView
-from api.http.api_view import ByCursor
-from api.http.permissions import MayAddNotes, MayRead, MayRemoveNotes, allowed
+from api.http.api_view import ApiView, ByCursor, ListView, sent
+from api.http.permissions import MayAddNotes, MayRemoveNotes
 from api.serializers import NULLABLE
 from ingest.changes.notes import LONGEST_TEXT, About, add_note, remove_note
 from questions.list_parameters import NOTES, group_of, note_query
@@ -85,9 +84,7 @@ class NoteList(ListView):
 
     pagination_class = ByDate
 
-    def get_permissions(self) -> list[Any]:
-        """Reading and making need different rights."""
-        return allowed(self.request, MayRead, POST=MayAddNotes)
+    permissions = {"POST": MayAddNotes}
 
     @extend_schema(
         operation_id="notes_list",
@@ -103,11 +100,9 @@ class NoteList(ListView):
     )
     def post(self, request: Request) -> Response:
         """Make a note. For signed-in editors."""
-        asked = NewNoteSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        asked = sent(NewNoteSerializer, request)
         by = actor_of(request)
-        note = changed(lambda: add_note(given["about"], given["text"], given.get("at"), by))
+        note = changed(lambda: add_note(asked["about"], asked["text"], asked.get("at"), by))
         return Response(NoteSerializer(note).data, status=status.HTTP_201_CREATED)
 
 

@@ -47,63 +47,20 @@ class _PeopleWith(BasePermission):
         return _scope(request) is None and request.user.has_perm(self.needed)
 
 
-class MayManageProfiles(_PeopleWith):
-    """Editors: they make, activate and retire reference profiles."""
-
-    needed = "runs.add_referenceprofile"
-    message = "Reference profiles are managed by signed-in people with that permission."
+def _people(needed: str, message: str) -> type[BasePermission]:
+    return type("PeopleWith", (_PeopleWith,), {"needed": needed, "message": message})
 
 
-class MayChangeRuns(_PeopleWith):
-    """Editors: they hide runs and show them again."""
-
-    needed = "runs.change_run"
-    message = "Runs are hidden by signed-in editors."
-
-
-class MayRemoveRuns(_PeopleWith):
-    """Editors: they remove runs."""
-
-    needed = "runs.delete_run"
-    message = "Runs are removed by signed-in editors."
-
-
-class MayChangeHosts(_PeopleWith):
-    """Editors: they rename, merge and approve hosts."""
-
-    needed = APPROVES_HOSTS
-    message = "Hosts are changed by signed-in editors."
-
-
-class MayDecideChanges(_PeopleWith):
-    """Editors: they acknowledge and ignore changes of the fleet."""
-
-    needed = "runs.change_fleetchange"
-    message = "Changes are acknowledged by signed-in editors."
-
-
-class MayAddNotes(_PeopleWith):
-    """Editors: they make notes."""
-
-    needed = "runs.add_note"
-    message = "Notes are made by signed-in editors."
-
-
-class MayRemoveNotes(_PeopleWith):
-    """Editors: they remove notes."""
-
-    needed = "runs.delete_note"
-    message = "Notes are removed by signed-in editors."
-
-
-class MayShare(_PeopleWith):
-    """Editors: they make unlisted links."""
-
-    needed = "runs.add_share"
-    message = "Links are shared by signed-in editors."
-
-
-def allowed(request: Request, reading: type[BasePermission], **others: Any) -> list[BasePermission]:
-    """The permission of the request's method: `others` by method, all else is reading."""
-    chosen: type[BasePermission] = others.get(str(request.method), reading)
-    return [chosen()]
+MayManageProfiles = _people(
+    "runs.add_referenceprofile",
+    "Reference profiles are managed by signed-in people with that permission.",
+)
+MayChangeRuns = _people("runs.change_run", "Runs are hidden by signed-in editors.")
+MayRemoveRuns = _people("runs.delete_run", "Runs are removed by signed-in editors.")
+MayChangeHosts = _people(APPROVES_HOSTS, "Hosts are changed by signed-in editors.")
+MayDecideChanges = _people(
+    "runs.change_fleetchange", "Changes are acknowledged by signed-in editors."
+)
+MayAddNotes = _people("runs.add_note", "Notes are made by signed-in editors.")
+MayRemoveNotes = _people("runs.delete_note", "Notes are removed by signed-in editors.")
+MayShare = _people("runs.add_share", "Links are shared by signed-in editors.")
