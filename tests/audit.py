@@ -17,8 +17,9 @@ from launch.console import say
 
 PROJECT = Path(__file__).parent.parent
 
-NOT_OURS = frozenset({".git", ".data", ".venv", "node_modules", "dist", "captures"})
-"""Folders without text of our own; captures are what openssl printed."""
+NOT_OURS = frozenset({".git", ".data", ".venv", "node_modules", "dist", "captures", "recorded"})
+"""Folders without text of our own; captures are what openssl
+printed, recorded are sites of older versions with their tokens."""
 
 HASHES = ("package-lock.json", ".png", ".woff2", "requirements.txt", "-dev.txt", "-fuzz.txt")
 """Ends of the names of files that consist of hashes or are no text."""

@@ -4,6 +4,7 @@ The version stands in the agent's package, from which the server reads it; all o
 have to name it are compared with that one. The standard library alone, in any Python of ours.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -12,6 +13,10 @@ from pathlib import Path
 PROJECT = Path(__file__).parent.parent
 
 VERSION = "agent/ciphermark_agent/__init__.py", r'^__version__ = "(.+)"$'
+
+MIGRATIONS = "backend/store/migrations"
+RECORDED = "tests/upgrades/recorded"
+"""Sites of released versions, which the tests upgrade."""
 
 NAMED_AGAIN = (
     ("pyproject.toml", r'^version = "(.+)"$'),
@@ -39,11 +44,24 @@ def unfinished(project: Path) -> list[str]:
     newest = read(project, "CHANGELOG.md", r"^## (.+)$")
     if not re.fullmatch(rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)", newest):
         left.append(f"CHANGELOG.md begins with {newest!r}, not with '{version} (YEAR-MONTH-DAY)'")
+    if recorded_migration(project, version) != newest_migration(project):
+        left.append(f"{RECORDED} has no site of {version} as it is now: make record-site")
     if changed := _git(project, "status", "--porcelain"):
         left.append(f"{len(changed.splitlines())} files are not committed")
     if _git(project, "tag", "--list", f"v{version}"):
         left.append(f"the tag v{version} exists already: raise the version")
     return left
+
+
+def newest_migration(project: Path) -> str:
+    """The name of the last one of `runs`."""
+    return max(path.stem for path in (project / MIGRATIONS).glob("[0-9]*.py"))
+
+
+def recorded_migration(project: Path, version: str) -> str:
+    """The last migration of a version's recorded site; empty when it has none."""
+    path = project / RECORDED / f"{version}.json"
+    return str(json.loads(path.read_text())["migration"]) if path.exists() else ""
 
 
 def _git(project: Path, *arguments: str) -> str:

@@ -4,7 +4,15 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.release import NAMED_AGAIN, PROJECT, VERSION, disagreements, unfinished
+from tests.release import (
+    MIGRATIONS,
+    NAMED_AGAIN,
+    PROJECT,
+    RECORDED,
+    VERSION,
+    disagreements,
+    unfinished,
+)
 
 
 def copy_of_the_places(folder: Path) -> Path:
@@ -30,6 +38,11 @@ def test_a_place_that_was_forgotten_is_named(tmp_path: Path) -> None:
 def test_what_is_left_before_a_tag_is_named(tmp_path: Path) -> None:
     copy = copy_of_the_places(tmp_path)
     (copy / VERSION[0]).write_text('__version__ = "1.2.3"\n')
+    (copy / MIGRATIONS).mkdir(parents=True)
+    (copy / MIGRATIONS / "0031_later.py").touch()
+    (copy / RECORDED).mkdir(parents=True)
+    recorded = copy / RECORDED / "1.2.3.json"
+    recorded.write_text('{"migration": "0030_earlier"}')
     changes = copy / "CHANGELOG.md"
     changes.write_text("# Changes\n\n## Unreleased\n")
 
@@ -38,7 +51,11 @@ def test_what_is_left_before_a_tag_is_named(tmp_path: Path) -> None:
         subprocess.run(["git", "-C", copy, *author, *arguments], check=True, capture_output=True)
 
     git("init")
-    assert len(unfinished(copy)) == 2  # the heading, and nothing is committed
+    heading, recording, commit = unfinished(copy)
+    assert heading.startswith("CHANGELOG.md begins with")
+    assert commit.endswith("not committed")
+    assert recording.endswith("has no site of 1.2.3 as it is now: make record-site")
+    recorded.write_text('{"migration": "0031_later"}')
     changes.write_text("# Changes\n\n## 1.2.3 (2026-12-01)\n")
     git("add", ".")
     git("commit", "--message", "all")

@@ -16,7 +16,7 @@ from launch.console import Problem, say, tell_problem
 
 INTERRUPTED = 130
 
-PROOFS = ("chaos", "load", "soak", "fuzz", "audit")
+PROOFS = ("chaos", "load", "soak", "fuzz", "audit", "record-site")
 BENCHES = ("bench", "lighthouse")
 """They share a data folder, for the data set in it takes minutes to make."""
 

@@ -1,7 +1,7 @@
 """What takes long: the promises proved at length, and the speed of this copy (docs/performance.md).
 
 `make chaos`, `load`, `soak`, `fuzz`, `audit`, of which `make test` has a short form of all but load
-and soak; `make bench`, `make lighthouse`.
+and soak; `make bench`, `make lighthouse`; `make record-site`, what tests of later versions upgrade.
 """
 
 import os
@@ -28,6 +28,7 @@ PROOFS = {
     "soak": "tests.soak",
     "fuzz": "tests.fuzz",
     "audit": "tests.audit",
+    "record-site": "tests.upgrades.recording",
 }
 BENCHES = {"bench": "tests.bench", "lighthouse": "tests.bench.lighthouse"}
 """They write a file of results, and find the data set of the call before again."""

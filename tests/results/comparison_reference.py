@@ -72,6 +72,12 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
     )
 
 
+def without_doubts(comparison: Comparison) -> Comparison:
+    """Without the counts of doubtful votes, which the reference does not make."""
+    groups = tuple(replace(group, doubtful={}) for group in comparison.groups)
+    return replace(comparison, groups=groups)
+
+
 def block_size(query: ComparisonQuery, every: list[Counted]) -> int | None:
     """The largest block size at which most groups have the query's ciphers."""
     if query.tool != "openssl" or query.block_size is not None:

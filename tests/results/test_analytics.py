@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from access.audit import COMMAND
-from analysis.comparison import Comparison
 from analysis.group_view import CIPHER_SORT, GroupView, InView, in_view
 from ingest.changes.merging import merge_hosts
 from ingest.changes.recompute import delete_runs, refresh_hosts, set_hidden
@@ -21,7 +20,7 @@ from results.selection import ComparisonQuery
 from store.models import Host, ReferenceProfile, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import SSH, documents, fleets, queries, sources
-from tests.results.comparison_reference import compare_in_python
+from tests.results.comparison_reference import compare_in_python, without_doubts
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 EXAMPLES = settings(
@@ -54,12 +53,6 @@ def agree_in_view(query: ComparisonQuery, view: GroupView, expected: InView) -> 
     assert replace(shown, comparison=expected.comparison) == expected, (query, view)
     without_groups = (replace(one.comparison, groups=()) for one in (shown, expected))
     assert next(without_groups) == next(without_groups), (query, view)
-
-
-def without_doubts(comparison: Comparison) -> Comparison:
-    """Without the counts of doubtful votes, which the reference does not make."""
-    groups = tuple(replace(group, doubtful={}) for group in comparison.groups)
-    return replace(comparison, groups=groups)
 
 
 def hide(run: Run) -> None:
