@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import json
 import shlex
-import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from tests.conftest import ApiClient, signed_in
 from tests.production_shape import services
 from tests.results.comparison_reference import compare_in_python, without_doubts
 from tests.sample_documents import run_document
+from tests.upgrades.figures import measured, shown
 from tests.upgrades.recording import FOLDER
 
 Rows = dict[str, dict[Any, dict[str, Any]]]
@@ -151,25 +151,8 @@ def test_figures_are_those_of_the_documents(site: Upgraded) -> None:
         statuses.append(run["status"])
         if run["status"] == "ready":
             document = reader.get(f"/api/v1/runs/{run_id}/document/").json()
-            assert figures(run) == pytest.approx(medians(document))
+            assert shown(run) == pytest.approx(measured(document))
     assert set(statuses) == {"ready", "rejected"}
-
-
-def figures(run: dict[str, Any]) -> dict[tuple[str, ...], float]:
-    """The medians that the API shows of a run, by series."""
-    return {_series(one): one["median"] for one in run["measurements"]}
-
-
-def medians(document: dict[str, Any]) -> dict[tuple[str, ...], float]:
-    """The same, from what its agent measured."""
-    return {
-        _series(one): statistics.median(try_["bytes"] / try_["seconds"] for try_ in one["samples"])
-        for one in document["measurements"]
-    }
-
-
-def _series(measurement: dict[str, Any]) -> tuple[str, ...]:
-    return measurement["tool"], measurement["cipher"], measurement.get("acceleration", "default")
 
 
 def test_comparisons_are_what_their_definition_says(site: Upgraded) -> None:
