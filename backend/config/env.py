@@ -28,7 +28,8 @@ PREFIX = "CIPHERMARK_"
 
 READ_ELSEWHERE = frozenset(
     {
-        "CIPHERMARK_LISTEN",  # docker-compose.yml, as are the next two
+        "CIPHERMARK_LISTEN",  # docker-compose.yml, as are the next three
+        "CIPHERMARK_LISTEN_SECOND",
         "CIPHERMARK_WEB_MEMORY",
         "CIPHERMARK_BACKUPS_KEEP",
         "CIPHERMARK_VENV",  # `make`

@@ -249,6 +249,7 @@ def _set_up() -> dict[str, str]:
     say("Looking for what the tests need ...")
     chromium, *others = system_programs.provide_all()
     sshd = system_programs.provide_sshd()
+    others.append(system_programs.provide_nginx())
     runtime = node.provide()
     frontend.install(runtime)
     frontend.build(runtime)

@@ -12,7 +12,7 @@ from launch.console import Problem, say
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
-USUAL_FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/snap/bin")
+USUAL_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/snap/bin")
 """Looked through after PATH, which may be shorter than what is installed."""
 
 
@@ -28,6 +28,7 @@ SSH = Need(("ssh",), "openssh-client")
 SSH_KEYGEN = Need(("ssh-keygen",), "openssh-client")
 OPENSSL = Need(("openssl",), "openssl")
 CHROMIUM = Need(CHROMIUM_NAMES, "chromium")
+NGINX = Need(("nginx",), "nginx")
 
 
 def provide_all() -> list[Path]:
@@ -73,6 +74,23 @@ def provide_sshd() -> Path:
             "The tests need sshd and this machine has none that can be brought without root: "
             "install it (Debian: sudo apt-get install openssh-server)."
         )
+    return found
+
+
+def provide_nginx() -> Path:
+    """An nginx for the tests: the machine's, or a private copy, which nothing starts by itself."""
+    from config.embedded.debian_package import DebianPackage  # needs the virtual environment
+
+    private = paths.TOOLS / "nginx" / "nginx"
+    if not _which(NGINX) and not private.exists() and DebianPackage.possible():
+        say("No nginx on this machine; unpacking a private copy into .data/tools ...")
+        log = paths.data_dir() / "log" / "nginx.log"
+        package = DebianPackage(private.parent, lambda words: processes.run("apt", words, log=log))
+        if package.fetch([NGINX.package]):
+            package.write_script(private, "usr/sbin/nginx")
+    found = private if private.exists() else _which(NGINX)
+    if found is None:
+        raise Problem(f"{_missing(NGINX)}, and there is none: `{_remedy(NGINX)}`.")
     return found
 
 

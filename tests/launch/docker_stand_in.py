@@ -3,13 +3,21 @@
 The whole mapping; whatever else a line asks for ends with code 64 and is named:
 
     docker compose up -d                  migrate's command to its end; then web's, worker's and
-                                          beat's as processes, where they do not run
+                                          beat's as processes, where they do not run; web2's too
+                                          where COMPOSE_PROFILES is second-web
+    docker compose up -d --no-deps --wait SERVICE
+                                          web or web2: its process ends, another one starts; then
+                                          its health check until it passes
+    docker compose run --rm migrate       migrate's command to its end
+    docker compose run --rm --no-deps worker WORDS
+                                          WORDS here
     docker compose exec [-T] web WORDS    WORDS here, while web's process runs
     docker compose run --rm -T web WORDS  migrate's command (web depends on it), then WORDS here
     docker compose stop SERVICE...        SIGTERM to their processes, and their end
     docker compose start SERVICE...       their commands as processes again
 
-The site's folder, with its processes' ids, is CIPHERMARK_DATA_DIR; web listens on SITE_PORT.
+The site's folder, with its processes' ids, is CIPHERMARK_DATA_DIR; web listens on SITE_PORT, web2
+on SECOND_SITE_PORT.
 """
 
 import os
@@ -26,6 +34,7 @@ from tests.production_shape import command_of
 
 UNKNOWN = 64
 LASTING = ("web", "worker", "beat")
+PORTS = {"web": "SITE_PORT", "web2": "SECOND_SITE_PORT"}
 SECONDS_TO_STOP = 120
 
 NOTING = '"$@" & echo $! > "$0.part" && mv "$0.part" "$0.pid"; wait $!; echo $? > "$0.code"'
@@ -39,7 +48,7 @@ def folder() -> Path:
 
 def command(service: str) -> list[str]:
     """The service's command in the compose file, on this site's port."""
-    port = os.environ["SITE_PORT"]
+    port = os.environ[PORTS.get(service, "SITE_PORT")]
     return [word.replace(":8000", f":{port}") for word in command_of(service, folder())]
 
 
@@ -93,7 +102,15 @@ def stop(names: Sequence[str]) -> int:
 
 def up() -> int:
     """Migrate, then everything that lasts."""
-    return migrate() or start(LASTING)
+    second = ("web2",) if os.environ.get("COMPOSE_PROFILES") == "second-web" else ()
+    return migrate() or start((*LASTING, *second))
+
+
+def replace(name: str) -> int:
+    """Another process of a web server in place of the one that runs, once it is healthy."""
+    url = f"http://127.0.0.1:{os.environ[PORTS[name]]}/healthz"
+    check = [sys.executable, "-m", "launch.healthcheck", url]
+    return stop([name]) or start([name]) or int(not within(180, lambda: run(check) == 0))
 
 
 def mapped(words: Sequence[str]) -> int | None:
@@ -101,11 +118,17 @@ def mapped(words: Sequence[str]) -> int | None:
     match list(words):
         case ["compose", "up", "-d"]:
             return up()
+        case ["compose", "up", "-d", "--no-deps", "--wait", name] if name in PORTS:
+            return replace(name)
+        case ["compose", "run", "--rm", "migrate"]:
+            return migrate()
+        case ["compose", "run", "--rm", "--no-deps", "worker", *rest] if rest:
+            return run(rest)
         case ["compose", "exec", "-T", "web", *rest] | ["compose", "exec", "web", *rest] if rest:
             return run(rest) if is_running("web") else 1
         case ["compose", "run", "--rm", "-T", "web", *rest] if rest:
             return migrate() or run(rest)
-        case ["compose", "stop", *names] if names and set(names) <= set(LASTING):
+        case ["compose", "stop", *names] if names and set(names) <= {*LASTING, "web2"}:
             return stop(names)
         case ["compose", "start", *names] if names and set(names) <= set(LASTING):
             return start(names)

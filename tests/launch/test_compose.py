@@ -22,7 +22,7 @@ from tests.launch.tools import PROJECT, within
 from tests.production_shape import dockerfile, services
 
 SECRETS = ("CIPHERMARK_SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
-OURS = ("migrate", "web", "worker", "beat", "backup")
+OURS = ("migrate", "web", "web2", "worker", "beat", "backup")
 
 
 def test_the_whole_system_is_there() -> None:
@@ -54,9 +54,12 @@ def test_nothing_runs_as_root() -> None:
             assert service["user"] == name
 
 
-def test_only_the_web_server_is_reachable_and_only_from_this_host() -> None:
+def test_only_the_web_servers_are_reachable_and_only_from_this_host() -> None:
     published = {name: each["ports"] for name, each in services().items() if "ports" in each}
-    assert published == {"web": ["${CIPHERMARK_LISTEN:-127.0.0.1:8000}:8000"]}
+    assert published == {
+        "web": ["${CIPHERMARK_LISTEN:-127.0.0.1:8000}:8000"],
+        "web2": ["${CIPHERMARK_LISTEN_SECOND:-127.0.0.1:8001}:8000"],
+    }
 
 
 def test_containers_of_ours_cannot_write_their_own_files() -> None:
@@ -65,7 +68,7 @@ def test_containers_of_ours_cannot_write_their_own_files() -> None:
 
 
 def test_everything_waits_for_the_migration() -> None:
-    for name in ("web", "worker", "beat"):
+    for name in ("web", "web2", "worker", "beat"):
         waits = services()[name]["depends_on"]["migrate"]
         assert waits == {"condition": "service_completed_successfully"}
     assert services()["migrate"]["depends_on"]["postgres"] == {"condition": "service_healthy"}

@@ -1,6 +1,7 @@
-"""deploy/: systemd's units and the proxies' files, by what systemd, nginx and Caddy say of them.
+"""deploy/: systemd's units and the proxies' files.
 
-Where one of the three is not installed, nobody asks it; the rest needs none of them.
+Where systemd is not installed, nobody asks it. nginx and Caddy run with their files in
+`test_update.py`.
 """
 
 import os
@@ -68,30 +69,6 @@ def test_systemd_finds_no_fault_in_the_units(tmp_path: Path) -> None:
                 safe, env=environment, capture_output=True, text=True, check=False
             )
             assert done.returncode == 0, done.stdout[-300:] + done.stderr
-
-
-def test_nginx_and_caddy_understand_their_files(tmp_path: Path) -> None:
-    if shutil.which("nginx"):
-        key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-        made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x"]
-        files = ["-keyout", str(key), "-out", str(certificate)]
-        subprocess.run([*made, *files], check=True, capture_output=True)
-        site = (DEPLOY / "nginx" / "ciphermark.conf").read_text()
-        site = re.sub(r"ssl_certificate .*;", f"ssl_certificate {certificate};", site)
-        site = re.sub(r"ssl_certificate_key .*;", f"ssl_certificate_key {key};", site)
-        (tmp_path / "site.conf").write_text(site)
-        (tmp_path / "nginx.conf").write_text(
-            f"pid {tmp_path}/pid; error_log stderr; events {{}}\nhttp {{ include site.conf; }}\n"
-        )
-        test = ["nginx", "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
-        done = subprocess.run(test, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-    if caddy := shutil.which("caddy"):
-        said = subprocess.run([caddy, "version"], capture_output=True, text=True, check=True).stdout
-        version = tuple(int(number) for number in re.findall(r"\d+", said)[:2])
-        adapt = [caddy, "adapt", "--config", str(DEPLOY / "caddy" / "Caddyfile")]
-        done = subprocess.run(adapt, capture_output=True, text=True, check=False)
-        assert done.returncode == 0 or version < (2, 7), done.stderr
 
 
 @pytest.mark.parametrize("name", ("nginx/ciphermark.conf", "caddy/Caddyfile"))

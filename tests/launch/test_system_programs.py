@@ -57,6 +57,24 @@ def test_a_browser_that_cannot_be_had_is_one_sentence_with_one_command(
     assert CHROMIUM.names[0] == "chromium"
 
 
+def test_nginx_is_a_private_copy_that_nothing_starts(
+    machine: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("launch.paths.TOOLS", tmp_path / "tools")
+    with pytest.raises(Problem, match="The tests need nginx, and there is none: `install nginx`"):
+        system_programs.provide_nginx()
+    packages = tmp_path / "tools" / "nginx" / "packages"
+    machine("apt-get", f"echo > {packages}/nginx.deb")
+    machine("dpkg-deb", "mkdir -p $3/usr/sbin && echo > $3/usr/sbin/nginx")
+    private = tmp_path / "tools" / "nginx" / "nginx"
+    assert system_programs.provide_nginx() == private
+    assert "root/usr/sbin/nginx" in private.read_text()
+    assert not list((tmp_path / "tools").rglob("*.deb"))
+    installed = machine("nginx", "")
+    private.unlink()
+    assert system_programs.provide_nginx() == installed
+
+
 def test_what_the_tests_need_is_looked_for_before_the_environment_is_filled(
     machine: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
