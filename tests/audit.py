@@ -21,7 +21,7 @@ NOT_OURS = frozenset({".git", ".data", ".venv", "node_modules", "dist", "capture
 """Folders without text of our own; captures are what openssl
 printed, recorded are sites of older versions with their tokens."""
 
-HASHES = ("package-lock.json", ".png", ".woff2", "requirements.txt", "-dev.txt", "-fuzz.txt")
+HASHES = ("package-lock.json", ".png", ".woff2", "requirements.txt", "-sbom.txt", "-dev.txt")
 """Ends of the names of files that consist of hashes or are no text."""
 
 HARMLESS = "PASSWORD@|noqa: S105"

@@ -177,7 +177,7 @@ def _explain(log: Path) -> None:
         )
 
 
-FILES = ("requirements", "requirements-dev")
+FILES = ("requirements", "requirements-sbom", "requirements-dev")
 
 EVERYWHERE = ("--universal", "--python-version", "3.11")
 OPTIONS = (*EVERYWHERE, "--generate-hashes", "--no-annotate", "--quiet")
@@ -186,7 +186,7 @@ OPTIONS = (*EVERYWHERE, "--generate-hashes", "--no-annotate", "--quiet")
 def make_requirements() -> int:
     """Make all of them anew where something changed; what is pinned already stays as it is."""
     for number, name in enumerate(FILES):
-        same = ("-c", f"{FILES[number - 1]}.txt") if number else ()
+        same = [word for other in FILES[:number] for word in ("-c", f"{other}.txt")]
         words = ("pip", "compile", *OPTIONS, f"{name}.in", *same, "-o", f"{name}.txt")
         header = ("--custom-compile-command", "make requirements")
         status = processes.run("uv", [paths.venv() / "bin" / "uv", *words, *header])

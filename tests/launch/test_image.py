@@ -1,13 +1,19 @@
 """What the image keeps of the packages, tried without a container engine."""
 
+import base64
 import importlib.util
+import json
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 from config.embedded.postgres import MAJOR_VERSION
 from tests.launch.tools import PROJECT
 from tests.production_shape import dockerfile, services
+from tests.test_requirements import normal
 
 
 def test_backups_work_with_what_the_image_keeps(tmp_path: Path) -> None:
@@ -48,3 +54,62 @@ def test_every_container_has_limits() -> None:
     for name, service in services().items():
         assert service["mem_limit"], name
         assert service["pids_limit"] >= 64, name
+
+
+def bill(start: str, folder: str, changed: dict[str, str]) -> list[Any]:
+    """The components that a command of the Dockerfile lists, with some words changed."""
+    (command,) = re.findall(rf"^RUN ({start} .*?)(?: > .*)?$", dockerfile(), re.MULTILINE)
+    words = [changed.get(word, word) for word in command.split()]
+    said = subprocess.run(words, cwd=PROJECT / folder, check=True, capture_output=True).stdout
+    listed = json.loads(said)
+    assert listed["bomFormat"] == "CycloneDX"
+    components: list[Any] = listed["components"]
+    return components
+
+
+def test_the_image_lists_its_python_packages_with_versions_and_checksums() -> None:
+    changed = {
+        "cyclonedx-py": str(Path(sys.executable).with_name("cyclonedx-py")),
+        "/tmp/requirements.txt": "requirements.txt",
+        "/tmp/python.cdx.json": "-",
+    }
+    listed = {
+        (one["purl"], hashed["content"])
+        for one in bill("cyclonedx-py", ".", changed)
+        for reference in one["externalReferences"]
+        for hashed in reference["hashes"]
+    }
+    text = (PROJECT / "requirements.txt").read_text()
+    pinned = re.findall(r"^([\w.-]+)(?:\[.*\])?==([\w.]+)(.*(?:\n    .*)*)", text, re.MULTILINE)
+    assert listed == {
+        (f"pkg:pypi/{normal(name)}@{version}", checksum)
+        for name, version, rest in pinned
+        for checksum in re.findall(r"sha256:(\w+)", rest)
+    }
+
+
+def test_the_image_lists_its_npm_packages_with_versions_and_checksums() -> None:
+    listed = {
+        (one["name"], one["version"], bytes.fromhex(hashed["content"]))
+        for one in bill("npm sbom", "frontend", {})
+        for hashed in one["hashes"]
+    }
+    text = (PROJECT / "frontend/package-lock.json").read_text()
+    installed = {
+        path.rpartition("node_modules/")[2]: package
+        for path, package in json.loads(text)["packages"].items()
+        if path and not package.get("dev")
+    }
+    assert listed == {
+        (name, package["version"], base64.b64decode(package["integrity"].removeprefix("sha512-")))
+        for name, package in installed.items()
+    }
+
+
+def test_what_the_dockerfile_copies_is_given_to_docker() -> None:
+    lines = (PROJECT / ".dockerignore").read_text().splitlines()
+    given = [Path(line[1:]) for line in lines if line.startswith("!")]
+    copied = re.findall(r"^COPY ((?!--from).*)$", dockerfile(), re.MULTILINE)
+    for line in copied:
+        for source in map(Path, line.split()[:-1]):
+            assert {source, *source.parents} & {*given}, source
