@@ -1,0 +1,67 @@
+"""The commands that the tutorial and the README give to type on the machine to be measured."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.launch.documented import commands
+from tests.live_site import LiveSite
+
+SHORT = "run --name tutorial --tools openssl --ciphers aes-128-gcm --tries 1 --seconds 0.1 --wait 0"
+"""Instead of two minutes."""
+
+
+def typed(line: str, folder: Path, **replaced: str) -> str:
+    """What a documented line prints; only these words of it are other ones."""
+    assert line in commands()
+    for word, other in replaced.items():
+        line = line.replace(word, other)
+    environment = {**os.environ, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
+    return subprocess.run(
+        ["sh", "-c", line.replace("agent.py run", f"agent.py {SHORT}")],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=240,
+        check=True,
+    ).stdout
+
+
+@pytest.fixture(
+    params=(
+        (
+            "curl -fsO http://127.0.0.1:8000/agent.py"
+            " && python3 agent.py run --server http://127.0.0.1:8000 --token TOKEN",
+            "http://127.0.0.1:8000",
+        ),
+        (
+            "curl -fsO https://SERVER/agent.py"
+            " && python3 agent.py run --server https://SERVER --token TOKEN",
+            "https://SERVER",
+        ),
+    ),
+    ids=("tutorial", "README"),
+)
+def measured(request: pytest.FixtureRequest, site: LiveSite, tmp_path: Path) -> str:
+    """What the line for another machine prints."""
+    line, server = request.param
+    return typed(line, tmp_path, **{server: site.url, "TOKEN": site.token("upload")})
+
+
+def test_the_line_for_another_machine_measures_and_uploads(
+    measured: str, site: LiveSite, tmp_path: Path
+) -> None:
+    said = re.search(r"uploaded: \S+/runs/(\S+)/", measured)
+    assert said, measured
+    assert site.wait_until_ready(said[1])["host_name"] == "tutorial"
+    schedule = typed("python3 agent.py schedule", tmp_path)
+    assert "OnCalendar=" in schedule
+    assert re.search(r"^\S+ \S+ \* \* \d ", schedule, re.MULTILINE), "a line for cron"
+
+
+def test_the_ciphers_that_are_measured_are_those_of_ssh(tmp_path: Path) -> None:
+    assert "aes128-ctr" in typed("ssh -Q cipher", tmp_path).split()

@@ -1,0 +1,69 @@
+"""What the documentation gives to type: the lines of its blocks, and commands named in its text."""
+
+import re
+from collections.abc import Iterator
+
+from tests.launch.tools import PROJECT
+
+PAGES = ("README.md", "docs/tutorial.md", "docs/operations.md", "docs/upgrading.md")
+
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"(?:^ {4}\S.*\n)+", re.MULTILINE)
+COMMENT = re.compile(r"\s+#.*$")
+SPAN = re.compile(r"`([^`\n]+)`")
+PROGRAM = (
+    r"make|docker|git|systemctl|systemd-(?:run|analyze)|journalctl|jq|ssh|curl|brew"
+    r"|(?:\.venv/bin/)?python3?|manage\.py"
+)
+COMMAND = re.compile(rf"(?:[A-Z]+=\S+ )?(?:{PROGRAM}) .+|\.ci/run|systemd-machine-id-setup")
+
+ELSEWHERE = {
+    "make run": "launch/test_make_run.py",
+    "systemd-analyze security": "launch/test_deploy.py",
+    "manage.py backup FILE": "store/test_backups.py",
+    "manage.py backup --verify FILE": "store/test_backups.py",
+    "manage.py backup --keep 14 [FOLDER]": "store/test_backups.py",
+    "manage.py restore FILE": "store/test_backups.py",
+    "manage.py renew_runs": "ingest/test_rederive.py",
+}
+"""Commands that tests of another subject run."""
+
+DOWNLOADS = "downloads packages; the image installs the same files with the same options"
+
+NOT_RUN = {
+    "python3 -m venv .venv && .venv/bin/pip install --no-deps --only-binary :all: --require-hashes"
+    " -r requirements.txt": DOWNLOADS,
+    ".venv/bin/pip install --no-deps --only-binary :all: --require-hashes -r requirements.txt":
+    DOWNLOADS,
+    "npm --prefix frontend ci && npm --prefix frontend run build": DOWNLOADS,
+    "useradd --system --home-dir /var/lib/ciphermark --shell /usr/sbin/nologin ciphermark":
+    "adds a user to this machine",
+    "systemd-machine-id-setup": "changes the id of this machine",
+    "journalctl -u 'ciphermark-*'": "reads the journal, which only systemd as process 1 writes",
+    "docker compose version": "asks the engine about itself",
+    "brew install redis": "is for macOS",
+    "ssh -R 8000:127.0.0.1:8000 OTHER": "opens a session on a second machine",
+    "ssh -R 8000:127.0.0.1:8000 HOST": "opens a session on a second machine",
+    ".ci/run": "runs these tests",
+}  # fmt: skip
+"""Commands that no test runs, and why."""
+
+
+def commands() -> set[str]:
+    """Every command of the pages, without its comment; of a block in another language, the text."""
+    return {command for page in PAGES for command in _commands((PROJECT / page).read_text())}
+
+
+def _commands(page: str) -> Iterator[str]:
+    for language, block in FENCED.findall(page):
+        yield from _lines(block) if language in ("", "sh") else [block.strip()]
+    prose = FENCED.sub("", page)
+    for block in INDENTED.findall(prose):
+        yield from _lines(block)
+    yield from filter(COMMAND.fullmatch, SPAN.findall(INDENTED.sub("", prose)))
+
+
+def _lines(block: str) -> Iterator[str]:
+    for line in block.splitlines():
+        if command := COMMENT.sub("", line.strip()):
+            yield command
