@@ -101,12 +101,15 @@ def test_the_ssh_loop_hands_each_host_the_token_and_leaves_nothing(
     assert list(left.iterdir()) == []
 
 
-def test_an_address_of_this_machine_alone_is_said_with_what_to_set(administrator: Client) -> None:
+def test_an_address_of_this_machine_alone_is_said_with_what_serves_a_fleet(
+    administrator: Client,
+) -> None:
     html = administrator.get("/hosts/", headers={"host": "127.0.0.1:8123"}).content.decode()
     said = text_of(html)
     assert "The hosts cannot reach http://127.0.0.1:8123" in said
-    assert "CIPHERMARK_ALLOWED_HOSTS" in said
-    assert "CIPHERMARK_LISTEN" in said
+    assert 'href="/docs/operations/#production-docker-compose"' in html
+    page = administrator.get("/docs/operations/").content.decode()
+    assert 'id="production-docker-compose"' in page
     assert 'ssh -R 8123:127.0.0.1:8123 "$h"' in shown(html, "ssh-loop")
 
 
