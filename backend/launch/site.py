@@ -178,8 +178,8 @@ def _start_servers(site: Site) -> None:
         return
     if postgres and os.geteuid() == 0:
         say(
-            "Running as root: PostgreSQL runs as the user `pgserver` (made when absent), for whom "
-            "the folders above the data are opened for passing through."
+            "Running as root: PostgreSQL runs as the user `pgserver` (made when absent), who may "
+            "now pass through, not list, the folders above the data."
         )
     say(f"Starting {' and '.join(sorted(site.embedded))} in {paths.shown(site.data_dir)} ...")
     try:
