@@ -314,7 +314,7 @@ def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Sp
     """What was seen, and what is missing for a verdict."""
     seen = [f"The CPU reports {', '.join(flags.seen)}." if flags.reported else ""]
     if effect:
-        seen.append(f"{effect.words} That is less than the {CLEAR_EFFECT} asked.")
+        seen.append(f"{effect.words} That is less than the {CLEAR_EFFECT} required.")
     elif idle:
         seen.append("Turning the AES instructions off changed nothing.")
     else:
