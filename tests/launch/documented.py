@@ -12,7 +12,7 @@ INDENTED = re.compile(r"(?:^ {4}\S.*\n)+", re.MULTILINE)
 COMMENT = re.compile(r"\s+#.*$")
 SPAN = re.compile(r"`([^`\n]+)`")
 PROGRAM = (
-    r"make|docker|git|systemctl|systemd-(?:run|analyze)|journalctl|jq|ssh|curl|brew"
+    r"make|docker|git|systemctl|systemd-(?:run|analyze)|journalctl|ssh|for|curl|brew"
     r"|(?:\.venv/bin/)?python3?|manage\.py"
 )
 COMMAND = re.compile(rf"(?:[A-Z]+=\S+ )?(?:{PROGRAM}) .+|\.ci/run|systemd-machine-id-setup")
