@@ -34,6 +34,7 @@ REDIS_DATABASES = {
     "bench": 6,
     "imports": 7,
     "sub_path": 8,
+    "sign_in": 9,
 }
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 

@@ -50,16 +50,27 @@ class LookOnlyAdmin(ModelAdmin):
 class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
     """People and their roles. Only a superuser makes or changes a superuser."""
 
-    list_display = ("username", "email", "is_active", "is_superuser", "last_login")
+    list_display = ("username", "email", "signs_in", "is_active", "is_superuser", "last_login")
+    list_select_related = ("external_identity",)
     list_filter = ("is_active", "groups")
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),
-        ("Role", {"fields": ("is_active", "groups", "is_superuser")}),
+        ("Role", {"fields": ("signs_in", "is_active", "groups", "is_superuser")}),
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     filter_horizontal = ("groups",)
-    readonly_fields = ("last_login", "date_joined")
+    readonly_fields = ("signs_in", "last_login", "date_joined")
+
+    @admin.display(description="Signs in")
+    def signs_in(self, person: User) -> str:
+        """By what; a provider gives the role too, anew at each sign-in."""
+        identity = getattr(person, "external_identity", None)
+        return (
+            f"through {identity.issuer}, with the role of their groups"
+            if identity
+            else "by password"
+        )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """`is_superuser` too for whoever is none."""

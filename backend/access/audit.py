@@ -30,6 +30,11 @@ COMMAND = Actor(Kind.COMMAND, "manage.py")
 NOBODY = Actor(Kind.NOBODY, "not signed in")
 
 
+def by_provider(issuer: str) -> Actor:
+    """What an identity provider or a proxy says of people, at their sign-in."""
+    return Actor(Kind.PROVIDER, issuer)
+
+
 @dataclass(frozen=True)
 class Subject:
     """What it was done to, by its name and key at that time."""

@@ -13,6 +13,7 @@ from config.env import Env
 from config.measurement_marker import MEASURING
 from config.production import refuse_weak_configuration
 from config.secret_key import development_secret_key
+from config.sign_in import SignInSettings, header_name, roles_of_groups
 from telemetry.log_lines import FORMATS, LEVELS, logging_config
 
 env = Env()
@@ -50,6 +51,39 @@ SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{CIPHERMARK_PATH}/"
 SECRET_KEY = env.secret("CIPHERMARK_SECRET_KEY")
 DATABASE_URL = env.url("DATABASE_URL")
 REDIS_URL = env.url("REDIS_URL")
+
+# Sign-in by a company's own accounts, both ways off by default: through an OpenID Connect provider
+# (`OIDC_...` are the settings of mozilla-django-oidc) or by an authenticating reverse proxy.
+CIPHERMARK_ROLES = roles_of_groups("CIPHERMARK_ROLES", env.text("CIPHERMARK_ROLES"))
+CIPHERMARK_OIDC_ISSUER = env.text("CIPHERMARK_OIDC_ISSUER")
+CIPHERMARK_OIDC_GROUPS_CLAIM = env.text("CIPHERMARK_OIDC_GROUPS_CLAIM") or "groups"
+OIDC_RP_CLIENT_ID = env.text("CIPHERMARK_OIDC_CLIENT_ID")
+OIDC_RP_CLIENT_SECRET = env.secret("CIPHERMARK_OIDC_CLIENT_SECRET")
+OIDC_RP_SCOPES = env.text("CIPHERMARK_OIDC_SCOPES") or "openid profile email"
+OIDC_USE_PKCE = True
+# Any by a key of the provider's: the library then takes those that it publishes.
+OIDC_RP_SIGN_ALGO = "RS256"
+# Seconds: nobody waits longer for a provider that takes a connection and says nothing.
+OIDC_TIMEOUT = 10
+OIDC_AUTHENTICATION_CALLBACK_URL = "oidc-callback"
+CIPHERMARK_PROXY_USER_HEADER = header_name(
+    "CIPHERMARK_PROXY_USER_HEADER", env.text("CIPHERMARK_PROXY_USER_HEADER")
+)
+CIPHERMARK_PROXY_GROUPS_HEADER = header_name(
+    "CIPHERMARK_PROXY_GROUPS_HEADER", env.text("CIPHERMARK_PROXY_GROUPS_HEADER")
+)
+CIPHERMARK_PROXY_SECRET = env.secret("CIPHERMARK_PROXY_SECRET")
+SignInSettings(
+    production=PRODUCTION,
+    roles=CIPHERMARK_ROLES,
+    issuer=CIPHERMARK_OIDC_ISSUER,
+    client_id=OIDC_RP_CLIENT_ID,
+    client_secret=OIDC_RP_CLIENT_SECRET,
+    scopes=OIDC_RP_SCOPES,
+    user_header=CIPHERMARK_PROXY_USER_HEADER,
+    groups_header=CIPHERMARK_PROXY_GROUPS_HEADER,
+    proxy_secret=CIPHERMARK_PROXY_SECRET,
+).refuse_faults()
 
 if PRODUCTION:
     refuse_weak_configuration(
@@ -102,6 +136,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "pages.sign_in.proxy.ProxySignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "pages.middleware.UnavailableMiddleware",
@@ -112,6 +147,7 @@ MIDDLEWARE = [
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
+    *(["access.sign_in.oidc_backend.ProviderBackend"] if CIPHERMARK_OIDC_ISSUER else []),
 ]
 # Five wrong passwords for one name from one network (an IPv6 customer has a /64) shut that pair
 # out for a quarter of an hour: a stranger elsewhere cannot shut out the owner of a name. Counted in

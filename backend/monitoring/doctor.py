@@ -38,6 +38,7 @@ CHECKS = (
     Check("allowed hosts", configuration.allowed_hosts),
     Check("proxies", configuration.proxies, ("redis",)),
     Check("e-mail", configuration.email),
+    Check("sign-in", configuration.sign_in),
 )
 
 

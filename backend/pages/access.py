@@ -1,13 +1,11 @@
-"""Who may read the pages, who may use those of editors, and the form to sign in."""
+"""Who may read the pages, and who may use those of editors."""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec
 
 from django.contrib.auth.decorators import login_required, permission_required
-from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
-from django.core.validators import MaxLengthValidator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
@@ -23,10 +21,6 @@ HOSTS = ("host", "client", "server")
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
-
-LONGEST_NAME = 150
-LONGEST_PASSWORD = 1000
-"""Characters: hashing a longer one would only keep the server busy."""
 
 
 def reader_required(view: View[P]) -> View[P]:
@@ -89,20 +83,3 @@ def editors(permission: str, *methods: str) -> Callable[[Page[P]], Page[P]]:
         return page
 
     return decorate
-
-
-class SignInForm(AuthenticationForm):
-    """Django's form with its lengths held by the server too: the log of failures has columns."""
-
-    error_messages = {
-        **AuthenticationForm.error_messages,
-        "invalid_login": (
-            "No account has this user name and this password. The user name is the one that an"
-            " administrator gave the account; both are case-sensitive."
-        ),
-    }
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["username"].validators.append(MaxLengthValidator(LONGEST_NAME))
-        self.fields["password"].validators.append(MaxLengthValidator(LONGEST_PASSWORD))

@@ -29,7 +29,8 @@ class ThrottleMiddleware:
         if request.path_info.startswith(COUNTED_ELSEWHERE):
             return self.get_response(request)
         who = network_of(client_address(request))
-        if request.method == "POST" and request.path == reverse("login"):
+        attempts = (("POST", reverse("login")), ("GET", reverse("oidc-start")))
+        if (request.method, request.path) in attempts:
             wait = seconds_to_wait("sign-in", who, settings.CIPHERMARK_SIGN_IN_RATE)
         else:
             wait = seconds_to_wait("address", who, settings.CIPHERMARK_ADDRESS_RATE)

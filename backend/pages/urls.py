@@ -1,16 +1,17 @@
 """Addresses of the pages (contract, section 7)."""
 
-from django.contrib.auth import views as auth_views
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from pages import changes, editing, exports, notes, notifications, profiles, recommend
-from pages.access import SignInForm
 from pages.compare import page as compare
 from pages.compare import report, saved_views, share, view_alone
 from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
 from pages.setup import tokens
+from pages.sign_in import oidc
+from pages.sign_in.password import SignInView
 from pages.upload import views as upload
 
 urlpatterns = [
@@ -90,14 +91,8 @@ urlpatterns = [
         "method/profiles/<int:profile_id>/retire/", profiles.retire_profile, name="retire-profile"
     ),
     path("method/sensitivity/", profiles.sensitivity_page, name="sensitivity"),
-    path(
-        "accounts/login/",
-        auth_views.LoginView.as_view(
-            template_name="pages/login.html",
-            authentication_form=SignInForm,
-            redirect_authenticated_user=True,
-        ),
-        name="login",
-    ),
-    path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
+    path("accounts/login/", SignInView.as_view(), name="login"),
+    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("accounts/oidc/", oidc.start, name="oidc-start"),
+    path("accounts/oidc/callback/", oidc.callback, name="oidc-callback"),
 ]

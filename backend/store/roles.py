@@ -6,7 +6,6 @@ Whoever has an account reads; it is deactivated to end that. Groups decide about
 from typing import Any
 
 from django.apps import AppConfig
-from django.contrib.auth.models import Group, Permission
 
 VIEWER, EDITOR, ADMINISTRATOR = "viewer", "editor", "administrator"
 
@@ -51,7 +50,10 @@ ROLES: dict[str, frozenset[str]] = {
     EDITOR: _VIEWS | _EDITS,
     ADMINISTRATOR: _VIEWS | _EDITS | _ADMINISTERS,
 }
-"""Group -> its permissions, as `app.codename`."""
+"""Group -> its permissions, as `app.codename`; the later, the more."""
+
+EVERYBODY = "*"
+"""In place of a group, where groups of a provider are given roles: whoever it signs in."""
 
 ADMIN_SITE = "auth.change_user"
 """The permission that opens /admin/."""
@@ -62,6 +64,9 @@ def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
 
     Their members stay, and so does every other group.
     """
+    # The settings read the names of the roles, before there are models.
+    from django.contrib.auth.models import Group, Permission
+
     known = {
         f"{permission.content_type.app_label}.{permission.codename}": permission
         for permission in Permission.objects.using(using).select_related("content_type")

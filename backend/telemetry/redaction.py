@@ -3,9 +3,12 @@
 import logging
 import re
 
-SECRETS = re.compile(r"cmk_[\w-]{8,}|(?<=/shares/)[\w-]{20,}|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)")
-"""Tokens; secrets of shares, which are part of an address; names and passwords in addresses of
-databases. Passwords of people are never logged at all."""
+SECRETS = re.compile(
+    r"cmk_[\w-]{8,}|(?<=/shares/)[\w-]{20,}|(?<=[?&]code=)[^\s&\"]+"
+    r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"
+)
+"""Tokens; secrets of shares, which are part of an address; codes of an OpenID Connect provider;
+names and passwords in addresses of databases. Passwords of people are never logged at all."""
 
 REMOVED = "[secret]"
 

@@ -83,6 +83,9 @@ DECISIONS: dict[str, Rights] = {
     # Whoever is signed in is led on, whatever the method.
     "login": {"GET": EVERYBODY, "POST": EVERYBODY, "DELETE": PAGE_READERS},
     "logout": {"POST": EVERYBODY},
+    # 404 without a provider; with one: tests/pages/test_oidc_sign_in.py
+    "oidc-start": OPEN,
+    "oidc-callback": OPEN,
     "share": OPEN,
     "share-csv": OPEN,
     # Pages

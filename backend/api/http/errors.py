@@ -10,6 +10,7 @@ from drf_standardized_errors.types import ErrorResponse
 from rest_framework import status
 from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
 
+from access.sign_in.accounts import SignInRefused
 from access.tokens import OtherHost
 from documents.validation import Fault
 from store.outage import RETRY_AFTER, Unanswerable, outage_message
@@ -51,6 +52,8 @@ class Handler(ExceptionHandler):
         words = outage_message(exc)
         if words is not None:
             return Unavailable(f"{words}; please try again soon.")
+        if isinstance(exc, SignInRefused):
+            return PermissionDenied(str(exc))
         if isinstance(exc, OtherHost):
             return PermissionDenied(exc.sentence)
         if isinstance(exc, Unanswerable):

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.mail import get_connection
 from redis.exceptions import RedisError
 
+from access.sign_in.provider import ProviderUnavailable, discover
 from monitoring.checks.finding import Finding, ok, warning, wrong
 from telemetry.signs_of_life import forwarded_lately, last_seen
 
@@ -97,3 +98,21 @@ def email() -> Finding:
             "Compare CIPHERMARK_EMAIL_URL with its host, port, encryption, name and password.",
         )
     return ok(f"{server} takes our mail")
+
+
+def sign_in() -> Finding:
+    """The provider's discovery document can be read, and is of the issuer that is set."""
+    ways = ["by password"]
+    if settings.CIPHERMARK_PROXY_USER_HEADER:
+        ways.append(f"by the proxy ({settings.CIPHERMARK_PROXY_USER_HEADER})")
+    if settings.CIPHERMARK_OIDC_ISSUER:
+        try:
+            ways.append(f"through {discover()['issuer']}")
+        except ProviderUnavailable as error:
+            return wrong(
+                f"nobody can sign in through the provider: {error}",
+                "Compare CIPHERMARK_OIDC_ISSUER with the issuer in the provider's discovery"
+                " document, and let this machine reach it; a certificate of your own authority"
+                " needs REQUESTS_CA_BUNDLE. Local accounts can sign in by password.",
+            )
+    return ok(", ".join(ways))

@@ -26,3 +26,4 @@ from store.models.series import Measurement as Measurement
 from store.models.series import Negotiated as Negotiated
 from store.models.series import Series as Series
 from store.models.token import ApiToken as ApiToken
+from store.models.token import ExternalIdentity as ExternalIdentity

@@ -14,11 +14,14 @@ class AuditEntry(models.Model):
         PERSON = "person"
         TOKEN = "token"  # noqa: S105 - a kind of actor
         COMMAND = "command"
+        PROVIDER = "provider"
         NOBODY = "nobody"
 
     at = models.DateTimeField(auto_now_add=True)
     actor_kind = models.CharField(max_length=10, choices=ActorKind)
-    actor = models.CharField(max_length=200, help_text="Name of the person, token or command.")
+    actor = models.CharField(
+        max_length=200, help_text="Name of the person, token, command or provider."
+    )
     actor_key = models.BigIntegerField(null=True, blank=True)
     action = models.CharField(max_length=40, help_text='Such as "run.hide".')
     object_kind = models.CharField(max_length=40)

@@ -1,4 +1,4 @@
-"""Keys for programs."""
+"""What programs sign in with, and whom an identity provider or a proxy signs in."""
 
 from django.conf import settings
 from django.db import models
@@ -39,3 +39,28 @@ class ApiToken(models.Model):
         return self.revoked_at is None and (
             self.expires_at is None or self.expires_at > timezone.now()
         )
+
+
+class ExternalIdentity(models.Model):
+    """Who somebody is for the provider. The account belongs to them, whatever names they have."""
+
+    LONGEST_SUBJECT = 255
+    """Characters, as OpenID Connect has it."""
+
+    person = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="external_identity"
+    )
+    issuer = models.CharField(max_length=200, help_text="URL of the provider, or “proxy”.")
+    subject = models.CharField(
+        max_length=LONGEST_SUBJECT,
+        help_text="The provider's own name for the person, never reused.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_per_subject"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} of {self.issuer}"

@@ -1,0 +1,83 @@
+"""The OpenID Connect provider: where its endpoints are, as its discovery document says."""
+
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from django.conf import settings
+from mozilla_django_oidc.utils import import_from_settings
+
+KEPT_SECONDS = 3600.0
+"""How long a process goes by the discovery document that it has."""
+
+ENDPOINTS = {
+    "OIDC_OP_AUTHORIZATION_ENDPOINT": "authorization_endpoint",
+    "OIDC_OP_TOKEN_ENDPOINT": "token_endpoint",
+    "OIDC_OP_JWKS_ENDPOINT": "jwks_uri",
+    "OIDC_OP_USER_ENDPOINT": "userinfo_endpoint",
+}
+"""Settings of the library that come from the document; the last may be missing there."""
+
+_kept: dict[str, tuple[float, dict[str, Any]]] = {}
+
+
+class ProviderUnavailable(Exception):
+    """The provider cannot be asked: what is wrong with it, without a full stop."""
+
+
+def provider_name() -> str:
+    """The host name of the provider, by which people know it; empty where there is none."""
+    return urlsplit(settings.CIPHERMARK_OIDC_ISSUER).hostname or ""
+
+
+def library_setting(name: str, *default: Any) -> Any:
+    """A setting of mozilla-django-oidc: an endpoint as discovered, any other as Django has it."""
+    if name in ENDPOINTS:
+        return discovered().get(ENDPOINTS[name])
+    if name == "OIDC_TOKEN_USE_BASIC_AUTH":
+        # What the specification supposes where the document says nothing.
+        methods = discovered().get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+        return "client_secret_post" not in methods
+    return import_from_settings(name, *default)
+
+
+def discovered() -> dict[str, Any]:
+    """The discovery document, fetched when it is needed and too old; or `ProviderUnavailable`."""
+    issuer = settings.CIPHERMARK_OIDC_ISSUER
+    fetched_at, document = _kept.get(issuer, (0.0, {}))
+    if not document or time.monotonic() - fetched_at > KEPT_SECONDS:
+        document = discover()
+        _kept[issuer] = (time.monotonic(), document)
+    return document
+
+
+def discover() -> dict[str, Any]:
+    """The discovery document as the provider has it now."""
+    issuer = settings.CIPHERMARK_OIDC_ISSUER.rstrip("/")
+    url = f"{issuer}/.well-known/openid-configuration"
+    try:
+        answer = requests.get(url, timeout=settings.OIDC_TIMEOUT)
+        answer.raise_for_status()
+        document = answer.json()
+    except requests.RequestException as error:
+        raise ProviderUnavailable(f"{url}: {in_words(error)}") from None
+    if not isinstance(document, dict) or str(document.get("issuer", "")).rstrip("/") != issuer:
+        raise ProviderUnavailable(f"{url}: is not the discovery document of this issuer")
+    for setting, endpoint in ENDPOINTS.items():
+        if setting != "OIDC_OP_USER_ENDPOINT" and not document.get(endpoint):
+            raise ProviderUnavailable(f"{url}: has no {endpoint}")
+    return document
+
+
+def in_words(error: requests.RequestException) -> str:
+    """What went wrong, without the library's addresses of objects."""
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"answers with HTTP status {error.response.status_code}"
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {settings.OIDC_TIMEOUT} s"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "its certificate is not valid"
+    if isinstance(error, requests.ConnectionError):
+        return "cannot be reached"
+    return "gives no JSON"

@@ -1,0 +1,1 @@
+"""Signing in: by password, through a provider, by a proxy in front."""

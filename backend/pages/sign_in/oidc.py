@@ -1,0 +1,116 @@
+"""Signing in through an OpenID Connect provider: there, and back with a code."""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
+
+from access.sign_in.accounts import SignInRefused, record_refusal
+from access.sign_in.oidc_backend import AnswerRefused
+from access.sign_in.provider import ProviderUnavailable, library_setting, provider_name
+from pages.sign_in.failed import sign_in_failed
+
+View = Callable[[HttpRequest], HttpResponse]
+
+logger = logging.getLogger(__name__)
+
+SESSION = timedelta(hours=12)
+"""After which somebody is sent to the provider again: by then their role may be another."""
+
+AGAIN = 60
+"""Seconds of Retry-After."""
+
+LONGEST_REASON = 100
+
+UNVERIFIED = (
+    "The answer of the provider could not be verified. Please sign in again; if that does not help,"
+    " this site's log says why."
+)
+EXPIRED = "This sign-in has expired, or it was begun in another browser. Please sign in again."
+
+
+class _Start(OIDCAuthenticationRequestView):  # type: ignore[misc]  # the library has no types
+    """Sends the browser to the provider, with state, nonce and the challenge of PKCE."""
+
+    get_settings = staticmethod(library_setting)
+
+
+class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the library has no types
+    """Takes the code to the provider, and signs in whom it is of."""
+
+    get_settings = staticmethod(library_setting)
+
+    def login_success(self) -> HttpResponse:
+        """Where they wanted to go, with a session that ends by itself."""
+        answer: HttpResponse = super().login_success()
+        self.request.session.set_expiry(timezone.now() + SESSION)
+        return answer
+
+    def login_failure(self) -> HttpResponse:
+        """There is no code, or nobody had begun here."""
+        raise SuspiciousOperation("the sign-in was not begun in this browser")
+
+
+def _explained(view: View) -> View:
+    """Every fault as a page that says what to do; 404 where no provider is set."""
+
+    @wraps(view)
+    def explained(request: HttpRequest) -> HttpResponse:
+        if not settings.CIPHERMARK_OIDC_ISSUER:
+            raise Http404
+        try:
+            return view(request)
+        except SignInRefused as refused:
+            record_refusal(refused)
+            return sign_in_failed(request, str(refused), status=403)
+        except ProviderUnavailable as error:
+            logger.error("The OpenID Connect provider cannot be asked: %s", error)
+            return _unavailable(request)
+        except AnswerRefused as error:
+            logger.warning("An answer of %s is refused: %s", provider_name(), error)
+            return sign_in_failed(request, UNVERIFIED, status=403)
+        except SuspiciousOperation:
+            return sign_in_failed(request, EXPIRED, status=400)
+
+    return explained
+
+
+def _unavailable(request: HttpRequest) -> HttpResponse:
+    words = (
+        f"{provider_name()}, which signs people in here, cannot be reached just now. Please try"
+        " again in a minute. Local accounts can sign in by password meanwhile."
+    )
+    answer = sign_in_failed(request, words, status=503)
+    answer["Retry-After"] = str(AGAIN)
+    return answer
+
+
+@never_cache
+@require_GET
+@_explained
+def start(request: HttpRequest) -> HttpResponse:
+    """To the provider; `next` is where to go afterwards, on this site alone."""
+    answer: HttpResponse = _Start.as_view()(request)
+    return answer
+
+
+@never_cache
+@require_GET
+@_explained
+def callback(request: HttpRequest) -> HttpResponse:
+    """Back from the provider, with a code or with the reason why there is none."""
+    said = request.GET.get("error", "")[:LONGEST_REASON]
+    if said:  # the library would end the session of whoever follows such a link
+        logger.warning("%s signed nobody in: %r", provider_name(), said)
+        words = f"{provider_name()} did not sign you in: {said}."
+        return sign_in_failed(request, words, status=403)
+    answer: HttpResponse = _Callback.as_view()(request)
+    return answer

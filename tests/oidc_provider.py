@@ -1,0 +1,80 @@
+"""A real OpenID Connect provider on 127.0.0.1, which can be made to answer wrongly.
+
+It runs in a process of its own: tests/oidc_provider_program.py.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from tests.live_site import PROJECT, _free_port, wait_for_answer
+
+CLIENT_ID, CLIENT_SECRET = "ciphermark", "the-secret-of-the-client-in-tests"
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Where it runs."""
+
+    url: str
+
+    def set_person(self, subject: str, **claims: Any) -> None:
+        """Somebody, with the claims that the provider has of them from now on."""
+        self._send("PUT", f"/users/{subject}", claims)
+
+    def spoil(self, fault: str) -> None:
+        """A fault that the program knows in every answer from now on; an empty text for none."""
+        self._send("PUT", "/fault", {"fault": fault})
+
+    def sign_in(self, address: str, subject: str) -> str:
+        """Where the browser is sent to from this address of the provider, once they signed in."""
+        form = urllib.request.Request(address, f"sub={subject}".encode(), method="POST")
+        try:
+            urllib.request.build_opener(_NoRedirect).open(form, timeout=60)
+        except urllib.error.HTTPError as answer:
+            with answer:
+                if answer.code == 302:
+                    return str(answer.headers["Location"])
+        raise AssertionError("the provider led nowhere")
+
+    def _send(self, method: str, path: str, body: dict[str, Any]) -> None:
+        request = urllib.request.Request(
+            self.url + path,
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json"},
+            method=method,
+        )
+        with urllib.request.urlopen(request, timeout=60):
+            pass
+
+
+@contextmanager
+def oidc_provider() -> Iterator[Provider]:
+    """Start one; it ends with the context."""
+    port = _free_port()
+    command = [sys.executable, str(PROJECT / "tests/oidc_provider_program.py"), str(port)]
+    # Its library wants HTTPS otherwise.
+    environment = {**os.environ, "AUTHLIB_INSECURE_TRANSPORT": "1"}
+    with (settings.DATA_DIR / "oidc-provider.log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        wait_for_answer(f"{url}/.well-known/openid-configuration")
+        yield Provider(url)
+    finally:
+        process.terminate()
+        process.wait(60)

@@ -1,0 +1,352 @@
+"""Signing in through a real OpenID Connect provider: accounts, roles, answers that are wrong."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from access.tokens import create_token
+from store.models import AuditEntry, ExternalIdentity
+from tests.conftest import ApiClient, signed_in
+from tests.oidc_provider import CLIENT_ID, CLIENT_SECRET, Provider, oidc_provider
+from tests.pages.conftest import page, text_of
+
+PASSWORD = "correct-horse-battery"
+BACKEND = "access.sign_in.oidc_backend.ProviderBackend"
+ROLES = {"bench-admins": "administrator", "bench-editors": "editor", "bench": "viewer"}
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Provider]:
+    with oidc_provider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(running: Provider, db: None, settings: Settings) -> Iterator[Provider]:
+    """The provider that this site signs people in through."""
+    settings.CIPHERMARK_OIDC_ISSUER = running.url
+    settings.OIDC_RP_CLIENT_ID, settings.OIDC_RP_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
+    settings.CIPHERMARK_ROLES = ROLES
+    settings.AUTHENTICATION_BACKENDS = [*settings.AUTHENTICATION_BACKENDS, BACKEND]
+    running.set_person("u-1", preferred_username="ada", groups=["staff", "bench-editors"])
+    yield running
+    running.spoil("")
+
+
+def begin(client: Client, **query: str) -> str:
+    """The provider's address that the browser is sent to."""
+    answer = client.get("/accounts/oidc/", query)
+    assert answer.status_code == 302, answer.content
+    return str(answer["Location"])
+
+
+def back(client: Client, provider: Provider, address: str, subject: str = "u-1") -> tuple[int, str]:
+    """Status of what the browser gets with the provider's code, and where to or what it says."""
+    answer = client.get(provider.sign_in(address, subject))
+    if answer.status_code == 302:
+        return 302, str(answer["Location"])
+    return answer.status_code, text_of(answer.content.decode())
+
+
+def sign_in(client: Client, provider: Provider, subject: str = "u-1") -> tuple[int, str]:
+    return back(client, provider, begin(client), subject)
+
+
+def roles(person: User) -> list[str]:
+    return list(person.groups.values_list("name", flat=True))
+
+
+def actions() -> list[str]:
+    return list(AuditEntry.objects.order_by("id").values_list("action", flat=True))
+
+
+def test_the_first_sign_in_makes_an_account_with_the_role_of_its_groups(provider: Provider) -> None:
+    client = Client()
+    assert provider.url.split("//")[1].split(":")[0] in page(client, "/accounts/login/")
+    assert back(client, provider, begin(client, next="/runs/?q=a")) == (302, "/runs/?q=a")
+    assert "Sign out" in page(client, "/runs/")
+    ada = User.objects.get()
+    assert (ada.username, roles(ada), ada.is_superuser) == ("ada", ["editor"], False)
+    assert not ada.has_usable_password()
+    made, role = AuditEntry.objects.order_by("id")
+    assert (made.action, made.actor, made.object_name) == ("account.create", provider.url, "ada")
+    assert made.after == {"issuer": provider.url, "subject": "u-1"}
+    assert (role.action, role.before, role.after) == (
+        *("account.role", {"roles": []}, {"roles": ["editor"]}),
+    )
+    assert page(client, "/tokens/")
+
+
+def test_the_request_to_the_provider_has_state_nonce_and_pkce(provider: Provider) -> None:
+    first, second = (parse_qs(urlsplit(begin(Client())).query) for _ in range(2))
+    assert first["response_type"] == ["code"]
+    assert first["code_challenge_method"] == ["S256"]
+    assert first["scope"] == ["openid profile email"]
+    assert first["redirect_uri"] == ["http://testserver/accounts/oidc/callback/"]
+    for name in ("state", "nonce", "code_challenge"):
+        assert len(first[name][0]) >= 32
+        assert first[name] != second[name]
+
+
+def test_the_role_is_set_anew_at_each_sign_in(provider: Provider) -> None:
+    sign_in(Client(), provider)
+    provider.set_person("u-1", preferred_username="ada", groups=["bench", "bench-admins"])
+    client = Client()
+    assert sign_in(client, provider) == (302, "/")
+    assert roles(User.objects.get()) == ["administrator"]
+    page(client, "/audit/")
+    # What somebody else gave the account since is taken back.
+    User.objects.update(is_superuser=True)
+    others = Group.objects.create(name="choir")
+    User.objects.get().groups.add(Group.objects.get(name="editor"), others)
+    provider.set_person("u-1", preferred_username="ada", groups="bench")
+    sign_in(client, provider)
+    ada = User.objects.get()
+    assert (sorted(roles(ada)), ada.is_superuser) == (["choir", "viewer"], False)
+    entry = AuditEntry.objects.latest("id")
+    assert entry.before == {"roles": ["administrator", "editor"], "superuser": True}
+    assert entry.after == {"roles": ["viewer"]}
+    assert client.get("/audit/").status_code == 403
+    before = actions()
+    sign_in(client, provider)
+    assert actions() == before
+
+
+def test_groups_may_stand_in_the_user_information_alone(provider: Provider) -> None:
+    provider.spoil("no groups")
+    assert sign_in(Client(), provider) == (302, "/")
+    assert roles(User.objects.get()) == ["editor"]
+
+
+def test_who_has_no_role_is_refused_and_gets_no_account(provider: Provider) -> None:
+    provider.set_person("u-2", email="bob@example.org", groups=["staff"])
+    client = Client()
+    status, said = sign_in(client, provider, "u-2")
+    assert status == 403
+    assert "signed in as bob@example.org, but none of your groups has a role on this site" in said
+    assert not User.objects.exists()
+    assert client.get("/runs/").status_code == 302
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.object_name) == ("sign-in.refused", "bob@example.org")
+    assert entry.after == {"subject": "u-2", "groups": ["staff"]}
+
+
+def test_who_has_a_role_no_more_loses_sessions_and_read_tokens(provider: Provider) -> None:
+    open_elsewhere = Client()
+    sign_in(open_elsewhere, provider)
+    reading = create_token("report", "read", made_by=User.objects.get())
+    provider.set_person("u-1", preferred_username="ada")
+    assert sign_in(Client(), provider)[0] == 403
+    assert open_elsewhere.get("/runs/").status_code == 302
+    assert ApiClient(reading).get("/api/v1/runs/").status_code == 401
+    assert roles(User.objects.get()) == []
+    assert actions()[-3:] == ["token.revoke", "account.role", "sign-in.refused"]
+    provider.set_person("u-1", preferred_username="ada", groups=["bench"])
+    assert sign_in(open_elsewhere, provider)[0] == 302
+    assert roles(User.objects.get()) == ["viewer"]
+
+
+def test_everybody_has_the_role_of_the_star_and_the_highest_counts(
+    provider: Provider, settings: Settings
+) -> None:
+    settings.CIPHERMARK_ROLES = {"bench-editors": "editor", "*": "viewer"}
+    provider.set_person("u-2", preferred_username="bob")
+    for subject, name, role in (("u-1", "ada", "editor"), ("u-2", "bob", "viewer")):
+        assert sign_in(Client(), provider, subject)[0] == 302
+        assert roles(User.objects.get(username=name)) == [role]
+
+
+@pytest.mark.parametrize("name", ("root", "ROOT", "root@127.0.0.1"))
+def test_nobody_takes_a_local_account_over(provider: Provider, name: str) -> None:
+    mail = "root@example.org"
+    root = User.objects.create_superuser(name, mail, PASSWORD)
+    claims = {"preferred_username": "root", "email": mail, "email_verified": True}
+    provider.set_person("u-3", **claims, groups=["bench"])
+    sign_in(Client(), provider, "u-3")
+    other = ExternalIdentity.objects.get().person
+    assert other.pk != root.pk
+    assert other.username == ("root" if "@" in name else "root@127.0.0.1")
+    root.refresh_from_db()
+    assert (root.is_superuser, roles(root)) == (True, [])
+    fields = {"username": name, "password": PASSWORD}
+    assert Client().post("/accounts/login/", fields).status_code == 302
+
+
+def test_two_people_of_one_name_are_two_and_a_new_name_is_the_same_person(
+    provider: Provider,
+) -> None:
+    sign_in(Client(), provider)
+    provider.set_person("u-4", preferred_username="ada", groups=["bench"])
+    sign_in(Client(), provider, "u-4")
+    provider.set_person("u-1", preferred_username="ada.lovelace", groups=["bench"])
+    sign_in(Client(), provider)
+    people = User.objects.order_by("id").values_list("username", "external_identity__subject")
+    assert list(people) == [("ada", "u-1"), ("ada@127.0.0.1", "u-4")]
+
+
+def test_a_name_with_anything_in_it_becomes_a_user_name(provider: Provider) -> None:
+    provider.set_person("u-5", name="<b>Ünal O'Neill</b>" + "x" * 200, groups=["bench"])
+    assert sign_in(Client(), provider, "u-5")[0] == 302
+    assert User.objects.get().username == ("_b_Ünal_O_Neill_b_" + "x" * 200)[:60]
+
+
+def test_a_deactivated_account_stays_shut(provider: Provider) -> None:
+    sign_in(Client(), provider)
+    User.objects.update(is_active=False)
+    status, said = sign_in(Client(), provider)
+    assert (status, "The account ada was deactivated on this site." in said) == (403, True)
+    assert actions()[-1] == "sign-in.refused"
+
+
+def test_a_password_is_no_way_past_the_provider(provider: Provider) -> None:
+    sign_in(Client(), provider)
+    ada = User.objects.get()
+    ada.set_password(PASSWORD)
+    ada.save()
+    answer = Client().post("/accounts/login/", {"username": "ada", "password": PASSWORD})
+    assert "signs in through its provider" in text_of(answer.content.decode())
+    assert answer.status_code == 200
+
+
+def test_signing_out_ends_the_session_which_ends_by_itself_after_half_a_day(
+    provider: Provider,
+) -> None:
+    client = Client()
+    sign_in(client, provider)
+    ends = client.session.get_expiry_date()
+    assert timedelta(0) < ends - timezone.now() <= timedelta(hours=12)
+    client.get("/runs/")
+    assert client.session.get_expiry_date() == ends
+    client.post("/accounts/logout/")
+    assert client.get("/runs/").status_code == 302
+
+
+def test_sessions_end_when_the_provider_is_no_longer_set(
+    provider: Provider, settings: Settings
+) -> None:
+    client = Client()
+    sign_in(client, provider)
+    settings.CIPHERMARK_OIDC_ISSUER = ""
+    settings.AUTHENTICATION_BACKENDS = [
+        one for one in settings.AUTHENTICATION_BACKENDS if one != BACKEND
+    ]
+    assert client.get("/runs/").status_code == 302
+    assert client.get("/accounts/oidc/").status_code == 404
+    assert client.get("/accounts/oidc/callback/?code=a&state=b").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    (
+        ("signature", "Signature verification failed"),
+        ("unsigned", "alg value is not allowed"),
+        ("client secret", "alg value is not allowed"),
+        ("issuer", "Invalid issuer"),
+        ("audience", "Audience doesn't match"),
+        ("given to another", "it was given to another client"),
+        ("expired", "Signature has expired"),
+        ("not yet valid", "not yet valid (iat)"),
+        ("nonce", "Nonce verification failed"),
+        ("userinfo", "the user information is of somebody else"),
+    ),
+)
+def test_an_answer_that_is_wrong_signs_nobody_in(
+    provider: Provider, fault: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider.spoil(fault)
+    client = Client()
+    status, said = sign_in(client, provider)
+    assert (status, "could not be verified" in said) == (403, True)
+    assert client.get("/runs/").status_code == 302
+    assert not User.objects.exists()
+    (line,) = [one for one in caplog.messages if one.startswith("An answer of 127.0.0.1 is ref")]
+    assert reason in line
+    assert CLIENT_SECRET not in line
+
+
+@pytest.mark.parametrize("fault", ("clock 30 s behind", "clock 30 s ahead"))
+def test_a_clock_that_is_a_little_off_shuts_nobody_out(provider: Provider, fault: str) -> None:
+    provider.spoil(fault)
+    assert sign_in(Client(), provider)[0] == 302
+
+
+def test_a_code_is_worth_nothing_but_in_the_browser_that_began(provider: Provider) -> None:
+    mine, others = Client(), Client()
+    stolen = provider.sign_in(begin(others), "u-1")
+    for client in (mine, Client()):
+        begin(mine)
+        answer = client.get(stolen)
+        assert answer.status_code == 400
+        assert "begun in another browser" in text_of(answer.content.decode())
+    # With a state of one's own the code is still bound to the verifier of the other browser.
+    state = parse_qs(urlsplit(begin(mine)).query)["state"][0]
+    code = parse_qs(urlsplit(stolen).query)["code"][0]
+    answer = mine.get("/accounts/oidc/callback/", {"code": code, "state": state})
+    assert answer.status_code == 403
+    assert not User.objects.exists()
+
+
+def test_a_code_is_used_once(provider: Provider) -> None:
+    client = Client()
+    address = provider.sign_in(begin(client), "u-1")
+    assert client.get(address).status_code == 302
+    client.post("/accounts/logout/")
+    assert client.get(address).status_code == 400
+    assert client.get("/accounts/oidc/callback/").status_code == 400
+
+
+def test_a_refusal_of_the_provider_is_shown_and_ends_no_session(provider: Provider) -> None:
+    client = signed_in("alice")
+    answer = client.get("/accounts/oidc/callback/", {"error": "access_denied<script>"})
+    said = answer.content.decode()
+    assert answer.status_code == 403
+    assert "127.0.0.1 did not sign you in: access_denied&lt;script&gt;." in said
+    assert client.get("/runs/").status_code == 200
+
+
+def test_a_provider_that_is_away_is_named_and_passwords_still_work(
+    provider: Provider, settings: Settings
+) -> None:
+    User.objects.create_superuser("root", password=PASSWORD)
+    provider.spoil("500")
+    client = Client()
+    failing = client.get(provider.sign_in(begin(client), "u-1"))
+    settings.CIPHERMARK_OIDC_ISSUER = "http://127.0.0.1:1"
+    for answer in (failing, client.get("/accounts/oidc/")):
+        assert (answer.status_code, answer["Retry-After"]) == (503, "60")
+        said = text_of(answer.content.decode())
+        assert "127.0.0.1, which signs people in here, cannot be reached just now" in said
+    fields = {"username": "root", "password": PASSWORD}
+    assert client.post("/accounts/login/", fields).status_code == 302
+    assert client.get("/audit/").status_code == 200
+
+
+def test_nobody_is_led_to_another_site(provider: Provider) -> None:
+    client = Client()
+    address = begin(client, next="https://evil.example/")
+    assert back(client, provider, address) == (302, "/")
+
+
+@pytest.mark.usefixtures("nobody_counted")
+def test_an_address_begins_only_so_often(provider: Provider, settings: Settings) -> None:
+    settings.CIPHERMARK_SIGN_IN_RATE = 2
+    answers = [Client().get("/accounts/oidc/").status_code for _ in range(3)]
+    assert answers == [302, 302, 429]
+    assert Client().post("/accounts/login/", {"username": "x"}).status_code == 429
+
+
+def test_the_administration_shows_who_signs_in_how(provider: Provider) -> None:
+    sign_in(Client(), provider)
+    root = Client()
+    root.force_login(
+        User.objects.create_superuser("root"), "django.contrib.auth.backends.ModelBackend"
+    )
+    said = text_of(page(root, "/admin/auth/user/"))
+    assert f"through {provider.url}, with the role of their groups" in said
+    assert "by password" in said
