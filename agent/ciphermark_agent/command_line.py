@@ -8,8 +8,10 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from ciphermark_agent import __version__
 from ciphermark_agent.common import (
+    EXIT_NOTHING,
     EXIT_USAGE,
     Interrupted,
+    OtherAgent,
     UsageError,
     be_verbose,
     complain,
@@ -247,6 +249,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     try:
         words = with_configured_options(sys.argv[1:] if argv is None else argv)
     except UsageError as error:
+    except OtherAgent as error:
+        complain(str(error))
+        return EXIT_NOTHING
         complain(str(error))
         return EXIT_USAGE
     arguments = parser.parse_args(words)

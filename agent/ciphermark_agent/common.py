@@ -252,6 +252,10 @@ class UsageError(Exception):
     """The command line or the machine's set-up asks for something impossible: exit code 2."""
 
 
+class OtherAgent(Exception):
+    """Another agent keeps this machine busy: exit code 3."""
+
+
 class TryFailed(Exception):
     """One try, or all of one tool, gave no figure; the text says why."""
 

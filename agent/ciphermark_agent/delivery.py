@@ -34,6 +34,7 @@ from ciphermark_agent.common import (
     show,
 )
 from ciphermark_agent.conditions import condition
+from ciphermark_agent.lock import no_other_agent
 from ciphermark_agent.openssl import Asked, SpeedAbilities
 from ciphermark_agent.plans import OpensslPlan, SshPlan, openssl_series
 from ciphermark_agent.run import Run
@@ -171,8 +172,9 @@ def measured_document(
     """Run with signals turned into an orderly end; the signal, if one ended it early."""
     catch_signals()
     try:
-        run = Run(options, progress)
-        return run.measure(), run.interrupted
+        with no_other_agent(progress.note):
+            run = Run(options, progress)
+            return run.measure(), run.interrupted
     finally:
         ignore_signals()
         end_children()
