@@ -19,23 +19,15 @@ from ciphermark_agent.common import (
 )
 from ciphermark_agent.delivery import command_run, command_show, command_upload
 from ciphermark_agent.doctor import command_doctor
+from ciphermark_agent.schedule import command_schedule
 from ciphermark_agent.settings import (
-    command_schedule,
     command_source,
     host_label,
-    typed,
+    name_list,
+    tag_pair,
     with_configured_options,
 )
 from ciphermark_agent.tries import QUICK, STANDARD, THOROUGH
-
-
-def tag_pair(text: str) -> Tuple[str, str]:
-    key, separator, value = typed(text).partition("=")
-    if not separator or not re.match(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}$", key) or len(value) > 200:
-        raise argparse.ArgumentTypeError(
-            "give KEY=VALUE, the key of letters, digits, dot, dash and underscore (at most 50)"
-        )
-    return key, value
 
 
 def tool_list(text: str) -> Tuple[str, ...]:
@@ -43,16 +35,6 @@ def tool_list(text: str) -> Tuple[str, ...]:
     if not tools or any(name not in ("ssh", "openssl") for name in tools):
         raise argparse.ArgumentTypeError("give ssh, openssl or ssh,openssl")
     return tools
-
-
-def name_list(what: str) -> Callable[[str], Tuple[str, ...]]:
-    def names_of(text: str) -> Tuple[str, ...]:
-        names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
-        if not names:
-            raise argparse.ArgumentTypeError("give at least one " + what)
-        return names
-
-    return names_of
 
 
 def remote_address(text: str) -> str:
@@ -96,7 +78,6 @@ def add_depth_options(parser: Any) -> None:
         depth.add_argument(
             "--" + chosen.name, dest="depth", action="store_const", const=chosen, help=text
         )
-    parser.set_defaults(depth=QUICK)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -122,6 +103,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("what is measured")
     add_depth_options(group)
+    parser.set_defaults(depth=QUICK)
     group.add_argument(
         "--tools", metavar="LIST", type=tool_list, default=("ssh", "openssl"), help="ssh,openssl"
     )
@@ -222,11 +204,17 @@ def command_line() -> argparse.ArgumentParser:
     for name in ("ssh", "sshd", "openssl"):
         doctor.add_argument("--" + name, metavar="PATH", help="the %s to look at" % name)
     doctor.add_argument("--json", action="store_true", help="the findings as JSON")
+    add_server_options(doctor)
     doctor.add_argument("-v", "--verbose", action="store_true", help="print every command")
     schedule = add("schedule", "print a systemd timer, and a cron line")
     add_depth_options(schedule)
-    schedule.add_argument(
+    action = schedule.add_mutually_exclusive_group()
+    action.add_argument(
         "--install", action="store_true", help="write the two systemd units and start the timer"
+    )
+    action.add_argument("--remove", action="store_true", help="stop the timer, remove its units")
+    schedule.add_argument(
+        "--dry-run", action="store_true", help="say what --install or --remove would change"
     )
     add("show", "a run as tables in the terminal").add_argument("file", metavar="FILE")
     source = add("source", "print the source that runs, or unpack it")
@@ -249,9 +237,6 @@ def main(argv: Optional[List[str]] = None) -> int:
     try:
         words = with_configured_options(sys.argv[1:] if argv is None else argv)
     except UsageError as error:
-    except OtherAgent as error:
-        complain(str(error))
-        return EXIT_NOTHING
         complain(str(error))
         return EXIT_USAGE
     arguments = parser.parse_args(words)
@@ -264,6 +249,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     except UsageError as error:
         complain(str(error))
         return EXIT_USAGE
+    except OtherAgent as error:
+        complain(str(error))
+        return EXIT_NOTHING
     except Interrupted as signalled:
         complain("interrupted; everything that was started is ended")
         return 128 + signalled.signum

@@ -65,6 +65,7 @@ from ciphermark_agent.upload import (
 def dry_run_lines(options: argparse.Namespace, server: Optional[str]) -> List[str]:
     """The commands of the real plans and a document without figures; runs nothing."""
     run = Run(options, Progress("none"))
+    run.check_cipher_names()
     lines = ["# nothing of this is run now; FOLDER is a temporary directory, PORT a free port", ""]
     run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
     run.openssl = run.openssl or "openssl"

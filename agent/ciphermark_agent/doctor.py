@@ -16,13 +16,27 @@ from ciphermark_agent.children import (
     ignore_signals,
     run_tool,
 )
-from ciphermark_agent.common import EXIT_NOTHING, Json, TryFailed, own_file, printable, show
+from ciphermark_agent.common import (
+    EXIT_NOTHING,
+    Json,
+    TryFailed,
+    UsageError,
+    own_file,
+    printable,
+    show,
+)
 from ciphermark_agent.conditions import cpus_for_pinning, read_cpu_times
 from ciphermark_agent.machine import cpu_environment, parse_openssl_version, parse_ssh_version
 from ciphermark_agent.openssl import Asked, mask_variable, openssl_try, speed_abilities
+from ciphermark_agent.settings import upload_site
 from ciphermark_agent.ssh_protocol import SSH_BASELINES, offered_ciphers
 from ciphermark_agent.ssh_server import PrivateServer, sweep_stale_folders
-from ciphermark_agent.upload import spool_folders, spooled_runs, write_atomically
+from ciphermark_agent.upload import (
+    foresee_refusal,
+    spool_folders,
+    spooled_runs,
+    write_atomically,
+)
 
 
 class Finding(NamedTuple):
@@ -50,7 +64,7 @@ def doctor_findings(arguments: argparse.Namespace) -> List[Finding]:
     found.append(program_finding("openssl", openssl, version.get("version_text")))
     if openssl:
         found += openssl_findings(openssl, version)
-    return found + machine_findings() + [spool_finding()]
+    return found + machine_findings() + [spool_finding()] + upload_findings(arguments)
 
 
 def program_finding(name: str, path: Optional[str], version: Optional[str]) -> Finding:
@@ -129,6 +143,19 @@ def spool_finding() -> Finding:
     waiting = len(spooled_runs())
     words = " (send them: %s upload)" % own_file() if waiting else ""
     return Finding("spool", True, "%s, %d run(s) waiting%s" % (folder, waiting, words))
+
+
+def upload_findings(arguments: argparse.Namespace) -> List[Finding]:
+    """Whether the server would take a run, where one is configured."""
+    try:
+        site = upload_site(arguments)
+    except UsageError as error:
+        return [Finding("upload", False, str(error), "correct the option or the agent.ini")]
+    if site is None:
+        return []
+    refusal = foresee_refusal(site)
+    remedy = "see that %s opens from here; make a token at %s/tokens/" % (site.server, site.server)
+    return [Finding("upload", not refusal, (refusal or site.server).split("\n")[0], remedy)]
 
 
 def command_doctor(arguments: argparse.Namespace) -> int:

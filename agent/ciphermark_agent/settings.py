@@ -1,18 +1,16 @@
-"""Options and configuration files together; `schedule` and `source`."""
+"""Options and configuration files together; `source`."""
 
 import argparse
 import configparser
 import os
 import pkgutil
-import random
 import re
 import sys
 import urllib.parse
 from importlib.util import find_spec
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import ciphermark_agent
-from ciphermark_agent.children import run_tool
 from ciphermark_agent.common import (
     EXIT_OK,
     PLACEHOLDER,
@@ -24,7 +22,7 @@ from ciphermark_agent.common import (
     shell_words,
     show,
 )
-from ciphermark_agent.upload import Site, trust_of, write_atomically
+from ciphermark_agent.upload import Site, trust_of
 
 
 def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
@@ -48,14 +46,62 @@ def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
 
 def configured_name() -> Optional[str]:
     name = configuration(configuration_files()).get("name")
-    try:
-        return host_label(name) if name else None
-    except argparse.ArgumentTypeError as error:
-        raise UsageError("name in the configuration file: %s" % error)
+    return host_label(name) if name else None
 
 
 CONFIG_KEYS = ("server", "token", "token_file", "ca_file", "name", "tags", "depth", "ciphers")
 DEPTHS = ("quick", "standard", "thorough")
+
+
+def typed(text: str) -> str:
+    """A word of the command line; bytes that the locale could not read are taken for UTF-8."""
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return os.fsencode(text).decode("utf-8", "replace")
+    return text
+
+
+def host_label(text: str) -> str:
+    text = typed(text)
+    if not text.strip() or len(text) > 200:
+        raise argparse.ArgumentTypeError("give a name of 1 to 200 characters")
+    return text.strip()
+
+
+def listed(text: str) -> List[str]:
+    return [one.strip() for one in text.split(",") if one.strip()]
+
+
+def tag_pair(text: str) -> Tuple[str, str]:
+    key, separator, value = typed(text).partition("=")
+    if not separator or not re.match(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}$", key) or len(value) > 200:
+        raise argparse.ArgumentTypeError(
+            "give KEY=VALUE, the key of letters, digits, dot, dash and underscore (at most 50)"
+        )
+    return key, value
+
+
+def name_list(what: str) -> Callable[[str], Tuple[str, ...]]:
+    def names_of(text: str) -> Tuple[str, ...]:
+        names = tuple(listed(text.lower()))
+        if not names:
+            raise argparse.ArgumentTypeError("give at least one " + what)
+        return names
+
+    return names_of
+
+
+def depth_name(text: str) -> str:
+    if text not in DEPTHS:
+        raise argparse.ArgumentTypeError("give " + ", ".join(DEPTHS))
+    return text
+
+
+CONFIG_CHECKS: Dict[str, Callable[[str], Any]] = {
+    "name": host_label,
+    "tags": lambda text: [tag_pair(one) for one in listed(text)],
+    "depth": depth_name,
+    "ciphers": name_list("cipher"),
+}
 
 
 def configuration_files() -> List[str]:
@@ -88,29 +134,28 @@ def configuration(paths: Sequence[str]) -> Dict[str, str]:
             if key not in CONFIG_KEYS:
                 words = "%s: unknown setting %s; there are %s"
                 raise UsageError(words % (path, key, ", ".join(CONFIG_KEYS)))
+            try:
+                if text and key in CONFIG_CHECKS:
+                    CONFIG_CHECKS[key](text)
+            except argparse.ArgumentTypeError as error:
+                raise UsageError("%s: %s: %s" % (path, key, error))
             settings.setdefault(key, text)
     return settings
 
 
 def with_configured_options(words: Sequence[str]) -> List[str]:
-    """The words of a command line, before them what the configuration asks of its command.
+    """The words of a command line, before those of `run` what the configuration asks of it.
 
-    So one check is for both, and what is typed counts, for it comes later.
+    What is typed counts, for it comes later.
     """
-    if not words or words[0] not in ("run", "schedule"):
+    if not words or words[0] != "run":
         return list(words)
     given = configuration(configuration_files())
-    options: List[str] = []
-    depth = given.get("depth")
-    if depth is not None and depth not in DEPTHS:
-        raise UsageError("depth in the configuration file: give %s" % ", ".join(DEPTHS))
-    if depth and not any("--" + one in words for one in DEPTHS):
-        options.append("--" + depth)
-    if words[0] == "run":
-        tags = [one.strip() for one in given.get("tags", "").split(",")]
-        options += ["--tag=" + tag for tag in tags if tag]
-        if given.get("ciphers"):
-            options.append("--ciphers=" + given["ciphers"])
+    options = ["--tag=" + tag for tag in listed(given.get("tags", ""))]
+    if given.get("depth") and not any("--" + one in words for one in DEPTHS):
+        options.append("--" + given["depth"])
+    if given.get("ciphers"):
+        options.append("--ciphers=" + given["ciphers"])
     return [words[0]] + options + list(words[1:])
 
 
@@ -182,108 +227,6 @@ def token_from_file(path: Optional[str]) -> Optional[str]:
             return file.read().strip()
     except (OSError, ValueError) as error:
         raise UsageError("--token-file %s cannot be read: %s" % (path, error))
-
-
-def typed(text: str) -> str:
-    """A word of the command line; bytes that the locale could not read are taken for UTF-8."""
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        return os.fsencode(text).decode("utf-8", "replace")
-    return text
-
-
-def host_label(text: str) -> str:
-    text = typed(text)
-    if not text.strip() or len(text) > 200:
-        raise argparse.ArgumentTypeError("give a name of 1 to 200 characters")
-    return text.strip()
-
-
-SERVICE = """\
-[Unit]
-Description=Ciphermark: measure the cipher speed of this machine
-After=network-online.target
-Wants=network-online.target
-
-[Service]
-Type=oneshot
-ExecStart={run}
-# 1: measured, but the server was not reached; the run waits in the spool
-SuccessExitStatus=1
-# what waits there from earlier weeks
-ExecStartPost=-{upload}
-"""
-TIMER = """\
-[Unit]
-Description=Ciphermark once a week
-
-[Timer]
-OnCalendar=Sun 04:00
-RandomizedDelaySec=1h
-Persistent=true
-
-[Install]
-WantedBy=timers.target
-"""
-TIMER_NAME = "ciphermark-agent.timer"
-SYSTEM_UNITS = "/etc/systemd/system"
-
-
-def command_schedule(arguments: argparse.Namespace) -> int:
-    """Server and token come from a configuration file, never from a command line."""
-    start = [sys.executable or "/usr/bin/python3", os.path.abspath(own_file())]
-    run = start + ["run", "--" + arguments.depth.name, "--progress", "none"]
-    upload = start + ["upload"]
-    service = SERVICE.format(run=unit_words(run), upload=unit_words(upload))
-    units = {"ciphermark-agent.service": service, TIMER_NAME: TIMER}
-    lines = []
-    if "server" not in configuration(configuration_files()):
-        folder = os.path.dirname(configuration_files()[1])
-        lines.append(
-            "# First write %s/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
-            "#   token_file = %s/token\n" % (folder, folder)
-        )
-    if arguments.install:
-        return install(units, lines)
-    lines += ["# %s/%s\n%s" % (SYSTEM_UNITS, name, text) for name, text in units.items()]
-    lines.append("# then: systemctl daemon-reload && systemctl enable --now %s\n" % TIMER_NAME)
-    lines.append("# or one line of a crontab (crontab -e):")
-    # A percent sign begins standard input in a crontab; the minute differs from host to host.
-    both = "%s >/dev/null; %s >/dev/null" % (shell_words(run), shell_words(upload))
-    lines.append("%d 4 * * 0 %s" % (random.randrange(60), both.replace("%", "\\%")))
-    return show("\n".join(lines))
-
-
-def install(units: Dict[str, str], lines: List[str]) -> int:
-    """Write the units and start the timer: as root for the machine, else for this account."""
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    root = os.getuid() == 0
-    folder = SYSTEM_UNITS if root else os.path.join(home, "systemd/user")
-    try:
-        os.makedirs(folder, exist_ok=True)
-        for name, text in units.items():
-            write_atomically(os.path.join(folder, name), text)
-    except OSError as error:
-        raise UsageError("%s cannot be written: %s" % (folder, error.strerror))
-    systemctl = ["systemctl"] + ([] if root else ["--user"])
-    for command in (["daemon-reload"], ["enable", "--now", TIMER_NAME]):
-        answer = run_tool(systemctl + command)
-        if answer.status != 0:
-            typed = shell_words(systemctl + command)
-            words = "the units are in %s, but %s failed: %s"
-            raise UsageError(words % (folder, typed, one_line(answer.err)))
-    lines.append("installed in %s; next runs: systemctl list-timers %s" % (folder, TIMER_NAME))
-    return show("\n".join(lines))
-
-
-def unit_words(command: Sequence[str]) -> str:
-    """A command line as systemd reads it."""
-    return " ".join(
-        '"%s"'
-        % word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
-        if re.search(r"[^A-Za-z0-9_./-]", word)
-        else word
-        for word in command
-    )
 
 
 def modules() -> Iterator[Tuple[str, str]]:

@@ -1,17 +1,13 @@
-"""`doctor` tries what it says; `schedule` prints what systemd and cron understand."""
+"""`doctor` tries what it says."""
 
 import json
-import os
 import re
-import shlex
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.agent.running import AGENT, RunAgent, write_program
+from tests.agent.canned_server import ACCEPTED, Serve
+from tests.agent.running import RunAgent, write_program
 
 
 def test_a_complete_machine_is_all_able(
@@ -69,81 +65,33 @@ def test_a_spool_that_cannot_be_written_is_told(run_agent: RunAgent, tmp_path: P
     assert f"no   spool: {blocked}/ciphermark/spool: Not a directory" in done.out
 
 
-def test_the_schedule_runs_this_very_agent_without_a_token(run_agent: RunAgent) -> None:
-    done = run_agent("schedule", "--standard", env={"CIPHERMARK_TOKEN": "cmk_secret"})
-    assert done.code == 0
-    assert "token_file = /etc/ciphermark/token" in done.out
-    assert "cmk_secret" not in done.out
-    (line,) = re.findall(r"^ExecStart=(.+)$", done.out, re.M)
-    (later,) = re.findall(r"^ExecStartPost=-(.+)$", done.out, re.M)
-    ((cron, cron_later),) = re.findall(
-        r"^\d+ 4 \* \* 0 (.+) >/dev/null; (.+) >/dev/null$", done.out, re.M
-    )
-    assert shlex.split(line) == shlex.split(cron)
-    assert shlex.split(later) == shlex.split(cron_later)
-    assert shlex.split(later)[-1] == "upload"  # what waits in the spool
-    words = shlex.split(line)
-    assert words == [sys.executable, str(AGENT), "run", "--standard", "--progress", "none"]
-    for text in ("[Timer]", "OnCalendar=", "WantedBy=timers.target", "SuccessExitStatus=1"):
-        assert text in done.out
-    done = run_agent(*words[2:], "--dry-run")
-    assert done.code == 0
+NO_SSHD = "agent.SSHD_PLACES = ()"
+UNKNOWN_TOKEN = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 
 
-def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
-    out = run_agent("schedule").out
-    parts = re.split(r"^# /etc/systemd/system/(\S+)\n", out, flags=re.M)
-    units = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert set(units) == {"ciphermark-agent.service", "ciphermark-agent.timer"}
-    for name, text in units.items():
-        (tmp_path / name).write_text(text.split("# then:")[0])
-    verify = shutil.which("systemd-analyze")
-    if verify:
-        paths = [str(tmp_path / name) for name in units]
-        done = subprocess.run(
-            (verify, "verify", "--man=no", *paths), capture_output=True, text=True, check=False,
-            env={**os.environ, "SYSTEMD_LOG_LEVEL": "warning"},
-        )  # fmt: skip
-        assert str(tmp_path) not in done.stderr
-
-
-SYSTEMCTL = """\
-import sys
-open({log!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10))
-sys.exit({status})
-"""
-
-
-@pytest.mark.parametrize("root", (True, False))
-def test_schedule_installs_the_units_that_it_prints(
-    run_agent: RunAgent, tmp_path: Path, root: bool
+@pytest.mark.parametrize(
+    ("answer", "able", "said"),
+    (
+        (ACCEPTED, True, "http://127.0.0.1:"),
+        (UNKNOWN_TOKEN, False, "answered 401: the server does not know this token"),
+    ),
+)
+def test_the_server_is_asked_whether_it_would_take_a_run(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, answer: bytes, able: bool, said: str
 ) -> None:
-    """For the machine as root, for the account as anybody else."""
-    programs, log = tmp_path / "programs", tmp_path / "log"
-    programs.mkdir()
-    write_program(programs / "systemctl", SYSTEMCTL.format(log=str(log), status=0))
-    system = tmp_path / "system"
-    before = f"agent.SYSTEM_UNITS = {str(system)!r}; import os; os.getuid = lambda: {int(not root)}"
-    env = {"PATH": str(programs)}
-    done = run_agent("schedule", "--install", before=before, env=env)
-    assert done.code == 0, done.err
-    folder = system if root else tmp_path / ".config/systemd/user"
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "ciphermark-agent.service",
-        "ciphermark-agent.timer",
-    ]
-    printed = run_agent("schedule", before=before).out
-    assert all(path.read_text() in printed for path in folder.iterdir())
-    user = "" if root else "--user "
-    enable = f"{user}enable --now ciphermark-agent.timer"
-    assert log.read_text().splitlines() == [f"{user}daemon-reload", enable]
-    assert str(folder) in done.out
+    settings = tmp_path / ".config" / "ciphermark" / "agent.ini"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[agent]\nserver = {serve(answer).url}\ntoken = cmk_x\n")
+    done = run_agent("doctor", "--json", before=NO_SSHD, env={"PATH": ""})
+    (found,) = (one for one in json.loads(done.out)["findings"] if one["name"] == "upload")
+    assert found["able"] is able
+    assert said in found["detail"]
+    assert "cmk_x" not in done.out
 
 
-def test_schedule_says_what_systemd_did_not_do(run_agent: RunAgent, tmp_path: Path) -> None:
-    log = str(tmp_path / "log")
-    write_program(tmp_path / "systemctl", SYSTEMCTL.format(log=log, status="'no bus'"))
-    before = f"agent.SYSTEM_UNITS = {str(tmp_path / 'system')!r}; import os; os.getuid = lambda: 0"
-    done = run_agent("schedule", "--install", before=before, env={"PATH": str(tmp_path)})
-    assert done.code == 2
-    assert "systemctl daemon-reload failed: no bus" in done.err
+def test_a_slip_in_the_configuration_is_told(run_agent: RunAgent, tmp_path: Path) -> None:
+    settings = tmp_path / ".config" / "ciphermark" / "agent.ini"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[agent]\ndepth = deep\n")
+    done = run_agent("doctor", before=NO_SSHD, env={"PATH": ""})
+    assert f"no   upload: {settings}: depth: give quick, standard, thorough" in done.out

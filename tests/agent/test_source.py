@@ -118,7 +118,7 @@ def test_a_checkout_runs_as_a_folder_and_as_a_module() -> None:
     for path in (PACKAGE, PACKAGE / "__main__.py"):
         done = run(path, "schedule")
         assert done.returncode == 0, done.stderr
-        assert f"{PACKAGE} run --quick" in done.stdout
+        assert f"{PACKAGE} run --progress none" in done.stdout
 
 
 def test_the_readme_lists_the_modules_in_an_order_in_which_each_imports_those_before() -> None:

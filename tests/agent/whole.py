@@ -20,6 +20,7 @@ from ciphermark_agent.machine import *
 from ciphermark_agent.openssl import *
 from ciphermark_agent.plans import *
 from ciphermark_agent.run import *
+from ciphermark_agent.schedule import *
 from ciphermark_agent.settings import *
 from ciphermark_agent.ssh_connection import *
 from ciphermark_agent.ssh_protocol import *

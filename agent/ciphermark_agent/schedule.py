@@ -1,0 +1,167 @@
+"""`schedule`: a systemd timer, printed, installed or removed; a line for a crontab."""
+
+import argparse
+import os
+import random
+import re
+import sys
+from typing import Dict, List, Sequence
+
+from ciphermark_agent.children import read_text, run_tool
+from ciphermark_agent.common import UsageError, one_line, own_file, shell_words, show
+from ciphermark_agent.settings import configuration, configuration_files
+from ciphermark_agent.upload import write_atomically
+
+SERVICE = """\
+[Unit]
+Description=Ciphermark: measure the cipher speed of this machine
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=oneshot
+ExecStart={run}
+# 1: measured, but the server was not reached; the run waits in the spool
+SuccessExitStatus=1
+# what waits there from earlier weeks
+ExecStartPost=-{upload}
+"""
+TIMER = """\
+[Unit]
+Description=Ciphermark once a week
+
+[Timer]
+OnCalendar=Sun 04:00
+RandomizedDelaySec=1h
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+"""
+# An underscore: settings of the server's units count for every name that begins with ciphermark-.
+SERVICE_NAME = "ciphermark_agent.service"
+TIMER_NAME = "ciphermark_agent.timer"
+SYSTEM_UNITS = "/etc/systemd/system"
+
+
+def command_schedule(arguments: argparse.Namespace) -> int:
+    """Everything but the depth comes from a configuration file when the timer runs."""
+    start = [sys.executable or "/usr/bin/python3", os.path.abspath(own_file())]
+    depth = ["--" + arguments.depth.name] if arguments.depth else []
+    run, upload = start + ["run"] + depth + ["--progress", "none"], start + ["upload"]
+    service = SERVICE.format(run=unit_words(run), upload=unit_words(upload))
+    units = {SERVICE_NAME: service, TIMER_NAME: TIMER}
+    if arguments.remove:
+        return remove(units, arguments.dry_run)
+    if arguments.install:
+        return install(units, run, arguments.dry_run)
+    lines = configuration_hint()
+    lines += ["# %s/%s\n%s" % (SYSTEM_UNITS, name, text) for name, text in units.items()]
+    lines.append("# then: systemctl daemon-reload && systemctl enable --now %s\n" % TIMER_NAME)
+    lines.append("# or one line of a crontab (crontab -e):")
+    # A percent sign begins standard input in a crontab; the minute differs from host to host.
+    both = "%s >/dev/null; %s >/dev/null" % (shell_words(run), shell_words(upload))
+    lines.append("%d 4 * * 0 %s" % (random.randrange(60), both.replace("%", "\\%")))
+    return show("\n".join(lines))
+
+
+def configuration_hint() -> List[str]:
+    """What to write first, where no configuration file names a server."""
+    if "server" in configuration(configuration_files()):
+        return []
+    folder = os.path.dirname(configuration_files()[1])
+    words = (
+        "# First write %s/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
+        "#   token_file = %s/token\n"
+    )
+    return [words % (folder, folder)]
+
+
+def unit_folder() -> str:
+    """Root's units are the machine's; those of any other account run while it is signed in."""
+    if os.getuid() == 0:
+        return SYSTEM_UNITS
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.join(home, "systemd/user")
+
+
+def systemctl(*words: str) -> List[str]:
+    return ["systemctl"] + ([] if os.getuid() == 0 else ["--user"]) + list(words)
+
+
+def do(command: Sequence[str]) -> None:
+    answer = run_tool(command)
+    if answer.status != 0:
+        words = "%s failed: %s" % (shell_words(command), one_line(answer.err))
+        raise UsageError("the units are in %s, but %s" % (unit_folder(), words))
+
+
+def need_systemd() -> None:
+    answer = run_tool(systemctl("show-environment"))
+    if answer.status != 0:
+        words = "systemd does not answer here (%s); `schedule` alone prints a line for cron"
+        raise UsageError(words % one_line(answer.err))
+
+
+def is_installed(units: Dict[str, str]) -> bool:
+    """Whether exactly these units are there and the timer runs."""
+    there = [read_text(os.path.join(unit_folder(), name)) for name in units]
+    asked = [systemctl(word, "--quiet", TIMER_NAME) for word in ("is-enabled", "is-active")]
+    return there == list(units.values()) and all(run_tool(one).status == 0 for one in asked)
+
+
+def install(units: Dict[str, str], run: Sequence[str], dry_run: bool) -> int:
+    """Write the units and start the timer, if the command that it starts would work."""
+    need_systemd()
+    tried = run_tool(list(run) + ["--dry-run"])
+    if tried.status != 0:
+        raise UsageError("the timer would fail: %s" % one_line(tried.err))
+    folder = unit_folder()
+    if is_installed(units):
+        return show("already installed in " + folder)
+    if dry_run:
+        return show("would be installed in " + folder)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for name, text in units.items():
+            write_atomically(os.path.join(folder, name), text)
+    except OSError as error:
+        raise UsageError("%s cannot be written: %s" % (folder, error.strerror))
+    do(systemctl("daemon-reload"))
+    do(systemctl("enable", "--now", TIMER_NAME))
+    next_run = shell_words(systemctl("list-timers", TIMER_NAME))
+    lines = configuration_hint() + ["installed in %s; next run: %s" % (folder, next_run)]
+    if os.getuid() != 0:
+        lines.append("it runs while you are signed in; `loginctl enable-linger`: always")
+    return show("\n".join(lines))
+
+
+def remove(units: Dict[str, str], dry_run: bool) -> int:
+    """Undo `install`; a run that has begun goes on."""
+    paths = [os.path.join(unit_folder(), name) for name in units]
+    there = [path for path in paths if os.path.lexists(path)]
+    if not there:
+        return show("not installed in " + unit_folder())
+    if dry_run:
+        return show("would be removed from " + unit_folder())
+    need_systemd()
+    if os.path.join(unit_folder(), TIMER_NAME) in there:
+        do(systemctl("disable", "--now", TIMER_NAME))
+    try:
+        for path in there:
+            os.unlink(path)
+    except OSError as error:
+        raise UsageError("%s cannot be removed: %s" % (error.filename, error.strerror))
+    do(systemctl("daemon-reload"))
+    return show("removed from " + unit_folder())
+
+
+def unit_words(command: Sequence[str]) -> str:
+    """A command line as systemd reads it."""
+    return " ".join(
+        '"%s"'
+        % word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+        if re.search(r"[^A-Za-z0-9_./-]", word)
+        else word
+        for word in command
+    )

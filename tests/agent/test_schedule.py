@@ -1,0 +1,186 @@
+"""`schedule` prints what systemd and cron understand, installs the timer and removes it."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.agent.running import AGENT, RunAgent, write_program
+from tests.agent.stand_in_systemctl import Systemctl
+
+UNITS = ["ciphermark_agent.service", "ciphermark_agent.timer"]
+
+
+def test_the_schedule_runs_this_very_agent_without_a_token(run_agent: RunAgent) -> None:
+    done = run_agent("schedule", "--standard", env={"CIPHERMARK_TOKEN": "cmk_secret"})
+    assert done.code == 0
+    assert "token_file = /etc/ciphermark/token" in done.out
+    assert "cmk_secret" not in done.out
+    (line,) = re.findall(r"^ExecStart=(.+)$", done.out, re.M)
+    (later,) = re.findall(r"^ExecStartPost=-(.+)$", done.out, re.M)
+    ((cron, cron_later),) = re.findall(
+        r"^\d+ 4 \* \* 0 (.+) >/dev/null; (.+) >/dev/null$", done.out, re.M
+    )
+    assert shlex.split(line) == shlex.split(cron)
+    assert shlex.split(later) == shlex.split(cron_later)
+    assert shlex.split(later)[-1] == "upload"  # what waits in the spool
+    words = shlex.split(line)
+    assert words == [sys.executable, str(AGENT), "run", "--standard", "--progress", "none"]
+    for text in ("[Timer]", "OnCalendar=", "WantedBy=timers.target", "SuccessExitStatus=1"):
+        assert text in done.out
+    done = run_agent(*words[2:], "--dry-run")
+    assert done.code == 0
+
+
+def test_without_a_depth_the_configuration_decides_it_at_each_run(run_agent: RunAgent) -> None:
+    assert " run --progress none\n" in run_agent("schedule").out
+
+
+def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
+    out = run_agent("schedule").out
+    parts = re.split(r"^# /etc/systemd/system/(\S+)\n", out, flags=re.M)
+    units = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert sorted(units) == UNITS
+    for name, text in units.items():
+        (tmp_path / name).write_text(text.split("# then:")[0])
+    verify = shutil.which("systemd-analyze")
+    if verify:
+        paths = [str(tmp_path / name) for name in units]
+        done = subprocess.run(
+            (verify, "verify", "--man=no", *paths), capture_output=True, text=True, check=False,
+            env={**os.environ, "SYSTEMD_LOG_LEVEL": "warning"},
+        )  # fmt: skip
+        assert str(tmp_path) not in done.stderr
+
+
+class Account:
+    """Root or another account, with units and a systemctl of its own."""
+
+    def __init__(self, run_agent: RunAgent, home: Path, root: bool) -> None:
+        self.systemctl = Systemctl(home)
+        self.units = home / ("system" if root else ".config/systemd/user")
+        self.typed = "" if root else "--user "
+        self.before = (
+            f"agent.SYSTEM_UNITS = {str(home / 'system')!r}\n"
+            f"import os; os.getuid = lambda: {0 if root else 1}"
+        )
+        self._run_agent = run_agent
+
+    def schedule(self, *words: str) -> str:
+        """What it says."""
+        env = {"PATH": str(self.systemctl.folder)}
+        done = self._run_agent("schedule", *words, before=self.before, env=env)
+        assert done.code == 0, done.err
+        return done.out
+
+
+@pytest.fixture
+def root(run_agent: RunAgent, tmp_path: Path) -> Account:
+    return Account(run_agent, tmp_path, root=True)
+
+
+@pytest.fixture(params=(True, False), ids=("root", "user"))
+def account(run_agent: RunAgent, tmp_path: Path, request: pytest.FixtureRequest) -> Account:
+    return Account(run_agent, tmp_path, request.param)
+
+
+def test_the_units_are_installed_as_printed(account: Account) -> None:
+    said = account.schedule("--install")
+    assert sorted(path.name for path in account.units.iterdir()) == UNITS
+    printed = account.schedule()
+    assert all(path.read_text() in printed for path in account.units.iterdir())
+    assert account.systemctl.changes() == [
+        f"{account.typed}daemon-reload",
+        f"{account.typed}enable --now ciphermark_agent.timer",
+    ]
+    assert f"installed in {account.units}; next run: systemctl {account.typed}list-timers" in said
+    assert ("loginctl enable-linger" in said) is bool(account.typed)
+
+
+def test_a_second_installation_changes_nothing(root: Account) -> None:
+    root.schedule("--install")
+    root.systemctl.changes()
+    assert root.schedule("--install") == f"already installed in {root.units}\n"
+    assert root.systemctl.changes() == []
+    root.schedule("--install", "--thorough")
+    assert len(root.systemctl.changes()) == 2
+    assert "run --thorough" in (root.units / UNITS[0]).read_text()
+
+
+def test_a_timer_that_somebody_stopped_is_started_again(root: Account) -> None:
+    root.schedule("--install")
+    subprocess.run([root.systemctl.folder / "systemctl", "disable"], check=True)
+    root.systemctl.changes()
+    assert "already" not in root.schedule("--install")
+    assert len(root.systemctl.changes()) == 2
+
+
+def test_removing_undoes_it(account: Account) -> None:
+    assert account.schedule("--remove") == f"not installed in {account.units}\n"
+    account.schedule("--install")
+    account.systemctl.changes()
+    assert account.schedule("--remove") == f"removed from {account.units}\n"
+    assert list(account.units.iterdir()) == []
+    assert account.systemctl.changes() == [
+        f"{account.typed}disable --now ciphermark_agent.timer",
+        f"{account.typed}daemon-reload",
+    ]
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(root: Account) -> None:
+    said = root.schedule("--install", "--dry-run")
+    assert said == f"would be installed in {root.units}\n"
+    assert not root.units.exists()
+    root.schedule("--install")
+    root.systemctl.changes()
+    said = root.schedule("--remove", "--dry-run")
+    assert said == f"would be removed from {root.units}\n"
+    assert len(list(root.units.iterdir())) == 2
+    assert root.systemctl.changes() == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    (
+        ("depth = deep", "depth: give quick, standard, thorough"),
+        ("tags = rack=b2, cellar", "tags: give KEY=VALUE"),
+        ("ciphers = aes-128-gcn", "unknown cipher aes-128-gcn; did you mean aes-128-gcm"),
+        ("token_file = /nowhere", "/nowhere cannot be read"),
+    ),
+)
+def test_a_timer_that_would_fail_is_not_installed(
+    run_agent: RunAgent, tmp_path: Path, setting: str, said: str
+) -> None:
+    """Else a slip in agent.ini would show on Sunday, in a log."""
+    settings = tmp_path / ".config" / "ciphermark" / "agent.ini"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[agent]\nserver = http://127.0.0.1:9\n{setting}\n")
+    account = Account(run_agent, tmp_path, root=False)
+    env = {"PATH": str(account.systemctl.folder)}
+    done = run_agent("schedule", "--install", before=account.before, env=env)
+    assert done.code == 2
+    assert said in done.err
+    assert not account.units.exists()
+
+
+def test_without_systemd_nothing_is_written(run_agent: RunAgent, tmp_path: Path) -> None:
+    write_program(tmp_path / "systemctl", "import sys; sys.exit('no bus')")
+    before = f"agent.SYSTEM_UNITS = {str(tmp_path / 'system')!r}; import os; os.getuid = lambda: 0"
+    done = run_agent("schedule", "--install", before=before, env={"PATH": str(tmp_path)})
+    assert done.code == 2
+    assert "systemd does not answer here (no bus)" in done.err
+    assert not (tmp_path / "system").exists()
+
+
+def test_what_systemd_did_not_do_is_said(run_agent: RunAgent, tmp_path: Path) -> None:
+    refuses = "import sys; sys.exit('no such luck' if 'daemon-reload' in sys.argv else 0)"
+    write_program(tmp_path / "systemctl", refuses)
+    before = f"agent.SYSTEM_UNITS = {str(tmp_path / 'system')!r}; import os; os.getuid = lambda: 0"
+    done = run_agent("schedule", "--install", "--quick", before=before, env={"PATH": str(tmp_path)})
+    assert done.code == 2
+    assert "systemctl daemon-reload failed: no such luck" in done.err
