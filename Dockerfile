@@ -46,6 +46,7 @@ COPY --from=packages /opt/venv /opt/venv
 COPY manage.py ./
 COPY agent/ciphermark_agent/ agent/ciphermark_agent/
 COPY agent/README.md agent/README.md
+COPY deploy/ansible/ deploy/ansible/
 COPY docs/ docs/
 COPY backend/ backend/
 COPY --from=frontend /build/frontend/dist frontend/dist

@@ -45,6 +45,7 @@ def api_addresses() -> list[str]:
         "/readyz",
         "/metrics",
         "/agent.py",
+        "/ansible-role.tar.gz",
     ]
 
 

@@ -80,6 +80,7 @@ EDITORS_FORM: Rights = {"GET": EDITORS, "POST": EDITORS}
 DECISIONS: dict[str, Rights] = {
     "agent-script": OPEN,
     "agent-checksum": OPEN,
+    "agent-role": OPEN,
     # Whoever is signed in is led on, whatever the method.
     "login": {"GET": EVERYBODY, "POST": EVERYBODY, "DELETE": PAGE_READERS},
     "logout": {"POST": EVERYBODY},

@@ -16,7 +16,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+import yaml
 
+from ciphermark_agent.schedule import SERVICE_NAME, TIMER_NAME
 from tests.launch.tools import PROJECT, within
 from tests.production_shape import dockerfile, services
 
@@ -127,3 +129,23 @@ def _activated(
         preexec_fn=lambda: os.dup2(listener.fileno(), 3),
         close_fds=False,
     )
+
+
+ROLE = DEPLOY / "ansible" / "roles" / "ciphermark_agent"
+
+
+def test_the_role_explains_each_of_its_variables() -> None:
+    defaults = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())
+    specs = yaml.safe_load((ROLE / "meta" / "argument_specs.yml").read_text())
+    options = specs["argument_specs"]["main"]["options"]
+    assert {name: option["default"] for name, option in options.items()} == defaults
+    rows = re.findall(r"^\| `(\w+)` \| (?:`(.+?)` )?\|", (ROLE / "README.md").read_text(), re.M)
+    assert {name: yaml.safe_load(default or "''") for name, default in rows} == defaults
+
+
+def test_the_agents_units_take_nothing_of_the_servers() -> None:
+    """A name that begins like that of a drop-in has its user and its rights."""
+    (prefix,) = (path.name.removesuffix("service.d") for path in UNITS.glob("*.service.d"))
+    assert prefix == "ciphermark-."
+    for name in (SERVICE_NAME, TIMER_NAME):
+        assert not name.startswith(prefix.removesuffix("."))

@@ -3,7 +3,9 @@
 import os
 import re
 import subprocess
+import tarfile
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -26,19 +28,22 @@ def hosts(administrator: Client) -> str:
     return page(administrator, "/hosts/")
 
 
-def test_the_ansible_play_is_valid_and_keeps_the_token_private(hosts: str) -> None:
+def test_the_ansible_play_takes_the_role_that_this_server_hands_out(
+    hosts: str, administrator: Client
+) -> None:
     (play,) = yaml.safe_load(shown(hosts, "ansible-play"))
-    assert (play["hosts"], play["serial"]) == ("all", 1)
-    assert play["vars"]["ciphermark"] == "http://testserver"
-    folder, measured = play["tasks"]
-    token, agent, run = measured["block"]
-    assert token["ansible.builtin.copy"]["mode"] == "0600"
-    assert token["no_log"] is True
-    assert agent["ansible.builtin.get_url"]["url"] == "{{ ciphermark }}/agent.py"
-    argv = run["ansible.builtin.command"]["argv"]
-    assert argv[2:] == ["run", "--quick", "--server={{ ciphermark }}", "--token-file=token"]
-    assert measured["always"][0]["ansible.builtin.file"]["state"] == "absent"
-    assert folder["register"] == "folder"
+    assert (play["hosts"], play["serial"], play["become"]) == ("all", 1, True)
+    (role,) = play["roles"]
+    assert role["ciphermark_agent_server"] == "http://testserver"
+    assert role["ciphermark_agent_token"] == (
+        "{{ lookup('ansible.builtin.file', 'ciphermark.token') }}"
+    )
+    assert "http://testserver/ansible-role.tar.gz | tar -xzC roles" in shown(hosts, "fetch-role")
+    with tarfile.open(fileobj=BytesIO(administrator.get("/ansible-role.tar.gz").content)) as file:
+        member = file.extractfile("ciphermark_agent/defaults/main.yml")
+        assert member
+        known = yaml.safe_load(member)
+    assert set(role) - {"role"} <= set(known)
 
 
 def test_cloud_init_gets_the_token_from_its_file(hosts: str, tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ class ManyMachines:
     is_local: bool
     is_open: bool
     ssh_loop: str
+    fetch_role: str
     play: str
     cloud_init: str
     save_token: str = SAVE_TOKEN
@@ -113,6 +114,7 @@ def many_machines(request: HttpRequest) -> ManyMachines:
         is_local=is_local,
         is_open=address.scheme == "http" and not is_local,
         ssh_loop=ssh_loop(server, local_port(request)),
+        fetch_role=f"mkdir -p roles && curl -fsS {server}/ansible-role.tar.gz | tar -xzC roles",
         play=_PLAY.replace("SERVER", json.dumps(server)),
         cloud_init=_CLOUD_INIT.replace("SERVER", server),
     )
@@ -137,45 +139,16 @@ def ssh_loop(server: str, lent_port: int | None = None) -> str:
 
 
 _PLAY = """\
-- name: Measure cipher speed with Ciphermark
+- name: Measure cipher speed with Ciphermark every week
   hosts: all
-  serial: 1
+  become: true
   gather_facts: false
-  vars:
-    ciphermark: SERVER
-  tasks:
-    - name: Make a private folder
-      ansible.builtin.tempfile:
-        state: directory
-      register: folder
-    - name: Measure and upload
-      block:
-        - name: Copy the token
-          ansible.builtin.copy:
-            src: ciphermark.token
-            dest: "{{ folder.path }}/token"
-            mode: "0600"
-          no_log: true
-        - name: Fetch the agent
-          ansible.builtin.get_url:
-            url: "{{ ciphermark }}/agent.py"
-            dest: "{{ folder.path }}/agent.py"
-            mode: "0600"
-        - name: Run the agent
-          ansible.builtin.command:
-            chdir: "{{ folder.path }}"
-            argv:
-              - python3
-              - agent.py
-              - run
-              - --quick
-              - --server={{ ciphermark }}
-              - --token-file=token
-      always:
-        - name: Remove token and agent
-          ansible.builtin.file:
-            path: "{{ folder.path }}"
-            state: absent
+  serial: 1
+  roles:
+    - role: ciphermark_agent
+      ciphermark_agent_server: SERVER
+      ciphermark_agent_token: "{{ lookup('ansible.builtin.file', 'ciphermark.token') }}"
+      ciphermark_agent_measure_now: true
 """
 
 _CLOUD_INIT = """\
