@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
@@ -41,7 +42,8 @@ TRACKED = ("docker-compose.yml", ".env.example", "deploy/systemd")
 
 
 def make_programs(folder: Path) -> None:
-    """The programs that stand in for those of a server."""
+    """The programs that stand in for those of a server, in a new folder."""
+    folder.mkdir()
     for name in STOOD_IN:
         (folder / name).write_text(STAND_IN)
     (folder / "sleep").write_text(SLEEP)
@@ -70,6 +72,15 @@ def git(folder: Path, *words: str) -> None:
     """One git command."""
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     subprocess.run(["git", "-C", folder, *who, *words], check=True)
+
+
+def production_settings() -> dict[str, str]:
+    """What every copy of `.env.example` is filled in with."""
+    return {
+        "CIPHERMARK_SECRET_KEY": secrets.token_urlsafe(48),
+        "CIPHERMARK_ALLOWED_HOSTS": HOST,
+        "CIPHERMARK_PUBLIC": "1",
+    }
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,7 @@ class Site:
             "DATABASE_URL": production["DATABASE_URL"].replace("/ciphermark", f"/site{number}", 1),
             "REDIS_URL": production["REDIS_URL"].replace("db=0", f"db={number}"),
             "SITE_PORT": str(free_port()),
+            "SECOND_SITE_PORT": str(free_port()),
             "MACHINE": str(machine),
         }
         return cls(machine, environment, origin)

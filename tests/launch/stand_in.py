@@ -7,10 +7,15 @@ a line asks for ends with code 64 and is named:
 
     docker compose build                      what runs is of an older image from now on
     docker compose [--profile backup] up -d   migrate's command to its end; then web's, worker's,
-                                              beat's (and backup's), where they do not run or are
-                                              of an older image
+                                              beat's and those of profiles (also of `.env`), where
+                                              they do not run or are of an older image
+    docker compose up -d --no-deps --wait SERVICE    its process ends where it is of an older image,
+                                              another one starts; then its health check, until it
+                                              passes
     docker compose exec [-T] SERVICE WORDS    WORDS here, while the service's process runs
     docker compose run --rm -T web WORDS      migrate's command (web depends on it), then WORDS here
+    docker compose run --rm migrate           migrate's command to its end
+    docker compose run --rm --no-deps worker WORDS     WORDS here
     docker compose stop SERVICE...            SIGTERM to their processes, and their end
     docker compose start SERVICE...           their commands as processes again
     docker compose cp SERVICE:FOLDER TO       a copy of the folder
@@ -21,7 +26,7 @@ a line asks for ends with code 64 and is named:
     systemd-run --pty|--pipe --unit ciphermark-manage WORDS                             WORDS here
 
 The machine is the folder MACHINE, with /etc, /opt and /var in it. Its web server listens on
-SITE_PORT; its servers are DATABASE_URL and REDIS_URL.
+SITE_PORT, the second one on SECOND_SITE_PORT; its servers are DATABASE_URL and REDIS_URL.
 """
 
 import os
@@ -40,7 +45,8 @@ from tests.production_shape import command_of, services
 
 UNKNOWN = 64
 LASTING = ("web", "worker", "beat")
-BACKUP = "backup"
+OF_PROFILES = {"backup": "backup", "second-web": "web2"}
+PORTS = {"web": "SITE_PORT", "web2": "SECOND_SITE_PORT"}
 SECONDS_TO_STOP = 120
 
 NOTING = '"$@" & echo $! > "$0.part" && mv "$0.part" "$0.pid"; wait $!; echo $? > "$0.code"'
@@ -97,7 +103,7 @@ class Services:
 
     def command(self, service: str) -> list[str]:
         """The service's command in the compose file, on this machine's port."""
-        address = f"127.0.0.1:{os.environ['SITE_PORT']}"
+        address = f"127.0.0.1:{os.environ[PORTS.get(service, 'SITE_PORT')]}"
         words = command_of(service, machine() / "var/lib/ciphermark")
         return [
             interpolated(word, self.settings).replace("0.0.0.0:8000", address) for word in words
@@ -114,10 +120,18 @@ class Services:
         )
         return done.returncode
 
-    def up(self, *names: str) -> int:
+    def up(self, *profiles: str) -> int:
         """Migrate, then start what does not run or is of an older image."""
-        older = [name for name in names if is_running(name) and is_of_an_older_image(name)]
-        return stop(older) or self.migrate() or self.start(names)
+        wanted = {*self.settings.get("COMPOSE_PROFILES", "").split(","), *profiles}
+        names = (*LASTING, *(name for profile, name in OF_PROFILES.items() if profile in wanted))
+        return stop(older(names)) or self.migrate() or self.start(names)
+
+    def replace(self, name: str) -> int:
+        """A web server of the newest image, once it is healthy."""
+        url = f"http://127.0.0.1:{os.environ[PORTS[name]]}/healthz"
+        check = [sys.executable, "-m", "launch.healthcheck", url]
+        stopped = stop(older([name])) or self.start([name])
+        return stopped or int(not within(180, lambda: self.run(check) == 0))
 
     def start(self, names: Sequence[str]) -> int:
         """Start the services that do not run; 1 when one does not start."""
@@ -167,10 +181,12 @@ def is_running(service: str) -> bool:
         return False
 
 
-def is_of_an_older_image(service: str) -> bool:
-    """Whether an image was built after it was started."""
-    image, noted = machine() / "image", machine() / f"{service}.pid"
-    return image.exists() and noted.stat().st_mtime < image.stat().st_mtime
+def older(names: Sequence[str]) -> list[str]:
+    """Those that run since before an image was built."""
+    image = machine() / "image"
+    built = image.stat().st_mtime if image.exists() else 0.0
+    running = filter(is_running, names)
+    return [name for name in running if (machine() / f"{name}.pid").stat().st_mtime < built]
 
 
 def stop(names: Sequence[str]) -> int:
@@ -202,16 +218,22 @@ def compose(words: Sequence[str]) -> int | None:
             (machine() / "image").touch()
             return 0
         case ["up", "-d"]:
-            return containers().up(*LASTING)
+            return containers().up()
         case ["--profile", "backup", "up", "-d"]:
-            return containers().up(*LASTING, BACKUP)
+            return containers().up("backup")
+        case ["up", "-d", "--no-deps", "--wait", name] if name in PORTS:
+            return containers().replace(name)
         case ["exec", "-T", name, *rest] | ["exec", name, *rest] if rest:
             return containers().run(rest) if is_running(name) else 1
         case ["run", "--rm", "-T", "web", *rest] if rest:
             return containers().migrate() or containers().run(rest)
-        case ["stop", *names] if names and {*names} <= {*LASTING, BACKUP}:
+        case ["run", "--rm", "migrate"]:
+            return containers().migrate()
+        case ["run", "--rm", "--no-deps", "worker", *rest] if rest:
+            return containers().run(rest)
+        case ["stop", *names] if names and {*names} <= {*LASTING, *OF_PROFILES.values()}:
             return stop(names)
-        case ["start", *names] if names and {*names} <= {*LASTING, BACKUP}:
+        case ["start", *names] if names and {*names} <= {*LASTING, *OF_PROFILES.values()}:
             return containers().start(names)
         case ["cp", place, to]:
             return copied(place, to)

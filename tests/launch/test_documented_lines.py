@@ -23,16 +23,26 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.launch.conftest import HOST
 from tests.launch.documented import ELSEWHERE, NOT_RUN, commands
-from tests.launch.documented_site import VISITOR, Site, commit_all, make_origin, make_programs
+from tests.launch.documented_site import (
+    VISITOR,
+    Site,
+    commit_all,
+    make_origin,
+    make_programs,
+    production_settings,
+)
 from tests.launch.stand_in import LASTING, UNKNOWN
 from tests.launch.tools import PROJECT, UseServices, servers_of, within
 from tests.production_shape import dockerfile, services
 from tests.sample_documents import run_document
 from tests.store.test_backups import Rows
 
-RUN_IN = ("launch/test_documented_lines.py", "end_to_end/test_tutorial.py")
+RUN_IN = (
+    "launch/test_documented_lines.py",
+    "launch/test_update.py",
+    "end_to_end/test_tutorial.py",
+)
 """Tests that run commands: each is a string in one of them."""
 
 PASSWORD = secrets.token_urlsafe(12)
@@ -78,7 +88,6 @@ def sites(
 ) -> Iterator[tuple[Site, Site]]:
     """Two machines, on which nothing has been started yet."""
     folder = tmp_path_factory.mktemp("servers")
-    (folder / "programs").mkdir()
     make_programs(folder / "programs")
     origin = make_origin(folder)
     both = (
@@ -92,13 +101,7 @@ def sites(
 
 def configure(site: Site, file: Path) -> None:
     """Fill a copy of .env.example in."""
-    site.fill_in(
-        file,
-        CIPHERMARK_SECRET_KEY=secrets.token_urlsafe(48),
-        CIPHERMARK_ALLOWED_HOSTS=HOST,
-        CIPHERMARK_PUBLIC="1",
-        CIPHERMARK_METRICS_TOKEN=METRICS_TOKEN,
-    )
+    site.fill_in(file, **production_settings(), CIPHERMARK_METRICS_TOKEN=METRICS_TOKEN)
 
 
 def start(site: Site) -> None:

@@ -18,7 +18,13 @@ import pytest
 
 from tests.chaos.proxy import CuttingProxy
 from tests.launch.conftest import HOST
-from tests.launch.documented_site import Site, block_after, documented_site
+from tests.launch.documented_site import (
+    Site,
+    commit_all,
+    make_origin,
+    make_programs,
+    production_settings,
+)
 from tests.launch.proxies import caddy, nginx, running
 from tests.launch.tools import free_port, within
 from tests.sample_documents import run_document
@@ -27,15 +33,37 @@ PAUSE_SECONDS = 0.2
 PATHS = ("/", "/hosts/", "/api/v1/comparison/?tool=ssh&group_by=cpu")
 
 
+UPDATE = (
+    "git pull",
+    "docker compose build",
+    "docker compose run --rm migrate",
+    "docker compose run --rm --no-deps worker python manage.py analytics --snapshot",
+    "docker compose up -d --no-deps --wait web",
+    "docker compose up -d --no-deps --wait web2",
+    "docker compose up -d",
+    "docker compose exec web python manage.py doctor",
+)
+
+
 @pytest.fixture(scope="module")
-def site(production: dict[str, str]) -> Iterator[Site]:
+def site(production: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One with both web servers."""
-    variables = {"COMPOSE_PROFILES": "second-web", "CIPHERMARK_ADDRESS_RATE": "0"}
-    site = documented_site({**production, **variables}, 3)
+    folder = tmp_path_factory.mktemp("servers")
+    make_programs(folder / "programs")
+    site = Site.on_a_new_machine(production, 1, make_origin(folder))
+    site.types("cp .env.example .env")
+    site.fill_in(
+        site.clone / ".env",
+        **production_settings(),
+        COMPOSE_PROFILES="second-web",
+        CIPHERMARK_ADDRESS_RATE="0",
+        POSTGRES_PASSWORD="one",
+        REDIS_PASSWORD="two",
+    )
     site.types("docker compose up -d")
     assert within(180, site.is_ready)
     yield site
-    site.types("docker compose stop web web2 worker beat")
+    site.succeeds("docker compose stop web web2 worker beat")
 
 
 @dataclass
@@ -99,22 +127,11 @@ class Visitors:
             self.uploaded.append((document["run_id"], status))
 
 
-def update() -> list[str]:
-    """The documented lines that concern the database and the web servers."""
-    lines = block_after("upgrading.md", "### Without an outage").splitlines()
-    commands = [line.partition("#")[0].strip() for line in lines]
-    first, last = map(commands.index, ("docker compose build", "docker compose up -d"))
-    return commands[first + 1 : last]
-
-
-def web_processes(site: Site) -> list[str]:
-    """The ids of both."""
-    return [(site.folder / f"{name}.pid").read_text() for name in ("web", "web2")]
-
-
 def test_every_request_is_answered_while_the_site_is_updated(site: Site, tmp_path: Path) -> None:
-    token = site.types("docker compose exec web python manage.py create_token a --scope upload")
-    before = web_processes(site)
+    token = site.manages("manage.py create_token NAME --scope upload", NAME="a")
+    before = site.processes()
+    (site.origin / "news").touch()
+    commit_all(site.origin)
     with ExitStack() as stack:
         # As Docker's own proxy: while a container starts it takes connections and drops them.
         names = ("SITE_PORT", "SECOND_SITE_PORT")
@@ -128,13 +145,14 @@ def test_every_request_is_answered_while_the_site_is_updated(site: Site, tmp_pat
             groups.append(Visitors(port, folder / "certificate.pem", token.strip()))
         assert within(60, lambda: {one.ask("GET", "/healthz") for one in groups} == {200})
         groups = [stack.enter_context(visitors) for visitors in groups]
-        for line in update():
+        for line in UPDATE:
             for visitors in groups:
                 visitors.come()
             site.types(line)
         for visitors in groups:
             visitors.come()
-    assert set(before).isdisjoint(web_processes(site))
+    after = site.processes()
+    assert all(after[name] != before[name] for name in ("web", "web2", "worker", "beat"))
     with psycopg.connect(site.environment["DATABASE_URL"]) as server:
         stored = {str(one) for (one,) in server.execute("SELECT run_id FROM runs_run")}
     for visitors in groups:
