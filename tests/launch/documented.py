@@ -9,6 +9,8 @@ PAGES = ("README.md", "docs/tutorial.md", "docs/operations.md", "docs/upgrading.
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:^ {4}\S.*\n)+", re.MULTILINE)
+FILES = ("ini", "nginx")
+"""Languages of blocks that are parts of files: tests of their subjects have those."""
 COMMENT = re.compile(r"\s+#.*$")
 SPAN = re.compile(r"`([^`\n]+)`")
 PROGRAM = (
@@ -25,6 +27,8 @@ ELSEWHERE = {
     "manage.py backup --keep 14 [FOLDER]": "store/test_backups.py",
     "manage.py restore FILE": "store/test_backups.py",
     "manage.py renew_runs": "ingest/test_rederive.py",
+    "mkdir -p roles && curl -fsS https://ciphermark.example/ansible-role.tar.gz | tar -xzC roles": "end_to_end/test_ansible_role.py",
+    "ansible-playbook -i INVENTORY ciphermark.yaml": "end_to_end/test_ansible_role.py",
 }
 """Commands that tests of another subject run."""
 
@@ -45,6 +49,7 @@ NOT_RUN = {
     "ssh -R 8000:127.0.0.1:8000 OTHER": "opens a session on a second machine",
     "ssh -R 8000:127.0.0.1:8000 HOST": "opens a session on a second machine",
     ".ci/run": "runs these tests",
+    "docker compose exec web cat sbom/python.cdx.json": "shows a file that only the image has",
 }  # fmt: skip
 """Commands that no test runs, and why."""
 
@@ -56,7 +61,10 @@ def commands() -> set[str]:
 
 def _commands(page: str) -> Iterator[str]:
     for language, block in FENCED.findall(page):
-        yield from _lines(block) if language in ("", "sh") else [block.strip()]
+        if language in ("", "sh"):
+            yield from _lines(block)
+        elif language not in FILES:
+            yield block.strip()
     prose = FENCED.sub("", page)
     for block in INDENTED.findall(prose):
         yield from _lines(block)

@@ -19,7 +19,8 @@ import pytest
 import yaml
 
 from ciphermark_agent.schedule import SERVICE_NAME, TIMER_NAME
-from tests.launch.tools import PROJECT, within
+from tests.launch.proxies import nginx
+from tests.launch.tools import PROJECT, free_port, within
 from tests.production_shape import dockerfile, services
 
 DEPLOY = PROJECT / "deploy"
@@ -76,6 +77,19 @@ def test_systemd_finds_no_fault_in_the_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ("nginx/ciphermark.conf", "caddy/Caddyfile"))
 def test_a_form_of_the_upload_page_passes_a_proxy(name: str) -> None:
     assert re.search(r"(client_max_body_size 20m;|max_size 20MiB)", (DEPLOY / name).read_text())
+
+
+def test_the_documented_lines_for_a_proxy_that_signs_people_in_are_right(tmp_path: Path) -> None:
+    text = (PROJECT / "docs/operations.md").read_text()
+    (lines,) = re.findall(r"^```nginx\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    command = nginx(tmp_path, free_port(), (8000, 8001))
+    site = tmp_path / "site.conf"
+    usual = re.compile(r"^    location / \{.*?^    \}$", re.MULTILINE | re.DOTALL)
+    with_lines, replaced = usual.subn(lambda _: lines, site.read_text())
+    assert replaced == 1
+    site.write_text(with_lines)
+    done = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_no_connection_is_refused_while_the_web_server_restarts(

@@ -148,6 +148,7 @@ def test_every_request_is_answered_while_the_site_is_updated(site: Site, tmp_pat
         for line in UPDATE:
             for visitors in groups:
                 visitors.come()
+            assert within(120, site.is_ready)
             site.types(line)
         for visitors in groups:
             visitors.come()
