@@ -17,10 +17,6 @@ SERIES_OF_TOOL = {
 
 FOR_EXCEL = "CSV with semicolons and decimal commas, as Excel reads it in most of Europe"
 
-COMPARED = ("group_by", "metric")
-"""Says nothing about measurements, but about the groups that they vote in."""
-
-
 class Download(NamedTuple):
     """One file: what it is called in the menu, what is in it, where it is."""
 
@@ -108,9 +104,9 @@ def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:
 
 
 def _behind(asked: QueryDict, query: ComparisonQuery) -> QueryDict:
-    """The same for measurements, where nothing has a default."""
+    """The same for measurements, where nothing has a default: groups decide who votes."""
     behind = asked.copy()
-    for name in ("sort", "top", "page", "scale", *(() if "group" in asked else COMPARED)):
+    for name in ("sort", "top", "page", "scale", "relative_to", "score"):
         behind.pop(name, None)
     for name in ("tool", "acceleration", *SERIES_OF_TOOL[query.tool]):
         value = getattr(query, name)

@@ -17,6 +17,7 @@ from pages.formatting import exact
 from reports.export_jobs import make
 from store.models import ExportJob
 from tests.conftest import StoreRun
+from tests.histories import with_openssl
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
@@ -60,6 +61,34 @@ def test_the_files_of_a_comparison_have_the_numbers_of_its_table(
     for row in rows(member, files["This table"]):
         found.setdefault(row["group_key"], {})[row["cipher"]] = float(row[value])
     assert found == table_values(html)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    (
+        ({"group_by": "openssl_series"}, ["1.1.1", "3.0"]),
+        ({"group_by": "openssl_series", "relative_to": "1.1.1", "score": "1"}, ["1.1.1", "3.0"]),
+        ({"group_by": "cpu_vendor", "split_by": "openssl_series"}, ["1.1.1", "3.0"]),
+        ({"group_by": "cpu"}, ["3.0"]),
+    ),
+)
+def test_behind_each_group_are_its_own_votes(
+    member: Client, store_run: StoreRun, query: dict[str, str], expected: list[str]
+) -> None:
+    for day, library in ((20, "OpenSSL 1.1.1w"), (21, "OpenSSL 3.0.19")):
+        store_run(
+            run_document(
+                openssl_measurement("aes-128-gcm", 1e9),
+                environment=with_openssl(library),
+                started_at=f"2025-11-{day}T06:00:00Z",
+            )
+        )
+    files = downloads(page(member, "/", tool="openssl", **query))
+    for name in ("Measurements behind it", "Single tries behind it"):
+        found = sorted(row["openssl"] for row in rows(member, files[name]))
+        assert [
+            one.split()[1][: len(key)] for one, key in zip(found, expected, strict=True)
+        ] == expected
 
 
 def test_behind_a_comparison_are_its_votes_and_their_tries(
