@@ -166,8 +166,11 @@ GroupKey = tuple[str, str]
 
 
 def matched_votes(votes: Iterable[Vote]) -> list[Vote]:
-    """Those of hosts that have a value of the cipher in every group, within one split."""
-    valued = [vote for vote in votes if vote.value is not None]
+    """Those of hosts that have a value of the cipher in every group, within one split.
+
+    What is of unknown group is in none that could be asked for.
+    """
+    valued = [one for one in votes if one.value is not None and one.group_key != UNKNOWN_KEY]
     groups = {vote.group_key for vote in valued}
     found = defaultdict[tuple[int, str, str], set[str]](set)
     for vote in valued:

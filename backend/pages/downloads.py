@@ -17,6 +17,7 @@ SERIES_OF_TOOL = {
 
 FOR_EXCEL = "CSV with semicolons and decimal commas, as Excel reads it in most of Europe"
 
+
 class Download(NamedTuple):
     """One file: what it is called in the menu, what is in it, where it is."""
 

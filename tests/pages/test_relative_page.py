@@ -59,7 +59,26 @@ def test_without_a_host_in_all_groups_pairs_are_offered(
     assert "No host has a figure in every group of this view." in text_of(html)
     assert "1.1.1 and 3.0 16 hosts in both" in text_of(html)
     split = page(member, "/", **SERIES, matched=1, split_by="cpu")
-    assert "Without the split there may be some: compare whole groups" in text_of(split)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*><bdi>1.1.1</bdi> and <bdi>3.0</bdi>', split)
+    assert "4 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
+
+
+def test_hosts_of_unknown_openssl_are_in_nobodys_way(member: Client, store_run: StoreRun) -> None:
+    upgraded_fleet(store_run, other="a build of my own")
+    assert "Unknown OpenSSL" in page(member, "/", **SERIES)
+    html = page(member, "/", **SERIES, relative_to="1.1.1")
+    assert "1.1.1 and 3.0 hold 16 hosts in common." in text_of(html)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*>Compare those alone', html)
+    assert "2 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
+    assert "2 groups, 16 hosts" in text_of(page(member, "/", **SERIES, matched=1))
+
+
+def test_an_upgrade_is_not_looked_for_within_each_release(member: Client) -> None:
+    asked = {"tool": "openssl", "group_by": "cpu", "split_by": "openssl_series", "matched": 1}
+    html = page(member, "/", **asked)
+    assert "Hosts seldom change their CPU: compare by OpenSSL series, split by CPU" in text_of(html)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*>compare by OpenSSL series', html)
+    assert "4 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
 
 
 def test_what_no_longer_fits_the_grouping_is_passed_over_and_said(member: Client) -> None:

@@ -294,16 +294,16 @@ def heading(comparison: Comparison) -> str:
     tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
     metric = choice(METRICS, comparison.metric).label
     metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
-    groupings = filter(None, (comparison.group_by, comparison.split_by))
-    by = (choice(_groupings(one), one).label for one in groupings)
-    heading = f"{tool} {metric} by {' and '.join(map(_lower, by))}"
+    by = map(_grouping, filter(None, (comparison.group_by, comparison.split_by)))
+    heading = f"{tool} {metric} by {' and '.join(by)}"
     if comparison.relative_to and comparison.relative_to.label:
         heading += f", relative to {comparison.relative_to.label}"
     return f"{heading}, matched hosts" if comparison.matched else heading
 
 
-def _lower(label: str) -> str:
-    """A grouping's label within a sentence."""
+def _grouping(name: str) -> str:
+    """A grouping within a sentence."""
+    label = choice(_groupings(name), name).label
     kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
     return label if kept else label[0].lower() + label[1:]
 
@@ -350,27 +350,41 @@ def relating_context(
 ) -> dict[str, Any]:
     """The pickers of split and reference, and pairs of groups that can be matched.
 
-    `mostly_different`: the pair with the most hosts in both, where still most are in one alone.
+    `offered`: the pair with the most hosts in both, where still most are in one alone, or where
+    it is asked how the two differ.
     """
     reference = comparison.relative_to
     choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
     if query.relative_to is not None and reference is not None:
         choices[query.relative_to] = reference.label or reference.key
     pairs = []
-    if query.group_by not in STAYS and query.split_by is None:
+    if query.group_by not in STAYS:
         pairs = [Pair(one, _matching(query, one, address)) for one in shared_hosts(query)]
-    first = pairs[0].pair if pairs and not query.matched else None
+    exchanged = None
+    if query.group_by in STAYS and query.split_by and query.split_by not in STAYS:
+        exchanged = address.changed(
+            group_by=query.split_by, split_by=query.group_by, relative_to=None, matched="1"
+        )
     return {
         "split_by": params.get("split_by", ""),
         "references": choices,
         "pairs_to_match": pairs,
-        "mostly_different": pairs[0] if first and 2 * first.shared < first.hosts else None,
-        "unsplit_address": address.changed(split_by=None),
+        "offered": None if query.matched else _offered(query, pairs),
+        "exchanged_address": exchanged,
+        "grouping": _grouping(query.group_by),
+        "splitting": _grouping(query.split_by) if query.split_by else "",
         "may_match": query.group_by != "host",
     }
+
+
+def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:
+    if query.relative_to is None:
+        return pairs[0] if pairs and pairs[0].pair.mostly_different else None
+    return next((one for one in pairs if query.relative_to in one.pair.keys), None)
 
 
 def _matching(query: ComparisonQuery, pair: SharedHosts, address: PageAddress) -> str:
     """The address of these two groups, their common hosts alone."""
     own = {query.group_by: (pair.first.key, pair.second.key)} if query.group_by in FILTERS else {}
-    return address.changed(matched="1", relative_to=pair.first.key, **own)
+    reference = query.relative_to if query.relative_to in pair.keys else pair.first.key
+    return address.changed(matched="1", relative_to=reference, **own)

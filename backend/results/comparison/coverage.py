@@ -4,11 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from analysis.comparison import Group, group_order
+from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.comparison.comparison import profile_of
 from results.comparison.measured import measured
 from results.comparison.votes import GroupName, group_names, votes_statement
-from results.selection import ComparisonQuery, group_members
+from results.selection import ComparisonQuery, group_members, member
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,9 @@ def hosts_of_groups(query: ComparisonQuery, groups: Collection[Group]) -> int:
 MOST_PAIRS = 5
 
 _PAIRS = """
-WITH member AS (SELECT DISTINCT g, host FROM {runs}),
+WITH member AS (
+        SELECT DISTINCT g, host FROM {runs} WHERE g::VARCHAR IS DISTINCT FROM $unknown
+    ),
     size AS (SELECT g, count(*) AS hosts FROM member GROUP BY g)
 SELECT a.g, b.g, count(*) AS shared, any_value(x.hosts) + any_value(y.hosts) - shared AS hosts
 FROM member a JOIN member b ON a.host = b.host AND a.g < b.g
@@ -86,12 +89,24 @@ class SharedHosts:
     shared: int
     hosts: int
 
+    @property
+    def keys(self) -> tuple[str, str]:
+        """Of the two groups."""
+        return self.first.key, self.second.key
+
+    @property
+    def mostly_different(self) -> bool:
+        """Whether most hosts of either are not in both."""
+        return 2 * self.shared < self.hosts
+
 
 def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
-    """The pairs of groups of a query that is not split, those with the most hosts in both first."""
+    """The pairs of a query's known groups, unsplit, those with the most hosts in both first."""
+    query = replace(query, split_by=None)
+    unknown = member(query.group_by, UNKNOWN_KEY)
     with questions() as ask:
         runs = measured(ask, query).runs
-        rows = ask(_PAIRS.format(runs=runs, most=MOST_PAIRS), {})
+        rows = ask(_PAIRS.format(runs=runs, most=MOST_PAIRS), {"unknown": unknown})
     names = group_names(query, {group for row in rows for group in row[:2]})
     found = []
     for one, other, shared, hosts in rows:

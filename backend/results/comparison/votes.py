@@ -12,11 +12,19 @@ from analysis.groups import (
     GroupSummary,
     interpolated,
 )
+from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import Ask
 from results.analytics.tables import is_doubtful
 from results.comparison.measured import measured
 from results.figures import LATEST, SOURCE_BITS, Slot, Statement, results_statement
-from results.selection import MOST_SPLITS, SPLIT, ComparisonQuery, group_table, name_of_text
+from results.selection import (
+    MOST_SPLITS,
+    SPLIT,
+    ComparisonQuery,
+    group_table,
+    member,
+    name_of_text,
+)
 from store.models import ReferenceProfile
 from store.outage import DataMoved, Unanswerable
 from store.statements import array, fetch_rows
@@ -99,7 +107,7 @@ _MATCHED = f"""
         SELECT g, split_part(g::VARCHAR, chr({ord(SPLIT)}), 1) AS own,
             split_part(g::VARCHAR, chr({ord(SPLIT)}), 2) AS split
         FROM (SELECT DISTINCT g FROM votes)
-    ) p USING (g) WHERE v.value IS NOT NULL
+    ) p USING (g) WHERE v.value IS NOT NULL AND p.own IS DISTINCT FROM $unknown
 """  # noqa: S608 - constants
 _IN_ALL_GROUPS = """
     FROM valued SEMI JOIN (
@@ -115,12 +123,13 @@ def _matched(
     profile: ReferenceProfile | None,
     groups: list[Any] | None,
 ) -> Statement:
-    """The votes of hosts that have a value of a cipher in every group; worked out once."""
+    """The votes of hosts that have a value of a cipher in every known group; worked out once."""
     key = f"matched {query!r}"
     table = ask.kept.get(key)
     if table is None:
         statement = votes_statement(ask, replace(query, matched=False), profile)
         statement.ctes["valued"] = _MATCHED
+        statement.parameters["unknown"] = member(query.group_by, UNKNOWN_KEY)
         table = ask.kept[key] = f"matched_{len(ask.kept)}"
         votes = statement.sql(_IN_ALL_GROUPS)
         ask(f"CREATE TEMP TABLE {table} AS {votes}", statement.parameters)
