@@ -21,8 +21,9 @@ export interface Summary {
 
 export interface Group {
   key: string;
-  /** Of a comparison that is split: the key without that of the split. */
+  /** Of a comparison that is split: the key without that of the split, and that of the split. */
   own?: string;
+  split?: string;
   label: string;
   hosts: number;
   values: Record<string, Summary>;

@@ -13,6 +13,7 @@ from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.pages.test_compare_page import chart, machine
 from tests.sample_documents import openssl_measurement, ssh_measurement
+from tests.upgraded_fleet import upgraded_fleet
 
 GCM = "aes128-gcm@openssh.com"
 SIZES = (16, 1024, 16384)
@@ -193,8 +194,28 @@ def test_a_mark_offers_what_its_grouping_can_do(member: Client, store_run: Store
     related = offers(page(member, "/", relative_to=key))
     assert related["Take as reference"]["besides"] == [key]
     assert "Only this group" not in offers(page(member, "/", cpu=key))
-    assert "Hosts of this group" not in offers(page(member, "/", group_by="openssh"))
     assert set(offers(page(member, "/", group_by="architecture"))) <= {"Take as reference"}
+
+
+def test_hosts_of_a_release_are_those_that_measured_it(member: Client, store_run: StoreRun) -> None:
+    upgraded_fleet(store_run)
+    series = {"tool": "openssl", "group_by": "openssl_series"}
+    found = offers(page(member, "/", **series))
+    address = found["Hosts of this group"]["address"].replace("%1F", "1.1.1")
+    assert "16 groups, 16 hosts" in text_of(page(member, f"/{address}"))
+
+    html = page(member, "/", **series, split_by="cpu", relative_to="1.1.1", matched=1)
+    found = offers(html)
+    assert "Leave this OpenSSL series out" in found
+    (xeon,) = [one for one in chart(html)["comparison"]["groups"] if "Xeon" in one["label"]]
+    for words in ("Only this group", "Hosts of this group", "Runs of this group"):
+        address = found[words]["address"].replace("%1F", xeon["own"]).replace("%1E", xeon["split"])
+        assert "openssl_series=3.0&cpu=intel-xeon-e5-2680" in address
+        assert "EPYC" not in table_of(page(member, address if address[0] == "/" else f"/{address}"))
+
+
+def table_of(html: str) -> str:
+    return "".join(re.findall(r"<tbody.*?</tbody>", html, re.S))
 
 
 def test_a_host_leads_to_its_page_and_runs(member: Client, store_run: StoreRun) -> None:

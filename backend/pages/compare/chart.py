@@ -297,7 +297,7 @@ def _bars(
             "groups": [
                 {
                     "key": group.id,
-                    **({"own": group.key} if group.split_key else {}),
+                    **({"own": group.key, "split": group.split_key} if group.split_key else {}),
                     "label": group.name,
                     "hosts": group.hosts,
                     "values": {

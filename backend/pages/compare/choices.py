@@ -1,6 +1,6 @@
 """What the menu of a chart's mark offers: addresses that narrow the view, or lead to its hosts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +8,13 @@ from django.urls import reverse
 
 from analysis.comparison import Comparison
 from documents.naming import UNKNOWN_KEY
+from pages.compare.filters import FILTER_TITLES
 from pages.page_query import PageAddress
-from results.hosts.host_facets import HOST_FILTERS
 from results.selection import FILTERS, HOST_PREFIX, TAG_PREFIX, ComparisonQuery
 
-KEY = "\x1f"
-"""Stands in an address for the key of the mark: a character that is in no key, "%1F" there."""
+KEY, SPLIT_KEY = "\x1f", "\x1e"
+"""Stand in an address for the key of the mark and that of its split: characters that are in no key,
+"%1F" and "%1E" there."""
 
 LONGEST_ADDRESS = 3000
 """Characters; servers refuse request lines of more than some 4,000."""
@@ -47,32 +48,38 @@ def group_choices(
     query: ComparisonQuery, comparison: Comparison, total: int, address: PageAddress
 ) -> list[dict[str, Any]]:
     """Of a chart of groups, of which there are `total`; the comparison may have fewer hosts."""
-    name = FILTER_OF_GROUPING.get(query.group_by, query.group_by)
+    name, split = _filter(query.group_by), query.split_by
     keys = list(dict.fromkeys(group.key for group in comparison.groups))
     every = query.group_by != "host" or total == len(keys)
     reference = comparison.relative_to.key if comparison.relative_to else ""
     found: list[Choice] = []
-    if name.startswith(TAG_PREFIX):
+    if name.startswith(TAG_PREFIX) and split is None:
         found += _of_tag(name.removeprefix(TAG_PREFIX), keys, address)
-    elif name in FILTERS:
-        if len(keys) > 1:
-            found.append(Choice("Only this group", _narrowed(address, name, KEY)))
-        found += _lists(name)
+    elif name in FILTERS and (split is None or _filter(split) in FILTERS):
+        own = {name: KEY} | ({_filter(split): SPLIT_KEY} if split else {})
+        if total > 1:
+            found.append(Choice("Only this group", _narrowed(address, **own)))
+        found += _lists(own, address)
     if total > 1:
         related = address.changed(relative_to=KEY, chart=None)
         found.append(Choice("Take as reference", related, besides=(reference,)))
     if name in FILTERS and every and len(keys) > 1:
         whole = address.changed(**{name: tuple(keys)})
         if len(whole) <= LONGEST_ADDRESS:
-            found.append(Choice("Leave it out", whole, name, (reference,)))
+            words = f"Leave this {FILTER_TITLES[name]} out" if split else "Leave it out"
+            found.append(Choice(words, whole, name, (reference,)))
     return [one.view for one in found]
 
 
-def _narrowed(address: PageAddress, name: str, *values: str) -> str:
+def _filter(grouping: str) -> str:
+    return FILTER_OF_GROUPING.get(grouping, grouping)
+
+
+def _narrowed(address: PageAddress, **filters: str | tuple[str, ...]) -> str:
     """One group has no other to be compared with: a host it still has."""
     reference = address.params.get("relative_to", "")
     kept = reference if reference.startswith(HOST_PREFIX) else None
-    return address.changed(**{name: values, "relative_to": kept, "matched": None})
+    return address.changed(**filters, relative_to=kept, matched=None)
 
 
 def _of_tag(tag: str, keys: Sequence[str], address: PageAddress) -> Iterator[Choice]:
@@ -80,26 +87,32 @@ def _of_tag(tag: str, keys: Sequence[str], address: PageAddress) -> Iterator[Cho
     value, besides = f"{tag}:{KEY}", (UNKNOWN_KEY,)
     others = [one for one in address.params.getlist("tag") if not one.startswith(f"{tag}:")]
     if len(keys) > 1:
-        yield Choice("Only this group", _narrowed(address, "tag", *others, value), besides=besides)
-    yield Choice("Runs of this group", _list("run-pages", "tag", value), besides=besides)
+        yield Choice("Only this group", _narrowed(address, tag=(*others, value)), besides=besides)
+    yield Choice("Runs of this group", _list("run-pages", tag=value), besides=besides)
 
 
-def _lists(name: str) -> Iterator[Choice]:
-    if name == "host":
+def _lists(own: Mapping[str, str], address: PageAddress) -> Iterator[Choice]:
+    """A host stays in the list of a group by its CPU; it leaves that of a release with an upgrade,
+    and is then found with what it measured there.
+    """
+    if own == {"host": KEY}:
         yield from _host_pages()
         return
-    if name in HOST_FILTERS:
-        yield Choice("Hosts of this group", _list("host-pages", name, KEY))
-    yield Choice("Runs of this group", _list("run-pages", name, KEY))
+    if own == {"cpu": KEY}:
+        yield Choice("Hosts of this group", _list("host-pages", **own))
+    elif "host" not in own:
+        by_host = _narrowed(address, **own, group_by="host", split_by="", sort="")
+        yield Choice("Hosts of this group", by_host)
+    yield Choice("Runs of this group", _list("run-pages", **own))
 
 
-def _list(page: str, name: str, value: str) -> str:
-    return reverse(page) + PageAddress.of(**{name: value})
+def _list(page: str, **filters: str) -> str:
+    return reverse(page) + PageAddress.of(**filters)
 
 
 def _host_pages() -> Iterator[Choice]:
     yield Choice("Page of this host", reverse("host-by-key", args=[KEY]))
-    yield Choice("Runs of this host", _list("run-pages", "host", KEY))
+    yield Choice("Runs of this host", _list("run-pages", host=KEY))
 
 
 def host_choices(address: PageAddress) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ describe("the menu of a mark", () => {
   it("leads where the server says, with the mark's own key", () => {
     expect(addressFor(only, "b c&d")).toBe("?cpu=b%20c%26d&tool=ssh");
     expect(addressFor({ label: "", address: "?sort=cipher%3A%1F" }, "a")).toBe("?sort=cipher%3Aa");
+    const both = { label: "", address: "?openssl_series=%1F&cpu=%1E" };
+    expect(addressFor(both, "3.0", "b c")).toBe("?openssl_series=3.0&cpu=b%20c");
   });
 
   it("leaves one group out of all", () => {
@@ -32,12 +34,12 @@ describe("the menu of a mark", () => {
     expect(sections(undefined, chosen)).toEqual([]);
   });
 
-  it("belongs to bars and headings, of a split comparison to the group without its split", () => {
+  it("belongs to bars and headings, of a split comparison to the group and its split", () => {
     const shown = view();
     const [first] = shown.comparison.groups;
-    if (first) shown.comparison.groups = [{ ...first, key: "intel 3.0", own: "intel" }];
+    if (first) shown.comparison.groups = [{ ...first, key: "intel 3.0", own: "intel", split: "3.0" }];
     const { marks, headings } = comparisonChart(shown, theme, room);
-    const group = { key: "intel", label: first?.label };
+    const group = { key: "intel", label: first?.label, split: "3.0" };
     expect(headings?.[0]?.chosen).toEqual({ group });
     expect(marks[1]?.chosen).toEqual({ group, cipher: "aes128-ctr" });
   });

@@ -1,23 +1,42 @@
 /** The menu of a mark: what can be done with its group and its cipher, as the server offers it. */
 
-import type { Choice, Choices } from "../comparison";
+import type { Choice, Choices, Group } from "../comparison";
 import type { AnyChart, BuiltChart } from "./built";
 import { shorten } from "./words";
 
+/** A group's key and its words; of a comparison that is split also the key of the split. */
+export interface ChosenGroup {
+  key: string;
+  label: string;
+  split?: string;
+}
+
 /** What a reader has chosen on a chart: a bar has both, a heading its group alone. */
 export interface Chosen {
-  /** The group's key and its words. */
-  group?: { key: string; label: string };
+  group?: ChosenGroup;
   cipher?: string;
 }
 
-/** Stands in an address for the key (`KEY` in backend/pages/compare/choices.py). */
-const PLACE = /%1F/g;
+export function chosenGroup({ key, own = key, split, label }: Group): ChosenGroup {
+  return { key: own, label, ...(split === undefined ? {} : { split }) };
+}
 
-/** Where a choice leads for this key; null where it is not offered for it. */
-export function addressFor({ address, leaves_out, besides }: Choice, key: string): string | null {
+/** Stand in an address for the two keys (`KEY`, `SPLIT_KEY` in backend/pages/compare/choices.py). */
+const PLACE = /%1F/g;
+const SPLIT_PLACE = /%1E/g;
+
+/** Where a choice leads for these keys; null where it is not offered for the first. */
+export function addressFor(
+  { address, leaves_out, besides }: Choice,
+  key: string,
+  split = "",
+): string | null {
   if (besides?.includes(key)) return null;
-  if (!leaves_out) return address.replace(PLACE, encodeURIComponent(key));
+  if (!leaves_out) {
+    return address
+      .replace(PLACE, encodeURIComponent(key))
+      .replace(SPLIT_PLACE, encodeURIComponent(split));
+  }
   const query = new URLSearchParams(address);
   const kept = query.getAll(leaves_out).filter((one) => one !== key);
   query.delete(leaves_out);
@@ -61,15 +80,20 @@ interface Section {
 
 /** The parts of the menu; empty where nothing is offered. */
 export function sections(choices: Choices | undefined, { group, cipher }: Chosen): Section[] {
-  const of = (offered: readonly Choice[] | undefined, key: string, title: string): Section[] => {
+  const of = (
+    offered: readonly Choice[] | undefined,
+    key: string,
+    title: string,
+    split?: string,
+  ): Section[] => {
     const links = (offered ?? []).flatMap((one) => {
-      const address = addressFor(one, key);
+      const address = addressFor(one, key, split);
       return address === null ? [] : [{ label: one.label, address }];
     });
     return links.length > 0 ? [{ title, links }] : [];
   };
   return [
-    ...(group ? of(choices?.group, group.key, group.label) : []),
+    ...(group ? of(choices?.group, group.key, group.label, group.split) : []),
     ...(cipher === undefined ? [] : of(choices?.cipher, cipher, cipher)),
   ];
 }

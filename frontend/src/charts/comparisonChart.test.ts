@@ -8,7 +8,7 @@ import type { BarRow } from "./rows";
 import { summaryLines } from "./words";
 
 function row(summary: BarRow["summary"]): BarRow {
-  return { y: 10, key: "g", group: "G", cipher: "c", name: "c", slot: "other-2", summary };
+  return { y: 10, chosen: { key: "cpu", label: "CPU" }, group: "G", cipher: "c", name: "c", slot: "other-2", summary };
 }
 
 describe("the comparison chart", () => {

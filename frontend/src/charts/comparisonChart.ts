@@ -87,10 +87,10 @@ export function rowsChart(
     height: layout.height + AXIS_HEIGHT,
     rowsHeight: layout.height,
     marks,
-    headings: layout.headings.map(({ y, key, label }) => ({
+    headings: layout.headings.map(({ y, chosen }) => ({
       y,
       half: HEADING_HEIGHT / 2 - 4,
-      chosen: { group: { key, label } },
+      chosen: { group: chosen },
       across: true,
     })),
     columns: 1,
@@ -126,7 +126,7 @@ export function rowsChart(
 
 function mark(view: ChartView, row: BarRow, index: number): Mark {
   const words = [row.group, row.cipher, ...summaryLines(row.summary, view.comparison.unit)];
-  const chosen = { group: { key: row.key, label: row.group }, cipher: row.cipher };
+  const chosen = { group: row.chosen, cipher: row.cipher };
   return { datasetIndex: 0, index, words, chosen };
 }
 

@@ -6,7 +6,7 @@ import type { ChartView, Group, Summary, Unit } from "../comparison";
 import { quantity } from "../format";
 import { rowAxis, STILL, tooltip, type AxisOptions } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
-import type { Chosen } from "./choices";
+import { chosenGroup, type Chosen } from "./choices";
 import { contrasting, mix } from "./colour";
 import { ellipsize, wrapped } from "./fit";
 import type { Theme } from "./theme";
@@ -89,7 +89,7 @@ export function heatChart(view: ChartView, theme: Theme, room: Room): BuiltChart
 }
 
 function chosenOf(group: Group | undefined): Chosen {
-  return group ? { group: { key: group.own ?? group.key, label: group.label } } : {};
+  return group ? { group: chosenGroup(group) } : {};
 }
 
 function widestName(width: number): number {

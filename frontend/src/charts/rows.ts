@@ -2,6 +2,7 @@
 
 import type { ChartView, Summary } from "../comparison";
 import { count } from "../format";
+import { chosenGroup, type ChosenGroup } from "./choices";
 
 export const ROW_HEIGHT = 18;
 export const HEADING_HEIGHT = 30;
@@ -11,7 +12,7 @@ export const LINKS_HEIGHT = 22;
 
 export interface BarRow {
   y: number;
-  key: string;
+  chosen: ChosenGroup;
   group: string;
   cipher: string;
   name: string;
@@ -21,7 +22,7 @@ export interface BarRow {
 
 export interface HeadingRow {
   y: number;
-  key: string;
+  chosen: ChosenGroup;
   label: string;
   note: string;
   here: boolean;
@@ -40,10 +41,10 @@ export function layoutRows(view: ChartView): RowLayout {
   const headings: HeadingRow[] = [];
   let y = view.links?.length ? LINKS_HEIGHT : 0;
   for (const group of view.comparison.groups) {
-    const key = group.own ?? group.key;
+    const chosen = chosenGroup(group);
     headings.push({
       y: y + HEADING_HEIGHT - 11,
-      key,
+      chosen,
       label: group.label,
       note: view.notes?.[group.key] ?? count(group.hosts, "host"),
       here: here.has(group.key),
@@ -54,7 +55,7 @@ export function layoutRows(view: ChartView): RowLayout {
       if (!summary) continue;
       bars.push({
         y: y + ROW_HEIGHT / 2,
-        key,
+        chosen,
         group: group.label,
         cipher,
         name: view.names[cipher] ?? cipher,
