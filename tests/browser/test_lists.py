@@ -101,6 +101,27 @@ def test_the_link_of_a_view_is_copied(open_page: OpenPage, fleet: None) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 
+def test_a_copied_table_has_the_differences(open_page: OpenPage, fleet: None) -> None:
+    view = "/?group_by=os&table=compact"
+    key = open_page(view).locator("tr[data-row]").first.get_attribute("data-row")
+    permissions = ["clipboard-read", "clipboard-write"]
+    page = open_page(f"{view}&relative_to={key}", permissions=permissions)
+    page.locator("#copy-menu summary").click()
+    ratio = page.locator("b[data-ratio]").first
+    for form, expected in (
+        ("TSV", ratio.get_attribute("data-ratio")),
+        ("Markdown", ratio.text_content()),
+    ):
+        with moments_last(page):
+            page.get_by_role("button", name=form).click()
+            expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        text = page.evaluate("navigator.clipboard.readText()")
+        assert expected
+        assert expected in text
+        widths = {len(line.split("\t")) for line in text.split("\n")}
+        assert len(widths) == 1
+
+
 def test_hosts_are_found_sorted_and_turned_page_by_page(open_page: OpenPage, fleet: None) -> None:
     page = open_page("/hosts/")
     page.get_by_label("Name").press_sequentially("fleet 1")

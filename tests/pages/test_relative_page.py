@@ -100,6 +100,16 @@ def test_a_report_names_the_groups_by_both(member: Client, address: str) -> None
     assert re.search(r"aes-128-gcm 1.\d\d GB/s −[67].\d % −", said)
 
 
+def test_the_runs_of_a_group_are_those_of_its_split(member: Client) -> None:
+    html = page(member, "/", **SERIES, split_by="cpu")
+    addresses = [
+        unescape(one) for one in re.findall(r'href="(/runs/\?openssl_series=[^"]*)"', html)
+    ]
+    assert "/runs/?openssl_series=3.0&cpu=intel-xeon-e5-2680" in addresses
+    runs = page(member, "/runs/?openssl_series=3.0&cpu=intel-xeon-e5-2680")
+    assert len(set(re.findall(r"/runs/[0-9a-f-]{36}/", runs))) == HOSTS
+
+
 def test_a_compact_table_has_a_row_for_each_group_with_its_differences(member: Client) -> None:
     html = page(member, "/", **SERIES, relative_to="1.1.1", table="compact")
     rows = re.findall(r'<tr data-row="(.*?)".*?</tr>', html)

@@ -48,15 +48,15 @@ def group_choices(
     query: ComparisonQuery, comparison: Comparison, total: int, address: PageAddress
 ) -> list[dict[str, Any]]:
     """Of a chart of groups, of which there are `total`; the comparison may have fewer hosts."""
-    name, split = _filter(query.group_by), query.split_by
+    name, split = filter_of(query.group_by), query.split_by
     keys = list(dict.fromkeys(group.key for group in comparison.groups))
     every = query.group_by != "host" or total == len(keys)
     reference = comparison.relative_to.key if comparison.relative_to else ""
     found: list[Choice] = []
     if name.startswith(TAG_PREFIX) and split is None:
         found += _of_tag(name.removeprefix(TAG_PREFIX), keys, address)
-    elif name in FILTERS and (split is None or _filter(split) in FILTERS):
-        own = {name: KEY} | ({_filter(split): SPLIT_KEY} if split else {})
+    elif name in FILTERS and (split is None or filter_of(split) in FILTERS):
+        own = {name: KEY} | ({filter_of(split): SPLIT_KEY} if split else {})
         if total > 1:
             found.append(Choice("Only this group", _narrowed(address, **own)))
         found += _lists(own, address)
@@ -71,7 +71,8 @@ def group_choices(
     return [one.view for one in found]
 
 
-def _filter(grouping: str) -> str:
+def filter_of(grouping: str) -> str:
+    """The name of the filter by a grouping's values, which may be no filter of `FILTERS`."""
     return FILTER_OF_GROUPING.get(grouping, grouping)
 
 

@@ -20,6 +20,7 @@ from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
 from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
+from pages.compare.choices import filter_of
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
@@ -228,7 +229,7 @@ def compare_context(
         "sensitivity_address": _sensitivity_address(params),
         "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
         "throughput_address": address.changed(metric=None),
-        "runs_filter": query.group_by if query.group_by in FILTERS else None,
+        **_runs_filters(query),
     }
 
 
@@ -299,6 +300,13 @@ def heading(comparison: Comparison) -> str:
     if comparison.relative_to and comparison.relative_to.label:
         heading += f", relative to {comparison.relative_to.label}"
     return f"{heading}, matched hosts" if comparison.matched else heading
+
+
+def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
+    """By which filters runs are of a group, if they can be."""
+    names = [filter_of(one) for one in (query.group_by, query.split_by) if one]
+    own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
+    return {"runs_filter": own, "split_filter": split}
 
 
 def _grouping(name: str) -> str:

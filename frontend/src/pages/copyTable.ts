@@ -33,13 +33,14 @@ function rowsOf(table: HTMLTableElement, form: Form): string[][] {
   const head = [...(table.tHead?.rows[0]?.cells ?? [])].filter(isData).map(textOf);
   const unit = table.dataset["unit"] ?? "";
   const grouped = table.querySelector("th[scope=rowgroup]") !== null;
-  const titles = form === "tsv" ? head.map((one, place) => (place ? `${one} (${unit})` : one)) : head;
+  const reference = table.dataset["reference"];
+  const titles = form === "tsv" ? head.flatMap((one, place) => (place ? columns(one, unit, reference) : [one])) : head;
   const rows = [grouped ? ["Group", ...head] : titles];
   for (const body of table.tBodies) {
     const group = body.querySelector("th[scope=rowgroup] bdi")?.textContent?.trim() ?? "";
     for (const row of body.rows) {
       if (row.querySelector("th[scope=rowgroup]")) continue;
-      const cells = [...row.cells].filter(isData).map((cell) => said(cell, form));
+      const cells = [...row.cells].filter(isData).flatMap((cell) => said(cell, form, grouped ? undefined : reference));
       rows.push(grouped ? [group, ...cells] : cells);
     }
   }
@@ -50,10 +51,29 @@ function isData(cell: Element): boolean {
   return !cell.classList.contains("bar-cell");
 }
 
-function said(cell: HTMLElement, form: Form): string {
+/** Titles of a spreadsheet's columns for one column of the page. */
+function columns(title: string, unit: string, reference?: string): string[] {
+  const ratio = `${title} / ${reference}`;
+  return [`${title} (${unit})`, ...(reference === undefined ? [] : [ratio, `${ratio}, from`, `${ratio}, to`])];
+}
+
+/** A cell's texts: with a reference a spreadsheet has the ratio and its interval in cells of their own. */
+function said(cell: HTMLElement, form: Form, reference?: string): string[] {
   const exact = cell.dataset["value"];
-  if (exact === undefined) return textOf(cell);
-  return form === "tsv" ? exact : (cell.firstChild?.textContent ?? "").trim() || textOf(cell);
+  const ratio = cell.querySelector<HTMLElement>("b[data-ratio]");
+  if (form === "tsv" && reference !== undefined && cell.tagName === "TD") {
+    const { ratio: by = "", low = "", high = "" } = ratio?.dataset ?? {};
+    return [exact ?? "", by, low, high];
+  }
+  if (exact === undefined) return [textOf(cell)];
+  if (form === "tsv") return [exact];
+  const figure = (cell.firstChild?.textContent ?? "").trim() || textOf(cell);
+  return [ratio ? `${figure}, ${textOf(ratio)}${noise(ratio)}` : figure];
+}
+
+function noise({ dataset: { low, high } }: HTMLElement): string {
+  if (low === undefined || high === undefined) return " (too few hosts to tell)";
+  return Number(low) <= 1 && Number(high) >= 1 ? " (within the noise)" : "";
 }
 
 function textOf(cell: HTMLElement): string {
