@@ -169,6 +169,8 @@ def read(params: QueryDict, known: Iterable[Parameter]) -> tuple[dict[str, Any],
         else:
             if value is not None:
                 found[one.name] = value
+    if {"since", "until"} <= found.keys() and found["since"] > found["until"]:
+        faults["until"] = "This is before since, so nothing can lie between them."
     return found, faults
 
 

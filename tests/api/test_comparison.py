@@ -293,6 +293,7 @@ def test_a_repeated_filter_matches_any_of_its_values(
         ({"block_size": "0"}, "block_size"),
         ({"threads": "99999999999"}, "threads"),
         ({"since": "yesterday"}, "since"),
+        ({"since": "2030-01-02", "until": "2030-01-01"}, "until"),
         ({"until": "2026-02-31"}, "until"),
         ({"compression": "maybe"}, "compression"),
         ({"tag": "rack"}, "tag"),
