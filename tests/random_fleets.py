@@ -99,6 +99,7 @@ def queries(draw: st.DrawFn) -> ComparisonQuery:
         "openssl": ("openssl-1.0.2zl",),
         "openssl_series": ("3.0",),
         "verdict": ("unknown",),
+        "disturbed": draw(st.sampled_from((("no",), ("yes",), ("no", "yes")))),
     }
     chosen = draw(st.lists(st.sampled_from(sorted(filters)), max_size=2, unique=True))
     group_by = draw(st.sampled_from((*GROUPINGS, "tag:rack")))

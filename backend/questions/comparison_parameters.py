@@ -67,13 +67,13 @@ _TAG_HELP = (
 )
 _FILTER_HELP = "Key of a value; may be repeated, any of them matches."
 
+_SPECIAL = {
+    "tag": Parameter("tag", _tag, _TAG_HELP, many=True),
+    "disturbed": choice("disturbed", ("no", "yes"), "no: of runs without conditions.", many=True),
+}
+
 NARROWING = [
-    *(
-        Parameter(name, _tag, _TAG_HELP, many=True)
-        if name == "tag"
-        else Parameter(name, text, _FILTER_HELP, many=True)
-        for name in FILTERS
-    ),
+    *(_SPECIAL.get(name) or Parameter(name, text, _FILTER_HELP, many=True) for name in FILTERS),
     Parameter("since", moment(time.min), "Started on or after: date or time."),
     Parameter("until", moment(time.max), "Started on or before."),
 ]

@@ -146,7 +146,7 @@ def filter_condition(name: str, values: tuple[str, ...]) -> tuple[str, dict[str,
     if name == "tag":
         conditions, parameters = tag_conditions(values)
         return " AND ".join(conditions.values()), parameters
-    if name in ("source", "verdict"):
+    if name in ("source", "verdict", "disturbed"):
         return f"list_contains($in_{name}, r.{name})", {f"in_{name}": list(values)}
     column, ids = group_expression(name)[0], ids_of(name, values)
     return f"list_contains($in_{name}::INTEGER[], {column})", {f"in_{name}": ids}

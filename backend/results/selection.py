@@ -40,11 +40,18 @@ FILTERS = (
     "verdict",
     "tag",
     "source",
+    "disturbed",
 )
 """Filters that may be repeated; each takes a value's key (`tag`: KEY:VALUE, see `tags_by_key`).
 
 `verdict` is the AES verdict of a run: `acceleration` says whether AES was masked in a series.
+`disturbed`: "yes" for a run with conditions, "no" for the others.
 """
+
+DISTURBED = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
+"""SQL: that of a run (r)."""
+
+_OF_RUN = {"source": "r.source", "verdict": "r.acceleration", "disturbed": f"({DISTURBED})"}
 
 
 @dataclass(frozen=True)
@@ -134,9 +141,8 @@ def add_filter(where: Where, name: str, values: tuple[str, ...], *, tool: str = 
     Of tags, any of each key's values. `tool`: whose figures are filtered (`dimension_value`);
     none where runs are, which pass by the library of either.
     """
-    if name in ("source", "verdict"):
-        column = "acceleration" if name == "verdict" else name
-        where.add(f"r.{column} = ANY(%s)", list(values))
+    if name in _OF_RUN:
+        where.add(f"{_OF_RUN[name]} = ANY(%s)", list(values))
     elif name == "tag":
         for key, wanted in tags_by_key(values).items():
             where.add("r.tags ->> %s = ANY(%s)", key, wanted)

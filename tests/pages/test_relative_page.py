@@ -8,8 +8,10 @@ import pytest
 from django.test import Client
 
 from tests.conftest import StoreRun
+from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of
 from tests.pages.test_compare_page import chart
+from tests.sample_documents import openssl_measurement
 from tests.upgraded_fleet import AES, HOSTS, upgraded_fleet
 
 SERIES: dict[str, Any] = {"tool": "openssl", "group_by": "openssl_series"}
@@ -71,6 +73,29 @@ def test_hosts_of_unknown_openssl_are_in_nobodys_way(member: Client, store_run: 
     (address,) = re.findall(r'href="([^"]*)"[^>]*>Compare those alone', html)
     assert "2 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
     assert "2 groups, 16 hosts" in text_of(page(member, "/", **SERIES, matched=1))
+
+
+def test_latest_undisturbed_runs_are_offered(member: Client, store_run: StoreRun) -> None:
+    def run(day: int, rate: float, *conditions: dict[str, str]) -> None:
+        store_run(
+            run_of_day(
+                day,
+                openssl_measurement(AES, rate),
+                host={"name": "later"},
+                environment=with_openssl("OpenSSL 3.0.19"),
+                conditions=list(conditions),
+            )
+        )
+
+    run(1, 4e9)
+    run(2, 1e9, {"code": "busy", "detail": "others"})
+    asked = {**SERIES, "relative_to": "1.1.1"}
+    html = page(member, "/", **asked)
+    assert "and 18 hosts have one here that was disturbed." in text_of(html)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*>Count the latest undisturbed', html)
+    html = page(member, f"/{unescape(address)}&host=later")
+    assert "4.00 GB/s" in text_of(html)
+    assert "that was disturbed" not in html
 
 
 def test_an_upgrade_is_not_looked_for_within_each_release(member: Client) -> None:

@@ -147,6 +147,8 @@ def value_of(name: str, tool: str, run: Run) -> tuple[str, str]:
     assert run.environment is not None
     if name == "host":
         return run.host.slug, run.host.name
+    if name == "disturbed":
+        return ("yes", "Yes") if run.conditions else ("no", "No")
     if name == "source":
         return run.source, run.source.title()
     if name in ("verdict", "acceleration"):

@@ -36,6 +36,7 @@ def fleet(store_run: StoreRun) -> None:
                 environment=with_openssl(
                     draw.choice(("1.1.1", "3.0.9", "3.0.19")), model=f"CPU {draw.randrange(3)}"
                 ),
+                conditions=draw.choice(([], [{"code": "busy", "detail": "others"}])),
                 tags={"rack": draw.choice("ab"), "env": draw.choice(("prod", "test"))},
             )
         )
@@ -50,6 +51,7 @@ CHOSEN: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {"host": ("h1", "h2"), "openssl": ("openssl-3.0.9",), "tag": ("rack:b",)},
     {"cpu": ("none",), "verdict": ("hardware",)},
     {"cpu": ("none",), "os": ("none",)},
+    {"disturbed": ("no",), "cpu": ("cpu-1",)},
 )
 
 

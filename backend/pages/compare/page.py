@@ -49,6 +49,7 @@ from results.comparison.comparison import compare_in_view
 from results.comparison.coverage import (
     SharedHosts,
     coverage,
+    disturbed_hosts,
     hosts_of_groups,
     hosts_without_size,
     shared_hosts,
@@ -379,10 +380,18 @@ def relating_context(
         "pairs_to_match": pairs,
         "offered": None if query.matched else _offered(query, pairs),
         "exchanged_address": exchanged,
+        "disturbed_hosts": _disturbed_hosts(query),
+        "undisturbed_address": address.changed(disturbed="no"),
         "grouping": _grouping(query.group_by),
         "splitting": _grouping(query.split_by) if query.split_by else "",
         "may_match": query.group_by != "host",
     }
+
+
+def _disturbed_hosts(query: ComparisonQuery) -> int:
+    """Where small differences are looked for, and one run of a host stands for all of them."""
+    relative = query.relative_to is not None and "disturbed" not in query.filters
+    return disturbed_hosts(query) if relative else 0
 
 
 def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:

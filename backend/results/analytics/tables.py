@@ -14,10 +14,11 @@ import orjson
 
 from analysis.comparison import UNITS
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
+from results.selection import DISTURBED
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
 
-DISTURBED, NOISY, NOISY_CPU_COST, NOISY_CPU_BOUND = 1, 2, 4, 8
+DISTURBED_RUN, NOISY, NOISY_CPU_COST, NOISY_CPU_BOUND = 1, 2, 4, 8
 
 
 def _scatters(spread: str) -> str:
@@ -25,7 +26,7 @@ def _scatters(spread: str) -> str:
 
 
 DOUBTS = f"""(
-        (r.conditions <> '[]'::jsonb)::int * {DISTURBED} + m.noisy::int * {NOISY}
+        (r.conditions <> '[]'::jsonb)::int * {DISTURBED_RUN} + m.noisy::int * {NOISY}
         + {_scatters("cpu_seconds_per_gb_spread")}::int * {NOISY_CPU_COST}
         + {_scatters("cpu_bound_throughput_spread")}::int * {NOISY_CPU_BOUND}
     )::smallint"""
@@ -42,7 +43,7 @@ _OF_FIGURE = {
 
 def is_doubtful(metric: str) -> str:
     """SQL: whether a vote's (v) figure of this metric is doubtful."""
-    return f"(v.flags & {DISTURBED | _OF_FIGURE[metric]}) <> 0"
+    return f"(v.flags & {DISTURBED_RUN | _OF_FIGURE[metric]}) <> 0"
 
 
 UNDATED = -(2**62)
@@ -120,12 +121,13 @@ RUN = Table(
         "environment": "INTEGER",
         "source": "VARCHAR",
         "verdict": "VARCHAR",
+        "disturbed": "VARCHAR",
         "started": "BIGINT",
         "tags": "MAP(VARCHAR, VARCHAR)",
     },
     f"""
     SELECT r.id, r.host_id AS host, r.environment_id AS environment, r.source,
-        r.acceleration AS verdict,
+        r.acceleration AS verdict, {DISTURBED} AS disturbed,
         (extract(epoch FROM r.started_at) * 1000000)::bigint AS started, r.tags
     FROM runs_run r WHERE r.id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from analysis.comparison import Group, group_order
 from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
+from results.analytics.tables import DISTURBED_RUN
 from results.comparison.comparison import profile_of
 from results.comparison.measured import measured
 from results.comparison.votes import GroupName, group_names, votes_statement
@@ -63,6 +64,20 @@ def hosts_of_groups(query: ComparisonQuery, groups: Collection[Group]) -> int:
         members = group_members(query, groups)
         votes = votes_statement(ask, query, profile_of(query), members)
         ((count,),) = ask(votes.sql("SELECT count(DISTINCT host) FROM votes"), votes.parameters)
+    return int(count)
+
+
+_DISTURBED = f"""
+SELECT count(DISTINCT host) FROM latest WHERE (flags & {DISTURBED_RUN}) <> 0
+"""  # noqa: S608 - constants
+
+
+def disturbed_hosts(query: ComparisonQuery) -> int:
+    """How many hosts vote by a disturbed run somewhere in a query that is not matched."""
+    query = replace(query, matched=False)
+    with questions() as ask:
+        votes = votes_statement(ask, query, profile_of(query))
+        ((count,),) = ask(votes.sql(_DISTURBED), votes.parameters)
     return int(count)
 
 

@@ -26,6 +26,7 @@ FACETS = {
     "verdict": "AES acceleration",
     "host": "Host",
     "source": "Source",
+    "disturbed": "Run disturbed",
 }
 """Filter name -> its title; the tags are beside these."""
 
@@ -36,6 +37,7 @@ MOST_OPTIONS = 200
 """Hosts to choose from, at most: nobody reads a list of ten thousand."""
 
 SOURCE_LABELS = {"agent": "Agent", "import": "Import", "published": "Published"}
+DISTURBED_LABELS = {"no": "No", "yes": "Yes"}
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
 
 
 _IDS = {name: f"e.{name}" for name in FACETS if name in DIMENSIONS}
-_TEXTS = {"verdict": "r.verdict", "source": "r.source"}
+_TEXTS = {"verdict": "r.verdict", "source": "r.source", "disturbed": "r.disturbed"}
 """Facet -> its value of a run (r) in an environment (e); besides there is the host."""
 
 
@@ -102,7 +104,7 @@ def _statements(query: ComparisonQuery, sets: Iterable[int]) -> tuple[Statement,
             SELECT max(id) AS id FROM runs SEMI JOIN (
                 SELECT run AS id FROM set_of_run
                 WHERE series_set IN (SELECT unnest($sets::UBIGINT[]))
-            ) USING (id) GROUP BY host, environment, source, verdict, tags::VARCHAR
+            ) USING (id) GROUP BY host, environment, source, verdict, disturbed, tags::VARCHAR
         ) USING (id) JOIN environment e ON e.id = r.environment AND e.tool = $tool
     """  # noqa: S608 - closed lists
     of_key = " ".join(
@@ -172,8 +174,9 @@ def _facet(name: str, counts: Mapping[str, int], dimensions: Names) -> Facet:
     names: Names = dimensions
     if name == "host":
         return _host_facet(counts)
-    if name == "source":
-        names = {source: (source, label) for source, label in SOURCE_LABELS.items()}
+    if name in ("source", "disturbed"):
+        labels = SOURCE_LABELS if name == "source" else DISTURBED_LABELS
+        names = {key: (key, label) for key, label in labels.items()}
     elif name == "verdict":
         names = {verdict: (verdict, verdict.title()) for verdict in counts}
     options = [

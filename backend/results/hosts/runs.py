@@ -215,6 +215,9 @@ def run_filter(name: str, values: tuple[str, ...]) -> Q:
         for key, wanted in tags_by_key(values).items():
             condition &= reduce(or_, (Q(tags__contains={key: value}) for value in wanted))
         return condition
+    if name == "disturbed":
+        plain = Q(conditions=[])
+        return reduce(or_, (~plain if value == "yes" else plain for value in values))
     own = {"host": "host__slug", "verdict": "acceleration", "source": "source", "status": "status"}
     field = own.get(name, f"environment__{name}__key")
     condition = Q(**{f"{field}__in": values})
