@@ -42,7 +42,7 @@ def test_the_list_says_what_changed_on_which_host_and_why(
     (effect,) = entry["effects"]
     assert (effect["tool"], effect["family"], effect["hosts"]) == ("openssl", "aes-gcm", 1)
     assert effect["ratio"] == pytest.approx(0.8)
-    assert entry["confidence"] == "high"
+    assert entry["confidence"] == "medium"
     (member,) = entry["members"]
     assert member["host"] == changed_host.slug
     runs = list(Run.objects.order_by("started_at"))

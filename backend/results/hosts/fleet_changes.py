@@ -28,6 +28,9 @@ OPEN_ON_A_PAGE = 10
 AGREEMENT = 0.8
 """The share of a family's series that must agree where the confidence is high."""
 
+SEVERAL_SERIES = 3
+"""Of a speed: fewer have nobody to agree with."""
+
 Confidence = Literal["high", "medium", "low"]
 
 
@@ -327,7 +330,8 @@ def _confidence(effects: Sequence[Effect], confirmed: bool) -> Confidence:
     if not confirmed:
         return "low"
     series = sum(one.series for one in effects)
-    return "high" if sum(one.agreeing for one in effects) >= AGREEMENT * series else "medium"
+    agree = sum(one.agreeing for one in effects) >= AGREEMENT * series
+    return "high" if agree and (series >= SEVERAL_SERIES or not effects) else "medium"
 
 
 COLUMNS = (
