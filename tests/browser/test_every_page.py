@@ -7,7 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -218,6 +220,19 @@ def test_a_report_is_dark_on_a_dark_screen_alone(open_page: OpenPage) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate(background) == "rgb(255, 255, 255)" != on_screen[0]
     assert page.evaluate(bar) != on_screen[1]
+
+
+@pytest.mark.parametrize("width", (320, 390, 768, 1280))
+def test_nothing_in_the_head_of_a_page_lies_on_anything_else(
+    open_page: OpenPage, signed_in: dict[str, Any], width: int
+) -> None:
+    for who in ({}, signed_in):
+        page = open_page("/method/", width=width, **who)
+        links = page.locator(".site-header a:visible, .site-header button:visible").all()
+        boxes = [box for one in links if (box := one.bounding_box())]
+        rows = sorted((round(box["y"] / 20), box["x"], box["width"]) for box in boxes)
+        for (row, left, wide), (next_row, next_left, _) in pairwise(rows):
+            assert row != next_row or left + wide <= next_left + 1
 
 
 def test_a_table_wider_than_the_phone_is_scrolled_by_keyboard(open_page: OpenPage) -> None:
