@@ -26,6 +26,7 @@ from pages.metrics import METHODS
 from pages.page_query import RECOMMENDATION_NAMES, PageAddress, api_params, query_faults
 from pages.setup.first_steps import agent_command, nobody_measured_yet
 from questions.recommendation_parameters import recommendation_question
+from results.hosts.hosts import latest_runs_of
 from results.recommendation.advice import Advice, Loss, Place, advise
 from results.recommendation.host_choice import (
     HostName,
@@ -37,6 +38,7 @@ from results.recommendation.host_choice import (
 from results.recommendation.measured_ssh import PERIOD_FILTERS, TooManyHosts
 from results.recommendation.question import LINK_KEYS, Kind
 from results.selection import FILTERS
+from store.models import Run
 
 TEMPLATE = "pages/recommend.html"
 KINDS: Mapping[Kind, str] = {"host": "Host", "pair": "Pair", "group": "Group"}
@@ -226,6 +228,7 @@ def _result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
     return {
         "advice": advice,
         "headline": headline(advice),
+        "without_aes": _without_aes(advice),
         "title": _title(advice),
         "places": places,
         "cost": advice.places[0].slower_than_default if advice.places else None,
@@ -246,6 +249,14 @@ def _result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
         "latest_address": latest if advice.question.selection.until else None,
         "api_address": f"{reverse('api:recommendation')}?{asked.urlencode()}",
     }
+
+
+def _without_aes(advice: Advice) -> list[Run]:
+    """The latest runs of those of one or two hosts that have AES hardware and do not use it."""
+    if advice.question.kind == "group":
+        return []
+    latest = latest_runs_of(one.id for one in advice.hosts)
+    return list(latest.filter(acceleration__in=("hidden", "unused")).select_related("host"))
 
 
 def excluded_context(advice: Advice) -> dict[str, Any]:

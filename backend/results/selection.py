@@ -48,10 +48,10 @@ FILTERS = (
 `disturbed`: "yes" for a run with conditions, "no" for the others.
 """
 
-DISTURBED = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
+DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
 """SQL: that of a run (r)."""
 
-_OF_RUN = {"source": "r.source", "verdict": "r.acceleration", "disturbed": f"({DISTURBED})"}
+_OF_RUN = {"source": "r.source", "verdict": "r.acceleration", "disturbed": f"({DISTURBED_TEXT})"}
 
 
 @dataclass(frozen=True)

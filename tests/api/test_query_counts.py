@@ -57,7 +57,7 @@ PAGES = {
     "/runs/{run.run_id}/": 7,
     "/hosts/{run.host_id}/diff/": 10,
     "/runs/{run.run_id}/diff/": 5,
-    "/recommend/?host=m0": 14,
+    "/recommend/?host=m0": 16,
     "/method/": 3,
     "/method/profiles/": 4,
     "/method/sensitivity/": 11,

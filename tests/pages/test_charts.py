@@ -199,7 +199,7 @@ def test_a_mark_offers_what_its_grouping_can_do(member: Client, store_run: Store
 
 def test_hosts_of_a_release_are_those_that_measured_it(member: Client, store_run: StoreRun) -> None:
     upgraded_fleet(store_run)
-    series = {"tool": "openssl", "group_by": "openssl_series"}
+    series: dict[str, Any] = {"tool": "openssl", "group_by": "openssl_series"}
     found = offers(page(member, "/", **series))
     address = found["Hosts of this group"]["address"].replace("%1F", "1.1.1")
     assert "16 groups, 16 hosts" in text_of(page(member, f"/{address}"))

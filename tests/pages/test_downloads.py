@@ -73,7 +73,7 @@ def test_the_files_of_a_comparison_have_the_numbers_of_its_table(
     ),
 )
 def test_behind_each_group_are_its_own_votes(
-    member: Client, store_run: StoreRun, query: dict[str, str], expected: list[str]
+    member: Client, store_run: StoreRun, query: dict[str, Any], expected: list[str]
 ) -> None:
     for day, library in ((20, "OpenSSL 1.1.1w"), (21, "OpenSSL 3.0.19")):
         store_run(

@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
+from store.models import Run
 from tests.api.test_recommendation import CHACHA, GCM256, facts, machine, series, usual
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
@@ -77,6 +78,18 @@ def test_figures_that_deserve_doubt_say_so_before_anybody_follows_them(
     assert (first["low"], first["high"]) == pytest.approx((57.09e6, 142.91e6), rel=1e-3)
     assert first["measured"][0]["margin"] == 0.05
     assert "The whisker is the noise of the median: twice its standard error" in text_of(html)
+
+
+def test_hidden_aes_is_to_be_mended_before_a_slow_cipher_is_chosen(
+    member: Client, store_run: StoreRun
+) -> None:
+    run = store_run(usual())
+    assert "AES hardware of" not in page(member, "/recommend/", host="nas")
+    advice = "Give the guest the CPU type of its host."
+    Run.objects.filter(pk=run.pk).update(acceleration="hidden", acceleration_advice=advice)
+    said = text_of(page(member, "/recommend/", host="nas"))
+    assert "The AES hardware of nas is hidden" in said
+    assert advice in said
 
 
 def test_of_a_noisy_cipher_alone_that_is_said(member: Client, store_run: StoreRun) -> None:

@@ -89,7 +89,7 @@ def test_latest_undisturbed_runs_are_offered(member: Client, store_run: StoreRun
 
     run(1, 4e9)
     run(2, 1e9, {"code": "busy", "detail": "others"})
-    asked = {**SERIES, "relative_to": "1.1.1"}
+    asked: dict[str, Any] = {**SERIES, "relative_to": "1.1.1"}
     html = page(member, "/", **asked)
     assert "and 18 hosts have one here that was disturbed." in text_of(html)
     (address,) = re.findall(r'href="([^"]*)"[^>]*>Count the latest undisturbed', html)
@@ -99,7 +99,12 @@ def test_latest_undisturbed_runs_are_offered(member: Client, store_run: StoreRun
 
 
 def test_an_upgrade_is_not_looked_for_within_each_release(member: Client) -> None:
-    asked = {"tool": "openssl", "group_by": "cpu", "split_by": "openssl_series", "matched": 1}
+    asked: dict[str, Any] = {
+        "tool": "openssl",
+        "group_by": "cpu",
+        "split_by": "openssl_series",
+        "matched": 1,
+    }
     html = page(member, "/", **asked)
     assert "Hosts seldom change their CPU: compare by OpenSSL series, split by CPU" in text_of(html)
     (address,) = re.findall(r'href="([^"]*)"[^>]*>compare by OpenSSL series', html)

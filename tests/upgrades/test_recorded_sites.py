@@ -204,9 +204,9 @@ def test_what_editors_decided_holds(site: Upgraded) -> None:
 
 NEEDS_MORE = {
     *("run-pages-diff", "host-pages-diff", "start-download", "profile-comparison", "embed"),
-    *("add-group-note", "save-upload", "login", "logout"),
+    *("add-group-note", "save-upload", "login", "logout", "oidc-start", "oidc-callback"),
 }
-"""Pages that show nothing without a form or parameters."""
+"""Pages that show nothing without a form, parameters or settings."""
 
 
 def test_every_page_answers(site: Upgraded) -> None:

@@ -14,7 +14,7 @@ import orjson
 
 from analysis.comparison import UNITS
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
-from results.selection import DISTURBED
+from results.selection import DISTURBED_TEXT
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
 
@@ -127,7 +127,7 @@ RUN = Table(
     },
     f"""
     SELECT r.id, r.host_id AS host, r.environment_id AS environment, r.source,
-        r.acceleration AS verdict, {DISTURBED} AS disturbed,
+        r.acceleration AS verdict, {DISTURBED_TEXT} AS disturbed,
         (extract(epoch FROM r.started_at) * 1000000)::bigint AS started, r.tags
     FROM runs_run r WHERE r.id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants

@@ -90,6 +90,12 @@ def summaries_of(hosts: Sequence[int]) -> list[HostSummary]:
     return [found[pk] for pk in hosts if pk in found]
 
 
+def latest_runs_of(host_pks: Iterable[int]) -> QuerySet[Run]:
+    """The latest runs of these hosts."""
+    hosts = select_hosts().filter(pk__in=host_pks)
+    return Run.objects.filter(pk__in=[getattr(host, "latest_run", None) for host in hosts])
+
+
 def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
     """Rows for hosts selected by `select_hosts`, in a few queries whatever their number."""
     hosts = list(hosts)

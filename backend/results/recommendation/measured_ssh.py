@@ -16,7 +16,7 @@ from analysis.ciphers.cipher_catalogue import NOT_OFFERED, cipher_catalogue, off
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers
 from documents.types import Method
 from results.analytics.engine import questions
-from results.analytics.tables import DISTURBED, DOUBTS, NOISY
+from results.analytics.tables import DISTURBED_RUN, DOUBTS, NOISY
 from results.figures import SeriesTable, Slot, Statement, filter_condition, results_statement
 from results.selection import ComparisonQuery
 from store.models import Host, Series
@@ -307,6 +307,6 @@ def _figures(one: _Host, name: str, figures: Sequence[_Figure]) -> HostFigures:
             default_cipher=one.openssh.get("default_cipher"),
         ),
         runs={figure.key: figure.run for figure in figures},
-        doubtful=frozenset(one.key for one in figures if one.flags & (DISTURBED | NOISY)),
+        doubtful=frozenset(one.key for one in figures if one.flags & (DISTURBED_RUN | NOISY)),
         noisy=frozenset(one.key for one in figures if one.flags & NOISY),
     )
