@@ -95,6 +95,7 @@ def test_the_longest_lists_that_are_taken_are_answered(
 ) -> None:
     store_run(run_document())
     values = {name: [f"k:{number}" for number in range(80)] for name in FILTERS}
+    values["disturbed"] = ["no", "yes"]
     assert reader.get(URL, values).json()["groups"] == []
     longest = reader.get(URL, {"host": [f"k{number}" for number in range(MAX_VALUES)]})
     assert longest.json()["groups"] == []
