@@ -80,9 +80,12 @@ def percent(fraction: float) -> str:
 MOST_PERCENT = 3.0
 
 
-def difference(ratio: float) -> str:
-    """A ratio to a reference: "+7.3 %", "−25 %", from three times on "4.20 ×"."""
-    if ratio >= MOST_PERCENT:
+def difference(ratio: float, beside: float | None = None) -> str:
+    """A ratio to a reference: "+7.3 %", "−25 %", from three times on "4.20 ×".
+
+    `beside`: the ratio whose interval it bounds, to be written in the same unit.
+    """
+    if (beside or ratio) >= MOST_PERCENT:
         return f"{three_digits(ratio)} ×"
     percent = (ratio - 1) * 100
     text = f"{percent:+.1f} %" if abs(percent) < 9.95 else f"{percent:+.0f} %"

@@ -1,6 +1,7 @@
 """The state of the compare page, which is its URL: the API's parameters and some of its own."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -159,6 +160,17 @@ def query_faults(error: ValidationError | Unanswerable) -> list[tuple[str, str]]
         (name, " ".join(str(message) for message in ([said] if isinstance(said, str) else said)))
         for name, said in detail.items()
     ]
+
+
+def query_without(params: QueryDict, faults: Iterable[tuple[str, str]]) -> ComparisonQuery:
+    """What the address asks for but for its faults, so that a form keeps it."""
+    rest = params.copy()
+    for name, _ in faults:
+        rest.pop(name, None)
+    try:
+        return asked_view(rest)[0]
+    except ValidationError:
+        return ComparisonQuery()
 
 
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:

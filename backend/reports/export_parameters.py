@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest, QueryDict
 from django.urls import get_script_prefix
 from django.utils import timezone
+from django.utils.text import slugify
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.exceptions import ValidationError
@@ -192,6 +193,12 @@ def _link(kind: str, params: QueryDict, site: str) -> str:
 
 
 def file_name(kind: str, query: ComparisonQuery, ending: str) -> str:
-    """What a browser calls the file: of closed words alone."""
-    words = f"{query.tool}-{query.metric}" if kind == COMPARISON else kind
-    return f"ciphermark-{words}.{ending}"
+    """What a browser calls the file: what it holds and the day it is asked for, in ASCII."""
+    words = kind
+    if kind == COMPARISON:
+        by = " ".join(filter(None, (query.group_by, query.split_by)))
+        words = slugify(f"{query.tool} {query.metric} by {by}".translate(_BETWEEN_WORDS))[:80]
+    return f"ciphermark-{words}-{timezone.now():%Y-%m-%d}.{ending}"
+
+
+_BETWEEN_WORDS = str.maketrans("_:", "  ")

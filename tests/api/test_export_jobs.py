@@ -80,7 +80,7 @@ def test_a_file_is_asked_for_made_and_fetched(reader: ApiClient, folder: Path) -
     response = reader.get(ready["file_url"])
     content = response.getvalue()
     assert len(content) == ready["size_bytes"] == int(response["Content-Length"])
-    assert 'filename="ciphermark-measurements.csv"' in response["Content-Disposition"]
+    assert "ciphermark-measurements-20" in response["Content-Disposition"]
     direct = reader.get("/api/v1/exports/measurements.csv", {"host": "a"}).getvalue()
     assert content == direct
     assert files(folder) == [f"{ready['job_id']}.csv"]
@@ -198,7 +198,7 @@ def test_a_file_is_there_also_when_its_profile_is_not_ready_any_more(reader: Api
     ReferenceProfile.objects.create(name="another", levels={}, completed_at=now, active=True)
     response = reader.get(state["file_url"])
     assert len(response.getvalue()) == state["size_bytes"]
-    assert 'filename="ciphermark-ssh-normalised.xlsx"' in response["Content-Disposition"]
+    assert "ciphermark-ssh-normalised-by-cpu-20" in response["Content-Disposition"]
 
 
 @pytest.mark.usefixtures("stored")

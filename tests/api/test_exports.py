@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
@@ -58,9 +59,10 @@ def test_the_files_numbers_are_the_comparisons_to_the_last_digit(
 
 
 def test_the_file_is_a_download_in_utf_8(reader: ApiClient) -> None:
-    response = reader.get(URL, {"metric": "cpu_seconds_per_gb"})
+    response = reader.get(URL, {"metric": "cpu_seconds_per_gb", "split_by": "openssl_series"})
     assert response["Content-Type"] == "text/csv; charset=utf-8"
-    assert 'filename="ciphermark-ssh-cpu_seconds_per_gb.csv"' in response["Content-Disposition"]
+    name = "ciphermark-ssh-cpu-seconds-per-gb-by-cpu-openssl-series"
+    assert re.search(rf'filename="{name}-20\d\d-\d\d-\d\d.csv"', response["Content-Disposition"])
     assert response.getvalue().endswith(b"\r\n")
 
 

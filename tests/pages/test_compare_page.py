@@ -206,6 +206,12 @@ def test_a_bad_parameter_is_refused_in_words(
     assert 'id="compare-form"' in html
 
 
+def test_the_form_keeps_what_is_right_beside_a_fault(member: Client) -> None:
+    html = page(member, "/", expect=400, tool="openssl", group_by="os", since="yesterday")
+    assert '<option value="openssl" selected>' in html
+    assert '<option value="os" selected>' in html
+
+
 @pytest.mark.usefixtures("published")
 def test_odd_display_parameters_mean_the_defaults(member: Client) -> None:
     usual = page(member, "/")

@@ -117,7 +117,8 @@ def test_what_is_not_there_is_a_404(
     member: Client, hosts: list[Run], name: str, unknown: str
 ) -> None:
     known = keys(hosts) if name == "host" else [str(run.run_id) for run in hosts]
-    page(member, f"/{name}s/diff/", expect=404, **{name: [*known, unknown]})
+    said = text_of(page(member, f"/{name}s/diff/", expect=404, **{name: [*known, unknown]}))
+    assert f"No {name} that counts is named {unknown}." in said
 
 
 def test_the_lists_offer_what_can_be_ticked(member: Client, hosts: list[Run]) -> None:

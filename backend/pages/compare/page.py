@@ -35,6 +35,7 @@ from pages.page_query import (
     display,
     first_page,
     query_faults,
+    query_without,
 )
 from pages.setup.first_steps import (
     agent_command,
@@ -112,10 +113,9 @@ def compare_page(request: HttpRequest) -> HttpResponse:
             "address": request.build_absolute_uri(),
         }
     except (ValidationError, Unanswerable) as error:
-        context = {
-            **_form_context(params, ComparisonQuery(), display(params)),
-            "faults": query_faults(error),
-        }
+        faults = query_faults(error)
+        asked = query_without(params, faults)
+        context = {**_form_context(params, asked, display(params)), "faults": faults}
         return render(request, TEMPLATE, context, status=400)
     return render(request, TEMPLATE, context)
 

@@ -31,7 +31,7 @@ OWN_FIELDS = ("source", "verdict")
 
 @reader_page
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Runs, newest first."""
+    """Runs, the last received first."""
     params = request.GET
     try:
         query, fault = comparison_query(api_params(params)), ""

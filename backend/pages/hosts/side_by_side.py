@@ -104,8 +104,9 @@ def _side_by_side(
         context = {"kind": kind, "chosen": len(keys), "fewest": FEWEST, "most": MOST}
         return render(request, "pages/side_by_side.html", context, status=400)
     known: dict[str, Side] = {key: side for key, side in find(keys).items() if side}
-    if len(known) < len(keys):
-        raise Http404(f"There is no such {kind}, or it has no run that counts.")
+    missing = [key for key in keys if key not in known]
+    if missing:
+        raise Http404(f"No {kind} that counts is named {', '.join(missing)}.")
     asked = request.GET.get(BASELINE, "")
     baseline = asked if asked in known else next(iter(known))
     ordered = {baseline: known[baseline], **known}
