@@ -282,6 +282,16 @@ def test_a_host_whose_runs_come_late_was_not_silent(at_level: Store) -> None:
     assert entries() == []
 
 
+def test_a_host_whose_runs_are_loaded_piece_by_piece_was_not_silent(at_level: Store) -> None:
+    runs = [at_level(3 * day) for day in range(4)]
+    assert find_silent(FIRST_DAY + timedelta(days=60)) == 1
+    mark_due([host for host in {run.host_id for run in runs} if host])
+    for day in range(4, 12):
+        at_level(3 * day)
+    assert find_due()
+    assert entries() == []
+
+
 def test_the_sweep_finds_silent_hosts_and_those_that_are_due(
     at_level: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,12 +123,16 @@ def find_again(host_pk: int) -> bool:
     families: dict[int, Family] = {}
     findings: list[Finding] = []
     last: ArrivedRun | None = None
+    ended: tuple[int, datetime] | None = None
+    silent_since = _silent_since(host_pk)
     for run, of_run in _history(host_pk):
         families |= of_run
         heard = heard_of(run, of_run)
         findings = [one for one in findings if one.confirmed or one.family not in heard]
         findings += state.take_in(run, of_run)
         last = run
+        if ended is None and silent_since is not None and run.at > silent_since:
+            ended = (run.key, run.at)
     described = describe(findings, families)
     with transaction.atomic():
         hold_off_edits()
@@ -136,19 +140,17 @@ def find_again(host_pk: int) -> bool:
         if watch is None:
             return False
         _keep(host_pk, state, last.at if last else None)
-        record(host_pk, described, heard=None, ended=_end_of_silence(host_pk, last))
+        record(host_pk, described, heard=None, ended=ended)
         HostWatch.objects.filter(host=host_pk).update(due=0)
     return True
 
 
-def _end_of_silence(host_pk: int, last: ArrivedRun | None) -> tuple[int, datetime] | None:
-    """The run that a silent host sent since, if any."""
+def _silent_since(host_pk: int) -> datetime | None:
+    """When a host that is listed as silent sent its last run; None for others."""
     silent = FleetChangeMember.objects.filter(
         host=host_pk, change__kind=FleetChange.Kind.SILENT, ended_at=None
-    ).first()
-    if silent is None or last is None or silent.good_at is None or last.at <= silent.good_at:
-        return None
-    return last.key, last.at
+    )
+    return silent.values_list("good_at", flat=True).first()
 
 
 def _history(host_pk: int) -> Iterator[tuple[ArrivedRun, dict[int, Family]]]:
