@@ -170,7 +170,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "entries": entries,
         "narrowed": narrowed,
-        "lately": [] if narrowed else _lately(),
+        "lately": None if narrowed else _lately(),
         "faults": faults,
         "choices": _choices(query),
         "chips": _chips(request.GET),

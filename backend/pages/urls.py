@@ -5,7 +5,7 @@ from django.urls import path
 
 from pages import changes, editing, exports, notes, notifications, profiles, recommend
 from pages.compare import page as compare
-from pages.compare import report, saved_views, share, view_alone
+from pages.compare import relating, report, saved_views, share, view_alone
 from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
@@ -16,6 +16,7 @@ from pages.upload import views as upload
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
+    path("upgrade-cost/", relating.upgrade_cost, name="upgrade-cost"),
     path("hosts/", host_list.host_list, name="host-pages"),
     path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
     path("hosts/<int:host_id>/history.csv", hosts.history_csv, name="host-history-csv"),

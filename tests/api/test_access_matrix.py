@@ -108,6 +108,7 @@ DECISIONS: dict[str, Rights] = {
     "run-page-diff": PAGE,
     "run-page-diff-choice": PAGE,
     "recommend": PAGE,
+    "upgrade-cost": PAGE,
     "report": PAGE,
     "start-download": PAGE,
     "export-pages": {"GET": PAGE_READERS, "POST": PAGE_READERS},

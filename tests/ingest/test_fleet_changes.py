@@ -282,6 +282,23 @@ def test_a_host_whose_runs_come_late_was_not_silent(at_level: Store) -> None:
     assert entries() == []
 
 
+def test_what_one_run_suggested_is_no_part_of_a_later_change(at_level: Store) -> None:
+    for day in range(6):
+        at_level(day)
+    patched = with_openssl(OLD)
+    patched["os"] = {**patched["os"], "kernel": "Linux 6.1.9"}
+    run = at_level(6, 0.9, environment=patched)
+    (suggested,) = entries()
+    assert suggested.cause.startswith("kernel")
+    mark_due([run.host_id or 0])
+    for day in (7, 8):
+        at_level(day)
+    for day in (9, 10, 11):
+        at_level(day, 0.8, NEW)
+    assert find_due()
+    assert [entry.cause for entry in entries()] == [CAUSE]
+
+
 def test_a_host_whose_runs_are_loaded_piece_by_piece_was_not_silent(at_level: Store) -> None:
     runs = [at_level(3 * day) for day in range(4)]
     assert find_silent(FIRST_DAY + timedelta(days=60)) == 1

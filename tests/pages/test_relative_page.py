@@ -65,6 +65,22 @@ def test_without_a_host_in_all_groups_pairs_are_offered(
     assert "4 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
 
 
+def test_the_front_page_leads_to_what_the_upgrade_cost(member: Client, store_run: StoreRun) -> None:
+    (address,) = re.findall(r'href="([^"]*)">What did the OpenSSL upgrade cost', page(member, "/"))
+    answer = member.get(address, follow=True)
+    said = text_of(answer.content.decode())
+    assert "by OpenSSL series and CPU, relative to 1.1.1, matched hosts" in said
+    assert "4 groups, 16 hosts" in said
+    assert "Often asked" not in said
+
+
+def test_by_cpu_one_gets_to_what_each_lost(member: Client) -> None:
+    html = page(member, "/", tool="openssl", split_by="openssl_series", matched=1)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*>compare by OpenSSL series, split by CPU', html)
+    said = text_of(page(member, f"/{unescape(address)}"))
+    assert "by OpenSSL series and CPU, relative to 1.1.1, matched hosts" in said
+
+
 def test_hosts_of_unknown_openssl_are_in_nobodys_way(member: Client, store_run: StoreRun) -> None:
     upgraded_fleet(store_run, other="a build of my own")
     assert "Unknown OpenSSL" in page(member, "/", **SERIES)
@@ -91,7 +107,10 @@ def test_latest_undisturbed_runs_are_offered(member: Client, store_run: StoreRun
     run(2, 1e9, {"code": "busy", "detail": "others"})
     asked: dict[str, Any] = {**SERIES, "relative_to": "1.1.1"}
     html = page(member, "/", **asked)
-    assert "and 18 hosts have one here that was disturbed." in text_of(html)
+    assert (
+        "and 18 hosts have one here that was disturbed, which can hide a small difference."
+        in text_of(html)
+    )
     (address,) = re.findall(r'href="([^"]*)"[^>]*>Count the latest undisturbed', html)
     html = page(member, f"/{unescape(address)}&host=later")
     assert "4.00 GB/s" in text_of(html)

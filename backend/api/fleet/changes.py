@@ -73,10 +73,11 @@ class ChangedHostInListSerializer(serializers.Serializer[Any]):
 
 
 class CpuOfChangeSerializer(serializers.Serializer[Any]):
-    """How many hosts of an entry have this CPU."""
+    """How many hosts of an entry have this CPU, and how their speed changed."""
 
     cpu = serializers.CharField()
     hosts = serializers.IntegerField()
+    ratio = serializers.FloatField(allow_null=True, help_text="After / before, their median.")
 
 
 class FleetChangeSerializer(serializers.Serializer[Any]):

@@ -15,8 +15,9 @@ from ingest.fleet_changes.described import Described
 from ingest.outbox import is_news, notify_of_parts
 from store.models import FleetChange, FleetChangeMember
 
-TOGETHER = timedelta(days=14)
-"""Between a change and another host's change of the same cause, at most."""
+TOGETHER = timedelta(days=35)
+"""Between a change and another host's change of the same cause, at most: some hosts are measured
+once a month."""
 
 SILENT_TOGETHER = timedelta(days=1)
 
@@ -72,17 +73,20 @@ FROM (
         WHERE change_id = ANY(%(changes)s) AND ratio IS NOT NULL GROUP BY 1, 2, 3
     ) of_families GROUP BY 1
 ) e USING (change_id) LEFT JOIN (
-    SELECT change_id, jsonb_agg(jsonb_build_array(label, hosts) ORDER BY place) AS cpus
+    SELECT change_id, jsonb_agg(jsonb_build_array(label, hosts, ratio) ORDER BY place) AS cpus
     FROM (
         SELECT change_id, label, count(*) AS hosts,
+            percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio) AS ratio,
             row_number() OVER (PARTITION BY change_id ORDER BY count(*) DESC, label) AS place
         FROM (
-            SELECT DISTINCT ON (change_id, m.host_id) change_id, v.label
+            SELECT change_id, m.host_id,
+                percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio) AS ratio,
+                (array_agg(v.label ORDER BY m.at DESC))[1] AS label
             FROM runs_fleetchangemember m
             JOIN runs_run r ON r.id = coalesce(m.first_run_id, m.good_run_id)
             JOIN runs_environment e ON e.id = r.environment_id
             JOIN runs_dimensionvalue v ON v.id = e.cpu_id
-            WHERE change_id = ANY(%(changes)s) ORDER BY change_id, m.host_id, m.at DESC
+            WHERE change_id = ANY(%(changes)s) GROUP BY 1, 2
         ) of_hosts GROUP BY 1, 2
     ) of_cpus WHERE place <= %(cpus)s GROUP BY 1
 ) p USING (change_id)
@@ -157,6 +161,10 @@ def record(
     news = []
     for described in found:
         same = _same(described, candidates)
+        if same and same.change.cause != described.cause and not _is_decided(same.change):
+            touched.add(same.change_id)
+            same.delete()
+            same = None
         member = _update(same, described) if same else _join(host_pk, described)
         if member.confirmed and member.change_id not in certain and is_news(described.seen_at):
             news.append(member)
@@ -167,6 +175,11 @@ def record(
     Member.objects.filter(pk__in=[one.pk for one in gone]).delete()
     settle(touched | _end_those_taken_back(host_pk))
     notify_of_parts(news)
+
+
+def _is_decided(change: FleetChange) -> bool:
+    """Whether an editor has said something of it, which later runs do not take apart."""
+    return change.status != FleetChange.Status.NEW or bool(change.note)
 
 
 def _is_over(member: Member, heard: Collection[Family] | None) -> bool:

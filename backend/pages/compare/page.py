@@ -22,6 +22,7 @@ from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.choices import filter_of
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
+from pages.compare.relating import relating_context
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
@@ -48,12 +49,9 @@ from results.analytics.engine import questions
 from results.answer_cache import cached_answer
 from results.comparison.comparison import compare_in_view
 from results.comparison.coverage import (
-    SharedHosts,
     coverage,
-    disturbed_hosts,
     hosts_of_groups,
     hosts_without_size,
-    shared_hosts,
 )
 from results.comparison.facets import SOURCE_LABELS, Facet, facets
 from results.comparison.measured import resolve_block_size
@@ -111,6 +109,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
             **(group_notes(query.group_by, parts["groups"]) if parts["groups"] else {}),
             "view_menu": view_menu(request.user, params),
             "address": request.build_absolute_uri(),
+            "asks": not params and not steps,
         }
     except (ValidationError, Unanswerable) as error:
         faults = query_faults(error)
@@ -226,6 +225,8 @@ def compare_context(
         "part": part,
         **result_context(asked, params),
         **relating_context(query, params, viewed.comparison, address),
+        "grouping": _grouping(query.group_by),
+        "splitting": _grouping(query.split_by) if query.split_by else "",
         "passed_over": passed_over,
         "sensitivity_address": _sensitivity_address(params),
         "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
@@ -340,68 +341,3 @@ def _sensitivity_address(params: QueryDict) -> str:
     asked = api_params(params)
     asked.pop("metric", None)
     return f"{reverse('sensitivity')}?{asked.urlencode()}"
-
-
-STAYS = frozenset({"cpu", "cpu_vendor", "microarchitecture", "architecture", "host"})
-"""Groupings by what hardly changes on a host: their groups share no hosts."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two groups that have hosts in common, and the address that compares these alone."""
-
-    pair: SharedHosts
-    address: str
-
-
-def relating_context(
-    query: ComparisonQuery, params: QueryDict, comparison: Comparison, address: PageAddress
-) -> dict[str, Any]:
-    """The pickers of split and reference, and pairs of groups that can be matched.
-
-    `offered`: the pair with the most hosts in both, where still most are in one alone, or where
-    it is asked how the two differ.
-    """
-    reference = comparison.relative_to
-    choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
-    if query.relative_to is not None and reference is not None:
-        choices[query.relative_to] = reference.label or reference.key
-    pairs = []
-    if query.group_by not in STAYS:
-        pairs = [Pair(one, _matching(query, one, address)) for one in shared_hosts(query)]
-    exchanged = None
-    if query.group_by in STAYS and query.split_by and query.split_by not in STAYS:
-        exchanged = address.changed(
-            group_by=query.split_by, split_by=query.group_by, relative_to=None, matched="1"
-        )
-    return {
-        "split_by": params.get("split_by", ""),
-        "references": choices,
-        "pairs_to_match": pairs,
-        "offered": None if query.matched else _offered(query, pairs),
-        "exchanged_address": exchanged,
-        "disturbed_hosts": _disturbed_hosts(query),
-        "undisturbed_address": address.changed(disturbed="no"),
-        "grouping": _grouping(query.group_by),
-        "splitting": _grouping(query.split_by) if query.split_by else "",
-        "may_match": query.group_by != "host",
-    }
-
-
-def _disturbed_hosts(query: ComparisonQuery) -> int:
-    """Where small differences are looked for, and one run of a host stands for all of them."""
-    relative = query.relative_to is not None and "disturbed" not in query.filters
-    return disturbed_hosts(query) if relative else 0
-
-
-def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:
-    if query.relative_to is None:
-        return pairs[0] if pairs and pairs[0].pair.mostly_different else None
-    return next((one for one in pairs if query.relative_to in one.pair.keys), None)
-
-
-def _matching(query: ComparisonQuery, pair: SharedHosts, address: PageAddress) -> str:
-    """The address of these two groups, their common hosts alone."""
-    own = {query.group_by: (pair.first.key, pair.second.key)} if query.group_by in FILTERS else {}
-    reference = query.relative_to if query.relative_to in pair.keys else pair.first.key
-    return address.changed(matched="1", relative_to=reference, **own)

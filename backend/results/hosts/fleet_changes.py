@@ -69,10 +69,11 @@ class Effect:
 
 
 class CpuOfChange(NamedTuple):
-    """How many hosts of an entry have this CPU."""
+    """How many hosts of an entry have this CPU; after / before, their median, of a speed."""
 
     cpu: str
     hosts: int
+    ratio: float | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def select_changes(query: ChangeQuery) -> QuerySet[FleetChange]:
     if query.statuses:
         entries = entries.filter(_status(query.statuses))
     if query.since is not None:
-        entries = entries.filter(last_at__gte=query.since)
+        entries = entries.filter(Q(last_at__gte=query.since) | Q(fixed_at__gte=query.since))
     if query.until is not None:
         entries = entries.filter(first_at__lte=query.until)
     members = select_members(query)

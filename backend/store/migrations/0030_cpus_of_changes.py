@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             field=models.JSONField(
                 db_default=models.Value([], models.JSONField()),
                 default=list,
-                help_text="The most frequent CPUs: name, hosts.",
+                help_text="The most frequent CPUs: name, hosts, ratio.",
             ),
         ),
         migrations.RunPython(count_again, migrations.RunPython.noop),

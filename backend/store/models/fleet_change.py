@@ -58,7 +58,7 @@ class FleetChange(models.Model):
     cpus = models.JSONField(
         db_default=Value([], models.JSONField()),
         default=list,
-        help_text="The most frequent CPUs: name, hosts.",
+        help_text="The most frequent CPUs: name, hosts, ratio.",
     )
     stale = models.BooleanField(
         db_default=True, default=True, help_text="These figures are to be counted again."
