@@ -42,13 +42,15 @@ export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis):
       callback: (value: string | number) => tick(Number(value), unit),
     },
   };
-  if (unit === "relative") return { ...common, ...relativeAxis(lowest), ticks: { ...common.ticks, autoSkip: false } };
+  // Those that are chosen below have room; beyond a limit, grid lines would be left out.
+  const chosen = { ...common.ticks, autoSkip: false, maxTicksLimit: Number.POSITIVE_INFINITY };
+  if (unit === "relative") return { ...common, ...relativeAxis(lowest), ticks: chosen };
   if (scale === "linear") return { ...common, type: "linear", beginAtZero: true };
   return {
     ...common,
     type: "logarithmic",
     min: logFloor(lowest),
-    ticks: { ...common.ticks, autoSkip: false, maxTicksLimit: Number.POSITIVE_INFINITY },
+    ticks: chosen,
     afterBuildTicks: (axis) => {
       // Before the first layout an axis has no length of its own.
       const length = (axis.isHorizontal() ? axis.width : axis.height) || axis.chart.width;
@@ -80,7 +82,7 @@ function relativeAxis(lowest: number): object {
     suggestedMax: NARROWEST[1],
     afterBuildTicks: (axis: LogAxis) => {
       const length = axis.width || axis.chart.width;
-      axis.ticks = relativeTicks(axis.min, axis.max, Math.max(3, length / PERCENT_ACROSS)).map((value) => ({ value }));
+      axis.ticks = relativeTicks(axis.min, axis.max, length / PERCENT_ACROSS).map((value) => ({ value }));
     },
   };
 }
@@ -90,25 +92,34 @@ type LogAxis = { min: number; max: number; width: number; chart: { width: number
 /** Differences of less than this do not fill the chart. */
 const NARROWEST = [0.95, 1.05] as const;
 
-/** The ratios that an axis labels: whole steps in per cent, of a wide axis 1, 2 and 5 of decades. */
+/**
+ * The ratios that an axis labels: whole steps in per cent, else steps of decades, the most that
+ * nowhere stand closer together than `labels` do that fill the axis evenly.
+ */
 export function relativeTicks(min: number, max: number, labels: number): number[] {
-  for (const step of [1, 2, 5, 10, 20, 50]) {
-    const found: number[] = [];
-    const [first, last] = [min, max].map((end) => ((end - 1) * 100) / step) as [number, number];
-    for (let place = Math.ceil(first - 1e-9); place <= last + 1e-9; place += 1) {
-      if (place * step > -100) found.push(1 + (place * step) / 100);
-    }
-    // On logarithms the lowest lie furthest apart and the highest closest.
-    if (found.length <= labels && max <= 3) return found;
+  const least = (max / min) ** (1 / labels);
+  // From three times on, a ratio is said as a factor.
+  const even = max > 3 ? [] : [1, 2, 5, 10, 20].map((step) => percentTicks(min, max, step));
+  const uneven = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map((steps) => decadeTicks(min, max, steps));
+  const apart = (ticks: number[]): boolean =>
+    ticks.every((tick, place) => place === 0 || tick / (ticks[place - 1] ?? 0) >= least);
+  return [...even, ...uneven].find(apart) ?? [1];
+}
+
+function percentTicks(min: number, max: number, step: number): number[] {
+  const found: number[] = [];
+  const [first, last] = [min, max].map((end) => ((end - 1) * 100) / step) as [number, number];
+  for (let place = Math.ceil(first - 1e-9); place <= last + 1e-9; place += 1) {
+    if (place * step > -100) found.push(1 + (place * step) / 100);
   }
-  return logTicks(min, max, labels);
+  return found;
 }
 
 /** Pixels between the labels of a horizontal and of a vertical axis. */
 const ACROSS = 72;
 const UPWARDS = 26;
 /** The same for "−10 %", which is shorter than a throughput. */
-const PERCENT_ACROSS = 52;
+const PERCENT_ACROSS = 46;
 
 /**
  * The values that a logarithmic axis labels: 1, 2 and 5 of each decade where there is room for so
@@ -118,6 +129,10 @@ export function logTicks(min: number, max: number, labels: number): number[] {
   const decades = Math.log10(max / min);
   // Labels are not evenly apart: 1 and 2, 5 and 10 are closer together than a third of a decade.
   const steps = labels >= decades * 3.4 ? [1, 2, 5] : labels >= decades * 2.1 ? [1, 3] : [1];
+  return decadeTicks(min, max, steps);
+}
+
+function decadeTicks(min: number, max: number, steps: readonly number[]): number[] {
   const found: number[] = [];
   for (let power = Math.floor(Math.log10(min) - 1e-9); power <= Math.log10(max); power += 1) {
     found.push(...steps.map((step) => step * 10 ** power));

@@ -149,12 +149,21 @@ describe("the chart of differences", () => {
   });
 
   it("labels whole steps in per cent, 0 % among them", () => {
-    expect(relativeTicks(0.9, 1.1, 6).map((tick) => Math.round(tick * 100))).toEqual([90, 95, 100, 105, 110]);
-    expect(relativeTicks(0.86, 1.13, 3)).toHaveLength(3);
-    for (const [low, high] of [[0.95, 1.05], [0.3, 1.2], [0.5, 2.9], [0.1, 40]] as const) {
-      const ticks = relativeTicks(low, high, 7);
-      expect(ticks).toContain(1);
-      expect(ticks.length).toBeLessThanOrEqual(9);
+    const percent = (...range: Parameters<typeof relativeTicks>) =>
+      relativeTicks(...range).map((tick) => Math.round((tick - 1) * 100));
+    expect(percent(0.9, 1.1, 6)).toEqual([-10, -5, 0, 5, 10]);
+    expect(percent(0.12, 2.1, 14)).toEqual([-85, -80, -70, -50, -30, 0, 50, 100]);
+    expect(percent(0.12, 2.1, 3)).toEqual([-70, 0]);
+  });
+
+  it("labels nothing closer together than labels have room", () => {
+    for (const [low, high] of [[0.95, 1.05], [0.3, 1.2], [0.5, 2.9], [0.12, 2.1], [0.1, 40]] as const) {
+      for (const labels of [3, 7, 14]) {
+        const places = relativeTicks(low, high, labels).map(Math.log);
+        expect(places).toContain(0);
+        const room = Math.log(high / low) / labels;
+        places.slice(1).forEach((place, at) => expect(place - (places[at] ?? 0)).toBeGreaterThanOrEqual(room * 0.999));
+      }
     }
   });
 });
