@@ -94,9 +94,9 @@ function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Rea
   const value = quantity(row.summary.median, unit) + doubtSign(row.summary);
   ctx.font = `11px ${theme.fontFamily}`;
   const width = ctx.measureText(value).width;
-  const x = valueStart(chart, pixel(chart, "x", reach.end(row)), width, rings);
+  const cap = pixel(chart, "x", reach.whisker(row));
+  const x = valueStart(chart.chartArea, pixel(chart, "x", reach.end(row)), width, [...rings, cap]);
   drawPlate(ctx, x, y, width, theme);
-  drawCap(ctx, x, y, width, pixel(chart, "x", reach.whisker(row)), theme);
   drawStrip(chart, row, y + STRIP_BELOW, theme);
   for (const ring of rings) drawRing(chart, ring, y, row, theme);
   ctx.textAlign = "left";
@@ -106,19 +106,27 @@ function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Rea
 }
 
 /**
- * Where the value begins: right after the end of its bar, or after the ring of a host that it would
- * cover. Of a zoomed axis the end may lie outside: then the value stands at the edge.
+ * Where the value begins: right after the end of its bar, or after the rings of hosts and the cap of
+ * the whisker that it would cover. Of a zoomed axis the end may lie outside: then the value stands
+ * at the edge.
  */
-function valueStart({ chartArea }: Chart, end: number, width: number, rings: number[]): number {
+export function valueStart(
+  { left, right }: { left: number; right: number },
+  end: number,
+  width: number,
+  marks: readonly number[],
+): number {
   const gap = POINT_RADIUS + 4;
-  const start = Math.min(chartArea.right, Math.max(chartArea.left, end)) + gap;
-  const covered = rings.filter((ring) => ring > end && ring < start + width + gap);
-  return Math.max(start, ...covered.map((ring) => ring + gap));
+  let start = Math.min(right, Math.max(left, end)) + gap;
+  for (const mark of [...marks].sort((a, b) => a - b)) {
+    if (mark > end && mark <= right && mark < start + width + gap) start = mark + gap;
+  }
+  return start;
 }
 
 const PLATE = 12;
 
-/** Keeps the whisker and the lines of links away from the letters of a value. */
+/** Keeps a long whisker and the lines of links away from the letters of a value. */
 function drawPlate(
   ctx: CanvasRenderingContext2D,
   x: number,
@@ -128,26 +136,6 @@ function drawPlate(
 ): void {
   ctx.fillStyle = theme.surface;
   ctx.fillRect(x - 2, y - PLATE / 2, width + 4, PLATE);
-}
-
-/** Where the plate covers the end of the whisker, a mark above and below the value shows it. */
-function drawCap(
-  ctx: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  width: number,
-  cap: number,
-  theme: Theme,
-): void {
-  if (cap < x - 3 || cap > x + width + 3) return;
-  ctx.lineWidth = 1.25;
-  ctx.strokeStyle = theme.text;
-  for (const side of [-1, 1]) {
-    ctx.beginPath();
-    ctx.moveTo(cap, y + side * (PLATE / 2 - 1));
-    ctx.lineTo(cap, y + side * (ROW_HEIGHT / 2 - 0.5));
-    ctx.stroke();
-  }
 }
 
 /** A rim around a heading, in the colour of the page: it keeps lines away from the letters. */
