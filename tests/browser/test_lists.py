@@ -144,8 +144,11 @@ def test_hosts_ticked_in_several_searches_are_compared_side_by_side(
     page = open_page("/hosts/")
     button = page.get_by_role("button", name="Compare side by side")
     expect(button).to_be_disabled()
+    colour = "one => getComputedStyle(one).backgroundColor"
+    pale = button.evaluate(colour)
     for box in page.get_by_role("checkbox", name="Compare fleet").all()[:2]:
         box.check()
+    assert button.evaluate(colour) != pale
     button.click()
     expect(page.locator("h1")).to_have_text("Two hosts side by side")
     page.go_back()
