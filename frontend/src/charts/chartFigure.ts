@@ -87,7 +87,7 @@ class Figure implements DrawnChart {
     private readonly build: Build,
     private readonly later: Later,
   ) {
-    this.menu = new ChoiceMenu(figure, canvas, this.listening.signal);
+    this.menu = new ChoiceMenu(figure, canvas, this.listening.signal, () => this.chart?.draw());
     this.drawing = this.begin();
   }
 
@@ -188,6 +188,8 @@ class Figure implements DrawnChart {
     const ratio = pixelRatio(window.devicePixelRatio, this.width, this.height);
     const plugins = {
       ...configuration.options?.plugins,
+      // Half covered by the menu it would only be in its way.
+      tooltip: { ...configuration.options?.plugins?.tooltip, enabled: () => !this.menu.isOpen },
       ...(this.zoom && zoom
         ? { zoom: this.zoom.zoomOptions(zoom, theme, () => this.zoomed()) }
         : {}),

@@ -100,7 +100,7 @@ export function sections(choices: Choices | undefined, { group, cipher }: Chosen
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
-/** The menu of one figure, beside the mark; `back` has the focus before and after. */
+/** The menu of one figure, beside the mark; `back` has the focus before and after, `toggled` is called each time. */
 export class ChoiceMenu {
   private shown: HTMLElement | null = null;
 
@@ -108,10 +108,15 @@ export class ChoiceMenu {
     private readonly figure: HTMLElement,
     private readonly back: HTMLElement,
     signal: AbortSignal,
+    private readonly toggled: () => void,
   ) {
     document.addEventListener("pointerdown", (event) => {
       if (!this.shown?.contains(event.target as Node)) this.close();
     }, { signal });
+  }
+
+  get isOpen(): boolean {
+    return this.shown !== null;
   }
 
   /** Opens beside a place of the figure, in CSS pixels; false where there is nothing to choose. */
@@ -131,6 +136,7 @@ export class ChoiceMenu {
     const room = this.figure.clientWidth - menu.offsetWidth;
     menu.style.left = `${Math.max(0, Math.min(x, room))}px`;
     menu.style.top = `${y + 8}px`;
+    this.toggled();
     menu.querySelector("a")?.focus({ preventScroll: true });
     menu.scrollIntoView({ block: "nearest" });
     return true;
@@ -141,6 +147,7 @@ export class ChoiceMenu {
     if (!menu) return;
     this.shown = null;
     menu.remove();
+    this.toggled();
     if (focus) this.back.focus({ preventScroll: true });
   }
 
