@@ -122,6 +122,16 @@ def test_a_copied_table_has_the_differences(open_page: OpenPage, fleet: None) ->
         assert len(widths) == 1
 
 
+def test_differences_are_seen_whole_on_a_phone(open_page: OpenPage, fleet: None) -> None:
+    key = open_page("/?group_by=os&table=compact").locator("tr[data-row]").first
+    page = open_page(f"/?group_by=os&relative_to={key.get_attribute('data-row')}", width=390)
+    page.locator("#comparison-table").scroll_into_view_if_needed()
+    for cell in page.locator("#comparison-table td.ratio").all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
+
+
 def test_hosts_are_found_sorted_and_turned_page_by_page(open_page: OpenPage, fleet: None) -> None:
     page = open_page("/hosts/")
     page.get_by_label("Name").press_sequentially("fleet 1")
