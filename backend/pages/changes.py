@@ -118,7 +118,9 @@ def _by_size(effects: Iterable[Effect]) -> list[Effect]:
     return sorted(effects, key=lambda one: -abs(one.ratio - 1))
 
 
-def shown_changes(entries: Iterable[FleetChangeSummary]) -> list[ShownChange]:
+def shown_changes(
+    entries: Iterable[FleetChangeSummary], most_effects: int | None = EFFECTS_SHOWN
+) -> list[ShownChange]:
     """The entries with links to their evidence; one query for all of them."""
     found = list(entries)
     examples = {
@@ -131,7 +133,7 @@ def shown_changes(entries: Iterable[FleetChangeSummary]) -> list[ShownChange]:
     return [
         ShownChange(
             entry,
-            tuple(_by_size(entry.effects)[:EFFECTS_SHOWN]),
+            tuple(_by_size(entry.effects)[:most_effects]),
             tuple(_shown_host(one, keys) for one in entry.members),
         )
         for entry in found
@@ -184,11 +186,11 @@ def change_list(request: HttpRequest) -> HttpResponse:
 
 @reader_page
 def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
-    """One entry with all of its hosts."""
+    """One entry with all of its hosts and effects."""
     found = change_detail(change_id)
     if found is None:
         raise Http404("There is no such change.")
-    (entry,) = shown_changes([found])
+    (entry,) = shown_changes([found], most_effects=None)
     context = {"entry": entry, "one": entry, "list_query": "", "whole": True, **_deciding()}
     return render(request, "pages/change.html", context)
 

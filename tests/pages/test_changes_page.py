@@ -105,6 +105,21 @@ def test_a_status_that_is_none_is_refused(slower: FleetChange, editor: Client) -
     assert "A status is one of" in answer.content.decode()
 
 
+def test_the_list_leads_to_all_effects_of_a_change(store_run: StoreRun, member: Client) -> None:
+    ciphers = ("aes-128-gcm", "aes-128-ctr", "aes-128-cbc", "chacha20-poly1305", "des-ede3-cbc")
+    ciphers = (*ciphers, "camellia-128-cbc", "bf-cbc", "cast5-cbc")
+    for day in range(8):
+        rate = 4e9 * (0.8 if day > 4 else 1)
+        series = [openssl_measurement(cipher, rate) for cipher in ciphers]
+        store_run(run_of_day(day, *series, environment=with_openssl(NEW if day > 4 else OLD)))
+    entry = FleetChange.objects.get()
+    assert f'<a href="/changes/{entry.pk}/">2 more' in text(member, "/changes/")
+    page = text(member, f"/changes/{entry.pk}/")
+    assert " more" not in page
+    (effects,) = re.findall(r'<ul class="effects".*?</ul>', page)
+    assert effects.count("<li>") == len(ciphers)
+
+
 def test_one_change_has_a_page_with_its_hosts(slower: FleetChange, member: Client) -> None:
     page = text(member, f"/changes/{slower.pk}/")
     assert page.count("Both side by side") == 2
