@@ -1,14 +1,17 @@
 """Filters, lists and saved views in the hands of their reader; what is under way shows itself."""
 
+import json
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.site_tools import moments_last, processed, upload, worker_paused
 from tests.browser.test_first_light import table
 from tests.browser.test_upload_page import LIST
+from tests.histories import with_openssl
 from tests.live_site import LiveSite
 from tests.sample_documents import environment, openssl_measurement, run_document
 
@@ -106,15 +109,18 @@ def test_a_copied_table_has_the_differences(open_page: OpenPage, fleet: None) ->
     key = open_page(view).locator("tr[data-row]").first.get_attribute("data-row")
     permissions = ["clipboard-read", "clipboard-write"]
     page = open_page(f"{view}&relative_to={key}", permissions=permissions)
-    page.locator("#copy-menu summary").click()
+    opener = page.locator("#copy-menu summary")
     ratio = page.locator("b[data-ratio]").first
     for form, expected in (
         ("TSV", ratio.get_attribute("data-ratio")),
         ("Markdown", ratio.text_content()),
     ):
+        opener.click()
         with moments_last(page):
             page.get_by_role("button", name=form).click()
-            expect(page.get_by_role("button", name="Copied")).to_be_visible()
+            expect(opener).to_have_text("Copied")
+        expect(opener).to_have_text("Copy table")
+        expect(page.get_by_role("button", name=form)).to_be_hidden()
         text = page.evaluate("navigator.clipboard.readText()")
         assert expected
         assert expected in text
@@ -122,14 +128,51 @@ def test_a_copied_table_has_the_differences(open_page: OpenPage, fleet: None) ->
         assert len(widths) == 1
 
 
-def test_differences_are_seen_whole_on_a_phone(open_page: OpenPage, fleet: None) -> None:
-    key = open_page("/?group_by=os&table=compact").locator("tr[data-row]").first
-    page = open_page(f"/?group_by=os&relative_to={key.get_attribute('data-row')}", width=390)
-    page.locator("#comparison-table").scroll_into_view_if_needed()
-    for cell in page.locator("#comparison-table td.ratio").all():
-        box = cell.bounding_box()
-        assert box is not None
-        assert box["x"] + box["width"] <= 390
+@pytest.fixture(scope="session")
+def two_releases(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Six hosts of each of two OpenSSL series, enough for an interval: their view."""
+    documents = [
+        run_document(
+            openssl_measurement("aes-128-gcm", 4e9 * slower * (1 + number / 10)),
+            host={"name": f"release {version} {number}"},
+            environment=with_openssl(version),
+            tags={"set": "releases"},
+        )
+        for version, slower in (("OpenSSL 1.1.1w", 1), ("OpenSSL 3.0.11", 0.97))
+        for number in range(6)
+    ]
+    lines = tmp_path_factory.mktemp("releases") / "runs.ndjson"
+    lines.write_text("\n".join(json.dumps(one) for one in documents))
+    site.manage("load_runs", str(lines), "--jobs", "1")
+    return "/?tool=openssl&tag=set:releases&group_by=openssl_series&relative_to=1.1.1"
+
+
+def test_a_copied_difference_is_apart_from_its_interval(
+    open_page: OpenPage, two_releases: str
+) -> None:
+    page = open_page(two_releases, permissions=["clipboard-read", "clipboard-write"])
+    difference = page.locator("td.ratio [data-low]").first
+    copied = {}
+    for form in ("TSV", "Markdown"):
+        page.locator("#copy-menu summary").click()
+        with moments_last(page):
+            page.get_by_role("button", name=form).click()
+            expect(page.locator("#copy-menu summary")).to_have_text("Copied")
+        copied[form] = page.evaluate("navigator.clipboard.readText()")
+    bounds = [difference.get_attribute(f"data-{one}") or "" for one in ("ratio", "low", "high")]
+    assert "\t".join(bounds) in copied["TSV"]
+    assert len({line.count("\t") for line in copied["TSV"].split("\n")}) == 1
+    interval = page.locator("td.ratio [data-low] + .small").first
+    said = f"{difference.text_content()} ({interval.text_content()}, within the noise)"
+    assert said in copied["Markdown"]
+
+
+def test_differences_are_seen_whole_on_a_phone(open_page: OpenPage, two_releases: str) -> None:
+    page = open_page(two_releases, width=390)
+    page.locator("#comparison-table caption").scroll_into_view_if_needed()
+    box = page.locator("td.ratio .badge").first.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 390
 
 
 def test_hosts_are_found_sorted_and_turned_page_by_page(open_page: OpenPage, fleet: None) -> None:

@@ -13,29 +13,40 @@ export function initCopyTable(): void {
 }
 
 async function copy(button: HTMLButtonElement, table: HTMLTableElement): Promise<void> {
-  const words = button.textContent;
   const form = button.dataset["copyTable"] as Form;
   const text = written(rowsOf(table, form), form);
+  const menu = button.closest("details");
   // Without https a page has no clipboard: then the text is shown to be copied.
   if ("clipboard" in navigator) {
     await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
+    sayCopied(menu?.querySelector("summary"));
   } else {
     prompt("The table:", text);
   }
+  if (menu) menu.open = false;
+}
+
+/** On what opens the menu, which closes. */
+function sayCopied(opener: HTMLElement | null | undefined): void {
+  if (!opener) return;
+  const words = (opener.dataset["words"] ??= opener.textContent);
+  opener.textContent = "Copied";
+  opener.focus();
   setTimeout(() => {
-    button.textContent = words;
+    opener.textContent = words;
   }, SAID_MS);
 }
 
 /** Rows of a table, its groups in a first column of their own; plain numbers for a spreadsheet. */
 function rowsOf(table: HTMLTableElement, form: Form): string[][] {
-  const head = [...(table.tHead?.rows[0]?.cells ?? [])].filter(isData).map(textOf);
+  const titled = [...(table.tHead?.rows[0]?.cells ?? [])].filter(isData);
+  const head = titled.map(textOf);
   const unit = table.dataset["unit"] ?? "";
   const grouped = table.querySelector("th[scope=rowgroup]") !== null;
   const reference = table.dataset["reference"];
   const titles = form === "tsv" ? head.flatMap((one, place) => (place ? columns(one, unit, reference) : [one])) : head;
-  const rows = [grouped ? ["Group", ...head] : titles];
+  const full = form === "tsv" ? titled.flatMap(parts) : head;
+  const rows = [grouped ? ["Group", ...full] : titles];
   for (const body of table.tBodies) {
     const group = body.querySelector("th[scope=rowgroup] bdi")?.textContent?.trim() ?? "";
     for (const row of body.rows) {
@@ -57,8 +68,29 @@ function columns(title: string, unit: string, reference?: string): string[] {
   return [`${title} (${unit})`, ...(reference === undefined ? [] : [ratio, `${ratio}, from`, `${ratio}, to`])];
 }
 
+/** The same for a column of differences beside other columns. */
+function parts(title: HTMLElement): string[] {
+  const text = textOf(title);
+  return isDifference(title) ? [`${text} (ratio)`, `${text}, from`, `${text}, to`] : [text];
+}
+
+function isDifference(cell: Element): boolean {
+  return cell.classList.contains("ratio");
+}
+
+/** A ratio and its interval for a spreadsheet, else "−6.1 % (−11 % to −4.6 %)". */
+function difference(cell: HTMLElement, form: Form): string[] {
+  if (form === "tsv") {
+    const { ratio = "", low = "", high = "" } = cell.querySelector<HTMLElement>("[data-ratio]")?.dataset ?? {};
+    return [ratio, low, high];
+  }
+  const [by = "", ...more] = [...cell.children].map((one) => textOf(one as HTMLElement));
+  return [more.length > 0 ? `${by} (${more.join(", ")})` : by];
+}
+
 /** A cell's texts: with a reference a spreadsheet has the ratio and its interval in cells of their own. */
 function said(cell: HTMLElement, form: Form, reference?: string): string[] {
+  if (isDifference(cell)) return difference(cell, form);
   const exact = cell.dataset["value"];
   const ratio = cell.querySelector<HTMLElement>("b[data-ratio]");
   if (form === "tsv" && reference !== undefined && cell.tagName === "TD") {
