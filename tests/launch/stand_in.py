@@ -22,6 +22,8 @@ a line asks for ends with code 64 and is named:
     docker compose logs [--no-log-prefix] [SERVICE...]     what their processes have written
     systemctl daemon-reload                   nothing
     systemctl enable --now ciphermark.target  as `up -d`
+    systemctl stop UNIT...                    SIGTERM to their processes, and their end
+    systemctl start ciphermark.target         as `enable --now`
     systemctl restart UNIT...                 as `stop` and `start`; migrate's command to its end
     systemd-run --pty|--pipe --unit ciphermark-manage WORDS                             WORDS here
 
@@ -242,6 +244,10 @@ def compose(words: Sequence[str]) -> int | None:
     return None
 
 
+def _service(unit: str) -> str:
+    return unit.removeprefix("ciphermark-")
+
+
 def mapped(line: Sequence[str]) -> int | None:
     """The exit code of one command; None for one that is not in the mapping."""
     match list(line):
@@ -249,10 +255,16 @@ def mapped(line: Sequence[str]) -> int | None:
             return compose(words)
         case ["systemctl", "daemon-reload"]:
             return 0
-        case ["systemctl", "enable", "--now", "ciphermark.target"]:
+        case ["systemctl", "enable", "--now", "ciphermark.target"] | [
+            "systemctl",
+            "start",
+            "ciphermark.target",
+        ]:
             return units().restart(["migrate"]) or units().restart(LASTING)
+        case ["systemctl", "stop", *names] if names:
+            return stop([_service(name) for name in names if not name.endswith(".socket")])
         case ["systemctl", "restart", *names] if names:
-            return units().restart([name.removeprefix("ciphermark-") for name in names])
+            return units().restart([_service(name) for name in names])
         case ["systemd-run", "--pty" | "--pipe", "--unit", "ciphermark-manage", *words] if words:
             return units().run(words)
     return None

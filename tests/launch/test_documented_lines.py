@@ -265,7 +265,10 @@ def moved(sites: tuple[Site, Site], site: Site, token: str) -> Moved:
     old, new = site, sites[1]
     document = run_document()
     old.stores(document, token)
-    old.types("docker compose exec -T web python manage.py backup - > ciphermark-2026-11-21.dump")
+    old.types(
+        "(umask 077; docker compose exec -T web python manage.py backup -"
+        " > ciphermark-2026-11-21.dump)"
+    )
     old.types("docker compose stop web worker beat")
     assert within(60, lambda: {*LASTING} <= {*old.exit_codes()})
     start(new)
@@ -310,6 +313,11 @@ def test_a_site_goes_back_a_version_and_runs_and_is_updated_under_systemd(moved:
         "otto",
         "systemd-run --pty --unit ciphermark-manage .venv/bin/python manage.py createsuperuser",
     )
+    site.types(
+        "systemctl stop ciphermark-web.socket ciphermark-web ciphermark-worker ciphermark-beat"
+    )
+    site.types("systemctl start ciphermark.target")
+    assert within(180, site.is_ready)
     started = site.processes()
     (site.origin / "more").touch()
     commit_all(site.origin)

@@ -116,6 +116,18 @@ def test_an_empty_server_gets_every_row_back_and_then_refuses(
         assert contents(server) == expected
 
 
+def test_a_site_that_is_running_is_not_replaced(backup: Path, empty_server: str) -> None:
+    with psycopg.connect(empty_server) as one, psycopg.connect(empty_server):
+        before = contents(one)
+        one.commit()  # as a web server between two requests: connected, without a lock
+        refused = restored(empty_server, str(backup), "--replace")
+        assert refused.returncode == 1
+        assert "Nothing was changed: 2 other connections have this database open" in refused.stderr
+        assert "stop every web server, worker and beat first" in refused.stderr
+        assert contents(one) == before
+    assert restored(empty_server, str(backup), "--replace").returncode == 0
+
+
 def test_published_figures_the_first_profile_and_roles_are_not_in_the_way(db: None) -> None:
     call_command("load_published", verbosity=0)
     assert Run.objects.exists()

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import time
 from contextlib import suppress
 from typing import IO, Any
 
@@ -39,6 +40,14 @@ SELECT 'end';
 
 MIGRATIONS = "django_migrations"
 
+OTHERS = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
+
+GOING = 3
+"""Seconds until the connections of what has just been stopped are gone too."""
+
 Migration = tuple[str, str]
 """App and name."""
 
@@ -65,6 +74,25 @@ def is_empty() -> bool:
         AuditEntry.objects.all(),
     )
     return not any(rows.model._meta.db_table in tables and rows.exists() for rows in brought)
+
+
+def refuse_while_in_use() -> None:
+    """`BackupRefused` while others are connected: a running site would mix its rows with these."""
+    until = time.monotonic() + GOING
+    while others := _others():
+        if time.monotonic() > until:
+            plural = "connections have" if others > 1 else "connection has"
+            raise BackupRefused(
+                f"Nothing was changed: {others} other {plural} this database open; stop every web"
+                " server, worker and beat first, and whatever else uses it."
+            )
+        time.sleep(0.1)
+
+
+def _others() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(OTHERS)
+        return int(cursor.fetchone()[0])
 
 
 def restore(file: IO[bytes], name: str, database: str) -> int:

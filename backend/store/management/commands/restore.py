@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from store.backups.programs import BackupRefused
-from store.backups.restoring import is_empty, restore
+from store.backups.restoring import is_empty, refuse_while_in_use, restore
 
 
 class Command(BaseCommand):
@@ -36,6 +36,7 @@ class Command(BaseCommand):
                     raise BackupRefused(
                         "This database is not empty; --replace throws away what is in it."
                     )
+                refuse_while_in_use()
                 name = connection.settings_dict["NAME"]
                 connection.close()  # psql takes its tables away
                 behind = restore(stream, file, name)
