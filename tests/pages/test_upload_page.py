@@ -162,6 +162,13 @@ def test_a_card_is_the_same_import_as_with_the_same_answers_through_the_api(
     assert ImportedText.objects.count() == 1
 
 
+def test_a_column_of_a_table_is_named_beside_its_run(editor: Client) -> None:
+    rows = "| cipher | east | west (new) |\n|---|---|---|\n| 3des-cbc | 22.2 MB/s | 18.3 MB/s |\n"
+    said = text_of(preview(editor, files=file(rows)))
+    assert "Run 1 of 2 (east)" in said
+    assert "Run 2 of 2 (west (new))" in said
+
+
 def test_each_run_of_a_text_has_its_own_corrections(editor: Client) -> None:
     two = SPEED + SPEED.replace("1.1.1w  11 Sep", "1.0.2u  20 Dec").replace("201000", "101000")
     html = preview(editor, files=file(two))

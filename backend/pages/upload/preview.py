@@ -60,6 +60,8 @@ class Section:
     fields: tuple[Field, ...]
     facts: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
+    label: str = ""
+    """The column or heading of the text that it is of, where the text does not say whose it is."""
     conditions: tuple[Mapping[str, Any], ...] = ()
     skipped: tuple[Mapping[str, Any], ...] = ()
 
@@ -121,6 +123,7 @@ class Look:
     draft: Draft
     understood: Understood
     stated: tuple[Answers, ...]
+    labels: tuple[str, ...]
 
 
 def look(draft: Draft) -> Look:
@@ -130,7 +133,8 @@ def look(draft: Draft) -> Look:
     # A host without a name in the text is given this one, which nobody stated.
     made_up = f"import-{request.import_id.hex[:8]}"
     stated = tuple(_stated(document, made_up) for document in understood.documents)
-    return Look(draft, understood, stated)
+    labels = tuple(_label(document, made_up) for document in understood.documents)
+    return Look(draft, understood, stated, labels)
 
 
 def preview(draft: Draft) -> Card:
@@ -156,6 +160,13 @@ def _stated(document: Mapping[str, Any], made_up: str) -> Answers:
     return {name: plain(text or "") for name, text in facts.items()}
 
 
+def _label(document: Mapping[str, Any], made_up: str) -> str:
+    """What stands in brackets behind the made-up name."""
+    host = document["host"]["name"]
+    start = f"{made_up} ("
+    return plain(host.removeprefix(start).removesuffix(")")) if host.startswith(start) else ""
+
+
 def text_card(seen: Look, saving: bool = False) -> Card:
     """The card of a text that a tool printed; when `saving`, every run's machine needs a name."""
     draft, understood = seen.draft, seen.understood
@@ -169,7 +180,7 @@ def text_card(seen: Look, saving: bool = False) -> Card:
         how=_how_form(draft.how),
         runs=len(understood.documents),
         figures=figure_count(understood.documents),
-        sections=_sections(understood.documents, seen.stated, draft.answers, saving),
+        sections=_sections(seen, saving),
         warnings=tuple(understood.warnings),
         unrecognised=tuple(one.line for one in understood.unrecognised),
         text=excerpt(understood.text, _marks(understood)),
@@ -201,22 +212,19 @@ def _marks(understood: Understood) -> dict[str, set[int]]:
     }
 
 
-def _sections(
-    documents: Sequence[Mapping[str, Any]],
-    stated: Sequence[Answers],
-    answers: Sequence[Answers],
-    saving: bool,
-) -> tuple[Section, ...]:
+def _sections(seen: Look, saving: bool) -> tuple[Section, ...]:
     made, rows, faulty = [], ROWS_SHOWN, False
-    for number, document in enumerate(documents[:SECTIONS_SHOWN]):
-        answer = answers[number] if number < len(answers) else stated[number]
-        faults = answer_faults(answer, stated[number], saving)
-        fields = _fields(stated[number], answer, faults, first=not faulty)
+    answers = seen.draft.answers
+    for number, document in enumerate(seen.understood.documents[:SECTIONS_SHOWN]):
+        stated = seen.stated[number]
+        answer = answers[number] if number < len(answers) else stated
+        faults = answer_faults(answer, stated, saving)
+        fields = _fields(stated, answer, faults, first=not faulty)
         faulty = faulty or bool(faults)
         shown = tables(document["measurements"], rows)
         rows -= sum(len(table.rows) for table in shown)
         facts = tuple(fact for fact in _facts(document) if fact[0] not in IN_FIELDS)
-        made.append(Section(fields, facts, shown, *_remarks(document)))
+        made.append(Section(fields, facts, shown, seen.labels[number], *_remarks(document)))
     return tuple(made)
 
 
@@ -278,7 +286,7 @@ def document_card(draft: Draft, document: Any, faults: Sequence[Fault]) -> Card:
         return Card(draft.name, problem, RUN_DOCUMENT, faults=tuple(faults))
     facts = (("Host", document["host"]["name"]), *_facts(document))
     shown = tables(document["measurements"], ROWS_SHOWN)
-    section = Section((), facts, shown, *_remarks(document))
+    section = Section((), facts, shown, "", *_remarks(document))
     return Card(
         draft.name,
         format=RUN_DOCUMENT,
