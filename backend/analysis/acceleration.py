@@ -318,7 +318,10 @@ def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Sp
     elif idle:
         seen.append("Turning the AES instructions off changed nothing.")
     else:
-        seen.append("No series with the AES instructions turned off.")
+        seen.append(
+            "The run it is judged by has no AES-128 series both with the AES instructions and"
+            " with them turned off."
+        )
     seen.append(speed.words if speed else "No AES-128-CBC beside a baseline to judge its speed.")
     if flags.reported is None:
         seen.append("The CPU's flags are not known.")

@@ -91,7 +91,7 @@ def measured(one: dict[str, Any]) -> MeasuredSeries:
         ("scilla (astrand), Linux", "unknown", "flags are not known"),
         ("Synology DS415+, Synology DSM", "unknown", "The CPU reports aes."),
         ("Proxmox guest (M. Turecki), Linux", "unknown", "aes128-cbc runs at 191 MB/s, 1.3 times"),
-        ("MacBookPro8,2, Fedora", "unknown", "No series with the AES instructions turned off."),
+        ("MacBookPro8,2, Fedora", "unknown", "judged by has no AES-128 series both with the AES"),
         ("MacBookPro8,2, Mac OS X", "unknown", "aes128-cbc runs at 88 MB/s, 1.0 times"),
         ("Desktop (Effektiv SSH), Linux", "unknown", "to judge its speed"),
     ),

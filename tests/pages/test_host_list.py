@@ -41,7 +41,7 @@ def test_each_row_has_the_reason_of_its_verdict(member: Client) -> None:
     said = text_of(page(member, URL))
     assert "hardware 6.00 ×" in said
     assert "The hypervisor presents a CPU of its own (QEMU Virtual CPU version 2.5+)" in said
-    assert "No series with the AES instructions turned off." in said
+    assert "judged by has no AES-128 series both with the AES" in said
 
 
 @pytest.mark.usefixtures("four")
