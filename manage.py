@@ -11,10 +11,16 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parent / "backend"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
     except ModuleNotFoundError:
         sys.exit("No Django here: use .venv/bin/python manage.py (`make run` makes .venv).")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as fault:
+        if "--traceback" in sys.argv:
+            raise
+        sys.exit(str(fault))
 
 
 if __name__ == "__main__":

@@ -7,12 +7,14 @@ each command is what makes a second start take seconds.
 import hashlib
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import django
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 
 from launch import paths
@@ -20,7 +22,11 @@ from launch import paths
 
 def main() -> None:
     """Bring database, published runs, administrator and static files up to date."""
-    django.setup()
+    try:
+        django.setup()
+    except ImproperlyConfigured as fault:
+        sys.stderr.write(f"{fault}\n")
+        sys.exit(os.EX_CONFIG)
     folder = paths.data_dir()
     call_command("migrate", interactive=False, verbosity=1)
     call_command("renew_runs")

@@ -5,6 +5,7 @@ of this machine. Whatever ends by itself ends everything, with its last words on
 """
 
 import os
+import re
 import time
 import urllib.error
 import urllib.request
@@ -36,6 +37,9 @@ READY_SECONDS = 90.0
 WATCH_SECONDS = 0.2
 SERVER_CHECK_SECONDS = 1.0
 
+NO_SETTING = r"CIPHERMARK_\w+ is no setting of this version.*"
+"""What a part writes into its log of a misspelt setting (`config.env`)."""
+
 
 @dataclass
 class Site:
@@ -50,7 +54,8 @@ class Site:
     @property
     def url(self) -> str:
         """Where the site is; with the slash at its end."""
-        return f"http://{preconditions.HOST}:{self.port}/"
+        path = os.environ.get("CIPHERMARK_PATH", "").strip().rstrip("/")
+        return f"http://{preconditions.HOST}:{self.port}{path}/"
 
     def log(self, name: str) -> Path:
         """The log file of a part."""
@@ -192,7 +197,11 @@ def _prepare(site: Site) -> None:
     log = site.log("prepare")
     command: list[str | Path] = [paths.venv_python(), "-m", "launch.prepare"]
     status = processes.run("prepare", command, log=log, watch=site.watch)
+    if status == os.EX_CONFIG:
+        raise Problem(processes.last_lines(log, 1).strip())
     processes.require("Preparing the database", status, log)
+    for sentence in re.findall(NO_SETTING, log.read_text(errors="replace")):
+        say(sentence)
 
 
 def _start_worker(site: Site) -> None:

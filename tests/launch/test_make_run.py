@@ -218,6 +218,29 @@ def test_a_setting_that_makes_no_sense_is_one_sentence(
     assert site.output.count("\n") == 1
 
 
+def test_a_setting_of_the_site_that_makes_no_sense_is_one_sentence(data_dir: Path) -> None:
+    site = RunningSite(data_dir, CIPHERMARK_PROXIES="x")
+    assert site.ended() == 1
+    assert "\nCIPHERMARK_PROXIES is 'x'; it must be a whole number from 0.\n" in site.output
+    assert "Traceback" not in site.output
+    assert ".log" not in site.output
+
+
+def test_addresses_have_the_path_and_a_misspelt_setting_is_named_once(data_dir: Path) -> None:
+    site = RunningSite(data_dir, CIPHERMARK_PATH="/bench/", CIPHERMARK_PROXYS="1")
+    try:
+        assert site.says("Ctrl-C stops everything."), site.output
+        url = f"http://127.0.0.1:{site.port}/bench/"
+        assert f"Ciphermark runs at {url}\n" in site.output
+        assert f"Sign in at {url}accounts/login/ as admin" in site.output
+        with urllib.request.urlopen(url) as answer:
+            assert answer.status == 200
+        assert site.output.count("CIPHERMARK_PROXYS is no setting of this version") == 1
+        assert "did you mean CIPHERMARK_PROXIES?" in site.output
+    finally:
+        site.close()
+
+
 def test_a_taken_port_is_one_sentence_with_the_way_out(data_dir: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

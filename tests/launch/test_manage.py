@@ -1,0 +1,55 @@
+"""`manage.py`: a setting that makes no sense is one sentence, and no other error is hidden."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.launch.tools import PROJECT
+
+
+def manage(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    kept = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=PROJECT,
+        env={**kept, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    (
+        ({"CIPHERMARK_PROXIES": "x"}, "CIPHERMARK_PROXIES is 'x'; it must be a whole number"),
+        ({"CIPHERMARK_LOG_FORMAT": "yaml"}, "CIPHERMARK_LOG_FORMAT is 'yaml'; it must be text or"),
+        ({"DATABASE_URL_FILE": "/nowhere"}, "DATABASE_URL_FILE names /nowhere, which cannot be"),
+        (
+            {"CIPHERMARK_SECRET_KEY": "a", "CIPHERMARK_SECRET_KEY_FILE": "/nowhere"},
+            "CIPHERMARK_SECRET_KEY and CIPHERMARK_SECRET_KEY_FILE are both set",
+        ),
+        ({"CIPHERMARK_ENV": "production"}, "Production refuses to start: CIPHERMARK_SECRET_KEY is"),
+    ),
+)
+def test_a_setting_that_makes_no_sense_is_one_sentence(
+    variables: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    for command in ("doctor", "migrate"):
+        done = manage(command, **{"CIPHERMARK_DATA_DIR": str(tmp_path), **variables})
+        assert done.returncode == 1
+        assert done.stderr.startswith(said)
+        assert done.stderr.count("\n") == 1
+        assert done.stdout == ""
+
+
+def test_its_traceback_can_be_had_and_others_are_shown(tmp_path: Path) -> None:
+    asked = manage("doctor", "--traceback", CIPHERMARK_PROXIES="x", CIPHERMARK_ENV="production")
+    assert "Traceback (most recent call last)" in asked.stderr
+    other = manage("doctor", DJANGO_SETTINGS_MODULE="config.nowhere")
+    assert other.returncode == 1
+    assert "No module named 'config.nowhere'" in other.stderr
+    assert "Traceback" in other.stderr
