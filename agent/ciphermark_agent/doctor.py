@@ -64,7 +64,8 @@ def doctor_findings(arguments: argparse.Namespace) -> List[Finding]:
     found.append(program_finding("openssl", openssl, version.get("version_text")))
     if openssl:
         found += openssl_findings(openssl, version)
-    return found + machine_findings() + [spool_finding()] + upload_findings(arguments)
+    found += machine_findings() + [spool_finding()] + upload_findings(arguments)
+    return [one._replace(remedy="") if one.able else one for one in found]
 
 
 def program_finding(name: str, path: Optional[str], version: Optional[str]) -> Finding:
@@ -176,7 +177,7 @@ def command_doctor(arguments: argparse.Namespace) -> int:
     lines = []
     for finding in found:
         lines.append("%-4s %s: %s" % ("yes" if finding.able else "no", *finding[::2]))
-        if finding.remedy and not finding.able:
+        if finding.remedy:
             lines.append("     to do: " + finding.remedy)
     code = show(printable("\n".join(lines)))
     return code if measures else EXIT_NOTHING

@@ -83,8 +83,11 @@ def test_the_server_is_asked_whether_it_would_take_a_run(
     settings.parent.mkdir(parents=True)
     settings.write_text(f"[agent]\nserver = {serve(answer).url}\ntoken = cmk_x\n")
     done = run_agent("doctor", "--json", before=NO_SSHD, env={"PATH": ""})
-    (found,) = (one for one in json.loads(done.out)["findings"] if one["name"] == "upload")
+    findings = json.loads(done.out)["findings"]
+    (found,) = (one for one in findings if one["name"] == "upload")
     assert found["able"] is able
+    assert bool(found["remedy"]) is not able
+    assert {one["remedy"] for one in findings if one["able"]} == {""}
     assert said in found["detail"]
     assert "cmk_x" not in done.out
 

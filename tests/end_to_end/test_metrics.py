@@ -131,7 +131,10 @@ def test_alerts_and_dashboard_name_metrics_that_exist(site: LiveSite, url: str) 
     folder = Path(site.environment["CIPHERMARK_DATA_DIR"]) / "backups"
     folder.mkdir(exist_ok=True)
     (folder / "ciphermark-20261121T023000Z.dump").touch()
-    there = {name for name, _ in samples(scrape(site, url))}
+    found = samples(scrape(site, url))
+    for derived in ("analytics_snapshot", "speed_indices"):
+        assert ("ciphermark_derived_lag_seconds", frozenset({("derived", derived)})) in found
+    there = {name for name, _ in found}
     for path in (ALERTS, DASHBOARD):
         named = set(re.findall(r"\bciphermark_[a-z_]+", path.read_text()))
         assert len(named) > 5

@@ -46,6 +46,7 @@ NOT_RUN = {
     "systemd-machine-id-setup": "changes the id of this machine",
     "journalctl -u 'ciphermark-*'": "reads the journal, which only systemd as process 1 writes",
     "docker compose version": "asks the engine about itself",
+    "systemctl daemon-reload && systemctl restart ciphermark-web.socket": "opens a socket",
     "brew install redis": "is for macOS",
     "ssh -R 8000:127.0.0.1:8000 OTHER": "opens a session on a second machine",
     "ssh -R 8000:127.0.0.1:8000 HOST": "opens a session on a second machine",

@@ -329,6 +329,7 @@ def test_a_site_goes_back_a_version_and_runs_and_is_updated_under_systemd(moved:
     assert within(180, site.is_ready)
     assert all(site.processes()[name] != started[name] for name in LASTING)
     assert site.has(document)
+    site.types("systemd-run --pty --unit ciphermark-manage .venv/bin/python manage.py doctor")
 
 
 def test_servers_that_a_killed_process_left_are_stopped(

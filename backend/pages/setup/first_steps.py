@@ -142,7 +142,6 @@ _PLAY = """\
 - name: Measure cipher speed with Ciphermark every week
   hosts: all
   become: true
-  gather_facts: false
   serial: 1
   roles:
     - role: ciphermark_agent
