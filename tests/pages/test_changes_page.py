@@ -106,8 +106,8 @@ def test_a_status_that_is_none_is_refused(slower: FleetChange, editor: Client) -
 
 
 def test_the_list_leads_to_all_effects_of_a_change(store_run: StoreRun, member: Client) -> None:
-    ciphers = ("aes-128-gcm", "aes-128-ctr", "aes-128-cbc", "chacha20-poly1305", "des-ede3-cbc")
-    ciphers = (*ciphers, "camellia-128-cbc", "bf-cbc", "cast5-cbc")
+    names = "aes-128-gcm aes-128-ctr aes-128-cbc chacha20-poly1305 des-ede3-cbc"
+    ciphers = f"{names} camellia-128-cbc bf-cbc cast5-cbc".split()
     for day in range(8):
         rate = 4e9 * (0.8 if day > 4 else 1)
         series = [openssl_measurement(cipher, rate) for cipher in ciphers]
