@@ -9,6 +9,7 @@ from typing import Any
 from celery import Task, current_app, shared_task
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from ingest.changes.pruning import Old, prune
@@ -29,6 +30,10 @@ SWEEP_AFTER = timedelta(seconds=5)
 
 SWEEP_AT_MOST = 20
 """With more tasks than this in the queue nothing is swept: what waits its turn is not lost."""
+
+BEHIND = 50
+"""With more runs than this so late, changes of hosts wait: runs that come late make more hosts due,
+whose whole histories would take the worker's time until no run was ever in time again."""
 
 MAX_ATTEMPTS = 5
 """Begun this often without an end, it is the document that kills workers: it ends rejected."""
@@ -133,11 +138,18 @@ def sweep() -> None:
 
 def sweep_accepted_runs() -> None:
     """Have accepted runs processed whose word was lost."""
-    lost = Run.objects.filter(
+    if _late_runs().exists():
+        enqueue_accepted()
+
+
+def _late_runs() -> QuerySet[Run]:
+    return Run.objects.filter(
         status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - SWEEP_AFTER
     )
-    if lost.exists():
-        enqueue_accepted()
+
+
+def _is_behind() -> bool:
+    return _late_runs()[: BEHIND + 1].count() > BEHIND
 
 
 @shared_task(autoretry_for=BROKEN_OFF, retry_backoff=True, max_retries=5)
@@ -168,6 +180,8 @@ def sweep_profiles() -> None:
 
 def sweep_fleet_changes() -> None:
     """Find changes where hosts are due: after an update, an edit, a run that came late."""
+    if _is_behind():
+        return
     if HostWatch.objects.filter(due__gt=0).exists():
         enqueue_once(find_fleet_changes)
     find_silent()
@@ -185,6 +199,8 @@ def find_fleet_changes() -> None:
     """Find the changes of hosts that are due, host after host; after `TURN` in another task."""
     clear_pending(find_fleet_changes)
     end = time.monotonic() + TURN
+    if _is_behind():
+        return  # the sweep asks again
     if not find_due(until=lambda: time.monotonic() > end):
         enqueue_once(find_fleet_changes)
 

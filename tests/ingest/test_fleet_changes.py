@@ -309,6 +309,23 @@ def test_a_host_whose_runs_are_loaded_piece_by_piece_was_not_silent(at_level: St
     assert entries() == []
 
 
+def test_changes_of_hosts_wait_while_runs_do(
+    at_level: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(tasks, "enqueue_once", asked.append)
+    monkeypatch.setattr(tasks, "BEHIND", 2)
+    runs = [at_level(day) for day in range(3)]
+    mark_due([runs[0].host_id or 0])
+    Run.objects.update(status=Run.Status.ACCEPTED, received_at=timezone.now() - timedelta(hours=1))
+    tasks.sweep_fleet_changes()
+    tasks.find_fleet_changes()
+    assert (asked, HostWatch.objects.get().due) == ([], 1)
+    Run.objects.filter(pk=runs[0].pk).update(status=Run.Status.READY)
+    tasks.sweep_fleet_changes()
+    assert asked == [tasks.find_fleet_changes]
+
+
 def test_the_sweep_finds_silent_hosts_and_those_that_are_due(
     at_level: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
