@@ -216,5 +216,5 @@ def test_every_page_answers(site: Upgraded) -> None:
     pages = [reverse(name) for name in sorted(plain)]
     run = some_run()
     pages += [reverse("run-page", args=[run.run_id]), reverse("host-page", args=[run.host_id])]
-    answers = {page: administrator.get(page).status_code for page in pages}
+    answers = {page: administrator.get(page, follow=True).status_code for page in pages}
     assert {page: code for page, code in answers.items() if code != 200} == {}
