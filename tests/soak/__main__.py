@@ -103,13 +103,20 @@ class Soak:
 
     def missing(self) -> list[str]:
         """What was acknowledged and is not there, ready, or was told to nobody."""
-        wait_until(lambda: waiting_runs(self.site) == 0, READY_SECONDS, "runs still wait")
+        late = []
+        try:
+            wait_until(lambda: waiting_runs(self.site) == 0, READY_SECONDS, "runs still wait")
+        except AssertionError as fault:
+            late = [str(fault)]
         with self.site.database() as connection:
-            rows = connection.execute("SELECT run_id::text FROM runs_run WHERE status = 'ready'")
-            ready = {run_id for (run_id,) in rows}
+            rows = connection.execute(
+                "SELECT run_id::text FROM runs_run WHERE status IN ('accepted', 'ready')"
+            )
+            there = {run_id for (run_id,) in rows}
         # The edit that was under way at the end may have been done.
-        lost = set(self.acting.uploaded[self.removed + 1 :]) - ready
+        lost = set(self.acting.uploaded[self.removed + 1 :]) - there
         return [
+            *late,
             *(f"run {one} is lost" for one in sorted(lost)),
             *(f"nobody was told that {one} became slower" for one in self._untold()),
         ]
