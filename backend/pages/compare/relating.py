@@ -72,22 +72,28 @@ def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
     """Of a view by what stays, split by what changes: the view by what changes, as `_matching`."""
     if query.group_by not in STAYS or query.split_by is None or query.split_by in STAYS:
         return None
-    return _by_what_changes(query, address, group_by=query.split_by, split_by=query.group_by)
+    group_by, split_by = query.split_by, query.group_by
+    found = _by_what_changes(query, address, group_by=group_by, split_by=split_by)
+    return found or address.changed(
+        group_by=group_by, split_by=split_by, relative_to=None, matched=None
+    )
 
 
 def _by_what_changes(
     query: ComparisonQuery, address: PageAddress, *, group_by: str, split_by: str
-) -> str:
+) -> str | None:
     """The two groups that most hosts were in, compared for each value of `split_by`.
 
-    By runs that were not disturbed, where most of these hosts have some.
+    By runs that were not disturbed, where most of these hosts have some. None where no host was
+    in two groups.
     """
     query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)
     quiet = replace(query, filters={"disturbed": UNDISTURBED, **query.filters})
     ways = {"group_by": group_by, "split_by": split_by}
-    pairs, among_quiet = shared_hosts(query), shared_hosts(quiet)
+    pairs = shared_hosts(query)
     if not pairs:
-        return address.changed(**ways, relative_to=None, matched=None)
+        return None
+    among_quiet = shared_hosts(quiet)
     if among_quiet and 2 * among_quiet[0].shared >= pairs[0].shared:
         return _matching(quiet, among_quiet[0], address, **ways, disturbed=UNDISTURBED)
     return _matching(query, pairs[0], address, **ways)
@@ -108,10 +114,10 @@ def upgrade_cost(request: HttpRequest) -> HttpResponse:
 
     In ssh; by openssl itself where no host has measured ssh before and after one.
     """
-    by_ssh, alone = (
-        ComparisonQuery(tool=tool, group_by="openssl_series") for tool in ("ssh", "openssl")
+    ways = {"group_by": "openssl_series", "split_by": "cpu"}
+    addresses = (
+        _by_what_changes(ComparisonQuery(tool=tool), PageAddress(QueryDict(f"tool={tool}")), **ways)
+        for tool in ("ssh", "openssl")
     )
-    query = by_ssh if shared_hosts(by_ssh) or not shared_hosts(alone) else alone
-    asked = PageAddress(QueryDict(f"tool={query.tool}"))
-    found = _by_what_changes(query, asked, group_by=query.group_by, split_by="cpu")
+    found = next(filter(None, addresses), PageAddress.of(tool="ssh", **ways))
     return redirect(f"{reverse('compare')}{found}")
