@@ -34,7 +34,7 @@ def fleet(store_run: StoreRun) -> None:
                 ssh_measurement(draw.choice((CTR, GCM)), 1e8 + day),
                 host={"name": f"h{draw.randrange(6)}"},
                 environment=with_openssl(
-                    draw.choice(("1.1.1", "3.0.9", "3.0.19")), model=f"CPU {draw.randrange(3)}"
+                    draw.choice(("1.1.1", "3.0.9", "3.0.19")), model=f"Chip {draw.randrange(3)}"
                 ),
                 conditions=draw.choice(([], [{"code": "busy", "detail": "others"}])),
                 tags={"rack": draw.choice("ab"), "env": draw.choice(("prod", "test"))},
@@ -46,12 +46,12 @@ def fleet(store_run: StoreRun) -> None:
 CHOSEN: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {},
     {"verdict": ("hardware",)},
-    {"cpu": ("cpu-1",), "openssl_series": ("3.0", "1.1.1")},
+    {"cpu": ("chip-1",), "openssl_series": ("3.0", "1.1.1")},
     {"tag": ("rack:a", "env:prod"), "verdict": ("software", "masked")},
     {"host": ("h1", "h2"), "openssl": ("openssl-3.0.9",), "tag": ("rack:b",)},
     {"cpu": ("none",), "verdict": ("hardware",)},
     {"cpu": ("none",), "os": ("none",)},
-    {"disturbed": ("no",), "cpu": ("cpu-1",)},
+    {"disturbed": ("no",), "cpu": ("chip-1",)},
 )
 
 
@@ -69,7 +69,18 @@ def test_each_count_is_the_hosts_that_choosing_the_value_leaves() -> None:
         for facet in facets(query):
             for option in facet.options:
                 found = compare(with_only(query, facet, option.key)).groups
-                assert len(found) == option.count > 0, (query.filters, facet.name, option)
+                assert len(found) == option.count, (query.filters, facet.name, option)
+                assert option.count or option.key in query.filters[facet.name], option
+
+
+@pytest.mark.usefixtures("fleet")
+def test_chosen_values_keep_their_names_though_nothing_has_them_together() -> None:
+    chosen = {"cpu": ("chip-1",), "host": ("h3",), "openssl": ("openssl-3.0.9",)}
+    query = ComparisonQuery(filters={**chosen, "verdict": ("unknown",), "disturbed": ("yes",)})
+    labels = {one.key: one.label for facet in facets(query) for one in facet.options}
+    names = ("Chip 1", "h3", "OpenSSL 3.0.9", "Unknown", "Yes")
+    keys = (*(key for (key,) in chosen.values()), "unknown", "yes")
+    assert tuple(labels[key] for key in keys) == names
 
 
 def test_counts_are_of_hosts_that_measured_what_is_compared(store_run: StoreRun) -> None:

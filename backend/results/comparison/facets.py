@@ -1,7 +1,7 @@
 """The filters that there are to choose from: their values with counts."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.comparison.measured import measured
 from results.figures import Statement, filter_condition, runs_statement, tag_conditions
-from results.selection import TAG_PREFIX, ComparisonQuery
+from results.selection import TAG_PREFIX, ComparisonQuery, ids_of
 from store.models.dimension import DIMENSIONS
 from store.statements import fetch_rows
 
@@ -69,15 +69,29 @@ def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
 
     So a second value can be added to a filter. Hosts count that measured anything of the query's
     class (tool, method, threads ...), as in a group, whatever the cipher and the block size.
+    A chosen value is among them though no host has it under the other filters.
     """
-    counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    counts = defaultdict[str, dict[str, int]](dict, _chosen(query.filters))
     with questions() as ask:
         judged, counted = _statements(query, measured(ask, query).slots)
         ask(f"CREATE OR REPLACE TEMP TABLE judged AS {judged.sql('FROM kinds')}", judged.parameters)
         for name, value, hosts in ask(counted.sql("FROM counted"), counted.parameters):
             counts[name][value] = hosts
     names = _dimension_names(counts)
-    return (*(_facet(name, counts[name], names) for name in FACETS), *_tag_facets(counts))
+    of_hosts = _host_facet(counts["host"], query.filters.get("host", ()))
+    return (
+        *(of_hosts if name == "host" else _facet(name, counts[name], names) for name in FACETS),
+        *_tag_facets(counts),
+    )
+
+
+def _chosen(filters: Mapping[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
+    """The values of facets that are chosen, as `counted` has them; no host counted yet."""
+    return {
+        name: dict.fromkeys(map(str, ids_of(name, values)) if name in _IDS else values, 0)
+        for name, values in filters.items()
+        if name in _IDS or name in _TEXTS
+    }
 
 
 _IDS = {name: f"e.{name}" for name in FACETS if name in DIMENSIONS}
@@ -172,8 +186,6 @@ def _dimension_names(counts: Mapping[str, Mapping[str, int]]) -> Names:
 
 def _facet(name: str, counts: Mapping[str, int], dimensions: Names) -> Facet:
     names: Names = dimensions
-    if name == "host":
-        return _host_facet(counts)
     if name in ("source", "disturbed"):
         labels = SOURCE_LABELS if name == "source" else DISTURBED_LABELS
         names = {key: (key, label) for key, label in labels.items()}
@@ -185,15 +197,20 @@ def _facet(name: str, counts: Mapping[str, int], dimensions: Names) -> Facet:
     return Facet(name, FACETS[name], _in_order(options), more=len(counts) - len(options))
 
 
-def _host_facet(counts: Mapping[str, int]) -> Facet:
-    """The first hosts by name: each is one."""
+_HOSTS = """
+WITH asked AS (SELECT %s::integer[] AS counted, %s::text[] AS chosen)
+SELECT slug, name, (id = ANY(counted))::integer FROM runs_host, asked
+WHERE id = ANY(counted) OR slug = ANY(chosen)
+ORDER BY slug = ANY(chosen) DESC, name, id LIMIT %s
+"""
+
+
+def _host_facet(counts: Mapping[str, int], chosen: Collection[str]) -> Facet:
+    """The chosen hosts, then the first by name: each is one."""
     ((hosts, number),) = counts.items()
-    first = fetch_rows(
-        "SELECT slug, name FROM runs_host WHERE id = ANY(%s::integer[]) ORDER BY name, id LIMIT %s",
-        [f"{{{hosts or ''}}}", MOST_OPTIONS],
-    )
-    options = [FacetOption(key, label, 1) for key, label in first]
-    return Facet("host", FACETS["host"], _in_order(options), more=number - len(options))
+    rows = fetch_rows(_HOSTS, [f"{{{hosts or ''}}}", list(chosen), MOST_OPTIONS])
+    options = _in_order(FacetOption(*row) for row in rows)
+    return Facet("host", FACETS["host"], options, more=number - sum(row[2] for row in rows))
 
 
 def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
