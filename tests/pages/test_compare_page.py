@@ -77,6 +77,7 @@ def test_a_machine_measured_by_an_agent_stands_out_from_the_published(
     store_run(machine("nas", ssh_measurement(GCM, 400e6)))
     html = page(member, "/")
     assert text_of(html).count("measured here") == 1
+    assert "hosts (agent, published), method" in text_of(html)
     assert chart(html)["measured_here"] == ["amd-epyc-9r14"]
 
 
