@@ -270,13 +270,14 @@ def test_numbers_that_no_other_number_can_divide_end_no_file(
     reader: ApiClient, uploader: ApiClient
 ) -> None:
     ssh = ssh_measurement("aes128-ctr", 1e8)
-    ssh["samples"][0].update(seconds=5e-324, client_cpu_seconds=1.0)
+    ssh["samples"][0].update(seconds=5e-324, client_cpu_seconds=1.0, server_cpu_seconds=2.0)
     ordinary = openssl_measurement("aes-128-gcm", 4e9)
-    body = json.dumps(run_document(ssh, ordinary)).replace(
-        '"client_cpu_seconds": 1.0', '"client_cpu_seconds": 1e-400'
-    )
+    body = json.dumps(run_document(ssh, ordinary))
+    body = body.replace('"client_cpu_seconds": 1.0', '"client_cpu_seconds": 1e-400')
+    body = body.replace('"server_cpu_seconds": 2.0', f'"server_cpu_seconds": 0.{"0" * 400}1')
     assert uploader.upload(body).status_code == 202
     process_run(Run.objects.get().pk)
     (odd,), (even,) = (rows(reader, SAMPLES_URL, tool=tool) for tool in ("ssh", "openssl"))
-    assert (odd["client_cpu_seconds"], odd["bytes_per_second"]) == ("", "")
+    assert (odd["client_cpu_seconds"], odd["server_cpu_seconds"]) == ("", "")
+    assert odd["bytes_per_second"] == ""
     assert float(even["bytes_per_second"]) == 4e9
