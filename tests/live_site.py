@@ -35,6 +35,7 @@ REDIS_DATABASES = {
     "imports": 7,
     "sub_path": 8,
     "sign_in": 9,
+    "poolers": 10,
 }
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 
@@ -138,6 +139,11 @@ def _on_the_server(statement: str, **names: str) -> None:
         connection.execute(composed)
 
 
+def database_of(site: str) -> str:
+    """The name of a site's database."""
+    return f"live_{site}_{os.getpid()}"
+
+
 def _url(database: str) -> str:
     url: str = settings.DATABASE_URL
     return url.replace("/ciphermark", f"/{database}", 1)
@@ -237,7 +243,7 @@ def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
     `variables` of the environment change its settings.
     """
     prepared, static = _prepared()
-    database, folder = f"live_{name}_{os.getpid()}", settings.DATA_DIR / f"live-{name}"
+    database, folder = database_of(name), settings.DATA_DIR / f"live-{name}"
     with ExitStack() as stack:
         stack.enter_context(_database(database, prepared))
         environment = {**_environment(database, folder), **variables}

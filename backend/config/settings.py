@@ -196,11 +196,8 @@ DEFAULT_FROM_EMAIL = env.text("CIPHERMARK_EMAIL_FROM") or (
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
-# Compiling a statement takes longer than any of ours runs; with the 4 MB of the default the votes
-# of ten thousand machines are sorted on disk; and disks that seek are not what it runs on today.
-DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
-    "options", "-c jit=off -c work_mem=32MB -c random_page_cost=1.1"
-)
+# A cursor that outlives its transaction would be another client's, behind a pooler of transactions.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 # Seconds: nobody waits longer for a server that takes a connection and says nothing.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

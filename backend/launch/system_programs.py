@@ -29,6 +29,7 @@ SSH_KEYGEN = Need(("ssh-keygen",), "openssh-client")
 OPENSSL = Need(("openssl",), "openssl")
 CHROMIUM = Need(CHROMIUM_NAMES, "chromium")
 NGINX = Need(("nginx",), "nginx")
+PGBOUNCER = Need(("pgbouncer",), "pgbouncer")
 
 
 def provide_all() -> list[Path]:
@@ -77,20 +78,21 @@ def provide_sshd() -> Path:
     return found
 
 
-def provide_nginx() -> Path:
-    """An nginx for the tests: the machine's, or a private copy, which nothing starts by itself."""
+def provide_server(need: Need) -> Path:
+    """A server for the tests: the machine's, or a private copy, which nothing starts by itself."""
     from config.embedded.debian_package import DebianPackage  # needs the virtual environment
 
-    private = paths.TOOLS / "nginx" / "nginx"
-    if not _which(NGINX) and not private.exists() and DebianPackage.possible():
-        say("No nginx on this machine; unpacking a private copy into .data/tools ...")
-        log = paths.data_dir() / "log" / "nginx.log"
+    name = need.package
+    private = paths.TOOLS / name / name
+    if not _which(need) and not private.exists() and DebianPackage.possible():
+        say(f"No {name} on this machine; unpacking a private copy into .data/tools ...")
+        log = paths.data_dir() / "log" / f"{name}.log"
         package = DebianPackage(private.parent, lambda words: processes.run("apt", words, log=log))
-        if package.fetch([NGINX.package]):
-            package.write_script(private, "usr/sbin/nginx")
-    found = private if private.exists() else _which(NGINX)
+        if package.fetch([name]):
+            package.write_script(private, f"usr/sbin/{name}")
+    found = private if private.exists() else _which(need)
     if found is None:
-        raise Problem(f"{_missing(NGINX)}, and there is none: `{_remedy(NGINX)}`.")
+        raise Problem(f"{_missing(need)}, and there is none: `{_remedy(need)}`.")
     return found
 
 

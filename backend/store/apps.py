@@ -12,7 +12,9 @@ class StoreConfig(AppConfig):
     verbose_name = "Runs"
 
     def ready(self) -> None:
-        """After `migrate` has made the permissions, make the roles."""
+        """After `migrate` has made the permissions, make the roles; keep the server's settings."""
         from store.roles import make_roles
+        from store.server_settings import keep_settings
 
-        post_migrate.connect(make_roles, sender=self, dispatch_uid="store.make_roles")
+        for make in (make_roles, keep_settings):
+            post_migrate.connect(make, sender=self, dispatch_uid=f"store.{make.__name__}")

@@ -62,17 +62,17 @@ def test_nginx_is_a_private_copy_that_nothing_starts(
 ) -> None:
     monkeypatch.setattr("launch.paths.TOOLS", tmp_path / "tools")
     with pytest.raises(Problem, match="The tests need nginx, and there is none: `install nginx`"):
-        system_programs.provide_nginx()
+        system_programs.provide_server(system_programs.NGINX)
     packages = tmp_path / "tools" / "nginx" / "packages"
     machine("apt-get", f"echo > {packages}/nginx.deb")
     machine("dpkg-deb", "mkdir -p $3/usr/sbin && echo > $3/usr/sbin/nginx")
     private = tmp_path / "tools" / "nginx" / "nginx"
-    assert system_programs.provide_nginx() == private
+    assert system_programs.provide_server(system_programs.NGINX) == private
     assert "root/usr/sbin/nginx" in private.read_text()
     assert not list((tmp_path / "tools").rglob("*.deb"))
     installed = machine("nginx", "")
     private.unlink()
-    assert system_programs.provide_nginx() == installed
+    assert system_programs.provide_server(system_programs.NGINX) == installed
 
 
 def test_what_the_tests_need_is_looked_for_before_the_environment_is_filled(
