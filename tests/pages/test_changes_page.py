@@ -8,7 +8,7 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
-from store.models import AuditEntry, FleetChange, Host, Note, Run
+from store.models import AuditEntry, FleetChange, FleetChangeMember, Host, Note, Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.sample_documents import openssl_measurement
@@ -129,6 +129,9 @@ def test_one_change_has_a_page_with_its_hosts(slower: FleetChange, member: Clien
 def test_a_host_names_its_open_changes(slower: FleetChange, member: Client) -> None:
     address = f"/hosts/{Host.objects.get(name='nas').pk}/"
     assert "Open changes" in text(member, address)
+    # What stands there is the host's own, not the median of all hosts of the entry.
+    FleetChangeMember.objects.filter(host__name="nas").update(ratio=0.7)
+    assert re.search(r"openssl aes-gcm −30(\.0)? %", text(member, address))
     FleetChange.objects.update(status="ignored")
     assert "Open changes" not in text(member, address)
 

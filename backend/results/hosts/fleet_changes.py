@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
@@ -197,7 +197,8 @@ SELECT latest.change_id, h.id, h.slug, h.name, m.at, m.good_at, g.run_id, f.run_
 FROM unnest(%s::bigint[]) c (id)
 CROSS JOIN LATERAL (
     SELECT change_id, host_id, max(at) AS at FROM (
-        SELECT * FROM runs_fleetchangemember m WHERE m.change_id = c.id
+        SELECT * FROM runs_fleetchangemember m
+        WHERE m.change_id = c.id AND m.host_id = coalesce(%s, m.host_id)
         ORDER BY m.at DESC LIMIT %s
     ) m GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT %s
 ) latest
@@ -208,7 +209,7 @@ LEFT JOIN runs_run f ON f.id = m.first_run_id
 LEFT JOIN runs_run e ON e.id = m.ended_run_id
 ORDER BY latest.change_id, latest.at DESC, h.id, m.tool DESC, m.family
 """
-"""The second parameter bounds what is looked at of an entry with very many hosts."""
+"""Parameters: entries; one host alone; what is looked at of an entry with very many; hosts."""
 
 PARTS_OF_A_HOST = 40
 """Families of both tools, at most, for that bound."""
@@ -229,13 +230,19 @@ def change_detail(change_pk: int) -> FleetChangeSummary | None:
 
 
 def open_changes_of(host_pk: int) -> list[FleetChangeSummary]:
-    """What is new or acknowledged of a host and not fixed, the newest first."""
+    """What is new or acknowledged of a host and not fixed, the newest first: its own effects."""
     open_members = FleetChangeMember.objects.filter(
         host=host_pk, ended_at=None, change=OuterRef("pk")
     )
     entries = FleetChange.objects.filter(Exists(open_members))
     known = entries.exclude(status=FleetChange.Status.IGNORED)
-    return summaries_of_changes(list(known.order_by("-last_at", "-id")[:OPEN_ON_A_PAGE]))
+    newest = list(known.order_by("-last_at", "-id")[:OPEN_ON_A_PAGE])
+    members = _members([one.pk for one in newest], 1, host_pk)
+    return [
+        replace(_summary(one, members[one.pk]), effects=members[one.pk][0].effects)
+        for one in newest
+        if one.pk in members  # else it went in between
+    ]
 
 
 class _Part(NamedTuple):
@@ -263,8 +270,10 @@ class _Part(NamedTuple):
     example: int | None
 
 
-def _members(keys: Sequence[int], hosts: int) -> dict[int, tuple[ChangedHost, ...]]:
-    rows = fetch_rows(_MEMBERS, [list(keys), hosts * PARTS_OF_A_HOST, hosts])
+def _members(
+    keys: Sequence[int], hosts: int, host_pk: int | None = None
+) -> dict[int, tuple[ChangedHost, ...]]:
+    rows = fetch_rows(_MEMBERS, [list(keys), host_pk, hosts * PARTS_OF_A_HOST, hosts])
     found: defaultdict[int, list[ChangedHost]] = defaultdict(list)
     parts = (_Part(*row) for row in rows)
     for (change, _), of_host in groupby(parts, key=lambda one: (one.change, one.host_id)):
