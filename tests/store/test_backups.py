@@ -116,6 +116,25 @@ def test_an_empty_server_gets_every_row_back_and_then_refuses(
         assert contents(server) == expected
 
 
+def test_marks_of_a_newer_server_are_left_behind(
+    site: None, tmp_path: Path, empty_server: str
+) -> None:
+    """PostgreSQL 15.20 marks each column for itself; an older pg_dump takes that for an option."""
+    mark = "UPDATE pg_attribute SET attoptions = %s WHERE attrelid = 'runs_run'::regclass"
+    with connection.cursor() as cursor:
+        cursor.execute("SET allow_system_table_mods = on")
+        cursor.execute(f"{mark} AND attnum > 0", [["pg_attver=415636080"]])
+        try:
+            call_command("backup", str(tmp_path / "marked.dump"), verbosity=0)
+        finally:
+            cursor.execute(mark, [None])
+            cursor.execute("RESET allow_system_table_mods")
+    done = restored(empty_server, str(tmp_path / "marked.dump"), "--replace")
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(empty_server) as server:
+        assert contents(server) == contents_here()
+
+
 def test_a_site_that_is_running_is_not_replaced(backup: Path, empty_server: str) -> None:
     with psycopg.connect(empty_server) as one, psycopg.connect(empty_server):
         before = contents(one)

@@ -1,5 +1,6 @@
 """A backup brought back, from one program into the next: no copy of it lies on the disk."""
 
+import re
 import shutil
 import subprocess
 import time
@@ -29,8 +30,11 @@ DROP SCHEMA public CASCADE;
 CREATE SCHEMA public;
 """
 
-NEWER_SETTING = b"SET transaction_timeout = 0;\n"
-"""pg_restore writes it in its head for servers of every version; those before 17 refuse it."""
+NOT_EVERYWHERE = re.compile(
+    rb"SET transaction_timeout = 0;\n|ALTER TABLE ONLY \S+ ALTER COLUMN \S+ SET \(pg_attver=.*\);\n"
+)
+"""Lines before the rows that servers may refuse: pg_restore writes the setting for those before 17
+too, and a pg_dump older than its server the marks that 15.20 and its like keep for themselves."""
 
 WHICH_MIGRATIONS = b"""\\o
 SELECT app, name FROM public.django_migrations;
@@ -121,9 +125,10 @@ def _replay(reading: Process, writing: Process, name: str) -> int:
     assert sql is not None  # noqa: S101 - as it was started
     sql.write(BEGIN)
     for line in script:
-        if line == NEWER_SETTING:
+        if not NOT_EVERYWHERE.fullmatch(line):
+            sql.write(line)
+        if line.startswith(b"COPY "):  # from here on rows, as they are
             break
-        sql.write(line)
     shutil.copyfileobj(script, sql)
     if reading.wait() != 0:
         said = what_it_said(reading)
