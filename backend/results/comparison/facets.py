@@ -10,7 +10,7 @@ from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.comparison.measured import measured
 from results.figures import Statement, filter_condition, runs_statement, tag_conditions
-from results.selection import TAG_PREFIX, ComparisonQuery, ids_of
+from results.selection import TAG_PREFIX, ComparisonQuery
 from store.models.dimension import DIMENSIONS
 from store.statements import fetch_rows
 
@@ -71,27 +71,18 @@ def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
     class (tool, method, threads ...), as in a group, whatever the cipher and the block size.
     A chosen value is among them though no host has it under the other filters.
     """
-    counts = defaultdict[str, dict[str, int]](dict, _chosen(query.filters))
+    counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
     with questions() as ask:
         judged, counted = _statements(query, measured(ask, query).slots)
         ask(f"CREATE OR REPLACE TEMP TABLE judged AS {judged.sql('FROM kinds')}", judged.parameters)
         for name, value, hosts in ask(counted.sql("FROM counted"), counted.parameters):
             counts[name][value] = hosts
-    names = _dimension_names(counts)
+    names = _dimension_names(counts, query.filters)
     of_hosts = _host_facet(counts["host"], query.filters.get("host", ()))
     return (
         *(of_hosts if name == "host" else _facet(name, counts[name], names) for name in FACETS),
         *_tag_facets(counts),
     )
-
-
-def _chosen(filters: Mapping[str, tuple[str, ...]]) -> dict[str, dict[str, int]]:
-    """The values of facets that are chosen, as `counted` has them; no host counted yet."""
-    return {
-        name: dict.fromkeys(map(str, ids_of(name, values)) if name in _IDS else values, 0)
-        for name, values in filters.items()
-        if name in _IDS or name in _TEXTS
-    }
 
 
 _IDS = {name: f"e.{name}" for name in FACETS if name in DIMENSIONS}
@@ -178,10 +169,30 @@ def _failed(query: ComparisonQuery, parameters: dict[str, Any]) -> dict[str, str
 Names = Mapping[str, tuple[str, str]]
 
 
-def _dimension_names(counts: Mapping[str, Mapping[str, int]]) -> Names:
+_NAMES = """
+SELECT id, dimension, key, label FROM runs_dimensionvalue
+WHERE id = ANY(%s) OR (dimension, key) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
+"""
+
+
+def _dimension_names(
+    counts: defaultdict[str, dict[str, int]], chosen: Mapping[str, tuple[str, ...]]
+) -> Names:
+    """Of counted values by id, and of those chosen, which are counted as 0 where nothing has them.
+
+    Chosen verdicts and the like are counted so too.
+    """
     wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
-    rows = fetch_rows("SELECT id, key, label FROM runs_dimensionvalue WHERE id = ANY(%s)", [wanted])
-    return {str(pk): (key, label) for pk, key, label in rows}
+    pairs = [(name, key) for name in (*_IDS, *_TEXTS) for key in chosen.get(name, ())]
+    for name, key in pairs:
+        if name in _TEXTS:
+            counts[name].setdefault(key, 0)
+    names = {}
+    columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
+    for pk, name, key, label in fetch_rows(_NAMES, [wanted, *columns]):
+        names[str(pk)] = (key, label)
+        counts[name].setdefault(str(pk), 0)
+    return names
 
 
 def _facet(name: str, counts: Mapping[str, int], dimensions: Names) -> Facet:
