@@ -138,6 +138,24 @@ def test_openssl_stands_against_ssh_machine_by_machine(
     assert "2.4 %" in text_of(html)
 
 
+def test_a_few_hosts_of_small_blocks_alone_do_not_choose_the_size(
+    member: Client, store_run: StoreRun
+) -> None:
+    """At 1 KiB openssl pays for each call, and ssh would seem to beat its own cipher."""
+    for number, sizes in enumerate(((1024, 16384), (1024, 16384), (1024,), (1024,), (1024,))):
+        series = [openssl_measurement("aes-128-gcm", 1e6 * one, block_size=one) for one in sizes]
+        store_run(machine(f"box-{number}", *series, ssh_measurement(GCM, 4e8)))
+    assert chart(page(member, "/", chart="scatter"))["block_size"] == "1 KiB"
+    store_run(
+        machine(
+            "box-2",
+            openssl_measurement("aes-128-gcm", 9e9, block_size=16384),
+            ssh_measurement(GCM, 4e8),
+        )
+    )
+    assert chart(page(member, "/", chart="scatter"))["block_size"] == "16 KiB"
+
+
 def test_nobody_by_both_tools_is_said(member: Client, store_run: StoreRun) -> None:
     store_run(machine("nas", ssh_measurement(GCM, 4e8)))
     html = page(member, "/", chart="scatter")
