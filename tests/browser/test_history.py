@@ -111,6 +111,34 @@ def test_the_chart_draws_every_run_and_speaks_of_each(
     assert said.text_content() == ""
 
 
+def test_dragging_shows_a_stretch_of_time_and_a_button_all_of_it_again(
+    open_page: OpenPage, changing: Changing
+) -> None:
+    page = open_page(changing.address("changes"))
+    canvas = page.locator("figure[data-history] canvas")
+    canvas.scroll_into_view_if_needed()
+    canvas.hover()
+    whole = canvas.screenshot()
+    box = canvas.bounding_box()
+    assert box
+    middle = box["y"] + box["height"] / 2
+    reset = page.get_by_role("button", name="Reset zoom")
+    expect(reset).to_be_hidden()
+    for _ in range(20):  # until zooming has arrived
+        page.mouse.move(box["x"] + 0.3 * box["width"], middle)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.6 * box["width"], middle, steps=5)
+        page.mouse.up()
+        if reset.is_visible():
+            break
+        page.wait_for_timeout(250)
+    expect(reset).to_be_visible()
+    assert canvas.screenshot() != whole
+    reset.click()
+    expect(reset).to_be_hidden()
+    expect(canvas).to_be_focused()
+
+
 def test_another_series_and_another_host_become_lines_that_the_keyboard_reads(
     open_page: OpenPage, changing: Changing
 ) -> None:

@@ -15,6 +15,7 @@ export type HistoryConfiguration = ChartConfiguration<"line", { x: number; y: nu
 
 /** The chart of a view, in a theme. Pure: no document, no measuring. */
 export function historyChart(view: HistoryView, theme: Theme): HistoryConfiguration {
+  const points = view.lines.flatMap((one) => one.points).sort((a, b) => a.at - b.at);
   return {
     type: "line",
     data: { datasets: view.lines.map((_, place) => line(view, place, theme)) },
@@ -25,10 +26,10 @@ export function historyChart(view: HistoryView, theme: Theme): HistoryConfigurat
       // Room for the marks' labels above the first grid line, and for the last dot.
       layout: { padding: { top: 34, right: 12 } },
       interaction: { mode: "nearest", axis: "x", intersect: false },
-      scales: { x: timeAxis(view, theme), y: valueAxis(view, theme) },
+      scales: { x: timeAxis(points, theme), y: valueAxis(view, theme) },
       plugins: { legend: { display: false }, tooltip: tooltip(view, theme) },
     },
-    plugins: [historyMarks(view, theme)],
+    plugins: [historyMarks(view, theme, span(points))],
   };
 }
 
@@ -84,8 +85,7 @@ function radius(
 
 type Scales = NonNullable<NonNullable<HistoryConfiguration["options"]>["scales"]>;
 
-function timeAxis(view: HistoryView, theme: Theme): Scales["x"] {
-  const points = view.lines.flatMap((one) => one.points).sort((a, b) => a.at - b.at);
+function timeAxis(points: readonly HistoryPoint[], theme: Theme): Scales["x"] {
   const [first, last] = span(points);
   return {
     type: "linear",
@@ -98,12 +98,14 @@ function timeAxis(view: HistoryView, theme: Theme): Scales["x"] {
       font: { family: theme.fontFamily, size: 11 },
       maxRotation: 0,
       autoSkipPadding: 16,
-      callback: (value) => timeLabel(Number(value), last - first),
+      callback(value) {
+        return timeLabel(Number(value), this.max - this.min);
+      },
     },
     afterBuildTicks: (axis) => {
       // The air behind the last run is no time: nothing of it is labelled.
       const known = points.at(-1)?.at ?? last;
-      const ticks = timeTicks(first, last, axis.chart.width).filter((at) => at <= known);
+      const ticks = timeTicks(axis.min, axis.max, axis.chart.width).filter((at) => at <= known);
       axis.ticks = ticks.map((value) => ({ value }));
     },
   };

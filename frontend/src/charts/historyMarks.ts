@@ -41,14 +41,18 @@ export function placeLabels(
   return placed;
 }
 
-export function historyMarks(view: HistoryView, theme: Theme): Plugin<"line"> {
+/** `whole`: the ends of the axis before zooming. */
+export function historyMarks(
+  view: HistoryView,
+  theme: Theme,
+  whole: readonly [number, number],
+): Plugin<"line"> {
   return {
     id: "historyMarks",
     beforeDatasetsDraw(chart) {
       const { ctx, chartArea } = chart;
       ctx.save();
-      for (const mark of view.marks) {
-        const x = placeOf(chart, view, mark);
+      for (const { mark, x } of marksInView(chart, view, whole)) {
         ctx.beginPath();
         ctx.setLineDash(DASHES[mark.kind]);
         ctx.strokeStyle = mark.kind === "break" || mark.kind === "note" ? theme.accent : theme.muted;
@@ -65,10 +69,9 @@ export function historyMarks(view: HistoryView, theme: Theme): Plugin<"line"> {
       ctx.font = `600 11px ${theme.fontFamily}`;
       ctx.textBaseline = "top";
       ctx.fillStyle = theme.text;
-      const sized = view.marks.map((mark) => ({
-        mark,
-        x: placeOf(chart, view, mark),
-        width: ctx.measureText(mark.label).width,
+      const sized = marksInView(chart, view, whole).map((one) => ({
+        ...one,
+        width: ctx.measureText(one.mark.label).width,
       }));
       for (const { mark, left, row } of placeLabels(sized, width)) {
         ctx.fillText(mark.label, left, row * ROW_HEIGHT);
@@ -78,19 +81,27 @@ export function historyMarks(view: HistoryView, theme: Theme): Plugin<"line"> {
   };
 }
 
-/** A note at its own time, as far as the axis reaches; a change between two runs. */
-function placeOf(chart: Chart<"line">, view: HistoryView, mark: HistoryMark): number {
+/** The marks with their places, without those that zooming has left outside. */
+function marksInView(
+  chart: Chart<"line">,
+  view: HistoryView,
+  [first, last]: readonly [number, number],
+): { mark: HistoryMark; x: number }[] {
   const scale = chart.scales["x"];
-  if (mark.at === undefined || !scale) return between(chart, view, mark.index);
+  if (!scale) return [];
   const { left, right } = chart.chartArea;
-  return Math.min(right, Math.max(left, scale.getPixelForValue(mark.at)));
+  return view.marks
+    .map((mark) => {
+      // A note may be older or newer than all runs: it stands at the end of the whole axis.
+      const at = mark.at === undefined ? between(view, mark.index) : mark.at;
+      return { mark, x: scale.getPixelForValue(Math.min(last, Math.max(first, at))) };
+    })
+    .filter(({ x }) => x >= left - 1 && x <= right + 1);
 }
 
 /** Half way between the run before and the first that shows it: it happened in between. */
-function between(chart: Chart<"line">, view: HistoryView, index: number): number {
-  const scale = chart.scales["x"];
+function between(view: HistoryView, index: number): number {
   const points = view.lines[0]?.points ?? [];
   const at = points[index]?.at ?? 0;
-  const before = points[index - 1]?.at ?? at;
-  return scale ? scale.getPixelForValue((at + before) / 2) : 0;
+  return (at + (points[index - 1]?.at ?? at)) / 2;
 }

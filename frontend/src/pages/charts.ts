@@ -85,7 +85,8 @@ async function arrive(figure: HTMLElement, wait: Wait | null): Promise<void> {
 type Draw = (figure: HTMLElement) => DrawnChart | null;
 
 async function loadHistory(): Promise<Draw> {
-  return (await import("../charts/historyFigure")).drawHistory;
+  const { drawHistory } = await import("../charts/historyFigure");
+  return (one) => drawHistory(one, LATER);
 }
 
 async function loadChart(figure: HTMLElement): Promise<Draw> {
