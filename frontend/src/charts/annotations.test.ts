@@ -21,5 +21,7 @@ describe("the value of a bar", () => {
     expect(valueStart(area, 900, 50, [910])).toBe(608);
     expect(valueStart(area, 590, 50, [610])).toBe(598);
     expect(valueStart(area, 20, 50, [])).toBe(108);
+    expect(valueStart(area, 20, 50, [60])).toBe(108);
+    expect(valueStart(area, 20, 50, [110])).toBe(118);
   });
 });

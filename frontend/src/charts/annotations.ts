@@ -117,9 +117,10 @@ export function valueStart(
   marks: readonly number[],
 ): number {
   const gap = POINT_RADIUS + 4;
-  let start = Math.min(right, Math.max(left, end)) + gap;
+  const from = Math.min(right, Math.max(left, end));
+  let start = from + gap;
   for (const mark of [...marks].sort((a, b) => a - b)) {
-    if (mark > end && mark <= right && mark < start + width + gap) start = mark + gap;
+    if (mark > from && mark <= right && mark < start + width + gap) start = mark + gap;
   }
   return start;
 }
