@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,19 @@ def test_a_machine_measured_by_an_agent_stands_out_from_the_published(
     assert text_of(html).count("measured here") == 1
     assert "hosts (agent, published), method" in text_of(html)
     assert chart(html)["measured_here"] == ["amd-epyc-9r14"]
+
+
+def test_what_is_often_asked_is_one_click_away(member: Client, store_run: StoreRun) -> None:
+    for name in ("nas", "web"):
+        store_run(machine(name, ssh_measurement(GCM, 400e6)))
+    html = page(member, "/")
+    (asked,) = re.findall(r'<p class="asks.*?</p>', html)
+    addresses = [unescape(one) for one in re.findall(r'href="([^"]*)"', asked)]
+    assert len(addresses) == 4
+    answers = [member.get(address, follow=True) for address in addresses]
+    assert {answer.status_code for answer in answers} == {200}
+    assert 'name="client"' in answers[3].content.decode()  # the form for two hosts
+    assert "Often asked" not in text_of(page(member, "/", group_by="os"))
 
 
 def test_nothing_is_marked_where_everything_was_measured_here(
