@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,7 @@ from results.hosts.fleet_changes import (
     FleetChangeSummary,
     change_detail,
     hosts_by_direction,
+    runs_and_hosts,
     select_changes,
     summaries_of_changes,
 )
@@ -172,7 +173,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "entries": entries,
         "narrowed": narrowed,
-        "lately": None if narrowed else _lately(),
+        "lately": None if narrowed else _lately(timezone.now() - LATELY),
         "faults": faults,
         "choices": _choices(query),
         "chips": _chips(request.GET),
@@ -199,10 +200,10 @@ def _deciding() -> dict[str, Any]:
     return {"statuses": FleetChange.Status.choices, "longest_note": LONGEST_NOTE}
 
 
-def _lately() -> list[tuple[str, str, int, str]]:
-    """What happened within `LATELY`: class of badge, heading, hosts and the list of it."""
-    since = timezone.now() - LATELY
-    return [
+def _lately(since: datetime) -> dict[str, Any]:
+    """Of its changes the class of badge, heading, hosts and list; how much was measured."""
+    runs, hosts = runs_and_hosts(since)
+    changes = [
         (
             BADGES.get(direction, "warn"),
             HEADINGS[direction],
@@ -211,6 +212,7 @@ def _lately() -> list[tuple[str, str, int, str]]:
         )
         for direction, hosts in hosts_by_direction(since).items()
     ]
+    return {"changes": changes, "runs": runs, "hosts": hosts}
 
 
 def _known(params: QueryDict) -> QueryDict:

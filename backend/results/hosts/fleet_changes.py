@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Greatest
 
 from store.models import FleetChange, FleetChangeMember
+from store.models.run import COUNTED
 from store.statements import fetch_rows
 
 KINDS = tuple(FleetChange.Kind.values)
@@ -153,6 +154,16 @@ def hosts_by_direction(since: datetime) -> dict[str, int]:
         entries.order_by().values_list("direction").annotate(all_hosts=Sum(Greatest("hosts", 1)))
     )
     return {one: found[one] for one in DIRECTIONS if one in found}
+
+
+def runs_and_hosts(since: datetime) -> tuple[int, int]:
+    """How many runs that count began since then, and on how many hosts: what was looked at."""
+    select = f"""
+        SELECT count(*), count(DISTINCT r.host_id) FROM runs_run r
+        WHERE {COUNTED} AND r.started_at >= %s
+    """  # noqa: S608 - a constant
+    ((runs, hosts),) = fetch_rows(select, [since])
+    return int(runs), int(hosts)
 
 
 def _status(statuses: Iterable[str]) -> Q:
