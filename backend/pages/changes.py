@@ -1,5 +1,6 @@
 """What changed in the fleet: the list, and what editors say of an entry."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -93,6 +94,18 @@ class ShownChange:
         """Series that agree, of how many."""
         effects = self.entry.effects
         return sum(one.agreeing for one in effects), sum(one.series for one in effects)
+
+    @property
+    def also_changed(self) -> tuple[str, ...]:
+        """What changed beside the cause on most of the hosts named: that may be it as well."""
+        likeliest = self.entry.cause.partition(":")[0]
+        found = Counter(
+            what
+            for member in self.members
+            for what in {words.partition(":")[0] for words in member.host.differences}
+        )
+        often = [what for what, hosts in found.items() if 2 * hosts > len(self.members)]
+        return tuple(sorted(what for what in often if what != likeliest))
 
     @property
     def more_effects(self) -> int:

@@ -47,12 +47,25 @@ def test_the_list_names_what_changed_and_leads_to_the_evidence(
     assert "−20.0 %" in page or "−20 %" in page
     assert "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11" in page
     assert "2 hosts" in page
+    assert "changed with it" not in page
     assert "<b>web</b>" not in page
     nas = Host.objects.get(name="nas")
     assert f"/hosts/{nas.pk}/?series=openssl%2F16384%2Faes-128-gcm#history" in page
     runs = Run.objects.filter(host=nas).order_by("started_at")
     assert f"/runs/{runs[4].run_id}/diff/{runs[5].run_id}/" in page
     assert "data-post-live" not in page  # readers decide nothing
+
+
+def test_what_else_changed_stands_beside_the_likeliest_cause(
+    store_run: StoreRun, member: Client
+) -> None:
+    for day in range(8):
+        slow = day > 4
+        facts = with_openssl(NEW if slow else OLD)
+        facts["os"] = {**facts["os"], "kernel": "Linux 6.1" if slow else "Linux 5.10"}
+        series = openssl_measurement("aes-128-gcm", 4e9 * (0.8 if slow else 1))
+        store_run(run_of_day(day, series, environment=facts))
+    assert "(changed with it: kernel)" in text(member, "/changes/")
 
 
 def test_an_entry_of_several_hosts_names_their_cpus(slower: FleetChange, member: Client) -> None:
