@@ -55,6 +55,17 @@ def test_the_history_tells_its_changes_and_their_likely_cause(
     assert 'data-history="history-view"' in html
 
 
+def test_a_change_by_a_disturbed_run_says_what_disturbed_it(
+    member: Client, store_run: StoreRun
+) -> None:
+    busy = [{"code": "busy", "detail": "other processes used 31 % of the CPU"}]
+    for day, rate in enumerate((4e8, 4e8, 4e8, 4e8, 2e8)):
+        conditions = busy if rate == 2e8 else []
+        run = store_run(run_of_day(day, ssh_measurement(GCM, rate), conditions=conditions))
+    said = text_of(page(member, address(run)))
+    assert "disturbed other processes used 31 % of the CPU" in said
+
+
 def test_a_steady_history_says_that_nothing_changed(member: Client, store_run: StoreRun) -> None:
     for day in range(4):
         run = store_run(run_of_day(day, ssh_measurement(GCM, 1e8)))
