@@ -196,8 +196,6 @@ DEFAULT_FROM_EMAIL = env.text("CIPHERMARK_EMAIL_FROM") or (
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
-# A cursor that outlives its transaction would be another client's, behind a pooler of transactions.
-DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 # Seconds: nobody waits longer for a server that takes a connection and says nothing.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

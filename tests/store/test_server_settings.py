@@ -9,6 +9,8 @@ from django.core.management import call_command
 from django.db import connection
 from psycopg import sql
 
+from store.server_settings import keep_settings
+
 KEPT = {"jit": "off", "work_mem": "32MB", "random_page_cost": "1.1"}
 
 
@@ -48,10 +50,26 @@ def test_what_an_administrator_has_set_stays(
 ) -> None:
     database = sql.Identifier(administrator.info.dbname)
     for change in (
-        "ALTER ROLE CURRENT_USER IN DATABASE {} RESET ALL",
+        "ALTER DATABASE {} RESET ALL",
         "ALTER ROLE CURRENT_USER IN DATABASE {} SET work_mem TO '64MB'",
         "ALTER DATABASE {} SET random_page_cost TO 4",
     ):
         administrator.execute(sql.SQL(change).format(database))
     call_command("migrate", verbosity=0)
     assert settings_of(address) == {**KEPT, "work_mem": "64MB", "random_page_cost": "4"}
+
+
+def test_a_role_that_may_not_set_them_is_warned_and_migrates(
+    administrator: psycopg.Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    database = sql.Identifier(administrator.info.dbname)
+    administrator.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(database))
+    administrator.execute("CREATE ROLE visitor")
+    with connection.cursor() as cursor:
+        cursor.execute("SET ROLE visitor")
+        try:
+            keep_settings(using="default")
+        finally:
+            cursor.execute("RESET ROLE")
+            administrator.execute("DROP ROLE visitor")
+    assert "keeps no settings" in caplog.text

@@ -31,7 +31,8 @@ def verify(path: Path) -> Manifest:
 @contextmanager
 def _scratch_database(name: str) -> Iterator[None]:
     """A new database on the site's own server; one that a killed verification left goes first."""
-    drop = sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name))
+    # A pooler keeps connections to it open for a while.
+    drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
     create = sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name))
     try:
         _execute(drop)

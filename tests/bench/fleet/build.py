@@ -14,6 +14,7 @@ from ingest.processing.run_processing import DERIVED_VERSION
 from results.analytics import engine
 from results.analytics.engine import Engine
 from store import migrations
+from store.server_settings import keep_settings
 from tests.bench.fleet.copying import dsn
 from tests.bench.fleet.plan import Plan
 from tests.bench.fleet.prototypes import (
@@ -52,6 +53,8 @@ def use(size: Size) -> None:
     """Have everything in this process read and write the database of this size, and its copy."""
     connection.close()
     connection.settings_dict["NAME"] = size.database
+    keep_settings(using="default")
+    connection.close()  # what is measured has them from its beginning
     engine._engine = _engines.setdefault(size.name, Engine())
 
 
