@@ -14,7 +14,7 @@ from django.db.models.functions import Greatest
 
 from store.models import FleetChange, FleetChangeMember
 from store.models.run import COUNTED
-from store.statements import fetch_rows
+from store.statements import fetch_rows, one_moment
 
 KINDS = tuple(FleetChange.Kind.values)
 DIRECTIONS = tuple(FleetChange.Direction.values)
@@ -286,7 +286,11 @@ def _members(
 ) -> dict[int, tuple[ChangedHost, ...]]:
     rows = fetch_rows(_MEMBERS, [list(keys), host_pk, hosts * PARTS_OF_A_HOST, hosts])
     found: defaultdict[int, list[ChangedHost]] = defaultdict(list)
-    parts = (_Part(*row) for row in rows)
+    parts: Iterable[_Part] = (_Part(*row) for row in rows)
+    if host_pk is not None:
+        still = (one for one in parts if one.ended_at is None)
+        by_age = sorted(still, key=lambda one: one.at)
+        parts = {(one.change, one.tool, one.family): one for one in by_age}.values()
     for (change, _), of_host in groupby(parts, key=lambda one: (one.change, one.host_id)):
         found[change].append(_member(list(of_host)))
     return {change: tuple(of_change) for change, of_change in found.items()}
@@ -369,15 +373,20 @@ def change_rows(query: ChangeQuery) -> Iterator[tuple[str | int | float | bool |
     rows = FleetChangeMember.objects.all() if members is None else members
     rows = rows.filter(change__in=select_changes(query).order_by())
     rows = rows.select_related("change", "host", "first_run", "good_run")
-    for one in rows.order_by("-change__last_at", "-change_id", "-at", "pk").iterator(2000):
-        entry, ended = one.change, one.ended_at
-        yield (
-            *(entry.pk, entry.kind, entry.direction, FIXED if ended else entry.status),
-            *(entry.cause, one.host.name, one.host.slug, one.tool, one.family, one.ratio),
-            *(one.series, one.agreeing, one.confirmed, one.before, one.after),
-            *(_run(one.first_run), _time(one.at), _run(one.good_run), _time(one.good_at)),
-            *(_time(ended), "; ".join(one.differences), entry.note, entry.decided_by),
-        )
+    rows = rows.order_by("-change__last_at", "-change_id", "-at", "pk")
+    with one_moment():  # a cursor that outlived its transaction would be lost behind a pooler
+        yield from map(_row, rows.iterator(2000))
+
+
+def _row(one: FleetChangeMember) -> tuple[str | int | float | bool | None, ...]:
+    entry, ended = one.change, one.ended_at
+    return (
+        *(entry.pk, entry.kind, entry.direction, FIXED if ended else entry.status),
+        *(entry.cause, one.host.name, one.host.slug, one.tool, one.family, one.ratio),
+        *(one.series, one.agreeing, one.confirmed, one.before, one.after),
+        *(_run(one.first_run), _time(one.at), _run(one.good_run), _time(one.good_at)),
+        *(_time(ended), "; ".join(one.differences), entry.note, entry.decided_by),
+    )
 
 
 def _run(run: Any) -> str | None:
