@@ -138,14 +138,16 @@ def test_openssl_stands_against_ssh_machine_by_machine(
     assert "2.4 %" in text_of(html)
 
 
+@pytest.mark.parametrize("tool", ("ssh", "openssl"))
 def test_a_few_hosts_of_small_blocks_alone_do_not_choose_the_size(
-    member: Client, store_run: StoreRun
+    member: Client, store_run: StoreRun, tool: str
 ) -> None:
     """At 1 KiB openssl pays for each call, and ssh would seem to beat its own cipher."""
     for number, sizes in enumerate(((1024, 16384), (1024, 16384), (1024,), (1024,), (1024,))):
         series = [openssl_measurement("aes-128-gcm", 1e6 * one, block_size=one) for one in sizes]
         store_run(machine(f"box-{number}", *series, ssh_measurement(GCM, 4e8)))
-    assert chart(page(member, "/", chart="scatter"))["block_size"] == "1 KiB"
+    asked = {"tool": tool, "chart": "scatter"}
+    assert chart(page(member, "/", **asked))["block_size"] == "1 KiB"
     store_run(
         machine(
             "box-2",
@@ -153,7 +155,8 @@ def test_a_few_hosts_of_small_blocks_alone_do_not_choose_the_size(
             ssh_measurement(GCM, 4e8),
         )
     )
-    assert chart(page(member, "/", chart="scatter"))["block_size"] == "16 KiB"
+    assert chart(page(member, "/", **asked))["block_size"] == "16 KiB"
+    assert chart(page(member, "/", **asked, block_size="1024"))["block_size"] == "1 KiB"
 
 
 def test_nobody_by_both_tools_is_said(member: Client, store_run: StoreRun) -> None:

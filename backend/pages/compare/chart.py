@@ -101,6 +101,7 @@ class ChartRequest:
 
     `part` has the groups of the page in view alone; `comparison` all, unless groups are hosts.
     `address`: of the page, for what its marks offer; None where they offer nothing.
+    `asked_block_size`: the query has one that was decided by its groups where this is None.
     """
 
     query: ComparisonQuery
@@ -111,6 +112,7 @@ class ChartRequest:
     heading: str
     narrowed: Sequence[str]
     address: PageAddress | None = None
+    asked_block_size: int | None = None
 
 
 def chart_context(asked: ChartRequest) -> dict[str, Any]:
@@ -416,7 +418,7 @@ def _panel(
 
 def _scatter(asked: ChartRequest) -> dict[str, Any]:
     """Each machine's ciphers, alone against over ssh."""
-    answer = compare_tools(asked.query)
+    answer = compare_tools(replace(asked.query, block_size=asked.asked_block_size))
     text = asked.display.search.casefold()
     answered = [row for row in answer.rows if text in row.host_label.casefold()]
     most = ALL_POINTS if asked.display.top is None else MOST_POINTS

@@ -214,6 +214,7 @@ def compare_context(
         heading(viewed.comparison),
         [f"{chip.label} {chip.value}" for chip in chips],
         address,
+        asked_size,
     )
     return {
         **_form_context(params, query, shown, known),

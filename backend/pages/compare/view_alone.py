@@ -53,6 +53,7 @@ def view_alone(params: QueryDict) -> dict[str, Any]:
         coverage(query).block_sizes if query.tool == "openssl" else (),
         heading(comparison),
         [f"{title} {value}" for title, value in narrowed],
+        asked_block_size=asked_view(params)[0].block_size,
     )
     return {
         "alone": True,

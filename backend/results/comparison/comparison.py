@@ -146,7 +146,7 @@ def compare_tools(query: ComparisonQuery) -> BothToolsAnswer:
 
     The query may be of either tool; what it does not say of the other is that tool's default.
     openssl's block size is the query's, else the largest that at least half as many machines have
-    as have any: an ssh packet carries up to 32 KiB, and small blocks cost more for each byte.
+    as have the most common one: an ssh packet carries up to 32 KiB, and small blocks cost more.
     """
     ssh, openssl = _queries(query)
     if not (ssh.ciphers and openssl.ciphers):

@@ -211,7 +211,7 @@ def _facet(name: str, counts: Mapping[str, int], dimensions: Names) -> Facet:
 _HOSTS = """
 WITH asked AS (SELECT %s::integer[] AS counted, %s::text[] AS chosen)
 SELECT slug, name, (id = ANY(counted))::integer FROM runs_host, asked
-WHERE id = ANY(counted) OR slug = ANY(chosen)
+WHERE approved AND (id = ANY(counted) OR slug = ANY(chosen))
 ORDER BY slug = ANY(chosen) DESC, name, id LIMIT %s
 """
 
