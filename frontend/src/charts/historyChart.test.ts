@@ -1,9 +1,10 @@
+import type { Chart } from "chart.js";
 import { describe, expect, it } from "vitest";
 
 import type { HistoryLine, HistoryPoint, HistoryView } from "../history";
 import { theme } from "./fixtures";
 import { historyChart, nearestPoint, pointLines, span, timeLabel, timeTicks } from "./historyChart";
-import { placeLabels } from "./historyMarks";
+import { marksInView, placeLabels } from "./historyMarks";
 
 const DAY = 86_400_000;
 const MARCH = Date.UTC(2025, 2, 1, 6);
@@ -105,6 +106,41 @@ describe("the axis of time", () => {
 
   it("labels the hours of a short one", () => {
     expect(timeLabel(MARCH, DAY)).toBe("03-01 06:00");
+  });
+
+  it("has an end however short it is", () => {
+    expect(timeTicks(MARCH, MARCH + 0.0005, 1100).length).toBeLessThan(12);
+    expect(timeTicks(MARCH, MARCH, 1100).length).toBeLessThan(12);
+  });
+});
+
+describe("marks", () => {
+  /** A chart of 100 pixels over a stretch of days. */
+  const chart = (first: number, last: number): Chart<"line"> =>
+    ({
+      chartArea: { left: 0, right: 100 },
+      scales: {
+        x: { getPixelForValue: (at: number) => (100 * (at - point(first).at)) / ((last - first) * DAY) },
+      },
+    }) as never;
+  const note = { index: 0, at: point(30).at, kind: "note", label: "BIOS", words: "" } as const;
+  const marked = { ...view(), marks: [...view().marks, note] };
+  const places = (first: number, last: number): [string, number][] =>
+    marksInView(chart(first, last), marked, [point(0).at, point(3).at]).map(({ mark, x }) => [
+      mark.label,
+      Math.round(x),
+    ]);
+
+  it("stand between two runs, a note beyond all runs at the end", () => {
+    expect(places(0, 3)).toEqual([
+      ["tool changed", 50],
+      ["BIOS", 100],
+    ]);
+  });
+
+  it("go with the stretch that they are in", () => {
+    expect(places(1, 2)).toEqual([["tool changed", 50]]);
+    expect(places(2, 3)).toEqual([["BIOS", 100]]);
   });
 });
 

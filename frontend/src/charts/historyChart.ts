@@ -126,9 +126,8 @@ export function timeTicks(first: number, last: number, width: number): number[] 
   const raw = (last - first) / wanted;
   const step = raw > DAY_MS ? Math.ceil(raw / DAY_MS) * DAY_MS : raw;
   const start = raw > DAY_MS ? Math.ceil(first / DAY_MS) * DAY_MS : first + step / 2;
-  const ticks: number[] = [];
-  for (let at = start; at <= last; at += step) ticks.push(at);
-  return ticks;
+  const count = Math.min(wanted + 1, Math.floor((last - start) / step) + 1);
+  return Array.from({ length: count }, (_, place) => start + place * step);
 }
 
 /** A moment in UTC: a date, with the time of day where the whole axis is shorter than days. */

@@ -12,6 +12,9 @@ Chart.register(LineController, LineElement, PointElement, LinearScale, Tooltip);
 
 type Zoom = typeof import("./zoom");
 
+/** The shortest stretch of time to zoom to: runs take minutes. */
+const SHORTEST_MS = 600_000;
+
 /** Draws the history that the figure's JSON holds; `data-drawn` on the figure says it is there. */
 export function drawHistory(figure: HTMLElement, later: Pick<Later, "zoom">): DrawnChart | null {
   const canvas = figure.querySelector("canvas");
@@ -27,9 +30,11 @@ export function drawHistory(figure: HTMLElement, later: Pick<Later, "zoom">): Dr
     if (whole) whole.hidden = chart.isZoomedOrPanned?.() !== true;
   };
   const redraw = (): void => {
+    const shown = chart.isZoomedOrPanned?.() ? chart.scales["x"] : undefined;
     chart.destroy();
     chart = draw(figure, canvas, view, zoom ? { zoom, zoomed } : null);
-    if (whole) whole.hidden = true;
+    if (shown) zoom?.zoomScale(chart, "x", { min: shown.min, max: shown.max }, "none");
+    zoomed();
   };
   const bringZoom = async (): Promise<void> => {
     zoom = await later.zoom();
@@ -89,7 +94,8 @@ function draw(
   const theme = readTheme(figure);
   const configuration = historyChart(view, theme);
   if (zooming && configuration.options?.plugins) {
-    configuration.options.plugins.zoom = zooming.zoom.zoomOptions("x", theme, zooming.zoomed);
+    const { zoom, zoomed } = zooming;
+    configuration.options.plugins.zoom = zoom.zoomOptions("x", theme, zoomed, SHORTEST_MS);
   }
   const chart = new Chart(canvas, configuration);
   figure.dataset["drawn"] = String(

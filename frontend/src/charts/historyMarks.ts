@@ -82,7 +82,7 @@ export function historyMarks(
 }
 
 /** The marks with their places, without those that zooming has left outside. */
-function marksInView(
+export function marksInView(
   chart: Chart<"line">,
   view: HistoryView,
   [first, last]: readonly [number, number],

@@ -13,16 +13,18 @@ export { resetZoom, zoomBy, zoomScale };
 /**
  * Dragging a stretch, or the wheel with Ctrl: the plain wheel and the finger scroll the page.
  *
- * Limits at the ends of the whole axis, so that one can get lost in no direction.
+ * Limits at the ends of the whole axis, so that one can get lost in no direction; `minRange` is the
+ * shortest stretch of x, in its unit.
  */
 export function zoomOptions(
   mode: "x" | "y" | "xy",
   theme: Theme,
   onZoomComplete: () => void,
+  minRange = 0,
 ): ZoomPluginOptions {
   const whole = { min: "original", max: "original" } as const;
   return {
-    limits: { x: whole, y: whole },
+    limits: { x: { ...whole, minRange }, y: whole },
     zoom: {
       mode,
       wheel: { enabled: true, modifierKey: "ctrl", speed: 0.15 },
