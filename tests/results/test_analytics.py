@@ -91,8 +91,11 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
 
 
 @pytest.fixture
-def emptied(transactional_db: None, profile_2015: ReferenceProfile) -> None:
-    """A database that commits, for examples that each leave it empty."""
+def emptied(
+    transactional_db: None, profile_2015: ReferenceProfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that commits, for examples that each leave it empty; copies are often packed."""
+    monkeypatch.setattr("results.analytics.engine.PACK_AFTER", 2)
 
 
 @EXAMPLES

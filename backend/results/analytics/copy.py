@@ -80,9 +80,17 @@ def lock_down(duck: Duck) -> None:
 
     Its statements read no file, load no extension and change no setting.
     """
-    duck.execute("CHECKPOINT")  # compresses: a quarter of the memory, and questions no slower
+    pack(duck)
     duck.execute("SET enable_external_access = false")
     duck.execute("SET lock_configuration = true")
+
+
+def pack(duck: Duck) -> None:
+    """Give back the room of rows that are gone, and compress: a quarter of the memory.
+
+    Questions are no slower for it, and those under way go on with what they see.
+    """
+    duck.execute("CHECKPOINT")
 
 
 def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:

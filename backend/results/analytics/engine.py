@@ -31,6 +31,7 @@ from results.analytics.copy import (
     filled_copy,
     is_too_much,
     lock_down,
+    pack,
     read_everything,
 )
 from results.analytics.snapshot import USABLE_SECONDS, read_snapshot
@@ -44,6 +45,10 @@ PATIENCE_SECONDS = 5.0
 """How long a question waits for a copy that is being built."""
 
 SAID_EVERY_SECONDS = 10.0
+
+PACK_AFTER = 5_000
+"""Runs that came, changed or went: their rows that are gone take up to 30 MB until then, and giving
+that back takes 0.1 to 0.2 s of the question that meets it."""
 
 
 @dataclass
@@ -62,11 +67,15 @@ class Ask:
 
 @dataclass
 class Copy:
-    """A filled copy, the state of PostgreSQL that it was read in, and when it was last followed."""
+    """A filled copy, the state of PostgreSQL that it was read in, and when it was last followed.
+
+    `unpacked`: runs that were followed since rows that are gone were given back.
+    """
 
     duck: Duck
     state: State
     followed_at: float = field(default_factory=time.time)
+    unpacked: int = 0
 
 
 @dataclass
@@ -133,6 +142,10 @@ class Engine:
             with _transaction(copy.duck):
                 apply(copy.duck, cursor, changes)
         copy.state = changes.state
+        copy.unpacked += len(changes.runs)
+        if copy.unpacked >= PACK_AFTER:
+            pack(copy.duck)
+            copy.unpacked = 0
         return True
 
     @contextmanager
