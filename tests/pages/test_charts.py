@@ -146,7 +146,7 @@ def test_a_few_hosts_of_small_blocks_alone_do_not_choose_the_size(
     for number, sizes in enumerate(((1024, 16384), (1024, 16384), (1024,), (1024,), (1024,))):
         series = [openssl_measurement("aes-128-gcm", 1e6 * one, block_size=one) for one in sizes]
         store_run(machine(f"box-{number}", *series, ssh_measurement(GCM, 4e8)))
-    asked = {"tool": tool, "chart": "scatter"}
+    asked: dict[str, Any] = {"tool": tool, "chart": "scatter"}
     assert chart(page(member, "/", **asked))["block_size"] == "1 KiB"
     store_run(
         machine(
