@@ -48,6 +48,9 @@ RUN_IN = (
 PASSWORD = secrets.token_urlsafe(12)
 METRICS_TOKEN = secrets.token_urlsafe(24)
 
+IS_DUE = re.compile(r",[1-9]\d*,[^,]*\)$")
+"""A row of what is watched of a host, whose changes the sweep is still to find."""
+
 
 def test_every_documented_command_is_run_or_has_a_reason_why_not() -> None:
     """Where `make` is run elsewhere, or runs these very tests, it knows its target at least."""
@@ -265,6 +268,8 @@ def moved(sites: tuple[Site, Site], site: Site, token: str) -> Moved:
     old, new = site, sites[1]
     document = run_document()
     old.stores(document, token)
+    # Nothing is left for the sweep: it would change rows between the backup and the stop.
+    assert within(60, lambda: not any(map(IS_DUE.search, old.rows()["runs_hostwatch"])))
     old.types(
         "(umask 077; docker compose exec -T web python manage.py backup -"
         " > ciphermark-2026-11-21.dump)"
