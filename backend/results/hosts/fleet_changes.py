@@ -289,7 +289,7 @@ def _members(
     parts: Iterable[_Part] = (_Part(*row) for row in rows)
     if host_pk is not None:
         still = (one for one in parts if one.ended_at is None)
-        by_age = sorted(still, key=lambda one: one.at)
+        by_age = sorted(still, key=lambda one: (one.change, one.at))
         parts = {(one.change, one.tool, one.family): one for one in by_age}.values()
     for (change, _), of_host in groupby(parts, key=lambda one: (one.change, one.host_id)):
         found[change].append(_member(list(of_host)))
