@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -186,7 +186,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "entries": entries,
         "narrowed": narrowed,
-        "lately": None if narrowed else _lately(timezone.now() - LATELY),
+        "lately": None if narrowed else _lately(),
         "faults": faults,
         "choices": _choices(query),
         "chips": _chips(request.GET),
@@ -213,8 +213,9 @@ def _deciding() -> dict[str, Any]:
     return {"statuses": FleetChange.Status.choices, "longest_note": LONGEST_NOTE}
 
 
-def _lately(since: datetime) -> dict[str, Any]:
-    """Of its changes the class of badge, heading, hosts and list; how much was measured."""
+def _lately() -> dict[str, Any]:
+    """Within `LATELY`: of changes the class of badge, heading, hosts and list; runs and hosts."""
+    since = timezone.now() - LATELY
     runs, hosts = runs_and_hosts(since)
     changes = [
         (

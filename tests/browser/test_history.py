@@ -131,7 +131,7 @@ def test_dragging_shows_a_stretch_of_time_and_a_button_all_of_it_again(
         page.mouse.move(box["x"] + 0.6 * box["width"], middle, steps=5)
         page.mouse.up()
         page.wait_for_timeout(250)
-    page.emulate_media(color_scheme="dark")  # drawn anew, of the same stretch
+    page.emulate_media(color_scheme="dark")  # a new theme draws the chart again, still zoomed
     expect(reset).to_be_visible()
     page.emulate_media(color_scheme="light")
     expect(reset).to_be_visible()

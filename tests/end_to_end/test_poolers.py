@@ -4,12 +4,12 @@ import json
 import re
 import shutil
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,10 @@ from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
 
 from config.embedded.accounts import server_account
+from tests.launch.tools import free_port, within
 from tests.live_site import (
     READY_WITHIN,
     LiveSite,
-    _free_port,
     database_of,
     live_site,
     web_server,
@@ -63,7 +63,7 @@ def version() -> tuple[int, ...]:
 @contextmanager
 def pooler(folder: Path, mode: str, size: int) -> Iterator[str]:
     """A pgbouncer with so many connections to the embedded server; its address."""
-    server, port = conninfo_to_dict(settings.DATABASE_URL), _free_port()
+    server, port = conninfo_to_dict(settings.DATABASE_URL), free_port()
     text = CONFIGURATION.format(**server, port=port, mode=mode, size=size)
     program = shutil.which("pgbouncer")
     assert program, "this test needs pgbouncer: install it (`make test` brings one)"
@@ -79,22 +79,21 @@ def pooler(folder: Path, mode: str, size: int) -> Iterator[str]:
             **server_account().switch,
         )
     try:
-        wait_for(f"postgresql://{server['user']}@127.0.0.1:{port}/postgres", Path(log.name))
-        yield f"postgresql://{server['user']}@127.0.0.1:{port}"
+        address = f"postgresql://{server['user']}@127.0.0.1:{port}"
+        answers = partial(answered, f"{address}/postgres")
+        assert within(READY_WITHIN, answers), (folder / "pgbouncer.log").read_text()
+        yield address
     finally:
         process.terminate()
         process.wait(20)
 
 
-def wait_for(url: str, log: Path) -> None:
-    deadline = time.monotonic() + READY_WITHIN
-    while True:
-        try:
-            psycopg.connect(url, connect_timeout=5).close()
-            return
-        except psycopg.OperationalError:
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.1)
+def answered(url: str) -> bool:
+    try:
+        psycopg.connect(url, connect_timeout=5).close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def call(url: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, bytes]:
@@ -164,7 +163,5 @@ def test_a_site_works_through_a_pooler(mode: str, tmp_path: Path) -> None:
         with web_server("pooled", {**site.environment, **pooled}) as url:
             use(replace(site, url=url))
         direct = stack.enter_context(psycopg.connect(site.environment["DATABASE_URL"]))
-        deadline = time.monotonic() + READY_WITHIN
-        while direct.execute(LOCKS).fetchone() != (0,):  # the worker may still be at something
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        # The worker may still be at something.
+        assert within(READY_WITHIN, lambda: direct.execute(LOCKS).fetchone() == (0,))

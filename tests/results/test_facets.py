@@ -81,7 +81,7 @@ def test_chosen_values_keep_their_names_though_nothing_has_them_together() -> No
     names = ("Chip 1", "h3", "OpenSSL 3.0.9", "Unknown", "Yes")
     keys = (*(key for (key,) in chosen.values()), "unknown", "yes")
     assert tuple(labels[key] for key in keys) == names
-    Host.objects.filter(slug="h3").update(approved=False)  # nobody is told of it yet
+    Host.objects.filter(slug="h3").update(approved=False)  # it waits for approval
     assert "h3" not in {one.key for facet in facets(query) for one in facet.options}
 
 

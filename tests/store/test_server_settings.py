@@ -33,11 +33,9 @@ def administrator(address: str) -> Iterator[psycopg.Connection]:
 
 
 def settings_of(address: str) -> dict[str, str]:
+    select = "SELECT name, current_setting(name) FROM unnest(%s::text[]) AS name"
     with psycopg.connect(address) as opened:
-        return {
-            name: opened.execute("SELECT current_setting(%s)", [name]).fetchone()[0]  # type: ignore[index]
-            for name in KEPT
-        }
+        return dict(opened.execute(select, [list(KEPT)]).fetchall())
 
 
 def test_a_new_connection_has_them_without_asking(address: str) -> None:

@@ -71,7 +71,8 @@ def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
     class (tool, method, threads ...), as in a group, whatever the cipher and the block size.
     A chosen value is among them though no host has it under the other filters.
     """
-    counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    chosen = {name: dict.fromkeys(query.filters.get(name, ()), 0) for name in _TEXTS}
+    counts = defaultdict[str, dict[str, int]](dict, chosen)
     with questions() as ask:
         judged, counted = _statements(query, measured(ask, query).slots)
         ask(f"CREATE OR REPLACE TEMP TABLE judged AS {judged.sql('FROM kinds')}", judged.parameters)
@@ -178,15 +179,9 @@ WHERE id = ANY(%s) OR (dimension, key) IN (SELECT * FROM unnest(%s::text[], %s::
 def _dimension_names(
     counts: defaultdict[str, dict[str, int]], chosen: Mapping[str, tuple[str, ...]]
 ) -> Names:
-    """Of counted values by id, and of those chosen, which are counted as 0 where nothing has them.
-
-    Chosen verdicts and the like are counted so too.
-    """
+    """Of counted values by id; chosen ones are added to the counts, as 0, where nothing has them."""
     wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
-    pairs = [(name, key) for name in (*_IDS, *_TEXTS) for key in chosen.get(name, ())]
-    for name, key in pairs:
-        if name in _TEXTS:
-            counts[name].setdefault(key, 0)
+    pairs = [(name, key) for name in _IDS for key in chosen.get(name, ())]
     names = {}
     columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
     for pk, name, key, label in fetch_rows(_NAMES, [wanted, *columns]):
