@@ -179,7 +179,7 @@ WHERE id = ANY(%s) OR (dimension, key) IN (SELECT * FROM unnest(%s::text[], %s::
 def _dimension_names(
     counts: defaultdict[str, dict[str, int]], chosen: Mapping[str, tuple[str, ...]]
 ) -> Names:
-    """Of counted values by id; chosen ones are added to the counts, as 0, where nothing has them."""
+    """Of counted values by id; a chosen one that nothing has is added to the counts, as 0."""
     wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
     pairs = [(name, key) for name in _IDS for key in chosen.get(name, ())]
     names = {}
