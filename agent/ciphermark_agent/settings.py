@@ -1,4 +1,4 @@
-"""Options and configuration files together; `source`."""
+"""Options and configuration files together: the keys that there are; `source`."""
 
 import argparse
 import configparser

@@ -15,8 +15,8 @@ from access.audit import actor_of
 from api.http.api_view import ApiView, sent
 from api.http.errors import Conflict
 from api.http.permissions import MayChangeHosts, MayChangeRuns, MayRemoveRuns
-from ingest.changes import editing, merging, splitting
-from ingest.changes.editing import EditConflict, EditRefused
+from ingest.edits import editing, merging, splitting
+from ingest.edits.editing import EditConflict, EditRefused
 from results.hosts.host_names import present_id
 from store.models import Host, Run
 

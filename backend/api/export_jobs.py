@@ -27,8 +27,8 @@ from reports.export_parameters import (
     file_name,
     site_of,
 )
-from reports.export_requests import may_delete, new_job, own_jobs
 from reports.exporting import KINDS, MEASUREMENTS
+from reports.own_exports import may_delete, new_job, own_jobs
 from store.models import ExportJob
 
 RETRY_AFTER_SECONDS = 30

@@ -1,4 +1,4 @@
-"""Settings from the environment: read once, typed, and refused loudly when they make no sense."""
+"""Settings from the environment: read once, typed; nonsense is refused, misspelt names told."""
 
 import os
 import re

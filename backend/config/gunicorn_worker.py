@@ -19,7 +19,7 @@ from typing import Any
 
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from access.addresses import network_of
+from access.client_address import network_of
 from config.request_arrival import MOST_BUFFERED, arrival
 
 MOST_ARRIVING = 50

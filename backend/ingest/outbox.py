@@ -1,6 +1,6 @@
-"""Notifications, written in the transaction of what they tell of; `notifications` sends them.
+"""Notifications, written in the transaction of what they tell of: to whom, and when again.
 
-Nothing is written unless a channel asks for it.
+`notifications` sends them. Nothing is written unless a channel asks for it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Celery: thin tasks that take ids and are safe to repeat."""
+"""Celery: thin tasks that take ids and are safe to repeat; the sweep, and what it puts off."""
 
 import logging
 import time
@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from ingest.changes.pruning import Old, prune
+from ingest.edits.pruning import Old, prune
 from ingest.fleet_changes.entries import count_stale
 from ingest.fleet_changes.watching import find_due, find_silent
 from ingest.processing import run_processing as processing

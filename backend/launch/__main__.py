@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pkgutil import resolve_name
 from typing import NoReturn
 
-from launch import environment, paths, preconditions, processes, system_programs
+from launch import paths, preconditions, processes, system_programs, virtual_environment
 from launch.console import Problem, say, tell_problem
 
 INTERRUPTED = 130
@@ -29,7 +29,7 @@ TARGETS = {
     "check": "launch.checks:run_check",
     "lint": "launch.checks:run_lint",
     "types": "launch.checks:run_types",
-    "requirements": "launch.environment:make_requirements",
+    "requirements": "launch.virtual_environment:make_requirements",
 }
 """What each of the others calls."""
 
@@ -67,10 +67,10 @@ def _outside(target: str) -> int:
         inherited = lock.hand_over()
     if target == "test":
         system_programs.provide_all()
-    requirements = environment.RUN if target == "run" else environment.TEST
-    if target == "run" and not environment.is_ready(requirements):
+    requirements = virtual_environment.RUN if target == "run" else virtual_environment.TEST
+    if target == "run" and not virtual_environment.is_ready(requirements):
         preconditions.check_port(preconditions.chosen_port())
-    environment.prepare(requirements)
+    virtual_environment.prepare(requirements)
     return _go_inside(target, inherited)
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
-from access.addresses import client_address
+from access.client_address import client_address
 from telemetry.counting import count, note_sign, observe
 from telemetry.log_lines import start_context
 from telemetry.metrics import REQUEST_SECONDS, REQUESTS

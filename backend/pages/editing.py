@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from access.audit import Actor, actor_of
-from ingest.changes import editing, merging, splitting
-from ingest.changes.editing import EditConflict, EditRefused
+from ingest.edits import editing, merging, splitting
+from ingest.edits.editing import EditConflict, EditRefused
 from pages.access import FORM, editors
 from pages.page_query import search_text
 from pages.paging import page_of

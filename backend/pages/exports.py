@@ -16,8 +16,8 @@ from pages.page_query import query_faults
 from questions.unknown_parameters import refuse_unknown
 from reports.export_jobs import KEPT, delete_job
 from reports.export_parameters import NAMES_OF_FILES, export_of, site_of
-from reports.export_requests import may_delete, new_job, own_jobs
 from reports.exporting import AT_ONCE_BYTES, AT_ONCE_ROWS, made_at_once
+from reports.own_exports import may_delete, new_job, own_jobs
 from store.models import ExportJob
 
 TEMPLATE = "pages/exports.html"

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from access.addresses import client_address, network_of
+from access.client_address import client_address, network_of
 from access.request_counts import seconds_to_wait
 from store.outage import RETRY_AFTER, outage_message
 

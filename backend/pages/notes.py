@@ -12,8 +12,8 @@ from django.utils.dateparse import parse_date
 from django.utils.http import urlencode
 
 from access.audit import actor_of
-from ingest.changes.editing import EditRefused
-from ingest.changes.notes import LONGEST_TEXT, About, add_note, remove_note
+from ingest.edits.editing import EditRefused
+from ingest.edits.notes import LONGEST_TEXT, About, add_note, remove_note
 from pages.access import editors
 from questions.list_parameters import group_of
 from results.hosts.notes import NoteQuery, notes_of_host, select_notes

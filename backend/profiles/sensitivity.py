@@ -1,4 +1,4 @@
-"""Whether the order of groups hangs on one baseline family."""
+"""Brings stored results to `analysis.sensitivity`: does the order of groups hang on one family?"""
 
 from collections import defaultdict
 from collections.abc import Mapping

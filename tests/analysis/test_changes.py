@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.over_time.changes import find_changes
+from analysis.over_time.series_changes import find_changes
 
 STEADY = [100.0, 101.0, 99.0, 100.0, 102.0]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.over_time.difference import Figure, mean_ratio, ratio_of
+from analysis.over_time.series_difference import Figure, mean_ratio, ratio_of
 
 
 def test_a_difference_beyond_the_noise_is_told() -> None:

@@ -6,8 +6,8 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from access.audit import COMMAND
-from ingest.changes.merging import merge_hosts
-from ingest.changes.recompute import set_hidden
+from ingest.edits.merging import merge_hosts
+from ingest.edits.recompute import set_hidden
 from results.comparison import votes
 from store import statements
 from store.models import Host

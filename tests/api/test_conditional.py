@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.http import http_date, parse_http_date
 
 from api.http import conditional
-from ingest.changes.recompute import set_hidden
+from ingest.edits.recompute import set_hidden
 from profiles.making import activate
 from store.models import DataVersion, ReferenceProfile
 from tests.conftest import ApiClient, StoreRun

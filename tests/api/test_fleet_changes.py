@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from ingest.changes.notes import LONGEST_NOTE
+from ingest.edits.notes import LONGEST_NOTE
 from store.models import AuditEntry, FleetChange, Host, Note, Run
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day, with_openssl

@@ -11,7 +11,7 @@ from django.db import connection
 from django.http import QueryDict
 
 from exports.columns import MEASUREMENTS, SAMPLES
-from ingest.changes.recompute import set_hidden
+from ingest.edits.recompute import set_hidden
 from ingest.processing.run_processing import process_run
 from questions.parameters import MAX_LENGTH
 from reports.export_parameters import export_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingest.changes.recompute import set_hidden
+from ingest.edits.recompute import set_hidden
 from store.models import HostAlias
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement

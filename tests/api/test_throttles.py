@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from access import request_counts
-from access.addresses import client_address, network_of
+from access.client_address import client_address, network_of
 from access.tokens import create_token
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document

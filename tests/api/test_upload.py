@@ -14,7 +14,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from access.audit import COMMAND
 from access.tokens import create_token
 from ingest.agent_archive import agent_release
-from ingest.changes import editing, merging
+from ingest.edits import editing, merging
 from ingest.processing.run_processing import process_run
 from store.models import ApiToken, Run
 from tests.conftest import ApiClient, StoreRun

@@ -99,7 +99,7 @@ SIGNED_IN = (
 )
 AWAY = """
 from access.audit import COMMAND
-from ingest.changes.editing import remove_run
+from ingest.edits.editing import remove_run
 from store.models import Run
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)

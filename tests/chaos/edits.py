@@ -96,7 +96,7 @@ def _of_run(kind: str, run_id: str) -> tuple[Edit, Request]:
 def replay(edits: Sequence[Edit]) -> None:
     """Make the same edits at the site that this process is of."""
     from access.audit import COMMAND
-    from ingest.changes import editing, merging, splitting
+    from ingest.edits import editing, merging, splitting
     from store.models import Host, Run
 
     for kind, subject, other in edits:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import psutil
 
-from config.embedded.orphan_processes import ends_within
 from config.embedded.postgres import Postgres
 from config.embedded.redis_server import RedisServer
+from config.embedded.running_servers import ends_within
 from tests.production_shape import PROJECT
 
 STOP_SECONDS = 30.0

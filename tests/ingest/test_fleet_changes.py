@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from access.audit import COMMAND
 from ingest import tasks
-from ingest.changes import editing, merging, recompute
-from ingest.changes.recompute import Pair
+from ingest.edits import editing, merging, recompute
+from ingest.edits.recompute import Pair
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
 from store.models import FleetChange, FleetChangeMember, Host, HostWatch, Run
 from tests.chaos.parts import wait_until
@@ -251,7 +251,7 @@ def test_an_edit_and_the_finding_of_changes_never_wait_for_each_other(at_level: 
 
     found: list[Future[bool]] = []
     with ThreadPoolExecutor(1) as pool:
-        with patch("ingest.changes.editing.pairs_of", pairs_of):
+        with patch("ingest.edits.editing.pairs_of", pairs_of):
             editing.set_hidden(run.pk, True, COMMAND)
         found[0].result(timeout=30)
     run.refresh_from_db()

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from ingest import tasks
-from ingest.changes import pruning
+from ingest.edits import pruning
 from results.hosts.latest import latest_results
 from store.models import Host, Measurement, ReferenceProfile, Run, RunDocument
 from tests.conftest import StoreRun

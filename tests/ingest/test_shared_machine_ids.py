@@ -17,9 +17,9 @@ from pytest_django.fixtures import Settings
 from access.audit import COMMAND
 from access.tokens import create_token
 from ingest.arrival.acceptance import accept_run
-from ingest.changes.editing import EditConflict, EditRefused, remove_run, rename_host, set_hidden
-from ingest.changes.merging import merge_hosts
-from ingest.changes.splitting import confirm_one_machine, split_host
+from ingest.edits.editing import EditConflict, EditRefused, remove_run, rename_host, set_hidden
+from ingest.edits.merging import merge_hosts
+from ingest.edits.splitting import confirm_one_machine, split_host
 from ingest.processing.run_processing import DERIVED_VERSION, process_run
 from results.hosts.host_names import HostNames, host_names, present_id, present_keys
 from results.hosts.latest import latest_results

@@ -14,13 +14,13 @@ import pytest
 
 from launch import (
     benchmark,
-    environment,
     frontend,
     node,
     openssh,
     paths,
     preconditions,
     python_versions,
+    virtual_environment,
 )
 from launch.console import Problem
 from tests.launch.tools import PROJECT, MakeProgram
@@ -125,7 +125,7 @@ def test_a_python_without_venv_names_the_package_to_install(
     (other_project / "requirements.txt").write_text("")
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(Problem, match=r"has no venv module: install it .*apt install python3"):
-        environment.prepare(environment.RUN)
+        virtual_environment.prepare(virtual_environment.RUN)
 
 
 def test_no_network_for_pip_is_one_sentence(
@@ -144,8 +144,8 @@ def test_no_network_for_pip_is_one_sentence(
     }.items():
         monkeypatch.setenv(name, text)
     with pytest.raises(Problem, match="the package index cannot be reached"):
-        environment.prepare(environment.RUN)
-    assert not environment.is_ready(environment.RUN)
+        virtual_environment.prepare(virtual_environment.RUN)
+    assert not virtual_environment.is_ready(virtual_environment.RUN)
 
 
 def test_a_package_without_a_wheel_is_one_sentence_and_nothing_is_compiled(
@@ -161,7 +161,7 @@ def test_a_package_without_a_wheel_is_one_sentence_and_nothing_is_compiled(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "links"))
     with pytest.raises(Problem, match=r"no wheel of only-source==1.0 for Python 3.*PYTHON="):
-        environment.prepare(environment.RUN)
+        virtual_environment.prepare(virtual_environment.RUN)
     assert "Building" not in (other_project / ".data" / "log" / "pip.log").read_text()
 
 
@@ -172,15 +172,15 @@ def test_a_changed_requirement_makes_the_environment_unready(other_project: Path
     script.chmod(0o755)
     requirements = other_project / "requirements.txt"
     requirements.write_text("# nothing\n")
-    environment.prepare(environment.RUN)
-    assert environment.is_ready(environment.RUN)
+    virtual_environment.prepare(virtual_environment.RUN)
+    assert virtual_environment.is_ready(virtual_environment.RUN)
     requirements.write_text("# nothing, yet\n")
-    assert not environment.is_ready(environment.RUN)
+    assert not virtual_environment.is_ready(virtual_environment.RUN)
 
 
 def test_a_filled_environment_is_known_again_by_every_later_start() -> None:
     """A set has another order in each process."""
-    program = "from launch import environment as e; print(e._digest(e.TEST))"
+    program = "from launch import virtual_environment as e; print(e._digest(e.TEST))"
     kept = {**os.environ, "PYTHONPATH": str(PROJECT / "backend")}
     digests = [
         subprocess.check_output(

@@ -79,13 +79,13 @@ def test_what_the_tests_need_is_looked_for_before_the_environment_is_filled(
     machine: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from launch import __main__ as launch_main
-    from launch import environment, paths, preconditions
+    from launch import paths, preconditions, virtual_environment
 
     steps: list[str] = []
     monkeypatch.setattr(preconditions, "check_folders", lambda: None)
     monkeypatch.setattr(paths, "PROJECT", tmp_path)
     monkeypatch.setattr(preconditions, "check_files", lambda: None)
-    monkeypatch.setattr(environment, "prepare", steps.append)
+    monkeypatch.setattr(virtual_environment, "prepare", steps.append)
     (tmp_path / ".data" / "test").mkdir(parents=True)
     assert launch_main.main(["test"]) == 1
     assert steps == []

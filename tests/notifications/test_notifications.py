@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from access.audit import COMMAND
 from exports.messages import Message, Notice, as_text
-from ingest.changes.notes import decide
+from ingest.edits.notes import decide
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
 from notifications.channels import Rule, make_channel
 from notifications.sending import GIVE_UP, send_due

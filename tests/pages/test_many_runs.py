@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from ingest.changes.recompute import refresh_hosts
+from ingest.edits.recompute import refresh_hosts
 from store.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day

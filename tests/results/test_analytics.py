@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from access.audit import COMMAND
 from analysis.group_view import CIPHER_SORT, GroupView, InView, in_view
-from ingest.changes.merging import merge_hosts
-from ingest.changes.recompute import delete_runs, refresh_hosts, set_hidden
+from ingest.edits.merging import merge_hosts
+from ingest.edits.recompute import delete_runs, refresh_hosts, set_hidden
 from results.analytics.engine import engine
 from results.comparison.comparison import compare, compare_in_view, votes
 from results.selection import ComparisonQuery

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django.fixtures import Settings
 
-from ingest.changes.recompute import delete_runs
+from ingest.edits.recompute import delete_runs
 from results.analytics.engine import engine
 from results.comparison.comparison import compare
 from results.selection import ComparisonQuery

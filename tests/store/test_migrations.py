@@ -11,9 +11,9 @@ from django.db.migrations.loader import MigrationLoader
 
 from access.audit import COMMAND
 from ingest.arrival.acceptance import accept_run
-from ingest.changes import recompute
-from ingest.changes.editing import rename_host
-from ingest.changes.splitting import split_host
+from ingest.edits import recompute
+from ingest.edits.editing import rename_host
+from ingest.edits.splitting import split_host
 from store.models import Environment, Host, HostName, Run, RunDocument
 from tests.chaos.answers import MEASUREMENTS, VERDICTS, comparisons, rows
 from tests.chaos.documents import documents

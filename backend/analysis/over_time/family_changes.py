@@ -12,7 +12,12 @@ from math import log, sqrt
 from statistics import median
 from typing import Any, Self
 
-from analysis.over_time.changes import SMALLEST_CHANGE, TELLING_WINDOW, WINDOW, start_up_difference
+from analysis.over_time.series_changes import (
+    SMALLEST_CHANGE,
+    TELLING_WINDOW,
+    WINDOW,
+    start_up_difference,
+)
 from analysis.summary import median_of_sorted
 
 SHOWN_BY = 6

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from analysis.over_time.changes import Change, find_changes
+from analysis.over_time.series_changes import Change, find_changes
 from analysis.over_time.tool_changes import ToolChange, tool_changes
 
 

@@ -17,7 +17,7 @@ from api.exports import FileView
 from api.http.api_view import ApiView, ByCursor, ListView, sent
 from api.http.permissions import MayDecideChanges
 from api.serializers import NULLABLE
-from ingest.changes.notes import LONGEST_NOTE, decide
+from ingest.edits.notes import LONGEST_NOTE, decide
 from questions.list_parameters import CHANGES, change_query
 from questions.parameters import described
 from reports.export_parameters import CSV_PARAMETERS, CSV_TYPE

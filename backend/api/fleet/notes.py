@@ -14,7 +14,7 @@ from api.editing import changed
 from api.http.api_view import ApiView, ByCursor, ListView, sent
 from api.http.permissions import MayAddNotes, MayRemoveNotes
 from api.serializers import NULLABLE
-from ingest.changes.notes import LONGEST_TEXT, About, add_note, remove_note
+from ingest.edits.notes import LONGEST_TEXT, About, add_note, remove_note
 from questions.list_parameters import NOTES, group_of, note_query
 from questions.parameters import described
 from results.hosts.notes import select_notes

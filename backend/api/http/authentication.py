@@ -10,7 +10,7 @@ from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from access.addresses import client_address, network_of
+from access.client_address import client_address, network_of
 from access.request_counts import seconds_to_wait
 from access.tokens import find_token
 from store.models import ApiToken

@@ -18,7 +18,7 @@ import psycopg
 
 from config.embedded.accounts import Account, let_read, let_through, server_account
 from config.embedded.errors import EmbeddedServiceError
-from config.embedded.orphan_processes import end_leftovers, ends_within, process_from_file
+from config.embedded.running_servers import end_leftovers, ends_within, process_from_file
 from config.embedded.sockets import drop_socket_directory, socket_directory
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ import redis
 
 from config.embedded import redis_program
 from config.embedded.errors import EmbeddedServiceError
-from config.embedded.orphan_processes import end_leftovers, ends_within, process_from_file
+from config.embedded.running_servers import end_leftovers, ends_within, process_from_file
 from config.embedded.sockets import drop_socket_directory, socket_directory
 
 START_SECONDS = 60

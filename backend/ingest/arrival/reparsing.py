@@ -16,7 +16,7 @@ from ingest.arrival.importing import (
     document_bytes,
     understand,
 )
-from ingest.changes.recompute import delete_runs, forget_derived, pairs_of, recompute_for
+from ingest.edits.recompute import delete_runs, forget_derived, pairs_of, recompute_for
 from parsers.read_text import HowToRead
 from parsers.received_text import NotAText
 from parsers.run_documents import Corrections

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from documents.run_document import SCHEMA
 from ingest.arrival.acceptance import accept_run, content_digest
-from ingest.changes.recompute import delete_runs, set_hidden
+from ingest.edits.recompute import delete_runs, set_hidden
 from ingest.processing.run_processing import process_run
 from store.models import Run
 

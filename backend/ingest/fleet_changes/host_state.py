@@ -1,4 +1,4 @@
-"""What is known of a host's runs so far, and what the next run says against it."""
+"""What is known of a host's runs: what the next one says against it, and when it is overdue."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

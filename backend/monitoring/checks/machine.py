@@ -1,4 +1,4 @@
-"""The disk of this machine (or container), and what lies on it."""
+"""The disk of this machine (or container), and what lies on it: data, files, backups."""
 
 import shutil
 import time

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils.text import Truncator
 
 from access.reading import sees_unvetted
-from analysis.over_time.difference import Figure, Ratio, mean_ratio, ratio_of
+from analysis.over_time.series_difference import Figure, Ratio, mean_ratio, ratio_of
 from analysis.over_time.tool_changes import ToolChange, breaks_between
 from documents.environment_difference import Difference, FlagsChanged, environment_difference
 from pages.access import reader_page

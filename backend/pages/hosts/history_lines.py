@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from analysis.over_time.changes import Change
+from analysis.over_time.series_changes import Change
 from exports.comparison_columns import value_name
 from exports.csv_dialect import CsvDialect, Value
 from exports.palette import colour_slot

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
+from parsers.openssl.build_facts import prompt_host, stated_mask, typed_part
 from parsers.openssl.cipher_names import canonical_cipher, kind_of
-from parsers.openssl.environment import prompt_host, stated_mask, typed_part
 from parsers.ssh.commands.pipelines import (
     OTHER_MACHINES,
     changes_nothing,

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from documents.types import Acceleration, Operation
-from parsers.openssl import environment
+from parsers.openssl import build_facts
 from parsers.openssl.cipher_names import canonical_cipher, is_decryption, kind_of
 from parsers.openssl.doing import Count
 from parsers.openssl.plain_figures import has_thousands, is_plain, without_doubtful
@@ -117,7 +117,7 @@ class _Evaluation:
         masked = (
             run.said_masked
             or run.remarked_masked
-            or (mask is not None and environment.turns_aes_off(mask))
+            or (mask is not None and build_facts.turns_aes_off(mask))
         )
         self.acceleration: Acceleration = "masked" if masked else "default"
         self.processes = threads_of(run)
@@ -364,7 +364,7 @@ def _note(printed: PrintedRow) -> str | None:
 def effective_mask(run: Run) -> str | None:
     """The capability mask a run was made with, by its own word or by its command."""
     settings = run.facts.get("cpu_settings")
-    stated = environment.mask_in_settings(settings) if settings else None
+    stated = build_facts.mask_in_settings(settings) if settings else None
     # CPUINFO repeats a mask that is set: its silence is worth more than an earlier command.
     silent = settings is not None and settings.startswith("OPENSSL_") and not run.own_command
     return stated or (None if silent else run.mask)

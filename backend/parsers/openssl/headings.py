@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from parsers.openssl import environment
+from parsers.openssl import build_facts
 from parsers.openssl.cipher_names import canonical_cipher
 from parsers.ssh.headings import may_be_talk, settings_named
 
@@ -37,7 +37,7 @@ def told_in(text: str, before: Told, *, masked: bool) -> Told:
         return ""
     if (speaks and _OTHERWISE.search(lowered)) or before in ("decrypt", "unclear"):
         return "unclear"
-    says_masked = environment.says_masked(text)
+    says_masked = build_facts.says_masked(text)
     if says_masked and may_be_talk(text):
         return "unclear"
     if says_masked or not masked or "mask" in settings_named(text):

@@ -6,11 +6,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from parsers.lines import Line
+from parsers.openssl.build_facts import is_wrapping_fact
 from parsers.openssl.cells import cells_of
 from parsers.openssl.cipher_names import kind_of
 from parsers.openssl.commands import is_command
 from parsers.openssl.doing import is_doing, is_unfinished, read_doing
-from parsers.openssl.environment import is_wrapping_fact
 from parsers.openssl.tables import (
     COLUMNS_LIMIT,
     celled_figures,

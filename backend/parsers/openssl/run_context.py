@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from parsers.openssl import environment
+from parsers.openssl import build_facts
 from parsers.openssl.headings import Told, told_in
 from parsers.openssl.lines import Printed
 from parsers.openssl.runs import Run
@@ -79,7 +79,7 @@ class RunContext:
                 run.facts = {
                     name: value
                     for name, value in last.facts.items()
-                    if environment.mask_in_settings(value) is None
+                    if build_facts.mask_in_settings(value) is None
                 }
         elif last is not None and last.is_unclear and not self.after_blank:
             # Of commands that ran at once, the messages of one cut those of another.
@@ -105,7 +105,7 @@ class RunContext:
         """Words of other origin; whether they are a heading, and no output of a typed command."""
         masked = self.said_masked or (self.last is not None and self.last.said_masked)
         self.told = told_in(text, self.told or self.told_by_command, masked=masked)
-        if environment.says_masked(text):
+        if build_facts.says_masked(text):
             self.said_masked, self.may_be_talk = True, may_be_talk(text)
         if self.heading_typed and not blank:
             return False
@@ -119,7 +119,7 @@ class RunContext:
         command = command_of(text)
         if command is None or not command.typed or command.keeps or command.ssh:
             return
-        self.under = self.heading = (environment.typed_part(text) or text).strip()
+        self.under = self.heading = (build_facts.typed_part(text) or text).strip()
         self.after_blank = True
         self.told = self.told or self.told_by_command
 

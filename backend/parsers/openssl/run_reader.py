@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable
 
-from parsers.openssl import environment
+from parsers.openssl import build_facts
 from parsers.openssl.cipher_names import kind_of
 from parsers.openssl.commands import CALLS_LIMIT, Command, read_commands
 from parsers.openssl.doing import is_block_count, is_doing, read_doing
 from parsers.openssl.lines import Printed
-from parsers.openssl.machine import MachineLine, read_machine_line
+from parsers.openssl.machine_readable import MachineLine, read_machine_line
 from parsers.openssl.run_context import RunContext
 from parsers.openssl.runs import PrintedRow, Run
 from parsers.openssl.tables import (
@@ -180,20 +180,20 @@ class RunReader:
     def _call(self, line: Printed) -> bool:
         """A command line of `openssl speed`, or one that sets a mask for later ones."""
         text = line.text
-        if environment.is_unset(text):
+        if build_facts.is_unset(text):
             self.context.standing_mask = None
             self.masks_set.update(line.numbers)
             return True
         commands = read_commands(text)
         if not commands:
-            if not environment.is_standing_mask(text):
+            if not build_facts.is_standing_mask(text):
                 self._origin = _asked(text) or self._origin
-                return environment.asks_version(text)
-            self.context.standing_mask = environment.stated_mask(text)
+                return build_facts.asks_version(text)
+            self.context.standing_mask = build_facts.stated_mask(text)
             self.masks_set.update(line.numbers)
             return True
         last = self.context.last
-        if last and last.awaits_output and environment.typed_part(text) is None:
+        if last and last.awaits_output and build_facts.typed_part(text) is None:
             # A script that is shown: which of its commands printed what, comes later.
             last.commands = (*last.commands, *commands)[:CALLS_LIMIT]
             last.mixed = _differ(last.commands)
@@ -210,7 +210,7 @@ class RunReader:
         run.mask = commands[0].mask or self.context.standing_mask
         if commands[0].host != run.host:
             run.host, run.facts = commands[0].host, {} if run.host else run.facts
-        run.remarked_masked = environment.says_masked(text)
+        run.remarked_masked = build_facts.says_masked(text)
         # A heading about AES above the command before may be about this one, too.
         is_unclear |= run.said_masked and not is_headed
         self.context.told, run.told = "", "unclear" if is_unclear else ""
@@ -220,7 +220,7 @@ class RunReader:
         return True
 
     def _fact(self, line: Printed) -> bool:
-        version = environment.read_version(line.text)
+        version = build_facts.read_version(line.text)
         if version is not None:
             # A second version without figures between: the first run has lost its table.
             last = self.context.last
@@ -229,7 +229,7 @@ class RunReader:
             run.closed = bool(run.counts)
             self._header = None
             return True
-        fact = environment.read_fact(line.text)
+        fact = build_facts.read_fact(line.text)
         if fact is None:
             return False
         key, value = fact
@@ -302,7 +302,7 @@ class RunReader:
     def _surroundings(self, line: Printed) -> bool:
         """What the tool or the shell prints around the figures."""
         text = line.text
-        if environment.is_notice(text):
+        if build_facts.is_notice(text):
             if "measure elapsed time" in text:
                 self.context.run(line).elapsed = True
             return True
@@ -315,7 +315,7 @@ class RunReader:
         """A line of other origin: it may say what the next table is about."""
         text = line.text.strip()
         self._foreign = True
-        if environment.is_prompt(line.text) and not text.startswith("#"):
+        if build_facts.is_prompt(line.text) and not text.startswith("#"):
             self._origin = _asked(text) or text
             if self._has_output:
                 self.context.typed(line.text)
@@ -338,7 +338,7 @@ def _asked(text: str) -> str | None:
 def _origin(command: Command, text: str) -> str:
     """Which program a version is of, and where it runs: of any other it says nothing."""
     words = [word for word in command.setting if re.match(r"\w+=", word)]
-    host = command.host if command.host != environment.prompt_host(text) else None
+    host = command.host if command.host != build_facts.prompt_host(text) else None
     return " ".join([host or "", command.place, *words, command.program]).strip()
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from parsers.openssl import environment
+from parsers.openssl import build_facts
 from parsers.openssl.cipher_names import canonical_cipher
 from parsers.openssl.commands import Command, command_for
 from parsers.openssl.doing import Count, PairedResults
@@ -89,7 +89,7 @@ class Run:
         if (self.counts and command.multi) or (self.child_line and not command.multi):
             return False
         settings = self.facts.get("cpu_settings", "")
-        told = environment.mask_in_settings(settings)
+        told = build_facts.mask_in_settings(settings)
         mask = command.mask or self.standing_mask
         return not settings.startswith("OPENSSL_") or told == mask
 

@@ -1,4 +1,4 @@
-"""`openssl speed`, human and `-mr` output of every version, with whatever stands around it."""
+"""The way in: `openssl speed` of every version, human and `-mr`, with what stands around it."""
 
 import json
 import re

@@ -8,8 +8,8 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from parsers.lines import Line
+from parsers.openssl.build_facts import read_version
 from parsers.openssl.cipher_names import canonical_cipher, kind_of
-from parsers.openssl.environment import read_version
 from parsers.openssl.lines import Printed, printed_lines
 from parsers.openssl.tables import Header, Row, assumed_header, columns_of, read_header, read_row
 from parsers.sbc_bench.facts import BoardFacts

@@ -10,9 +10,9 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from parsers.ssh.commands.command import Command
-from parsers.ssh.environment import Place
 from parsers.ssh.lists.listed import ListedRate
 from parsers.ssh.lists.row_remarks import tells_configuration
+from parsers.ssh.machine_facts import Place
 from parsers.ssh.names import CipherName
 from parsers.ssh.reading_state import Found
 from parsers.ssh.sequence import SshSequence

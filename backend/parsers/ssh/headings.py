@@ -1,4 +1,4 @@
-"""What a heading says of the figures below it: settings, another try, another tool."""
+"""The words of a heading: settings, another try, another tool, no measurement at all."""
 
 import re
 from dataclasses import dataclass

@@ -8,12 +8,12 @@ from parsers.ssh import dd_lines, time_blocks
 from parsers.ssh.commands.command import Command
 from parsers.ssh.commands.command_lines import command_of
 from parsers.ssh.dd_lines import DdSummary
-from parsers.ssh.environment import Facts, answering_host, facts_of, node_of
 from parsers.ssh.headings import counts_tries
 from parsers.ssh.hints import COMMAND, FACT, FAILURE, LOG, NAME, RATE, RESULT
 from parsers.ssh.lists.cipher_loops import ListReader
 from parsers.ssh.lists.listed import Listed, ListedName, ListedRate
 from parsers.ssh.lists.row_remarks import has_footnote
+from parsers.ssh.machine_facts import Facts, answering_host, facts_of, node_of
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.time_blocks import TimeSpan
 from parsers.ssh.transfer_reports import (

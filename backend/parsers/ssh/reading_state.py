@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from parsers.ssh.commands.command import Command
-from parsers.ssh.environment import Facts, Place, contradicts, facts_of_title, merged, names_machine
 from parsers.ssh.headings import (
     Title,
     counts_tries,
@@ -18,6 +17,14 @@ from parsers.ssh.headings import (
     same_form,
 )
 from parsers.ssh.lists.listed import ListedRate
+from parsers.ssh.machine_facts import (
+    Facts,
+    Place,
+    contradicts,
+    facts_of_title,
+    merged,
+    names_machine,
+)
 from parsers.ssh.titles import Titles, doubt_of_words, keeps_place
 from parsers.ssh.try_blocks import LISTING, Block
 from parsers.ssh.units import UNIT

@@ -7,7 +7,6 @@ from typing import Literal
 
 from parsers.ssh.commands.command import Command
 from parsers.ssh.dd_lines import DdSummary
-from parsers.ssh.environment import Facts
 from parsers.ssh.headings import (
     Title,
     changes_nothing,
@@ -30,6 +29,7 @@ from parsers.ssh.lists.cipher_loops import ListReader
 from parsers.ssh.lists.list_tokens import tokens_of
 from parsers.ssh.lists.listed import ListedName, ListedRate, ListedTitle, TableTitles
 from parsers.ssh.lists.untitled_columns import Above
+from parsers.ssh.machine_facts import Facts
 from parsers.ssh.names import CipherName
 from parsers.ssh.reading_state import Found, ReadingState
 from parsers.ssh.shell import Shell

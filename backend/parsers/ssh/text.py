@@ -1,4 +1,4 @@
-"""Text around ssh transfers: lists of ciphers, dd summaries, times, loops of tries."""
+"""The way in: text around ssh transfers, such as lists of ciphers, dd, times, loops of tries."""
 
 import re
 from collections.abc import Sequence

@@ -1,11 +1,10 @@
-"""The heading above figures: what it says of them, and what of it goes on to hold."""
+"""Headings in turn: which figures one is above, and what of it goes on to hold."""
 
 import re
 from dataclasses import dataclass, replace
 
 from parsers.ssh.commands.command import Command
 from parsers.ssh.dd_lines import amount_alone
-from parsers.ssh.environment import names_machine
 from parsers.ssh.headings import (
     NOTHING,
     Headed,
@@ -24,6 +23,7 @@ from parsers.ssh.headings import (
 )
 from parsers.ssh.lists.list_tables import is_machine_name
 from parsers.ssh.lists.row_remarks import tells_configuration
+from parsers.ssh.machine_facts import names_machine
 
 TITLE_LIMIT = 120
 _NAME = r"(?:(?:my|our|the|an?)\s+)?([^\W\d_][\w.-]{0,60})"

@@ -1,4 +1,4 @@
-"""This process's copy, brought up to date before each question.
+"""This process's copy, brought up to date before each question; its memory kept small.
 
     with questions() as ask:
         rows = ask("SELECT ... FROM result ...", {"tool": "ssh"})

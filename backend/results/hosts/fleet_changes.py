@@ -1,4 +1,4 @@
-"""What changed in the fleet, as it was found when runs were processed: entries for lists."""
+"""What changed in the fleet, as found when runs were processed: entries, and how sure they are."""
 
 import json
 from collections import defaultdict

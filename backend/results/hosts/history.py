@@ -10,8 +10,8 @@ from uuid import UUID
 
 from analysis.comparison import NEEDS_PROFILE, UNITS
 from analysis.group_view import LOWER_IS_BETTER
-from analysis.over_time.changes import Change
 from analysis.over_time.history import ToolBreak, changes_between_breaks, find_breaks
+from analysis.over_time.series_changes import Change
 from analysis.profiles.baselines import speed_index
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference

@@ -3,7 +3,7 @@
 import type { ChartConfiguration, Plugin } from "chart.js";
 
 import type { ChartView } from "../comparison";
-import { annotations, type Reach } from "./annotations";
+import { rowLabels, type Reach } from "./rowLabels";
 import { AXIS_HEIGHT, rowAxis, STILL, tooltip, topAxis } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
 import { linkLines } from "./linkLines";
@@ -119,7 +119,7 @@ export function rowsChart(
           annotation: linkLines(view.links, ["x"], theme),
         },
       },
-      plugins: [annotations(layout, unit, theme, { ...shapes, halo: (view.links ?? []).length > 0 }) as Plugin],
+      plugins: [rowLabels(layout, unit, theme, { ...shapes, halo: (view.links ?? []).length > 0 }) as Plugin],
     }),
   };
 }

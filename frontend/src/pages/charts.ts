@@ -3,7 +3,7 @@
 import type { Build, DrawnChart, Later } from "../charts/chartFigure";
 import type { AnyView } from "../comparison";
 import { THEME_CHANGED } from "./theme";
-import { idle, isNear, turn, whenNear } from "./patience";
+import { idle, isNear, turn, whenNear } from "./idle";
 
 /** What only pages with charts need, each kind by itself. */
 const KINDS = {

@@ -1,7 +1,5 @@
-/**
- * What the server is still working on shows itself as it goes on: runs that wait to be processed,
- * runs that arrive, a reference profile. Asked for ever more rarely, and never by a hidden page.
- */
+/** What the server is still working on shows itself as it goes on: runs that wait to be processed,
+ * runs that arrive, a reference profile. Asked for ever more rarely, and never by a hidden page. */
 
 import { waitAfter } from "./backOff";
 import { replaceFrom } from "./replace";

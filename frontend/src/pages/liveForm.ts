@@ -1,7 +1,5 @@
-/**
- * Forms that apply at once: each change fetches the page that it leads to. The address is the
- * state, so links, "back" and a reload show the same; the server renders all of it.
- */
+/** Forms that apply at once: each change fetches the page that it leads to. The address is the
+ * state, so links, "back" and a reload show the same; the server renders all of it. */
 
 import { formQuery } from "./query";
 import { replaceFrom } from "./replace";

@@ -1,7 +1,5 @@
-/**
- * On a wide screen the choices stand open beside the chart; on a phone they stay folded. The style
- * sheet shows them until this has run, so that nothing moves when it does.
- */
+/** On a wide screen the choices stand open beside the chart; on a phone they stay folded. The style
+ * sheet shows them until this has run, so that nothing moves when it does. */
 
 export function initWideForm(): void {
   if (matchMedia("(min-width: 62rem)").matches) {

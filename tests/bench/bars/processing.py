@@ -13,7 +13,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from ingest.arrival.acceptance import accept_run
-from ingest.changes.recompute import delete_runs
+from ingest.edits.recompute import delete_runs
 from ingest.tasks import process_run
 from store.models import Environment, Host, Run
 from tests.bench.figures import Figure, Pair, at_least

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from documents.validation import validate_run_document
 from ingest.arrival.acceptance import content_digest
-from ingest.changes.recompute import forget_derived
+from ingest.edits.recompute import forget_derived
 from ingest.processing.run_processing import process_run
 from store.models import Run
 from tests.bench.fleet.documents import AGENT_NAME

@@ -13,7 +13,7 @@ from django.db.models import Model
 from psycopg import sql
 
 from ingest.arrival.acceptance import accept_run
-from ingest.changes.recompute import delete_runs
+from ingest.edits.recompute import delete_runs
 from ingest.processing.run_processing import process_run
 from store.models import BaselineLevel, Environment, Host, Measurement, Run, RunSpeedIndex
 from tests.bench.fleet.bodies import Kind

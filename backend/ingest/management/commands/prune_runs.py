@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from ingest.changes.pruning import Old, count_old, prune
+from ingest.edits.pruning import Old, count_old, prune
 
 MOST_DAYS = 100_000
 """Nothing was measured before, and dates end somewhere."""

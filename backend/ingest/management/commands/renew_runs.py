@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from ingest.changes.recompute import renew_runs
+from ingest.edits.recompute import renew_runs
 
 
 class Command(BaseCommand):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from parsers.ssh.environment import names_machine
 from parsers.ssh.headings import counts_tries, is_direction, names_other_tool, tells_condition
 from parsers.ssh.lists.list_tokens import PLAIN_NUMBER, RATE_WORDS, Value, tokens_of
+from parsers.ssh.machine_facts import names_machine
 from parsers.ssh.names import CipherName, cipher_name, mac_name
 from parsers.ssh.units import UNIT_SOUGHT, Unit, unit_of, unit_within
 

@@ -5,12 +5,12 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from parsers.ssh.environment import names_machine
 from parsers.ssh.headings import counts_tries
 from parsers.ssh.lines import Aside, Event
 from parsers.ssh.lists.cipher_loops import ListReader
 from parsers.ssh.lists.list_tables import header_of, says_tries
 from parsers.ssh.lists.listed import ListedName, ListedRate
+from parsers.ssh.machine_facts import names_machine
 from parsers.ssh.transfer_reports import Report
 
 _PARTED = re.compile(r"[/|,;&\t]|\s{2}")

@@ -1,0 +1,1 @@
+"""Stored runs and hosts change or go, and what is derived from them follows."""

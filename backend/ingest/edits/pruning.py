@@ -1,0 +1,97 @@
+"""Old runs deleted, a bounded batch a transaction, so that uploads go on meanwhile."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import connection, transaction
+
+from ingest.edits.recompute import recompute_for
+from store.data_version import data_changed
+from store.models import Host, Run
+from store.models.run import COUNTED
+from store.reference_profiles import wait_for_processing
+
+BATCH_RUNS = 200
+"""Runs of one transaction: some tenths of a second."""
+
+_OLD = f"""
+SELECT r.id, r.host_id, r.environment_id FROM runs_run r
+WHERE coalesce(r.started_at, r.received_at) < %(before)s AND r.id > %(after)s
+    AND r.status <> 'accepted' AND r.source <> 'published'
+    AND NOT EXISTS (SELECT FROM runs_referenceprofile p WHERE p.run_id = r.id)
+    AND NOT (%(keep_latest)s AND {COUNTED} AND EXISTS (
+        SELECT FROM runs_measurement m WHERE m.run_id = r.id AND m.median IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM runs_run l JOIN runs_measurement n ON n.run_id = l.id
+            WHERE (l.host_id, l.environment_id, l.source, l.tags, n.series_id)
+                = (r.host_id, r.environment_id, r.source, r.tags, m.series_id)
+            AND l.status = 'ready' AND NOT l.hidden AND n.median IS NOT NULL
+            AND (coalesce(l.started_at, '-infinity'), l.id)
+                > (coalesce(r.started_at, '-infinity'), r.id)
+        )
+    ))
+ORDER BY r.id
+"""  # noqa: S608 - constants
+"""By their start, else their arrival. Never those that wait for the worker, published figures, and
+runs that a reference profile was made of. A latest result is that of its series under one host,
+environment, source and tags: a filter by any of them finds it afterwards as before."""
+
+
+class Old(NamedTuple):
+    """Which runs are old, and whether a host keeps its latest result of each series."""
+
+    before: datetime
+    keep_latest: bool = True
+
+
+class _Candidate(NamedTuple):
+    run: int
+    host: int | None
+    environment: int | None
+
+
+def count_old(old: Old) -> int:
+    """How many runs would be deleted."""
+    with connection.cursor() as cursor:
+        statement = f"SELECT count(*) FROM ({_OLD}) old"  # noqa: S608 - constants
+        cursor.execute(statement, {**old._asdict(), "after": 0})
+        count: int = cursor.fetchone()[0]
+        return count
+
+
+def prune(old: Old) -> Iterator[int]:
+    """Delete old runs with their documents and all that was derived; yields how many, each batch.
+
+    What is not asked for any more is not deleted: the caller may stop between batches.
+    """
+    after = 0
+    while batch := _find(old, after, BATCH_RUNS):
+        after = batch[-1].run
+        yield _delete(old, batch)
+
+
+def _find(old: Old, after: int, limit: int) -> list[_Candidate]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_OLD} LIMIT %(limit)s", {**old._asdict(), "after": after, "limit": limit})
+        return [_Candidate(*row) for row in cursor.fetchall()]
+
+
+@transaction.atomic
+def _delete(old: Old, batch: list[_Candidate]) -> int:
+    if not old.keep_latest:  # then runs beside them are judged again, as processing does
+        wait_for_processing()
+    hosts = sorted({one.host for one in batch if one.host is not None})
+    # Whoever takes a run away from a host has locked it: none may become the latest meanwhile.
+    list(Host.objects.select_for_update().filter(pk__in=hosts).order_by("pk").values_list("pk"))
+    wanted = {one.run for one in batch}
+    again = _find(old, batch[0].run - 1, len(batch))
+    still = [one.run for one in again if one.run in wanted]
+    Run.objects.filter(pk__in=still).delete()
+    if old.keep_latest:
+        data_changed()
+    else:
+        recompute_for(
+            {(one.host, one.environment) for one in batch if one.host and one.environment}
+        )
+    return len(still)
