@@ -1,4 +1,4 @@
-# 1. The frontend: built once, only its files go on.
+# The image: 1. the frontend, built once; only its files go on.
 FROM node:24-slim AS frontend
 WORKDIR /build/frontend
 COPY frontend/package.json frontend/package-lock.json ./

@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line: options, their help, and what each command calls."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Rounds of tries of ssh and of openssl."""
+"""Rounds of tries of ssh and of openssl: how many, and how long each lasts."""
 
 import collections
 import random

@@ -1,4 +1,4 @@
-"""Depths, series of tries, and one try of ssh by either method."""
+"""One try of ssh, by either method; series of tries, and what each depth asks of them."""
 
 import collections
 import contextlib

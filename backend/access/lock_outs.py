@@ -1,4 +1,4 @@
-"""Too many wrong passwords: who was shut out goes into the audit log, once each time."""
+"""Too many wrong passwords (how many: `config.settings`): noted in the audit log, once a time."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where a host stands among all comparable ones (docs/method.md, section 3)."""
+"""The share of other hosts that a host beats, and its sentence (docs/method.md, section 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The Celery application: `celery -A config.celery worker`."""
+"""The Celery application, `celery -A config.celery worker`: its processes, priority and signs."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""What a production site refuses to start with."""
+"""What a production site refuses to start with: weak secrets, known passwords, any host."""
 
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit

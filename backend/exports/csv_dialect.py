@@ -1,4 +1,4 @@
-"""How a CSV file is written, as the standard says or for spreadsheets with a decimal comma.
+"""How a CSV file is written: separators, decimal comma, no formula that a spreadsheet would run.
 
 And text from outside, made harmless for spreadsheet programs.
 """

@@ -1,4 +1,4 @@
-"""What hosts get of this server: the agent, and the Ansible role that installs it.
+"""What hosts get of this server: the agent, its Ansible role, word of a newer version.
 
 The agent is one file that Python runs: a zip of its package and `__main__.py`, as zipapp makes it.
 zipapp itself takes order and times from the file system. Here the same sources give the same bytes

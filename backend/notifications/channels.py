@@ -1,4 +1,4 @@
-"""Channels made, changed and deleted, each time with an entry in the audit log."""
+"""Channels made, changed, deleted (in the audit log), and their addresses as people see them."""
 
 import base64
 import secrets

@@ -1,4 +1,4 @@
-"""Numbers as people read them: the only place where a throughput becomes text.
+"""Numbers as people read them: the only place where a rate, ratio or size becomes text.
 
 Mirrored by `frontend/src/format.ts`; one list of cases tests both (tests/pages/format_cases.json).
 """

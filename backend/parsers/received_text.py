@@ -1,4 +1,4 @@
-"""From the bytes of an upload to a text; what cannot be one is refused with the reason."""
+"""From an upload's bytes to a text; archives and whatever is none are refused with the reason."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Making, activating and retiring reference profiles."""
+"""Reference profiles made, chosen (activated) and retired."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The life of an export in the background: asked for, made, fetched, expired.
+"""The life of an export in the background: asked for, made or failed, fetched, expired.
 
 A file appears under its name when it is whole, and never without its row: what is cancelled,
 fails or is left by a worker that died is deleted. Rows done and the wish to stop go through the

@@ -1,4 +1,4 @@
-"""Reference profiles."""
+"""Reference profiles as they are stored: the active one, one by its name, their levels."""
 
 from django.db import connection
 from django.db.models import Max, Q, QuerySet

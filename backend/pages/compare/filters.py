@@ -1,4 +1,4 @@
-"""The pickers of the compare page: ciphers, and filters with some of their values."""
+"""The pickers of the compare page: ciphers, which of them at first, filters with their values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

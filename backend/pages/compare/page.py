@@ -1,4 +1,4 @@
-"""The compare page, `/`."""
+"""The compare page, `/`: the view that its address asks for, and the parts around its chart."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which hosts measured what under a query's filters: read from the runs once for all uses."""
+"""Which hosts measured what under a query's filters, and the block size when none is asked for."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping

@@ -1,4 +1,4 @@
-"""Where a host's latest results stand among those of all comparable hosts."""
+"""Where a host's latest results stand among all comparable hosts, and which hosts these are."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Who changed what."""
+"""The audit log: who changed what, and when."""
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models

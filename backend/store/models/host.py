@@ -1,4 +1,4 @@
-"""The machine."""
+"""Hosts: machines, their names and identities."""
 
 from django.db import models
 from django.db.models import Q

@@ -1,4 +1,4 @@
-/** Puts a history into a figure and keeps it true to theme, size and keyboard. */
+/** Puts a history into a figure, true to theme, size and keyboard, and bounds its zoom. */
 
 import { Chart, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
 

@@ -1,4 +1,4 @@
-/** Zooming, loaded when a reader first reaches for a chart. */
+/** Zooming by wheel, drag and keys; loaded when a reader first reaches for a chart. */
 
 import { Chart } from "chart.js";
 import zoom, { resetZoom, zoom as zoomBy, zoomScale } from "chartjs-plugin-zoom";

@@ -1,4 +1,4 @@
-"""manage.py load_published"""
+"""manage.py load_published: published figures loaded (`ingest.bulk.published`)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""manage.py renew_runs"""
+"""manage.py renew_runs: rows derived anew from stored documents (`ingest.edits.recompute`)."""
 
 from typing import Any
 

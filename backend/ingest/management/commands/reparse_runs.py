@@ -1,4 +1,4 @@
-"""manage.py reparse_runs [--all]"""
+"""manage.py reparse_runs [--all]: stored texts parsed again (`ingest.arrival.reparsing`)."""
 
 from argparse import ArgumentParser
 from collections import Counter

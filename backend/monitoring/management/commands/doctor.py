@@ -1,4 +1,4 @@
-"""manage.py doctor [--json]"""
+"""manage.py doctor [--json]: every check of `monitoring.doctor`, in words or as JSON."""
 
 import json
 from argparse import ArgumentParser
