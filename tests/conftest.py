@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -20,6 +21,7 @@ from access.tokens import create_token
 from analysis.profiles.reference_profiles import initial_profile
 from ciphermark_agent import ssh_server
 from ciphermark_agent.ssh_server import PrivateServer
+from config.object_storage import export_storage
 from ingest.arrival.acceptance import accept_run
 from ingest.bulk.published import load_published
 from ingest.processing.run_processing import process_run
@@ -142,6 +144,15 @@ def store_run(db: None) -> StoreRun:
         return run
 
     return store
+
+
+@pytest.fixture
+def exports_folder(tmp_path: Path, settings: Settings) -> Path:
+    """Where files made in the background lie, and nobody else's."""
+    folder = tmp_path / "exports"
+    settings.EXPORTS_DIR = folder
+    settings.STORAGES = {**settings.STORAGES, "exports": export_storage("", "", "", folder)}
+    return folder
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -17,6 +17,7 @@ from api.http.api_view import ApiView, ListView
 from api.http.errors import Conflict
 from api.http.ranged_file import FileNegotiation, ranged_file
 from questions.comparison_parameters import COMPARISON_PARAMETERS, comparison_query
+from reports.export_files import link, local_path
 from reports.export_jobs import delete_job
 from reports.export_parameters import (
     CSV_PARAMETERS,
@@ -95,12 +96,15 @@ def _accepted(request: Request, params: QueryDict) -> Response:
 
 
 def file_response(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
-    """The finished file."""
+    """The finished file, or the way to it in the object storage."""
     # Only what names it: whether its profile can be asked for now is no matter of a made file.
     query = comparison_query(QueryDict(job.query))
     types = {ExportJob.Format.CSV: CSV_TYPE, ExportJob.Format.XLSX: XLSX_TYPE}
-    name = file_name(job.kind, query, job.format)
-    return ranged_file(request, job.path, name, types[ExportJob.Format(job.format)])
+    name, content_type = file_name(job.kind, query, job.format), types[ExportJob.Format(job.format)]
+    path = local_path(job)
+    if path is None:
+        return HttpResponseRedirect(link(job, name, content_type))
+    return ranged_file(request, path, name, content_type)
 
 
 def _job(job_id: UUID) -> ExportJob:
@@ -177,6 +181,7 @@ class ExportFile(ApiView):
                 for status in (200, 206)
                 for kind in (CSV_TYPE, XLSX_TYPE)
             },
+            302: OpenApiResponse(description="To the object storage, where a site has one."),
             409: OpenApiResponse(OpenApiTypes.OBJECT, "It is not ready yet, or failed."),
         },
     )

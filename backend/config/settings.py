@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from config.embedded import celery_url, start_services
 from config.env import Env
 from config.measurement_marker import MEASURING
+from config.object_storage import export_storage
 from config.production import refuse_weak_configuration
 from config.secret_key import development_secret_key
 from config.sign_in import SignInSettings, header_name, roles_of_groups
@@ -257,7 +258,16 @@ STATIC_ROOT = DATA_DIR / "static"
 DOCS_DIR = PROJECT_DIR / "docs"
 FRONTEND_DIST = PROJECT_DIR / "frontend" / "dist"
 STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
+# Files made in the background: parts lie in the folder; finished ones do, or in object storage.
+EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
+CIPHERMARK_STORAGE_URL = env.url("CIPHERMARK_STORAGE_URL")
 STORAGES = {
+    "exports": export_storage(
+        CIPHERMARK_STORAGE_URL,
+        env.secret("CIPHERMARK_STORAGE_KEY"),
+        env.secret("CIPHERMARK_STORAGE_SECRET"),
+        EXPORTS_DIR,
+    ),
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
@@ -267,8 +277,6 @@ RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
 # Files come by the upload page alone, which takes them with bounds of its own; Django would
 # write to the disk whatever anybody sends with the form of the sign-in.
 FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
-# Files made in the background; web and worker must both see this folder.
-EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
 # Snapshots of the analytics copy, from which processes start; web and worker should both see it.
 ANALYTICS_DIR = Path(env.text("CIPHERMARK_ANALYTICS_DIR") or DATA_DIR / "analytics").absolute()
 # Where `backup` writes when it is told no other place.

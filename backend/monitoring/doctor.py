@@ -33,6 +33,7 @@ CHECKS = (
     Check("beat", processes.beat, ("redis",)),
     Check("runs", processes.waiting, ("database", "migrations")),
     Check("disk", machine.disk),
+    Check("files", servers.files),
     Check("static files", machine.static_files),
     Check("backups", machine.backups),
     Check("allowed hosts", configuration.allowed_hosts),

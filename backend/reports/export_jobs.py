@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import BinaryIO
 
@@ -25,9 +26,11 @@ from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
 from access.export_quota import check_room, of_asker, remember_network, too_old, wait_for_turn
+from reports.export_files import keep, part, remove, remove_unknown
 from reports.export_parameters import export_of
 from reports.exporting import csv_chunks, write_xlsx
 from store.models import ExportJob
+from store.outage import ObjectStorageUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -80,8 +83,7 @@ def delete_job(job: ExportJob) -> None:
     cache.set(job.stop_key, 1, PULSE_LASTS_SECONDS)
     with transaction.atomic():
         ExportJob.objects.select_for_update().filter(pk=job.pk).delete()
-        job.path.unlink(missing_ok=True)
-        job.part.unlink(missing_ok=True)
+        remove(job)
 
 
 def another_runs(job_pk: int) -> bool:
@@ -100,17 +102,21 @@ def make(job_pk: int) -> None:
         _finish(job)
     except Stopped:
         logger.info("export %s was cancelled", job.job_id)
+        remove(job)
     except SoftTimeLimitExceeded:
         _fail(job, "Making the file took longer than an hour: ask for fewer rows.")
     except OSError as error:
         _fail(job, f"The file could not be written: {error.strerror or error}.")
+    except ObjectStorageUnavailable as error:
+        logger.warning("export %s cannot be kept: %s", job.job_id, error)
+        _fail(job, "The object storage did not take the file; the server's log has the reason.")
     except DatabaseError as error:
         logger.warning("export %s failed: %s", job.job_id, error)
         _fail(job, "The database could not bring the rows; the server's log has the reason.")
     except ValidationError as error:
         _fail(job, f"The question is not valid any more: {error.detail}")
     finally:
-        job.part.unlink(missing_ok=True)
+        part(job).unlink(missing_ok=True)
         cache.delete(job.pulse_key)
 
 
@@ -135,14 +141,12 @@ def _write(job: ExportJob) -> None:
     job.rows_total = export.count()
     ExportJob.objects.filter(pk=job.pk).update(rows_total=job.rows_total)
     settings.EXPORTS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with job.part.open("wb") as file:
+    pulse = _Pulse(job)
+    with part(job).open("wb") as file:
         steps = write_xlsx(export, file) if workbook else _csv_steps(csv_chunks(export), file)
         with closing(steps):
-            pulse = 0.0
             for done in steps:
-                if time.monotonic() - pulse >= PULSE_SECONDS:
-                    pulse = time.monotonic()
-                    _show_life(job, done)
+                pulse.show(done)
 
 
 def _csv_steps(chunks: Generator[tuple[bytes, int]], file: BinaryIO) -> Generator[int]:
@@ -154,7 +158,22 @@ def _csv_steps(chunks: Generator[tuple[bytes, int]], file: BinaryIO) -> Generato
             yield done
 
 
+@dataclass
+class _Pulse:
+    """Shows life now and then, however often it is asked to."""
+
+    job: ExportJob
+    _told: float = -PULSE_SECONDS
+
+    def show(self, done: int) -> None:
+        """`done`: rows. Raises as `_show_life` does."""
+        if time.monotonic() - self._told >= PULSE_SECONDS:
+            self._told = time.monotonic()
+            _show_life(self.job, done)
+
+
 def _show_life(job: ExportJob, done: int) -> None:
+    """Raises `Stopped`, and OSError where the disk is nearly full."""
     if cache.get(job.stop_key):
         raise Stopped
     if shutil.disk_usage(settings.EXPORTS_DIR).free < LEAST_FREE_BYTES:
@@ -164,11 +183,12 @@ def _show_life(job: ExportJob, done: int) -> None:
 
 def _finish(job: ExportJob) -> None:
     """The file under its name, unless the job was deleted meanwhile."""
+    job.size_bytes = part(job).stat().st_size
+    pulse = _Pulse(job)
+    keep(job, lambda: pulse.show(job.rows_total or 0))
     with transaction.atomic():
         if not ExportJob.objects.select_for_update().filter(pk=job.pk).exists():
             raise Stopped
-        job.size_bytes = job.part.stat().st_size
-        job.part.replace(job.path)
         _end(job, ExportJob.Status.READY)
 
 
@@ -209,16 +229,4 @@ def delete_expired() -> None:
     """Forget jobs past their time, and files that belong to none."""
     for job in ExportJob.objects.filter(expires_at__lt=timezone.now()):
         delete_job(job)
-    folder = settings.EXPORTS_DIR
-    if not folder.is_dir():
-        return
-    # The names first: a file made after this belongs to a job that is in the list then.
-    found = [path for path in folder.iterdir() if path.is_file()]
-    known = {
-        path
-        for job in ExportJob.objects.all()
-        for path in ((job.part,) if job.unfinished else (job.path,))
-    }
-    for path in found:
-        if path not in known:
-            path.unlink(missing_ok=True)
+    remove_unknown()

@@ -35,6 +35,6 @@ def enqueue_export(job: ExportJob) -> None:
 @shared_task
 def sweep_exports() -> None:
     """Go on with exports whose task or worker was lost; delete what has expired."""
-    export_jobs.delete_expired()
     for job in export_jobs.lost_jobs():
         enqueue_export(job)
+    export_jobs.delete_expired()  # last: an object storage that is away keeps nobody waiting

@@ -2,11 +2,14 @@
 
 import csv
 import io
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -33,10 +36,9 @@ URL = "/api/v1/exports/jobs/"
 
 
 @pytest.fixture(autouse=True)
-def folder(db: None, tmp_path: Path, settings: Settings) -> Iterator[Path]:
+def folder(db: None, exports_folder: Path) -> Iterator[Path]:
     """Where the files are."""
-    settings.EXPORTS_DIR = tmp_path / "exports"
-    yield settings.EXPORTS_DIR
+    yield exports_folder
     for job in ExportJob.objects.all():
         cache.delete_many([job.pulse_key, job.stop_key, job.network_key])
 
@@ -118,9 +120,9 @@ def test_an_interrupted_download_goes_on_where_it_stopped(reader: ApiClient) -> 
 
 
 @pytest.mark.usefixtures("stored")
-def test_a_file_that_was_lost_is_a_404(reader: ApiClient) -> None:
+def test_a_file_that_was_lost_is_a_404(reader: ApiClient, folder: Path) -> None:
     state = made(reader)
-    ExportJob.objects.get().path.unlink()
+    (folder / files(folder)[0]).unlink()
     answer = reader.get(state["file_url"])
     assert answer.status_code == 404
     assert "ask for it again" in answer.json()["errors"][0]["detail"]
@@ -205,10 +207,10 @@ def test_a_file_is_there_also_when_its_profile_is_not_ready_any_more(reader: Api
 def test_a_failure_is_told_and_leaves_no_file(
     reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(job: ExportJob, done: int) -> None:
-        raise OSError(28, "No space left on device")
+    def nothing_free(_: object) -> SimpleNamespace:
+        return SimpleNamespace(free=0)
 
-    monkeypatch.setattr(export_jobs, "_show_life", full)
+    monkeypatch.setattr(shutil, "disk_usage", nothing_free)
     state = made(reader)
     assert state["status"] == "failed"
     assert state["failure"] == "The file could not be written: No space left on device."
@@ -219,13 +221,13 @@ def test_a_failure_is_told_and_leaves_no_file(
 @pytest.mark.usefixtures("stored")
 def test_what_expires_goes_with_its_file(reader: ApiClient, folder: Path) -> None:
     state = made(reader)
-    stranger = folder / "left-by-a-worker-that-died.part"
-    stranger.write_bytes(b"x")
+    for left in (f"{uuid4()}.part", f"{uuid4()}.csv", "somebody's own.csv"):
+        (folder / left).write_bytes(b"x")
     sweep_exports()
-    assert files(folder) == [f"{state['job_id']}.csv"]
+    assert files(folder) == sorted([f"{state['job_id']}.csv", "somebody's own.csv"])
     ExportJob.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     sweep_exports()
-    assert (files(folder), ExportJob.objects.count()) == ([], 0)
+    assert (files(folder), ExportJob.objects.count()) == (["somebody's own.csv"], 0)
 
 
 @pytest.mark.usefixtures("stored")

@@ -25,9 +25,8 @@ HOSTILE = '"><script>alert(1)</script><img src=//x onerror=alert(1)>&lt;b&gt;'
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, settings: Settings) -> None:
+def folder(exports_folder: Path) -> None:
     """Files go where nobody else's are."""
-    settings.EXPORTS_DIR = tmp_path / "exports"
 
 
 def downloads(html: str) -> dict[str, str]:

@@ -1,12 +1,15 @@
-"""PostgreSQL and Redis: reachable, new enough, of this version of the site, on time."""
+"""PostgreSQL, Redis, object storage: reachable, new enough, of this version, on time."""
 
 import time
 
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from redis.exceptions import RedisError
 
 from monitoring.checks.finding import Finding, ok, warning, wrong
+from reports.export_files import try_out
+from store.outage import ObjectStorageUnavailable
 from store.redis_client import quick_redis
 from telemetry.redaction import without_secrets
 
@@ -71,6 +74,21 @@ def migrations() -> Finding:
             "manage.py migrate, then manage.py renew_runs (compose: docker compose up migrate).",
         )
     return ok(f"all {len(loader.applied_migrations)} applied")
+
+
+def files() -> Finding:
+    """Whether exports can be kept where web processes find them."""
+    if not settings.CIPHERMARK_STORAGE_URL:
+        return ok("in a folder of this machine")
+    try:
+        try_out()
+    except ObjectStorageUnavailable as error:
+        return wrong(
+            f"the object storage does not take them: {without_secrets(str(error))}",
+            "Compare CIPHERMARK_STORAGE_URL and its keys with the bucket, which must exist and let"
+            " them list, read, write and delete.",
+        )
+    return ok("in object storage")
 
 
 def clock() -> Finding:

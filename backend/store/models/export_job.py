@@ -1,7 +1,6 @@
 """A file that is too large to wait for, made in the background."""
 
 from datetime import datetime
-from pathlib import Path
 from uuid import uuid4
 
 from django.conf import settings
@@ -51,16 +50,6 @@ class ExportJob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}.{self.format} {self.job_id}"
-
-    @property
-    def path(self) -> Path:
-        """Where the finished file is."""
-        return Path(settings.EXPORTS_DIR) / f"{self.job_id}.{self.format}"
-
-    @property
-    def part(self) -> Path:
-        """Where it is while it is being made."""
-        return Path(settings.EXPORTS_DIR) / f"{self.job_id}.part"
 
     @property
     def pulse_key(self) -> str:
