@@ -1,4 +1,4 @@
-"""CIPHERMARK_STORAGE_URL: where finished exports lie, as an entry of Django's STORAGES."""
+"""CIPHERMARK_STORAGE_URL: where files lie that all machines of a site share, for `STORAGES`."""
 
 from pathlib import Path
 from typing import Any
@@ -7,23 +7,21 @@ from urllib.parse import parse_qsl, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 NAME = "CIPHERMARK_STORAGE_URL"
-BACKEND = "storages.backends.s3.S3Storage"
 PARAMETERS = ("endpoint", "region", "addressing")
 ADDRESSING = ("auto", "path", "virtual")
+
+SHARED = ("exports", "snapshots")
+"""Storages, and their folders below that of the URL: other things may lie beside them."""
 
 LINK_SECONDS = 3600
 """How long the link lasts that a download is sent on to; one that has begun goes on."""
 
-CONNECT_SECONDS, ANSWER_SECONDS, ATTEMPTS = 5, 30, 3
+CONNECT_SECONDS, ANSWER_SECONDS, ATTEMPTS = 3, 30, 2
 """Of each request to the object storage: nobody waits long for one that is away."""
 
 
-FOLDER = "exports"
-"""Below that of the URL: other things may lie beside it."""
-
-
-def export_storage(url: str, key: str, secret: str, folder: Path) -> dict[str, Any]:
-    """`folder` for an empty URL, else what `s3://BUCKET/FOLDER?endpoint=https://...` names.
+def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[str, Any]]:
+    """The storages that `s3://BUCKET/FOLDER?endpoint=https://...` names; without a URL `exports`.
 
     Without `key` and `secret` the usual places have them (AWS_... in the environment, the machine's
     role). Raises `ImproperlyConfigured`.
@@ -31,14 +29,9 @@ def export_storage(url: str, key: str, secret: str, folder: Path) -> dict[str, A
     if not url:
         if key or secret:
             raise ImproperlyConfigured(f"CIPHERMARK_STORAGE_KEY is set, but {NAME} is not.")
-        return {
-            "BACKEND": "django.core.files.storage.FileSystemStorage",
-            "OPTIONS": {
-                "location": folder,
-                "allow_overwrite": True,
-                "file_permissions_mode": 0o600,
-            },
-        }
+        options = {"location": exports, "allow_overwrite": True, "file_permissions_mode": 0o600}
+        folder = "django.core.files.storage.FileSystemStorage"
+        return {"exports": {"BACKEND": folder, "OPTIONS": options}}
     parts = urlsplit(url)
     if parts.scheme != "s3" or not parts.netloc or "@" in parts.netloc:
         raise ImproperlyConfigured(
@@ -52,18 +45,22 @@ def export_storage(url: str, key: str, secret: str, folder: Path) -> dict[str, A
             " one of them is missing."
         )
     said = _parameters(parts.query)
+    common = {
+        "access_key": key or None,
+        "secret_key": secret or None,
+        "bucket_name": parts.netloc,
+        "endpoint_url": said.get("endpoint"),
+        "region_name": said.get("region"),
+        "querystring_expire": LINK_SECONDS,
+        "client_config": _client(said.get("addressing", "auto")),
+    }
+    top = parts.path.strip("/")
     return {
-        "BACKEND": BACKEND,
-        "OPTIONS": {
-            "access_key": key or None,
-            "secret_key": secret or None,
-            "bucket_name": parts.netloc,
-            "location": f"{parts.path.strip('/')}/{FOLDER}".lstrip("/"),
-            "endpoint_url": said.get("endpoint"),
-            "region_name": said.get("region"),
-            "querystring_expire": LINK_SECONDS,
-            "client_config": _client(said.get("addressing", "auto")),
-        },
+        name: {
+            "BACKEND": "storages.backends.s3.S3Storage",
+            "OPTIONS": {**common, "location": f"{top}/{name}".lstrip("/")},
+        }
+        for name in SHARED
     }
 
 

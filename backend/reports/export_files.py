@@ -4,18 +4,18 @@ While a file is being made it is a part in its maker's own folder; it has its na
 """
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
 from django.core.files.base import ContentFile, File
-from django.core.files.storage import storages
 
 from store.models import ExportJob
-from store.outage import ObjectStorageUnavailable
+from store.object_storage import storage
+
+ALIAS = "exports"
 
 OURS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(csv|xlsx|part)")
 """Names of exports. Whatever else lies beside them is not ours to delete."""
@@ -31,20 +31,20 @@ def keep(job: ExportJob, alive: Callable[[], None]) -> None:
 
     Raises what `alive` raises, OSError and `ObjectStorageUnavailable`.
     """
-    with _storage() as files, _Part(part(job), alive) as whole:
+    with storage(ALIAS) as files, _Part(part(job), alive) as whole:
         files.save(_name(job), whole)
 
 
 def remove(job: ExportJob) -> None:
     """Delete the file, and its part if that is on this machine; neither need be there."""
     part(job).unlink(missing_ok=True)
-    with _storage() as files:
+    with storage(ALIAS) as files:
         files.delete(_name(job))
 
 
 def local_path(job: ExportJob) -> Path | None:
     """Where this machine has the file; None where the object storage has it."""
-    with _storage() as files:
+    with storage(ALIAS) as files:
         try:
             return Path(files.path(_name(job)))
         except NotImplementedError:  # as Django's storages say that they are none of this machine
@@ -60,7 +60,7 @@ def link(job: ExportJob, name: str, content_type: str) -> str:
         "ResponseContentDisposition": f'attachment; filename="{name}"',
         "ResponseContentType": content_type,
     }
-    with _storage() as files:
+    with storage(ALIAS) as files:
         if not files.exists(_name(job)):
             raise FileNotFoundError(_name(job))
         address: str = files.url(_name(job), parameters=answered)
@@ -70,7 +70,7 @@ def link(job: ExportJob, name: str, content_type: str) -> str:
 def remove_unknown() -> None:
     """Delete files and parts that belong to no job."""
     parts = Path(settings.EXPORTS_DIR)
-    with _storage() as files:
+    with storage(ALIAS) as files:
         # The names first: a file made after this belongs to a job that is in the list then.
         found = [*_names(files), *(path.name for path in parts.glob("*.part"))]
         jobs = list(ExportJob.objects.all())
@@ -83,7 +83,7 @@ def remove_unknown() -> None:
 
 def try_out() -> None:
     """Save a file and delete it: raises OSError or `ObjectStorageUnavailable` where none can be."""
-    with _storage() as files:
+    with storage(ALIAS) as files:
         name = files.save(f"{uuid4()}.part", ContentFile(b"tried"))
         files.delete(name)
 
@@ -98,24 +98,6 @@ def _names(files: Any) -> list[str]:
     except FileNotFoundError:  # nobody has asked for a file yet
         return []
     return names
-
-
-@contextmanager
-def _storage() -> Iterator[Any]:
-    """The storage of exports; any failure of an object storage is `ObjectStorageUnavailable`."""
-    try:
-        yield storages["exports"]
-    except _failures() as error:
-        raise ObjectStorageUnavailable(str(error)) from error
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    if not settings.CIPHERMARK_STORAGE_URL:
-        return ()
-    from boto3.exceptions import Boto3Error  # a third of a second, which most sites need not wait
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    return (Boto3Error, BotoCoreError, ClientError)
 
 
 class _Part(File):  # type: ignore[type-arg]

@@ -13,11 +13,13 @@ from pytest_django.fixtures import Settings
 
 from ingest.edits.recompute import delete_runs
 from results.analytics.engine import engine
+from results.analytics.maintenance import snapshot_age
 from results.comparison.comparison import compare
 from results.selection import ComparisonQuery
 from store.data_version import data_version
 from store.models import Environment, ReferenceProfile
-from tests.conftest import StoreRun
+from tests.conftest import Bucket, StoreRun
+from tests.launch.tools import free_port
 from tests.sample_documents import environment, run_document, ssh_measurement
 
 
@@ -131,4 +133,55 @@ def test_check_finds_what_differs_and_rebuild_mends_it(
     call_command("analytics", "--rebuild")
     assert medians() == [5e8]
     assert data_version() != before  # kept answers were of the copy that was wrong
+    call_command("analytics", "--check")
+
+
+def test_what_one_machine_wrote_another_one_starts_from(
+    bucket: Bucket, store_run: StoreRun, said: pytest.LogCaptureFixture
+) -> None:
+    bucket.put("site-1/snapshots/notes.txt", "site-1/snapshots/3-17/state.json", "other")
+    bucket.on_machine("worker")
+    store_run(ctr(1e8))
+    for rate in (2e8, 3e8, 4e8):
+        call_command("analytics", "--snapshot")
+        store_run(ctr(rate, f"host-{rate:.0f}"))
+    kept = {key.split("/")[2] for key in bucket.names() if key.endswith("state.json")}
+    assert len(kept) == 2
+    assert {"site-1/snapshots/notes.txt", "other"} <= set(bucket.names())
+    folder = bucket.on_machine("web") / "analytics"
+    assert sorted(medians()) == [1e8, 2e8, 3e8, 4e8]
+    assert [path.name for path in folder.iterdir()] == [max(kept)]
+    assert "fetched" in messages(said)
+    assert "snapshot read" in messages(said)
+    age = snapshot_age()
+    assert age is not None
+    assert age < 60
+    engine().forget()
+    bucket.on_machine("second worker")
+    call_command("analytics", "--snapshot")
+    call_command("analytics", "--check")
+
+
+@pytest.mark.parametrize("harm", ("cut", "without its state", "gone meanwhile", "away"))
+def test_a_shared_snapshot_that_is_none_is_done_without(
+    harm: str, bucket: Bucket, store_run: StoreRun, said: pytest.LogCaptureFixture
+) -> None:
+    bucket.on_machine("worker")
+    store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+    state = next(key for key in bucket.names() if key.endswith("state.json"))
+    result = state.replace("state.json", "result.parquet")
+    url = bucket.url
+    if harm == "cut":
+        bucket.put(result)
+    elif harm == "without its state":
+        bucket.remove(state)
+    elif harm == "gone meanwhile":
+        bucket.remove(result)
+    else:
+        url = url.replace(bucket.server, f"http://127.0.0.1:{free_port()}")
+    bucket.on_machine("web", url)
+    assert medians() == [1e8]
+    assert "snapshot read" not in messages(said)
+    call_command("analytics", "--snapshot")
     call_command("analytics", "--check")

@@ -15,13 +15,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from django.conf import settings
 
 from results.analytics.copy import Duck, empty_copy, sort_results
+from results.analytics.shared_snapshots import STATE, fetch, newest_state, publish
 from results.analytics.tables import TABLES
 from results.analytics.unseen_changes import State
+from store.object_storage import is_shared
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +40,6 @@ USABLE_SECONDS = 24 * 3600
 LEFT_SECONDS = 3600
 """During an update a process of the version before may still start, from its own snapshot."""
 
-_STATE = "state.json"
-
 
 def write_snapshot(duck: Duck, state: State) -> Path:
     """Write the copy to a new folder; remove older ones, and what a killed process began."""
@@ -53,13 +54,14 @@ def write_snapshot(duck: Duck, state: State) -> Path:
             duck.execute(f"COPY ({rows}) TO '{_file(part, table.name)}' (FORMAT parquet)")
         hashes = {table.name: _hash(part, table.name) for table in TABLES}
         facts = {**asdict(state), "made_at": time.time(), "hashes": hashes}
-        (part / _STATE).write_text(json.dumps(facts))
+        (part / STATE).write_text(json.dumps(facts))
         part.rename(path)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
     for old in [*list(_snapshots())[KEPT:], *_left_behind(folder)]:
         shutil.rmtree(old, ignore_errors=True)
+    publish(path, KEPT, LEFT_SECONDS)
     return path
 
 
@@ -79,9 +81,10 @@ def _made_at(folder: Path) -> float:
 
 def read_snapshot(epoch: str) -> tuple[Duck, State] | None:
     """A copy filled from the newest snapshot of this database; None where there is none."""
+    fetch(settings.ANALYTICS_DIR, VERSION)
     for path in _snapshots():
         try:
-            facts = json.loads((path / _STATE).read_text())
+            facts = json.loads((path / STATE).read_text())
             state = State(facts["epoch"], facts["snapshot"])
             if state.epoch != epoch or time.time() - facts["made_at"] > USABLE_SECONDS:
                 continue
@@ -96,10 +99,17 @@ def read_snapshot(epoch: str) -> tuple[Duck, State] | None:
 
 def newest() -> tuple[State, float] | None:
     """The state of the newest snapshot that can be read, and its age in seconds."""
-    for path in _snapshots():
-        with suppress(OSError, ValueError, KeyError):
-            facts = json.loads((path / _STATE).read_text())
+    for facts in [newest_state(VERSION)] if is_shared() else map(_facts, _snapshots()):
+        if facts is not None:
             return State(facts["epoch"], facts["snapshot"]), time.time() - facts["made_at"]
+    return None
+
+
+def _facts(path: Path) -> dict[str, Any] | None:
+    """What a snapshot says of itself, if it can be read."""
+    with suppress(OSError, ValueError):
+        facts: dict[str, Any] = json.loads((path / STATE).read_text())
+        return facts
     return None
 
 

@@ -1,0 +1,33 @@
+"""Django's storages of this site, whose object storage may be away."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import storages
+
+from store.outage import ObjectStorageUnavailable
+
+
+def is_shared() -> bool:
+    """Whether files lie in an object storage, which all machines of the site share."""
+    return bool(settings.CIPHERMARK_STORAGE_URL)
+
+
+@contextmanager
+def storage(alias: str) -> Iterator[Any]:
+    """One of `STORAGES`; any failure of the object storage is `ObjectStorageUnavailable`."""
+    try:
+        yield storages[alias]
+    except _failures() as error:
+        raise ObjectStorageUnavailable(str(error)) from error
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    if not is_shared():
+        return ()
+    from boto3.exceptions import Boto3Error  # a third of a second, which most sites need not wait
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    return (Boto3Error, BotoCoreError, ClientError)
