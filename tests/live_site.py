@@ -37,6 +37,7 @@ REDIS_DATABASES = {
     "sub_path": 8,
     "sign_in": 9,
     "poolers": 10,
+    "two_machines": 11,
 }
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 
@@ -253,9 +254,13 @@ def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
         # A Redis database of its own, so that no other worker takes this site's tasks.
         environment["REDIS_URL"] = settings.REDIS_URL.replace("db=0", f"db={REDIS_DATABASES[name]}")
         shutil.copytree(static, folder / "static", dirs_exist_ok=True)
-        worker = stack.enter_context(
-            _process("worker", environment, "celery", "-A", "config.celery", "worker", "-c", "1")
-        )
-        url = stack.enter_context(web_server("web", environment))
+        yield stack.enter_context(machine(environment))
+
+
+@contextmanager
+def machine(environment: dict[str, str]) -> Iterator[LiveSite]:
+    """A web server and a worker of a site that is there."""
+    worker = _process("worker", environment, "celery", "-A", "config.celery", "worker", "-c", "1")
+    with worker as process, web_server("web", environment) as url:
         wait_for_answer(f"{url}/readyz")
-        yield LiveSite(url, environment, worker)
+        yield LiveSite(url, environment, process)
