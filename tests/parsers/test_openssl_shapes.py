@@ -213,7 +213,10 @@ def test_the_sum_of_several_processes_counts_and_their_own_rows_do_not() -> None
     assert figures(part)[0].threads == 2
     assert figures(part)[0].cipher == "aes-128-cbc"
     assert figures(part)[0].block_size == 16384
-    assert codes(part) == ["children"]
+    texts = "\n".join([capture("1.1.1w-multi2.human.err"), capture("1.1.1w-multi2.human.out")])
+    (remark,) = part.remarks
+    assert remark.code == "children"
+    assert texts.splitlines()[(remark.line or 0) - 1] == "Forked child 0"
 
 
 def test_the_sum_is_found_in_machine_output_too() -> None:

@@ -147,6 +147,20 @@ def test_a_damaged_figure_is_left_out() -> None:
     assert codes(part) == ["damaged"]
 
 
+MARKS = ("tinymembench v0.4.9 (simple benchmark)", "7-Zip (a) [64]", "Distributor ID:\tDebian")
+
+
 def test_other_texts_are_no_reports() -> None:
-    for text in ("", "I ran sbc-bench v0.9 on it.", f"{VERSION}\n{header()}\n{SLOW}"):
+    table = f"{VERSION}\n{header()}\n{SLOW}"
+    for text in (
+        "",
+        "I ran sbc-bench v0.9 on it.",
+        table,
+        "\n".join([*MARKS[:2], MARKS[0], table]),
+    ):
         assert read_sbc_bench(numbered_lines(text)) is None
+
+
+def test_a_report_without_its_title_is_known_by_three_of_its_tools() -> None:
+    part = understood(read_sbc_bench(numbered_lines("\n".join([*MARKS, VERSION, header(), SLOW]))))
+    assert len(figures(part)) == 6

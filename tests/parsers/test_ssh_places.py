@@ -29,6 +29,19 @@ def test_another_machine_begins_where_no_cipher_repeats(first: str, second: str)
     assert [len(section.figures) for section in part.sections] == [2, 1]
 
 
+@pytest.mark.parametrize(
+    "before",
+    (
+        'PRETTY_NAME="Debian GNU/Linux 12"\n',
+        "tom@pi:~$ ssh -c $c nas 'dd if=/dev/zero'\n",
+        "tom@pi:~$ tail -n +1 *.txt\n",
+    ),
+)
+def test_a_file_that_is_printed_was_measured_anywhere(before: str) -> None:
+    (section,) = read(f"{before}==> nas.txt <==\n{FIRST}").sections
+    assert (len(section.figures), section.host, section.environment) == (2, None, {})
+
+
 @pytest.mark.parametrize("titles", (("CTR:", "CBC:"), ("AES:", "Others:"), ("Run 1:", "Run 2:")))
 def test_headings_of_groups_of_ciphers_or_of_tries_begin_no_machine(
     titles: tuple[str, str],
@@ -93,3 +106,15 @@ def test_reading_the_configuration_changes_nothing() -> None:
 def test_lists_of_several_commands_or_files_are_no_tries(commands: str) -> None:
     part = read(commands.format(FIRST, FIRST.replace("1", "3").replace("3", "1", 1)))
     assert len({one.cipher for one in figures(part)}) == len(figures(part))
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    (
+        ("ssh -c $c nas 'dd if=/dev/zero'", "order_unclear"),
+        ("ssh -c 3des-cbc nas uptime", "command_unclear"),
+    ),
+)
+def test_a_name_below_the_result_of_a_loop_may_be_the_next_ones(command: str, code: str) -> None:
+    part = read(f"tom@pi:~$ {command}\n{DONE}aes128-ctr\n")
+    assert (figures(part), codes(part)) == ([], [code])

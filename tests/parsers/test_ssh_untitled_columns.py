@@ -98,3 +98,17 @@ def test_a_row_below_transfers_of_its_cipher_is_no_further_try() -> None:
     copy = "$ scp -c aes128-ctr big.iso nas:/tmp\nbig.iso  100% 1000MB {}MB/s   00:09\n"
     part = read(copy.format("104.2") + copy.format("103.1") + "aes128-ctr: 103.7 MB/s\n")
     assert len(figures(part)) == 2
+
+
+@pytest.mark.parametrize(
+    "form",
+    (
+        "cipher {} {} {}\naes128-ctr 100 101 102 MB/s\n",
+        "cipher,{},{},{}\naes128-ctr,100 MB/s,101 MB/s,102 MB/s\n",
+        "| cipher | {} | {} | {} |\n| aes128-ctr | 100 MB/s | 101 MB/s | 102 MB/s |\n",
+    ),
+)
+def test_numbers_as_titles_are_tries_only_if_they_count_from_one(form: str) -> None:
+    assert [speed for _, speed in rates(read(form.format(1, 2, 3)))] == [1e8, 1.01e8, 1.02e8]
+    for sizes in ((1, 2, 4), (2, 3, 4), (0, 1, 2), (16, 64, 256)):
+        assert refused(form.format(*sizes)) == ["columns_unclear"]
