@@ -1,0 +1,134 @@
+"""deploy/kubernetes against the schemas of Kubernetes, and against docker-compose.yml.
+
+No cluster is here: `test_documented_lines.py` runs compose's command lines, which are these.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from tests.launch.tools import PROJECT
+from tests.production_shape import command_of, dockerfile, services
+
+FOLDER = PROJECT / "deploy" / "kubernetes"
+VERSIONS = ("1.30", "1.34", "1.37")
+"""The oldest that is still sold, and the newest."""
+
+
+def objects() -> list[dict[str, Any]]:
+    """All that `kubectl apply --kustomize` makes, as it stands in the files."""
+    listed = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"]
+    assert sorted(listed) == sorted(
+        path.name for path in FOLDER.glob("*.yaml") if path.name != "kustomization.yaml"
+    )
+    return [one for name in listed for one in yaml.safe_load_all((FOLDER / name).read_text())]
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    """The pods of deployments and jobs, by what the services of compose are called."""
+    made = [one for one in objects() if one["kind"] in ("Deployment", "Job")]
+    return {
+        one["metadata"]["name"].removeprefix("ciphermark-"): one["spec"]["template"] for one in made
+    }
+
+
+def containers(pod: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from pod["spec"].get("initContainers", ())
+    yield from pod["spec"]["containers"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_object_is_one_of_kubernetes(version: str) -> None:
+    for one in objects():
+        kubernetes_validate.validate(one, version, strict=True)
+
+
+def test_a_misspelt_field_would_be_noticed() -> None:
+    (web,) = (
+        one
+        for one in objects()
+        if one["metadata"]["name"] == "ciphermark-web" and one["kind"] == "Deployment"
+    )
+    web["spec"]["replica"] = web["spec"].pop("replicas")
+    with pytest.raises(kubernetes_validate.ValidationError, match="replica"):
+        kubernetes_validate.validate(web, VERSIONS[-1], strict=True)
+
+
+def test_it_is_what_compose_starts_but_for_the_servers() -> None:
+    ours = {name for name, one in services().items() if "build" in one} - {"web2", "backup"}
+    assert set(pods()) == ours
+
+
+def test_commands_are_those_of_compose(tmp_path: Any) -> None:
+    for name, pod in pods().items():
+        (container,) = pod["spec"]["containers"]
+        command = container.get("command")
+        if name == "web":
+            assert command is None  # the image's own
+        elif name == "migrate":
+            said, theirs = command[-1].split(" && "), services()[name]["command"][-1].split(" && ")
+            assert said == [one for one in theirs if "collectstatic" not in one]
+        else:
+            assert command == services()[name]["command"]
+    ready = [one["command"] for one in containers(pods()["web"]) if "command" in one]
+    assert ["python", "manage.py", "collectstatic", "--no-input"] in ready
+    assert command_of("web", tmp_path)[0] == "gunicorn"
+
+
+def test_nothing_may_do_what_it_need_not() -> None:
+    (number,) = re.findall(r"useradd --system --uid (\d+)", dockerfile())
+    for pod in pods().values():
+        rules = pod["spec"]["securityContext"]
+        assert (rules["runAsUser"], rules["runAsNonRoot"]) == (int(number), True)
+        assert pod["spec"]["automountServiceAccountToken"] is False
+        for container in containers(pod):
+            confined = container["securityContext"]
+            assert confined["readOnlyRootFilesystem"]
+            assert not confined["allowPrivilegeEscalation"]
+            assert confined["capabilities"] == {"drop": ["ALL"]}
+            assert {"requests", "limits"} <= container["resources"].keys()
+
+
+def test_whatever_is_written_has_a_volume() -> None:
+    for pod in pods().values():
+        volumes = {one["name"] for one in pod["spec"]["volumes"]}
+        for container in containers(pod):
+            mounted = {one["mountPath"]: one["name"] for one in container["volumeMounts"]}
+            assert set(mounted.values()) <= volumes
+            assert {"/tmp", "/var/lib/ciphermark"} <= mounted.keys()
+            for setting in container.get("env", ()):
+                assert setting["value"] in mounted
+
+
+def test_settings_are_settings_and_none_is_a_secret() -> None:
+    (settings,) = (one["data"] for one in objects() if one["kind"] == "ConfigMap")
+    example = (PROJECT / ".env.example").read_text()
+    names = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
+    assert settings.keys() <= names
+    assert not any(re.search("SECRET|KEY|PASSWORD|DATABASE|REDIS", name) for name in settings)
+    for pod in pods().values():
+        for container in containers(pod):
+            assert [next(iter(one)) for one in container["envFrom"]] == [
+                "configMapRef",
+                "secretRef",
+            ]
+
+
+def test_nobody_is_restarted_or_left_out_because_a_server_is_away() -> None:
+    (web,) = pods()["web"]["spec"]["containers"]
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        assert web[probe]["httpGet"]["path"] == "/healthz"
+
+
+def test_names_and_labels_find_each_other() -> None:
+    labels = {one["metadata"]["labels"]["app.kubernetes.io/name"] for one in pods().values()}
+    for one in objects():
+        selector = one["spec"].get("selector", {}) if "spec" in one else {}
+        wanted = selector.get("matchLabels", selector).get("app.kubernetes.io/name")
+        assert wanted is None or wanted in labels
+    budgets = {one["metadata"]["name"] for one in objects() if one["kind"] == "PodDisruptionBudget"}
+    assert budgets == {"ciphermark-web", "ciphermark-worker"}
