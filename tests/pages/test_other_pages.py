@@ -185,11 +185,13 @@ def test_ssh_and_openssl_never_share_a_chart(member: Client, store_run: StoreRun
 
 
 @pytest.mark.parametrize(
-    "address", ("/nowhere/", "/hosts/4711/", "/runs/0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e/")
+    "address",
+    ("/nowhere/", "/hosts/4711/", "/hosts/nas-9/", "/runs/0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e/"),
 )
 def test_what_is_not_there_is_a_page_of_the_site(member: Client, address: str) -> None:
     html = page(member, address, expect=404)
     assert "There is nothing at this address" in text_of(html)
+    assert "given query" not in html
     assert "site-header" in html
 
 
