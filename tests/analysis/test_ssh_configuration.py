@@ -188,6 +188,18 @@ def test_weak_ciphers_are_warned_of() -> None:
         assert "Warning: weak ciphers are among these: 3des-cbc (broken)" in text
 
 
+@pytest.mark.parametrize(
+    ("count", "last"),
+    ((1, "cipher-0."), (3, "cipher-2."), (5, "And 2 more, which the page lists.")),
+)
+def test_faster_ciphers_that_are_left_out_are_named_and_many_counted(count: int, last: str) -> None:
+    evidence = replace(EVIDENCE, faster=tuple(f"cipher-{place}" for place in range(count)))
+    for text in both(host(rate(GCM128, 400)), evidence=evidence):
+        said = [line for line in text.split("\n") if "cipher-" in line or "more, which" in line]
+        assert len(said) == min(count, 4)
+        assert said[-1].endswith(last)
+
+
 HOSTILE = (
     "nas\nCiphers arcfour",
     "nas\r\nProxyCommand touch owned",

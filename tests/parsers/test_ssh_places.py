@@ -118,3 +118,10 @@ def test_lists_of_several_commands_or_files_are_no_tries(commands: str) -> None:
 def test_a_name_below_the_result_of_a_loop_may_be_the_next_ones(command: str, code: str) -> None:
     part = read(f"tom@pi:~$ {command}\n{DONE}aes128-ctr\n")
     assert (figures(part), codes(part)) == ([], [code])
+
+
+def test_what_a_machine_says_of_itself_below_its_figures_is_of_them() -> None:
+    uname = "Linux nas 6.1.0-18-amd64 #1 SMP Debian 6.1.76-1 x86_64 GNU/Linux\n"
+    (section,) = read(FIRST + uname).sections
+    assert (section.host, len(section.figures)) == ("nas", 2)
+    assert section.environment["os"] == {"kernel": "Linux 6.1.0-18-amd64"}
