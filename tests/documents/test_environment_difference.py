@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents.environment_difference import environment_difference
+from documents.environment_difference import differing_facts, environment_difference
 from tests.sample_documents import environment
 
 
@@ -147,3 +147,22 @@ def test_the_library_of_each_tool_is_told_once(
     assert words(*texts) == both
     assert words(*texts, tool="openssl") == [f"OpenSSL: {program}"] * bool(said[0])
     assert words(*texts, tool="ssh") == [f"OpenSSL: {ssh}"] * bool(said[2])
+
+
+def test_of_several_each_says_what_it_has_where_any_two_differ() -> None:
+    plain = environment()
+    newer = changed("os", version="13")
+    silent = changed("os", kernel=None)
+    assert differing_facts([plain, plain, plain]) == ()
+    assert differing_facts([plain, newer, plain]) == (
+        ("OS", ("Debian GNU/Linux 12", "Debian GNU/Linux 13", "Debian GNU/Linux 12")),
+    )
+    assert differing_facts([plain, silent]) == (("kernel", ("Linux 6.1", None)),)
+    flags = [environment(flags=one) for one in (["aes", "vaes"], ["aes"], ["aes", "vaes", "sha"])]
+    assert differing_facts(flags) == (("CPU flags", ("", "lost vaes", "gained sha")),)
+    both = {**environment(model="AMD EPYC 7B13"), "os": newer["os"]}
+    named = {
+        hosts: [name for name, _ in differing_facts([plain, both], hosts=hosts)]
+        for hosts in (True, False)
+    }
+    assert named == {True: ["CPU", "OS"], False: ["OS", "CPU"]}
