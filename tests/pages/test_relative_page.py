@@ -37,6 +37,11 @@ def test_the_cost_of_an_upgrade_is_drawn_and_told(member: Client) -> None:
     assert "−7.0 %" in text_of(row) or "−6.6 %" in text_of(row)
     assert "within the noise" not in text_of(row)
     assert "score" in said
+    assert re.search(
+        r"Against 1\.1\.1: 1 of 4 figures is lower beyond the noise, −[67]\.\d % "
+        r"\(Intel Xeon E5-2680\); the other 3 are within it\.",
+        said,
+    )
     for name in ("relative_to", "split_by"):
         assert re.search(rf'<select id="{name}".*?selected', html)
 

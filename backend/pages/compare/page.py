@@ -22,6 +22,7 @@ from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.choices import filter_of
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
+from pages.compare.findings import finding
 from pages.compare.relating import relating_context
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
@@ -226,6 +227,7 @@ def compare_context(
         "part": part,
         **result_context(asked, params),
         **relating_context(query, params, viewed.comparison, address),
+        "finding": finding(viewed.comparison),
         "grouping": _grouping(query.group_by),
         "splitting": _grouping(query.split_by) if query.split_by else "",
         "passed_over": passed_over,
