@@ -13,10 +13,8 @@ for name in ("CIPHERMARK_PUBLIC", "CIPHERMARK_ENV", "CIPHERMARK_DEBUG", "CIPHERM
 from config.settings import *  # noqa: E402, F403
 
 # Pages are rendered from the sources, without a `collectstatic` before every test run.
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-}
+STATIC_FILES = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+STORAGES = {**STORAGES, "staticfiles": STATIC_FILES}  # noqa: F405
 # A busy machine's Redis is not taken for one that is away.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 30}
 CACHES = {"default": {**CACHES["default"], "OPTIONS": CELERY_BROKER_TRANSPORT_OPTIONS}}  # noqa: F405
