@@ -203,18 +203,20 @@ def _facet(name: str, counts: Mapping[str, int], dimensions: Names) -> Facet:
     return Facet(name, FACETS[name], _in_order(options), more=len(counts) - len(options))
 
 
+# A join: to look each host up in a list of ten thousand took half of the page's time.
 _HOSTS = """
-WITH asked AS (SELECT %s::integer[] AS counted, %s::text[] AS chosen)
-SELECT slug, name, (id = ANY(counted))::integer FROM runs_host, asked
-WHERE approved AND (id = ANY(counted) OR slug = ANY(chosen))
-ORDER BY slug = ANY(chosen) DESC, name, id LIMIT %s
+WITH asked AS (SELECT %s::text[] AS chosen)
+SELECT slug, name, (counted.id IS NOT NULL)::integer
+FROM asked, runs_host h LEFT JOIN unnest(%s::integer[]) AS counted (id) ON counted.id = h.id
+WHERE approved AND (counted.id IS NOT NULL OR slug = ANY(chosen))
+ORDER BY slug = ANY(chosen) DESC, name, h.id LIMIT %s
 """
 
 
 def _host_facet(counts: Mapping[str, int], chosen: Collection[str]) -> Facet:
     """The chosen hosts, then the first by name: each is one."""
     ((hosts, number),) = counts.items()
-    rows = fetch_rows(_HOSTS, [f"{{{hosts or ''}}}", list(chosen), MOST_OPTIONS])
+    rows = fetch_rows(_HOSTS, [list(chosen), f"{{{hosts or ''}}}", MOST_OPTIONS])
     options = _in_order(FacetOption(*row) for row in rows)
     return Facet("host", FACETS["host"], options, more=number - sum(row[2] for row in rows))
 
