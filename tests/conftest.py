@@ -201,13 +201,16 @@ class Bucket:
             self.client.delete_object(Bucket=self.name, Key=key)
 
     def on_machine(self, name: str, url: str | None = None) -> Path:
-        """Go on as a machine with folders of its own, which knows this bucket (by that URL)."""
+        """Go on as a machine with folders of its own, which knows this bucket (by that URL; or
+        none, where it is empty).
+        """
         url = self.url if url is None else url
         folder = self.folder / name
         self.settings.CIPHERMARK_STORAGE_URL = url
         self.settings.EXPORTS_DIR = folder / "exports"
         self.settings.ANALYTICS_DIR = folder / "analytics"
-        shared = storages(url, self.KEY, self.SECRET, folder / "exports")
+        keys = (self.KEY, self.SECRET) if url else ("", "")
+        shared = storages(url, *keys, folder / "exports")
         self.settings.STORAGES = {**self.settings.STORAGES, **shared}
         return folder
 

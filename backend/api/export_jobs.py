@@ -103,7 +103,7 @@ def file_response(request: HttpRequest, job: ExportJob) -> HttpResponseBase:
     name, content_type = file_name(job.kind, query, job.format), types[ExportJob.Format(job.format)]
     path = local_path(job)
     if path is None:
-        return HttpResponseRedirect(link(job, name, content_type))
+        return HttpResponseRedirect(link(job, name, content_type, str(request.method)))
     return ranged_file(request, path, name, content_type)
 
 

@@ -1,14 +1,16 @@
 """CIPHERMARK_STORAGE_URL: where files lie that all machines of a site share, for `STORAGES`."""
 
+import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 NAME = "CIPHERMARK_STORAGE_URL"
 PARAMETERS = ("endpoint", "region", "addressing")
-ADDRESSING = ("auto", "path", "virtual")
+ADDRESSING = ("path", "virtual")
+"""A bucket is named in the path of an address, or in its host name."""
 
 SHARED = ("exports", "snapshots")
 """Storages, and their folders below that of the URL: other things may lie beside them."""
@@ -16,8 +18,15 @@ SHARED = ("exports", "snapshots")
 LINK_SECONDS = 3600
 """How long the link lasts that a download is sent on to; one that has begun goes on."""
 
-CONNECT_SECONDS, ANSWER_SECONDS, ATTEMPTS = 3, 30, 2
+CONNECT_SECONDS, ANSWER_SECONDS, ATTEMPTS = 3, 10, 2
 """Of each request to the object storage: nobody waits long for one that is away."""
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_FOLDER = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._=-]+)*/?")
+_FORM = (
+    f"{NAME} must be s3://BUCKET or s3://BUCKET/FOLDER, with ?endpoint=https://... for what is not"
+    " Amazon's; keys go into CIPHERMARK_STORAGE_KEY and CIPHERMARK_STORAGE_SECRET."
+)
 
 
 def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[str, Any]]:
@@ -28,31 +37,40 @@ def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[s
     """
     if not url:
         if key or secret:
-            raise ImproperlyConfigured(f"CIPHERMARK_STORAGE_KEY is set, but {NAME} is not.")
+            raise ImproperlyConfigured(
+                f"CIPHERMARK_STORAGE_KEY or CIPHERMARK_STORAGE_SECRET is set, but {NAME} is not."
+            )
         options = {"location": exports, "allow_overwrite": True, "file_permissions_mode": 0o600}
         folder = "django.core.files.storage.FileSystemStorage"
         return {"exports": {"BACKEND": folder, "OPTIONS": options}}
-    parts = urlsplit(url)
-    if parts.scheme != "s3" or not parts.netloc or "@" in parts.netloc:
-        raise ImproperlyConfigured(
-            f"{NAME} must be s3://BUCKET or s3://BUCKET/FOLDER, with ?endpoint=https://... for"
-            " what is not Amazon's; keys go into CIPHERMARK_STORAGE_KEY and"
-            " CIPHERMARK_STORAGE_SECRET."
-        )
+    parts = _split(url)
+    if (
+        parts.scheme != "s3"
+        or not _BUCKET.fullmatch(parts.netloc)
+        or not _FOLDER.fullmatch(parts.path)
+        or parts.fragment
+    ):
+        raise ImproperlyConfigured(_FORM)
     if bool(key) != bool(secret):
         raise ImproperlyConfigured(
             "CIPHERMARK_STORAGE_KEY and CIPHERMARK_STORAGE_SECRET belong together:"
             " one of them is missing."
         )
     said = _parameters(parts.query)
+    endpoint = said.get("endpoint")
+    # Amazon signs for a bucket's own host name, which a dot would put out of its certificate.
+    usual = "path" if endpoint or "." in parts.netloc else "virtual"
     common = {
         "access_key": key or None,
         "secret_key": secret or None,
+        # Whatever the environment has of these belongs to other keys.
+        "security_token": None,
+        "session_profile": None,
         "bucket_name": parts.netloc,
-        "endpoint_url": said.get("endpoint"),
+        "endpoint_url": endpoint,
         "region_name": said.get("region"),
         "querystring_expire": LINK_SECONDS,
-        "client_config": _client(said.get("addressing", "auto")),
+        "client_config": _client(said.get("addressing", usual)),
     }
     top = parts.path.strip("/")
     return {
@@ -66,18 +84,37 @@ def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[s
 
 def _parameters(query: str) -> dict[str, str]:
     """The URL's parameters, each at most once and none that nobody reads."""
-    said = dict(parse_qsl(query, keep_blank_values=True))
+    pairs = parse_qsl(query, keep_blank_values=True)
+    said = dict(pairs)
     unknown = sorted(said.keys() - set(PARAMETERS))
     if unknown:
         raise ImproperlyConfigured(
             f"{NAME} has {unknown[0]!r}; it may have {', '.join(PARAMETERS)}."
         )
-    endpoint = urlsplit(said.get("endpoint", "https://host"))
-    if endpoint.scheme not in ("http", "https") or not endpoint.netloc:
-        raise ImproperlyConfigured(f"{NAME}: endpoint must begin with https:// or http://.")
-    if said.get("addressing", "auto") not in ADDRESSING:
+    if len(pairs) != len(said):
+        raise ImproperlyConfigured(f"{NAME} has a parameter twice.")
+    endpoint = _split(said.get("endpoint", "https://host"))
+    if (
+        endpoint.scheme not in ("http", "https")
+        or not re.fullmatch(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d+)?", endpoint.netloc)
+        or endpoint.query
+        or endpoint.fragment
+    ):
+        raise ImproperlyConfigured(
+            f"{NAME}: endpoint must be https://HOST or http://HOST, with :PORT if there is one."
+        )
+    if said.get("addressing", "path") not in ADDRESSING:
         raise ImproperlyConfigured(f"{NAME}: addressing must be one of {', '.join(ADDRESSING)}.")
     return said
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018  # reading it is what finds the fault
+    except ValueError:
+        raise ImproperlyConfigured(_FORM) from None
+    return parts
 
 
 def _client(addressing: str) -> Any:

@@ -14,7 +14,8 @@ from access.export_quota import TooManyExports
 from pages.access import reader_required
 from pages.page_query import query_faults
 from questions.unknown_parameters import refuse_unknown
-from reports.export_jobs import KEPT, delete_job
+from reports.export_files import KEPT
+from reports.export_jobs import delete_job
 from reports.export_parameters import NAMES_OF_FILES, export_of, site_of
 from reports.exporting import AT_ONCE_BYTES, AT_ONCE_ROWS, made_at_once
 from reports.own_exports import may_delete, new_job, own_jobs

@@ -4,40 +4,52 @@ While a file is being made it is a part in its maker's own folder; it has its na
 """
 
 import re
-from collections.abc import Callable
+import time
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 from uuid import uuid4
 
 from django.conf import settings
 from django.core.files.base import ContentFile, File
+from django.utils import timezone
 
 from store.models import ExportJob
-from store.object_storage import storage
+from store.object_storage import is_shared, storage
 
 ALIAS = "exports"
 
-OURS = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(csv|xlsx|part)")
-"""Names of exports. Whatever else lies beside them is not ours to delete."""
+KEPT = timedelta(days=3)
+"""How long a finished file is there to be fetched."""
+
+SPARE = timedelta(hours=1)
+"""The clock of the object storage may be another one."""
+
+PART_LASTS = timedelta(hours=2)
+"""Longer than a file may take to be made."""
+
+_ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_FILE = re.compile(rf"{_ID}\.(?:csv|xlsx)")
+_PART = re.compile(rf"{_ID}(?:\.[0-9]+)?\.part")
 
 
 def part(job: ExportJob) -> Path:
-    """Where the file is while it is being made."""
-    return Path(settings.EXPORTS_DIR) / f"{job.job_id}.part"
+    """Where the file is while it is being made: each attempt has its own."""
+    return Path(settings.EXPORTS_DIR) / f"{job.job_id}.{job.attempts}.part"
 
 
-def keep(job: ExportJob, alive: Callable[[], None]) -> None:
-    """Give the whole part its name, where readers find it; `alive` is called while bytes move.
+def keep(job: ExportJob) -> None:
+    """Give the whole part its name, where readers find it.
 
-    Raises what `alive` raises, OSError and `ObjectStorageUnavailable`.
+    Raises OSError and `ObjectStorageUnavailable`.
     """
-    with storage(ALIAS) as files, _Part(part(job), alive) as whole:
-        files.save(_name(job), whole)
+    with storage(ALIAS) as files, part(job).open("rb") as whole:
+        files.save(_name(job), _Part(whole, part(job)))
 
 
 def remove(job: ExportJob) -> None:
-    """Delete the file, and its part if that is on this machine; neither need be there."""
-    part(job).unlink(missing_ok=True)
+    """Delete the file, which need not be there."""
     with storage(ALIAS) as files:
         files.delete(_name(job))
 
@@ -51,7 +63,7 @@ def local_path(job: ExportJob) -> Path | None:
             return None
 
 
-def link(job: ExportJob, name: str, content_type: str) -> str:
+def link(job: ExportJob, name: str, content_type: str, method: str) -> str:
     """An address in the object storage that gives the file under this name, for an hour.
 
     Raises FileNotFoundError and `ObjectStorageUnavailable`.
@@ -63,28 +75,38 @@ def link(job: ExportJob, name: str, content_type: str) -> str:
     with storage(ALIAS) as files:
         if not files.exists(_name(job)):
             raise FileNotFoundError(_name(job))
-        address: str = files.url(_name(job), parameters=answered)
+        address: str = files.url(_name(job), parameters=answered, http_method=method)
         return address
 
 
-def remove_unknown() -> None:
-    """Delete files and parts that belong to no job."""
-    parts = Path(settings.EXPORTS_DIR)
+def remove_old() -> None:
+    """Delete parts of makers that died, and files of no job, when they are older than any may be.
+
+    So another site may keep its files beside ours. What has other names is not touched.
+    """
+    for path in Path(settings.EXPORTS_DIR).glob("*"):
+        for form, limit in ((_PART, PART_LASTS), (_FILE, KEPT + SPARE)):
+            with suppress(FileNotFoundError):  # another sweep was first
+                age = time.time() - path.stat().st_mtime
+                if form.fullmatch(path.name) and age > limit.total_seconds():
+                    path.unlink()
+    if not is_shared():
+        return
     with storage(ALIAS) as files:
         # The names first: a file made after this belongs to a job that is in the list then.
-        found = [*_names(files), *(path.name for path in parts.glob("*.part"))]
-        jobs = list(ExportJob.objects.all())
-        known = {_name(job) for job in jobs if job.status != ExportJob.Status.FAILED}
-        known |= {part(job).name for job in jobs if job.unfinished}
-        for name in filter(OURS.fullmatch, set(found) - known):
-            files.delete(name)
-            (parts / name).unlink(missing_ok=True)
+        found = set(filter(_FILE.fullmatch, files.listdir("")[1]))
+        for name in found - set(map(_name, ExportJob.objects.all())):
+            if timezone.now() - files.get_modified_time(name) > KEPT + SPARE:
+                files.delete(name)
 
 
 def try_out() -> None:
-    """Save a file and delete it: raises OSError or `ObjectStorageUnavailable` where none can be."""
+    """List, save, read and delete: raises OSError or `ObjectStorageUnavailable` if one fails."""
     with storage(ALIAS) as files:
+        files.listdir("")
         name = files.save(f"{uuid4()}.part", ContentFile(b"tried"))
+        with files.open(name) as file:
+            file.read()
         files.delete(name)
 
 
@@ -92,27 +114,12 @@ def _name(job: ExportJob) -> str:
     return f"{job.job_id}.{job.format}"
 
 
-def _names(files: Any) -> list[str]:
-    try:
-        names: list[str] = files.listdir("")[1]
-    except FileNotFoundError:  # nobody has asked for a file yet
-        return []
-    return names
-
-
 class _Part(File):  # type: ignore[type-arg]
-    """A part on its way: moved within a machine, else read, of which `alive` is told."""
+    """What is whole: Django moves it within a machine, and reads it otherwise."""
 
-    def __init__(self, path: Path, alive: Callable[[], None]) -> None:
-        self._bytes = path.open("rb")
-        super().__init__(self._bytes, str(path))
-        self._path, self._alive = path, alive
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        super().__init__(file, str(path))
 
     def temporary_file_path(self) -> str:
-        """Django moves the file that is here."""
-        return str(self._path)
-
-    def read(self, *size: int) -> bytes:
-        """The next bytes."""
-        self._alive()
-        return self._bytes.read(*size)
+        """Where Django finds it."""
+        return str(self.name)

@@ -10,10 +10,11 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Event, Thread
 from typing import BinaryIO
 
 from celery.exceptions import SoftTimeLimitExceeded
@@ -23,10 +24,11 @@ from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
+from redis.exceptions import RedisError
 from rest_framework.exceptions import ValidationError
 
 from access.export_quota import check_room, of_asker, remember_network, too_old, wait_for_turn
-from reports.export_files import keep, part, remove, remove_unknown
+from reports.export_files import KEPT, keep, part, remove, remove_old
 from reports.export_parameters import export_of
 from reports.exporting import csv_chunks, write_xlsx
 from store.models import ExportJob
@@ -34,14 +36,12 @@ from store.outage import ObjectStorageUnavailable
 
 logger = logging.getLogger(__name__)
 
-KEPT = timedelta(days=3)
-"""How long a finished file is there to be fetched."""
-
 LEAST_FREE_BYTES = 1 << 30
 """Of the disk: the database may be on the same one, and what it cannot write is lost."""
 
 MOST_ATTEMPTS = 3
 PULSE_SECONDS = 0.5
+BEAT_SECONDS = 10.0
 PULSE_LASTS_SECONDS = 60
 """A maker that has not been heard of for so long is dead."""
 
@@ -74,16 +74,27 @@ def open_job(job: ExportJob, network: str, own: QuerySet[ExportJob]) -> ExportJo
     remember_network(job, network, KEPT.total_seconds())
     ended = of_asker(job).filter(status__in=(ExportJob.Status.READY, ExportJob.Status.FAILED))
     for old in too_old(job, list(ended), network):
-        delete_job(old)
+        try:
+            delete_job(old)
+        except ObjectStorageUnavailable:
+            break  # the new job is stored, and old ones go another time
     return job
 
 
 def delete_job(job: ExportJob) -> None:
-    """Cancel it or forget it: the row, the file and, if it is being made, the making."""
+    """Cancel it or forget it: the row, the file and, if it is being made, the making.
+
+    Where the file cannot be deleted (`ObjectStorageUnavailable`), all stays as it is.
+    """
     cache.set(job.stop_key, 1, PULSE_LASTS_SECONDS)
     with transaction.atomic():
-        ExportJob.objects.select_for_update().filter(pk=job.pk).delete()
-        remove(job)
+        found = ExportJob.objects.select_for_update().filter(pk=job.pk).first()
+        if found is None:
+            return
+        # One that is being made is deleted by its maker, who finds no job then.
+        if found.status == ExportJob.Status.READY:
+            remove(found)
+        found.delete()
 
 
 def another_runs(job_pk: int) -> bool:
@@ -102,13 +113,11 @@ def make(job_pk: int) -> None:
         _finish(job)
     except Stopped:
         logger.info("export %s was cancelled", job.job_id)
-        remove(job)
     except SoftTimeLimitExceeded:
         _fail(job, "Making the file took longer than an hour: ask for fewer rows.")
     except OSError as error:
         _fail(job, f"The file could not be written: {error.strerror or error}.")
-    except ObjectStorageUnavailable as error:
-        logger.warning("export %s cannot be kept: %s", job.job_id, error)
+    except ObjectStorageUnavailable:
         _fail(job, "The object storage did not take the file; the server's log has the reason.")
     except DatabaseError as error:
         logger.warning("export %s failed: %s", job.job_id, error)
@@ -182,28 +191,49 @@ def _show_life(job: ExportJob, done: int) -> None:
 
 
 def _finish(job: ExportJob) -> None:
-    """The file under its name, unless the job was deleted meanwhile."""
+    """The file under its name, and away again if the job was deleted meanwhile."""
     job.size_bytes = part(job).stat().st_size
-    pulse = _Pulse(job)
-    keep(job, lambda: pulse.show(job.rows_total or 0))
-    with transaction.atomic():
-        if not ExportJob.objects.select_for_update().filter(pk=job.pk).exists():
-            raise Stopped
-        _end(job, ExportJob.Status.READY)
+    with _alive(job):
+        keep(job)
+    if not _end(job, ExportJob.Status.READY) and not ExportJob.objects.filter(pk=job.pk).exists():
+        remove(job)
+
+
+@contextmanager
+def _alive(job: ExportJob) -> Iterator[None]:
+    """Show life meanwhile, whatever is waited for."""
+    ended = Event()
+
+    def beat() -> None:
+        while not ended.wait(BEAT_SECONDS):
+            with suppress(RedisError):
+                cache.set(job.pulse_key, job.rows_total or 0, PULSE_LASTS_SECONDS)
+
+    thread = Thread(target=beat, name="export-pulse", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _fail(job: ExportJob, sentence: str) -> None:
     job.failure = sentence
-    with transaction.atomic():
-        if ExportJob.objects.select_for_update().filter(pk=job.pk).exists():
-            _end(job, ExportJob.Status.FAILED)
+    _end(job, ExportJob.Status.FAILED)
 
 
-def _end(job: ExportJob, status: str) -> None:
+def _end(job: ExportJob, status: str) -> bool:
+    """False, and nothing is changed, where the job was deleted, or begun again by another maker."""
     job.status = status
     job.finished_at = timezone.now()
     job.expires_at = job.finished_at + KEPT
-    job.save()
+    with transaction.atomic():
+        jobs = ExportJob.objects.select_for_update().filter(pk=job.pk, attempts=job.attempts)
+        if not jobs.exists():
+            return False
+        job.save()
+    return True
 
 
 def lost_jobs() -> list[ExportJob]:
@@ -229,4 +259,4 @@ def delete_expired() -> None:
     """Forget jobs past their time, and files that belong to none."""
     for job in ExportJob.objects.filter(expires_at__lt=timezone.now()):
         delete_job(job)
-    remove_unknown()
+    remove_old()

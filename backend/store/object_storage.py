@@ -1,5 +1,6 @@
 """Django's storages of this site, whose object storage may be away."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,8 @@ from django.core.files.storage import storages
 
 from store.outage import ObjectStorageUnavailable
 
+logger = logging.getLogger(__name__)
+
 
 def is_shared() -> bool:
     """Whether files lie in an object storage, which all machines of the site share."""
@@ -17,10 +20,13 @@ def is_shared() -> bool:
 
 @contextmanager
 def storage(alias: str) -> Iterator[Any]:
-    """One of `STORAGES`; any failure of the object storage is `ObjectStorageUnavailable`."""
+    """One of `STORAGES`; any failure of the object storage is logged, and raised as
+    `ObjectStorageUnavailable`.
+    """
     try:
         yield storages[alias]
     except _failures() as error:
+        logger.warning("object storage: %s", error)
         raise ObjectStorageUnavailable(str(error)) from error
 
 
@@ -29,5 +35,6 @@ def _failures() -> tuple[type[Exception], ...]:
         return ()
     from boto3.exceptions import Boto3Error  # a third of a second, which most sites need not wait
     from botocore.exceptions import BotoCoreError, ClientError
+    from s3transfer.exceptions import RetriesExceededError
 
-    return (Boto3Error, BotoCoreError, ClientError)
+    return (Boto3Error, BotoCoreError, ClientError, RetriesExceededError)

@@ -31,7 +31,7 @@ def outage_message(error: Exception) -> str | None:
     if isinstance(error, (RedisError, BrokerError)):
         return "Redis cannot be reached just now"
     if isinstance(error, ObjectStorageUnavailable):
-        return "The object storage cannot be reached just now"
+        return "The object storage cannot be used just now"
     return None
 
 

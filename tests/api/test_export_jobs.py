@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -160,7 +161,7 @@ def test_cancelled_while_it_is_made_leaves_nothing(
 
     def stop_in_between(job: ExportJob, done: int) -> None:
         if not seen:
-            assert files(folder) == [f"{answer['job_id']}.part"]
+            assert files(folder) == [f"{answer['job_id']}.1.part"]
             # What DELETE leaves for the maker, which is another process with its own connection.
             cache.set(job.stop_key, 1, 60)
         seen.append(done)
@@ -221,13 +222,37 @@ def test_a_failure_is_told_and_leaves_no_file(
 @pytest.mark.usefixtures("stored")
 def test_what_expires_goes_with_its_file(reader: ApiClient, folder: Path) -> None:
     state = made(reader)
-    for left in (f"{uuid4()}.part", f"{uuid4()}.csv", "somebody's own.csv"):
+    others = ["somebody's own.csv", f"{uuid4()}.1.part", f"{uuid4()}.csv"]
+    for left in (*others, *(f"{uuid4()}.{ending}" for ending in ("part", "2.part", "csv", "xlsx"))):
         (folder / left).write_bytes(b"x")
+        if left not in others[1:]:
+            os.utime(folder / left, (0, 0))
     sweep_exports()
-    assert files(folder) == sorted([f"{state['job_id']}.csv", "somebody's own.csv"])
+    assert files(folder) == sorted([f"{state['job_id']}.csv", *others])
     ExportJob.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     sweep_exports()
-    assert (files(folder), ExportJob.objects.count()) == (["somebody's own.csv"], 0)
+    assert (files(folder), ExportJob.objects.count()) == (sorted(others), 0)
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_maker_that_was_given_up_changes_nothing_of_the_next_ones_file(
+    reader: ApiClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = asked(reader)
+    write = export_jobs._write
+
+    def write_while_another_one_does(job: ExportJob) -> None:
+        write(job)
+        monkeypatch.setattr(export_jobs, "_write", write)
+        ExportJob.objects.update(status=ExportJob.Status.WAITING)  # as the sweep does
+        make(job.pk)
+
+    monkeypatch.setattr(export_jobs, "_write", write_while_another_one_does)
+    make(ExportJob.objects.get().pk)
+    state = reader.get(answer["url"]).json()
+    assert state["status"] == "ready"
+    assert len(reader.get(state["file_url"]).getvalue()) == state["size_bytes"]
+    assert (files(folder), ExportJob.objects.get().attempts) == ([f"{state['job_id']}.csv"], 2)
 
 
 @pytest.mark.usefixtures("stored")

@@ -82,7 +82,7 @@ def files() -> Finding:
         return ok("in a folder of this machine")
     try:
         try_out()
-    except ObjectStorageUnavailable as error:
+    except (ObjectStorageUnavailable, OSError) as error:
         return wrong(
             f"the object storage does not take them: {without_secrets(str(error))}",
             "Compare CIPHERMARK_STORAGE_URL and its keys with the bucket, which must exist and let"
