@@ -9,7 +9,7 @@ from django.conf import settings
 SNAPSHOT_SECONDS = 300
 
 
-@shared_task
+@shared_task(soft_time_limit=SNAPSHOT_SECONDS + 10, time_limit=SNAPSHOT_SECONDS + 20)
 def write_analytics_snapshot() -> None:
     """Write what web processes start from; in a process of its own, which gives its memory back."""
     command = (sys.executable, settings.PROJECT_DIR / "manage.py", "analytics", "--snapshot")

@@ -2,18 +2,24 @@
 
 import logging
 import os
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from boto3.s3.transfer import S3Transfer
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django.fixtures import Settings
+from s3transfer.exceptions import RetriesExceededError
 
 from ingest.edits.recompute import delete_runs
 from results.analytics.engine import engine
-from results.analytics.maintenance import snapshot_age
+from results.analytics.maintenance import snapshot_age, snapshot_lag
+from results.analytics.snapshot import NEWEST, VERSION
 from results.comparison.comparison import compare
 from results.selection import ComparisonQuery
 from store.data_version import data_version
@@ -30,6 +36,7 @@ def folder(
     """Where snapshots are, empty; and no copy left of another test."""
     settings.ANALYTICS_DIR = tmp_path / "with ' quote"
     engine().forget()
+    cache.delete(NEWEST)
     yield settings.ANALYTICS_DIR
     engine().forget()
 
@@ -136,35 +143,82 @@ def test_check_finds_what_differs_and_rebuild_mends_it(
     call_command("analytics", "--check")
 
 
+OLD, YOUNG = 15 * 10**17, time.time_ns() - 60 * 10**9
+"""Moments of snapshots, ns."""
+
+
 def test_what_one_machine_wrote_another_one_starts_from(
     bucket: Bucket, store_run: StoreRun, said: pytest.LogCaptureFixture
 ) -> None:
-    bucket.put("site-1/snapshots/notes.txt", "site-1/snapshots/3-17/state.json", "other")
     bucket.on_machine("worker")
     store_run(ctr(1e8))
     for rate in (2e8, 3e8, 4e8):
         call_command("analytics", "--snapshot")
         store_run(ctr(rate, f"host-{rate:.0f}"))
-    kept = {key.split("/")[2] for key in bucket.names() if key.endswith("state.json")}
-    assert len(kept) == 2
-    assert {"site-1/snapshots/notes.txt", "other"} <= set(bucket.names())
+    newest = max(key.split("/")[2] for key in bucket.names() if key.endswith("state.json"))
     folder = bucket.on_machine("web") / "analytics"
+    for left in (f"{VERSION}-{OLD}", f"{VERSION}-{OLD + 1}"):
+        (folder / left).mkdir(parents=True)
     assert sorted(medians()) == [1e8, 2e8, 3e8, 4e8]
-    assert [path.name for path in folder.iterdir()] == [max(kept)]
+    assert sorted(path.name for path in folder.iterdir()) == [f"{VERSION}-{OLD + 1}", newest]
     assert "fetched" in messages(said)
     assert "snapshot read" in messages(said)
-    age = snapshot_age()
-    assert age is not None
-    assert age < 60
     engine().forget()
     bucket.on_machine("second worker")
     call_command("analytics", "--snapshot")
     call_command("analytics", "--check")
 
 
-@pytest.mark.parametrize("harm", ("cut", "without its state", "gone meanwhile", "away"))
+def test_old_shared_snapshots_go_and_nothing_else(bucket: Bucket, store_run: StoreRun) -> None:
+    complete = f"{VERSION}-{OLD}/state.json"
+    gone = [f"{VERSION}-{OLD - 1}/state.json", f"{VERSION}-{OLD + 1}/run.parquet"]
+    gone += [f"3-{OLD}/state.json", f"12-{OLD}/state.json"]
+    stay = [f"{VERSION}-{YOUNG}/run.parquet", f"3-{YOUNG}/state.json", complete]
+    stay += ["notes.txt", "3-17/state.json", f"{VERSION}-{OLD}0/a", f"{VERSION}-{OLD}-backup/a"]
+    stay += [f"٤-{OLD}/state.json", f"{VERSION}-{OLD}/somebody's own.txt"]
+    bucket.put(*(f"site-1/snapshots/{name}" for name in (*gone, *stay)), "other")
+    store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+
+    def there() -> set[str]:
+        return {name.removeprefix("site-1/snapshots/") for name in bucket.names()}
+
+    assert {*stay, "other"} <= there(), "the last complete one stays until the next one is there"
+    assert not there() & set(gone)
+    store_run(ctr(2e8, "b"))
+    call_command("analytics", "--snapshot")
+    assert {*stay, "other"} - there() == {complete}
+
+
+def test_who_watches_the_site_does_not_wait_for_the_object_storage(
+    bucket: Bucket, store_run: StoreRun
+) -> None:
+    assert snapshot_age() is None
+    bucket.on_machine("worker")
+    store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, never answers
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        bucket.on_machine("web", bucket.url.replace(bucket.server, address))
+        begun = time.monotonic()
+        age = snapshot_age()
+        with connection.cursor() as cursor:
+            lag = snapshot_lag(cursor)
+        assert time.monotonic() - begun < 2
+    assert age is not None
+    assert age < 60
+    assert lag == 0
+
+
+@pytest.mark.parametrize(
+    "harm", ("cut", "without its state", "gone meanwhile", "away", "cut off", "no folder")
+)
 def test_a_shared_snapshot_that_is_none_is_done_without(
-    harm: str, bucket: Bucket, store_run: StoreRun, said: pytest.LogCaptureFixture
+    harm: str,
+    bucket: Bucket,
+    store_run: StoreRun,
+    said: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bucket.on_machine("worker")
     store_run(ctr(1e8))
@@ -178,10 +232,20 @@ def test_a_shared_snapshot_that_is_none_is_done_without(
         bucket.remove(state)
     elif harm == "gone meanwhile":
         bucket.remove(result)
-    else:
+    elif harm == "away":
         url = url.replace(bucket.server, f"http://127.0.0.1:{free_port()}")
-    bucket.on_machine("web", url)
+    elif harm == "cut off":
+
+        def cut_off(*_: object, **__: object) -> None:
+            raise RetriesExceededError(ConnectionResetError())
+
+        monkeypatch.setattr(S3Transfer, "download_file", cut_off)
+    folder = bucket.on_machine("web", url)
+    if harm == "no folder":
+        folder.write_text("a file is in its place")
     assert medians() == [1e8]
     assert "snapshot read" not in messages(said)
+    if harm == "no folder":
+        folder.unlink()
     call_command("analytics", "--snapshot")
     call_command("analytics", "--check")

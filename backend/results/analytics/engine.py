@@ -34,7 +34,7 @@ from results.analytics.copy import (
     pack,
     read_everything,
 )
-from results.analytics.snapshot import USABLE_SECONDS, read_snapshot
+from results.analytics.snapshot import USABLE_SECONDS, fetch_snapshot, read_snapshot
 from results.analytics.unseen_changes import State, changes_since, present_state
 from store.outage import AnalyticsUnavailable
 from store.statements import one_moment
@@ -228,6 +228,7 @@ def build(own: BaseDatabaseWrapper) -> Copy:
     """A copy from a snapshot, or of all that PostgreSQL has now."""
     begun = said = time.monotonic()
     done = 0
+    fetch_snapshot()
     with own.cursor() as cursor:
         cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         state = present_state(cursor)

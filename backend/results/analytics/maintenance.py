@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from results.analytics.copy import Duck, apply, filled_copy, is_too_much
-from results.analytics.snapshot import newest, read_snapshot, write_snapshot
+from results.analytics.snapshot import fetch_snapshot, newest, read_snapshot, write_snapshot
 from results.analytics.tables import TABLES
 from results.analytics.unseen_changes import (
     changes_since,
@@ -20,6 +20,7 @@ from store.statements import one_moment
 
 def snapshot() -> Path | None:
     """Write a snapshot unless the newest one has everything; forget changes of long ago."""
+    fetch_snapshot()
     with one_moment(), connection.cursor() as cursor:
         state = present_state(cursor)
         found = read_snapshot(state.epoch)
@@ -53,6 +54,7 @@ def check() -> list[str] | None:
 
     None where there is no snapshot that a process would start from.
     """
+    fetch_snapshot()
     with one_moment(), connection.cursor() as cursor:
         state = present_state(cursor)
         found = read_snapshot(state.epoch)

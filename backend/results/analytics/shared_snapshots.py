@@ -4,12 +4,12 @@ A snapshot has the same name and files there as in the folder; its state comes l
 complete. Where the object storage is away, everybody goes on by what their own machine has.
 """
 
-import json
 import logging
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,21 +23,29 @@ logger = logging.getLogger(__name__)
 
 STATE = "state.json"
 
+_SNAPSHOT = re.compile(r"([0-9]+)-([0-9]{19})")
+"""VERSION-TIME, the time in nanoseconds. What is called otherwise is not ours."""
 
-def publish(path: Path, kept: int, left_seconds: float) -> None:
-    """Bring a snapshot to the object storage, and delete those there that nobody needs any more.
+_FILE = re.compile(rf"{re.escape(STATE)}|[a-z_]+\.parquet")
 
-    `kept` of its version stay, those of other versions for `left_seconds`.
+
+def publish(path: Path, left_seconds: float) -> None:
+    """Bring a snapshot to the object storage.
+
+    Those there that are older than `left_seconds` are deleted first, complete or not: somebody may
+    be reading a younger one. The newest complete one stays until this one is complete.
     """
     if not is_shared():
         return
+    version, moment = path.name.split("-")
     with _snapshots() as shared:
+        kept = _newest(shared, int(version))
+        for name, found in _named(shared).items():
+            if name != kept and int(found[2]) < int(moment) - left_seconds * 1e9:
+                _delete(shared, name)
         for file in sorted(path.iterdir(), key=lambda one: one.name == STATE):
             with file.open("rb") as content:
                 shared.save(f"{path.name}/{file.name}", File(content))
-        for old in _old(shared.listdir("")[0], path.name, kept, left_seconds):
-            for name in sorted(shared.listdir(old)[1], key=lambda one: one != STATE):
-                shared.delete(f"{old}/{name}")
 
 
 def fetch(folder: Path, version: int) -> None:
@@ -51,52 +59,47 @@ def fetch(folder: Path, version: int) -> None:
             _download(shared, name, folder)
 
 
-def newest_state(version: int) -> dict[str, Any] | None:
-    """What the newest complete snapshot says of itself; None where there is none."""
-    state: dict[str, Any] | None = None
-    with _snapshots() as shared:
-        name = _newest(shared, version)
-        if name is not None:
-            with shared.open(f"{name}/{STATE}") as content:
-                state = json.load(content)
-    return state
-
-
 def _download(shared: Any, name: str, folder: Path) -> None:
     begun = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
     try:
-        for file in shared.listdir(name)[1]:
-            with shared.open(f"{name}/{file}") as content, (part / file).open("wb") as out:
-                shutil.copyfileobj(content, out)
+        for file in filter(_FILE.fullmatch, shared.listdir(name)[1]):
+            # To the disk: what Django opens is read into memory whole.
+            shared.bucket.download_file(f"{shared.location}/{name}/{file}", str(part / file))
         part.rename(folder / name)  # refused where another process was first
     finally:
         shutil.rmtree(part, ignore_errors=True)
     logger.info("snapshot %s fetched in %.1f s", name, time.monotonic() - begun)
 
 
+def _delete(shared: Any, name: str) -> None:
+    """Its state first: it is complete or away."""
+    files = filter(_FILE.fullmatch, shared.listdir(name)[1])
+    for file in sorted(files, key=lambda one: one != STATE):
+        shared.delete(f"{name}/{file}")
+
+
 def _newest(shared: Any, version: int) -> str | None:
-    names = [name for name in shared.listdir("")[0] if name.startswith(f"{version}-")]
-    complete = (name for name in sorted(names, reverse=True) if shared.exists(f"{name}/{STATE}"))
+    """The name of the newest one of a version that is complete."""
+    names = (name for name, found in _named(shared).items() if int(found[1]) == version)
+    complete = (name for name in names if shared.exists(f"{name}/{STATE}"))
     return next(complete, None)
 
 
-def _old(names: Iterable[str], newest: str, kept: int, left_seconds: float) -> list[str]:
-    """Names are VERSION-TIME, in nanoseconds. Whatever else is called otherwise is not ours."""
-    version, _, now = newest.partition("-")
-    ours = sorted((name.partition("-") for name in names), reverse=True)
-    same = ["".join(name) for name in ours if name[0] == version]
-    others = ["".join(name) for name in ours if name[0] != version and name[2].isdigit()]
-    left = int(now) - int(left_seconds * 1e9)
-    return [*same[kept:], *(one for one in others if int(one.partition("-")[2]) < left)]
+def _named(shared: Any) -> dict[str, re.Match[str]]:
+    """What is there of ours, the newest first: name -> version and time."""
+    found = filter(None, map(_SNAPSHOT.fullmatch, shared.listdir("")[0]))
+    return {one[0]: one for one in sorted(found, key=lambda one: int(one[2]), reverse=True)}
 
 
 @contextmanager
 def _snapshots() -> Iterator[Any]:
-    """The storage of snapshots; where it is away, or somebody was first, all goes on without."""
+    """The storage of snapshots; whatever fails in it, all goes on without."""
     try:
         with storage("snapshots") as shared:
             yield shared
-    except (ObjectStorageUnavailable, OSError) as error:
-        logger.warning("snapshots in the object storage: %s", error)
+    except ObjectStorageUnavailable:
+        pass  # which is logged
+    except Exception:
+        logger.exception("snapshots in the object storage are done without")

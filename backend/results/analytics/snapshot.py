@@ -12,19 +12,17 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import duckdb
 from django.conf import settings
+from django.core.cache import cache
 
 from results.analytics.copy import Duck, empty_copy, sort_results
-from results.analytics.shared_snapshots import STATE, fetch, newest_state, publish
+from results.analytics.shared_snapshots import STATE, fetch, publish
 from results.analytics.tables import TABLES
 from results.analytics.unseen_changes import State
-from store.object_storage import is_shared
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +34,9 @@ KEPT = 2
 
 USABLE_SECONDS = 24 * 3600
 """Longer than that the changes since may have been forgotten (`unseen_changes`)."""
+
+NEWEST = "analytics-snapshot"
+"""Key of the cache: the state of the newest one, and when it was written."""
 
 LEFT_SECONDS = 3600
 """During an update a process of the version before may still start, from its own snapshot."""
@@ -59,10 +60,23 @@ def write_snapshot(duck: Duck, state: State) -> Path:
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
+    _remove_old(folder)
+    publish(path, LEFT_SECONDS)
+    # For whoever watches the site: the machine that is asked may have another one in its folder.
+    cache.set(NEWEST, (state.epoch, state.snapshot, time.time()), timeout=None)
+    return path
+
+
+def fetch_snapshot() -> None:
+    """Have this machine's folder hold the newest one that machines share, if they share any."""
+    fetch(settings.ANALYTICS_DIR, VERSION)
+    if settings.ANALYTICS_DIR.is_dir():
+        _remove_old(settings.ANALYTICS_DIR)
+
+
+def _remove_old(folder: Path) -> None:
     for old in [*list(_snapshots())[KEPT:], *_left_behind(folder)]:
         shutil.rmtree(old, ignore_errors=True)
-    publish(path, KEPT, LEFT_SECONDS)
-    return path
 
 
 def _left_behind(folder: Path) -> list[Path]:
@@ -81,7 +95,6 @@ def _made_at(folder: Path) -> float:
 
 def read_snapshot(epoch: str) -> tuple[Duck, State] | None:
     """A copy filled from the newest snapshot of this database; None where there is none."""
-    fetch(settings.ANALYTICS_DIR, VERSION)
     for path in _snapshots():
         try:
             facts = json.loads((path / STATE).read_text())
@@ -98,19 +111,9 @@ def read_snapshot(epoch: str) -> tuple[Duck, State] | None:
 
 
 def newest() -> tuple[State, float] | None:
-    """The state of the newest snapshot that can be read, and its age in seconds."""
-    for facts in [newest_state(VERSION)] if is_shared() else map(_facts, _snapshots()):
-        if facts is not None:
-            return State(facts["epoch"], facts["snapshot"]), time.time() - facts["made_at"]
-    return None
-
-
-def _facts(path: Path) -> dict[str, Any] | None:
-    """What a snapshot says of itself, if it can be read."""
-    with suppress(OSError, ValueError):
-        facts: dict[str, Any] = json.loads((path / STATE).read_text())
-        return facts
-    return None
+    """The state of the snapshot that was written last, and its age in seconds."""
+    found = cache.get(NEWEST)
+    return (State(*found[:2]), time.time() - found[2]) if found else None
 
 
 def _read(path: Path) -> Duck:
