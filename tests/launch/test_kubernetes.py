@@ -85,6 +85,8 @@ def test_nothing_may_do_what_it_need_not() -> None:
         rules = pod["spec"]["securityContext"]
         assert (rules["runAsUser"], rules["runAsNonRoot"]) == (int(number), True)
         assert pod["spec"]["automountServiceAccountToken"] is False
+        # Variables of services, such as CIPHERMARK_WEB_PORT, would be taken for settings.
+        assert pod["spec"]["enableServiceLinks"] is False
         for container in containers(pod):
             confined = container["securityContext"]
             assert confined["readOnlyRootFilesystem"]
@@ -122,6 +124,8 @@ def test_nobody_is_restarted_or_left_out_because_a_server_is_away() -> None:
     (web,) = pods()["web"]["spec"]["containers"]
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         assert web[probe]["httpGet"]["path"] == "/healthz"
+    for name in ("worker", "beat"):  # which answer by way of Redis alone
+        assert "livenessProbe" not in pods()[name]["spec"]["containers"][0]
 
 
 def test_names_and_labels_find_each_other() -> None:
