@@ -4,10 +4,22 @@ import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
 
 
-def development_secret_key(data_dir: Path) -> str:
-    """The key in `data_dir`/secret-key, made (mode 0600) at the first start."""
+def development_secret_key(data_dir: Path, database_url: str = "") -> str:
+    """The key in `data_dir`/secret-key, made (mode 0600) at the first start.
+
+    Raises `ImproperlyConfigured` where the database is on another machine: others may use it too,
+    and sessions that one of them signs are good on all by the same key alone.
+    """
+    if not _is_here(database_url):
+        raise ImproperlyConfigured(
+            "CIPHERMARK_SECRET_KEY is not set, and DATABASE_URL is on another machine: set the same"
+            " key on every machine of the site (.env.example says how to make one)."
+        )
     path = data_dir / "secret-key"
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -19,3 +31,10 @@ def development_secret_key(data_dir: Path) -> str:
             path.hardlink_to(draft)
         draft.unlink()
     return path.read_text().strip()
+
+
+def _is_here(database_url: str) -> bool:
+    """Whether the database is on this machine, by a socket or an address of its own."""
+    parts = urlsplit(database_url)
+    host = unquote(parts.hostname or parse_qs(parts.query).get("host", [""])[-1])
+    return host in ("", "localhost", "::1") or host.startswith(("/", "127."))

@@ -97,7 +97,7 @@ if PRODUCTION:
     )
 else:
     ALLOWED_HOSTS = ALLOWED_HOSTS or ["localhost", "127.0.0.1", "[::1]"]
-    SECRET_KEY = SECRET_KEY or development_secret_key(DATA_DIR)
+    SECRET_KEY = SECRET_KEY or development_secret_key(DATA_DIR, DATABASE_URL)
     if not (DATABASE_URL and REDIS_URL):
         services = start_services(DATA_DIR, postgres=not DATABASE_URL, redis=not REDIS_URL)
         DATABASE_URL = DATABASE_URL or services.database_url

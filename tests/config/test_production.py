@@ -181,6 +181,31 @@ def test_the_development_key_is_made_once_and_private(tmp_path: Path) -> None:
     assert [one.name for one in path.parent.iterdir()] == ["secret-key"]
 
 
+@pytest.mark.parametrize(
+    ("url", "is_here"),
+    (
+        ("", True),
+        ("postgresql://a:b@127.0.0.1:5432/c", True),
+        ("postgresql://a@localhost/c", True),
+        ("postgresql://a@[::1]/c", True),
+        ("postgresql:///c?host=/run/postgresql", True),
+        ("postgresql://%2Frun%2Fpostgresql/c", True),
+        ("postgresql://a@db.example.org/c", False),
+        ("postgresql://a@10.0.0.2:6432/c", False),
+        ("postgresql:///c?host=db", False),
+    ),
+)
+def test_no_key_of_one_machine_is_made_for_a_database_of_several(
+    url: str, is_here: bool, tmp_path: Path
+) -> None:
+    if is_here:
+        assert development_secret_key(tmp_path, url)
+    else:
+        with pytest.raises(ImproperlyConfigured, match="every machine"):
+            development_secret_key(tmp_path, url)
+        assert list(tmp_path.iterdir()) == []
+
+
 def test_an_amount_of_memory_has_a_unit_and_is_not_tiny() -> None:
     assert Env({"MEMORY": " 500MB "}).memory("MEMORY", "1GB") == "500MB"
     assert Env({}).memory("MEMORY", "1GB") == "1GB"
