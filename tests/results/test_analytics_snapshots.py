@@ -5,7 +5,9 @@ import os
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -19,7 +21,7 @@ from s3transfer.exceptions import RetriesExceededError
 from ingest.edits.recompute import delete_runs
 from results.analytics.engine import engine
 from results.analytics.maintenance import snapshot_age, snapshot_lag
-from results.analytics.snapshot import NEWEST, VERSION
+from results.analytics.snapshot import NEWEST, VERSION, fetch_snapshot
 from results.comparison.comparison import compare
 from results.selection import ComparisonQuery
 from store.data_version import data_version
@@ -167,6 +169,26 @@ def test_what_one_machine_wrote_another_one_starts_from(
     bucket.on_machine("second worker")
     call_command("analytics", "--snapshot")
     call_command("analytics", "--check")
+
+
+def test_processes_that_start_at_one_moment_all_start_from_it(
+    bucket: Bucket, store_run: StoreRun, said: pytest.LogCaptureFixture
+) -> None:
+    bucket.on_machine("worker")
+    store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+    folder = bucket.on_machine("web") / "analytics"
+    together = Barrier(3)
+
+    def start(_: int) -> None:
+        together.wait()
+        fetch_snapshot()
+
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(start, range(3)))
+    assert len(list(folder.iterdir())) == 1
+    assert "done without" not in messages(said)
+    assert medians() == [1e8]
 
 
 def test_old_shared_snapshots_go_and_nothing_else(bucket: Bucket, store_run: StoreRun) -> None:

@@ -67,10 +67,19 @@ def _download(shared: Any, name: str, folder: Path) -> None:
         for file in filter(_FILE.fullmatch, shared.listdir(name)[1]):
             # To the disk: what Django opens is read into memory whole.
             shared.bucket.download_file(f"{shared.location}/{name}/{file}", str(part / file))
-        part.rename(folder / name)  # refused where another process was first
+        _rename(part, folder / name)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     logger.info("snapshot %s fetched in %.1f s", name, time.monotonic() - begun)
+
+
+def _rename(part: Path, path: Path) -> None:
+    """Unless another process of this machine was first, which has brought the same."""
+    try:
+        part.rename(path)
+    except OSError:
+        if not path.is_dir():
+            raise
 
 
 def _delete(shared: Any, name: str) -> None:
