@@ -1,0 +1,80 @@
+"""Two beats send each task twice at one moment: that costs work, and nothing else."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from django.conf import settings as site
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from ingest.edits import pruning
+from ingest.tasks import prune_old_runs
+from reports.export_jobs import make
+from reports.tasks import sweep_exports
+from results.analytics.maintenance import snapshot
+from store.models import ExportJob, Run
+from tests.conftest import ApiClient, StoreRun
+from tests.histories import run_of_day
+from tests.sample_documents import ssh_measurement
+
+BEATS = 3
+
+
+def test_the_tasks_that_this_is_about_are_all_of_the_schedule() -> None:
+    assert {one["task"] for one in site.CELERY_BEAT_SCHEDULE.values()} == {
+        "ingest.tasks.prune_old_runs",
+        "reports.tasks.sweep_exports",
+        "results.tasks.write_analytics_snapshot",  # calls `snapshot` in a process of its own
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("profile_2015")
+def test_tasks_of_several_beats_do_each_thing_once(
+    settings: Settings,
+    tmp_path: Path,
+    exports_folder: Path,
+    store_run: StoreRun,
+    reader: ApiClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.ANALYTICS_DIR = tmp_path / "analytics"
+    settings.CIPHERMARK_KEEP_DAYS = 30
+    monkeypatch.setattr(pruning, "BATCH_RUNS", 3)
+    for day in range(12):
+        store_run(run_of_day(day, ssh_measurement("aes128-ctr", 1e8)))
+    jobs = []
+    for kind in ("measurements", "samples"):
+        asked = reader.post(f"/api/v1/exports/jobs/?kind={kind}").json()
+        jobs.append(ExportJob.objects.get(job_id=asked["job_id"]))
+        make(jobs[-1].pk)
+    early = timezone.now() - timedelta(seconds=1)
+    ExportJob.objects.filter(pk=jobs[0].pk).update(expires_at=early)
+
+    for task in (prune_old_runs, sweep_exports, snapshot):
+        at_once(task)
+
+    assert Run.objects.count() == 1, "the latest result stays"
+    assert [path.name for path in exports_folder.iterdir()] == [f"{jobs[1].job_id}.csv"]
+    call_command("analytics", "--check")
+
+
+def at_once(task: Callable[[], object]) -> None:
+    """Call it in several threads, each with a connection of its own."""
+    together = Barrier(BEATS)
+
+    def call(_: int) -> None:
+        together.wait()
+        try:
+            task()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(BEATS) as threads:
+        list(threads.map(call, range(BEATS)))
