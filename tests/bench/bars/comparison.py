@@ -128,6 +128,7 @@ def _in_turn(path: str, tool: str, case: Case, calls: int) -> Pair:
 def asking(path: str, parameters: Parameters) -> Callable[[], None]:
     """A call that asks in this process, through all middleware."""
     client, address = Client(), f"{path}?{urlencode(parameters, doseq=True)}"
+    client.handler.load_middleware()  # as a server does at its start
 
     def ask() -> None:
         answer = client.get(address)
