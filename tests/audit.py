@@ -24,8 +24,9 @@ printed, recorded are sites of older versions with their tokens."""
 HASHES = ("package-lock.json", ".png", ".woff2", "requirements.txt", "-sbom.txt", "-dev.txt")
 """Ends of the names of files that consist of hashes or are no text."""
 
-HARMLESS = "PASSWORD@|noqa: S105"
-"""What .env.example has where a password belongs; lines with a reason for ruff."""
+HARMLESS = "PASSWORD@|noqa: S105|secretName: "
+"""What .env.example has where a password belongs; lines with a reason for ruff; what
+Kubernetes calls a secret."""
 
 
 INVENTED = ("Secret Keyword", "Basic Auth Credentials")

@@ -15,14 +15,23 @@ ADDRESSING = ("path", "virtual")
 SHARED = ("exports", "snapshots")
 """Storages, and their folders below that of the URL: other things may lie beside them."""
 
+PATIENT = "-patient"
+"""End of the name of the same storage for work in the background."""
+
 LINK_SECONDS = 3600
 """How long the link lasts that a download is sent on to; one that has begun goes on."""
 
-CONNECT_SECONDS, ANSWER_SECONDS, ATTEMPTS = 3, 10, 2
-"""Of each request to the object storage: nobody waits long for one that is away."""
+READERS_WAIT = {"connect_timeout": 2, "read_timeout": 5, "total_max_attempts": 1}
+"""Of a request to the object storage: one that is away must not hold up other pages."""
+
+WORK_WAITS = {"connect_timeout": 60, "read_timeout": 60, "total_max_attempts": 3}
+"""Large files on a slow line: the first is also the longest that sending a piece may pause."""
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _FOLDER = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._=-]+)*/?")
+_LABEL = r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)"
+_HOST = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
+"""Botocore refuses every other when it is asked for something: an underscore too."""
 _FORM = (
     f"{NAME} must be s3://BUCKET or s3://BUCKET/FOLDER, with ?endpoint=https://... for what is not"
     " Amazon's; keys go into CIPHERMARK_STORAGE_KEY and CIPHERMARK_STORAGE_SECRET."
@@ -56,6 +65,10 @@ def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[s
             "CIPHERMARK_STORAGE_KEY and CIPHERMARK_STORAGE_SECRET belong together:"
             " one of them is missing."
         )
+    if re.search(r"\s", key + secret):
+        raise ImproperlyConfigured(
+            "CIPHERMARK_STORAGE_KEY or CIPHERMARK_STORAGE_SECRET has a blank or a line break in it."
+        )
     said = _parameters(parts.query)
     endpoint = said.get("endpoint")
     # Amazon signs for a bucket's own host name, which a dot would put out of its certificate.
@@ -70,15 +83,19 @@ def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[s
         "endpoint_url": endpoint,
         "region_name": said.get("region"),
         "querystring_expire": LINK_SECONDS,
-        "client_config": _client(said.get("addressing", usual)),
     }
-    top = parts.path.strip("/")
+    top, addressing = parts.path.strip("/"), said.get("addressing", usual)
     return {
-        name: {
+        f"{name}{end}": {
             "BACKEND": "storages.backends.s3.S3Storage",
-            "OPTIONS": {**common, "location": f"{top}/{name}".lstrip("/")},
+            "OPTIONS": {
+                **common,
+                "location": f"{top}/{name}".lstrip("/"),
+                "client_config": _client(addressing, **waits),
+            },
         }
         for name in SHARED
+        for end, waits in (("", READERS_WAIT), (PATIENT, WORK_WAITS))
     }
 
 
@@ -96,13 +113,16 @@ def _parameters(query: str) -> dict[str, str]:
     endpoint = _split(said.get("endpoint", "https://host"))
     if (
         endpoint.scheme not in ("http", "https")
-        or not re.fullmatch(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d+)?", endpoint.netloc)
+        or not _HOST.fullmatch(endpoint.netloc)
         or endpoint.query
         or endpoint.fragment
     ):
         raise ImproperlyConfigured(
-            f"{NAME}: endpoint must be https://HOST or http://HOST, with :PORT if there is one."
+            f"{NAME}: endpoint must be https://HOST or http://HOST, with :PORT if there is one"
+            " (a HOST of letters, digits, dots and hyphens)."
         )
+    if not re.fullmatch(r"[a-z0-9-]+", said.get("region", "us-east-1")):
+        raise ImproperlyConfigured(f"{NAME}: region must be a name such as us-east-1.")
     if said.get("addressing", "path") not in ADDRESSING:
         raise ImproperlyConfigured(f"{NAME}: addressing must be one of {', '.join(ADDRESSING)}.")
     return said
@@ -117,15 +137,17 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
-def _client(addressing: str) -> Any:
+def _client(
+    addressing: str, connect_timeout: int, read_timeout: int, total_max_attempts: int
+) -> Any:
     from botocore.config import Config  # a third of a second, which most sites need not wait
 
     return Config(
         s3={"addressing_style": addressing},
         signature_version="s3v4",
-        connect_timeout=CONNECT_SECONDS,
-        read_timeout=ANSWER_SECONDS,
-        retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
+        connect_timeout=connect_timeout,
+        read_timeout=read_timeout,
+        retries={"total_max_attempts": total_max_attempts, "mode": "standard"},
         # Checksums that not everything that speaks S3 understands.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",

@@ -3,6 +3,7 @@
 import os
 import secrets
 from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -36,5 +37,16 @@ def development_secret_key(data_dir: Path, database_url: str = "") -> str:
 def _is_here(database_url: str) -> bool:
     """Whether the database is on this machine, by a socket or an address of its own."""
     parts = urlsplit(database_url)
-    host = unquote(parts.hostname or parse_qs(parts.query).get("host", [""])[-1])
-    return host in ("", "localhost", "::1") or host.startswith(("/", "127."))
+    asked = parse_qs(parts.query)
+    named = unquote(parts.hostname or "") or ",".join(asked.get("host", []))
+    hosts = [*named.split(","), *",".join(asked.get("hostaddr", [])).split(",")]
+    return all(_is_own(host) for host in hosts if host)
+
+
+def _is_own(host: str) -> bool:
+    if host == "localhost" or host.startswith("/"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from store.models import ExportJob
 from store.object_storage import is_shared, storage
+from store.outage import ObjectStorageUnavailable
 
 ALIAS = "exports"
 
@@ -44,7 +45,7 @@ def keep(job: ExportJob) -> None:
 
     Raises OSError and `ObjectStorageUnavailable`.
     """
-    with storage(ALIAS) as files, part(job).open("rb") as whole:
+    with storage(ALIAS, patient=True) as files, part(job).open("rb") as whole:
         files.save(_name(job), _Part(whole, part(job)))
 
 
@@ -95,7 +96,8 @@ def remove_old() -> None:
     with storage(ALIAS) as files:
         # The names first: a file made after this belongs to a job that is in the list then.
         found = set(filter(_FILE.fullmatch, files.listdir("")[1]))
-        for name in found - set(map(_name, ExportJob.objects.all())):
+    for name in found - set(map(_name, ExportJob.objects.all())):
+        with suppress(ObjectStorageUnavailable), storage(ALIAS) as files:  # one by one
             if timezone.now() - files.get_modified_time(name) > KEPT + SPARE:
                 files.delete(name)
 
@@ -104,7 +106,7 @@ def try_out() -> None:
     """List, save, read and delete: raises OSError or `ObjectStorageUnavailable` if one fails."""
     with storage(ALIAS) as files:
         files.listdir("")
-        name = files.save(f"{uuid4()}.part", ContentFile(b"tried"))
+        name = files.save(f"{uuid4()}.csv", ContentFile(b"tried"))
         with files.open(name) as file:
             file.read()
         files.delete(name)

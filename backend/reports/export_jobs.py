@@ -32,7 +32,7 @@ from reports.export_files import KEPT, keep, part, remove, remove_old
 from reports.export_parameters import export_of
 from reports.exporting import csv_chunks, write_xlsx
 from store.models import ExportJob
-from store.outage import ObjectStorageUnavailable
+from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -91,8 +91,9 @@ def delete_job(job: ExportJob) -> None:
         found = ExportJob.objects.select_for_update().filter(pk=job.pk).first()
         if found is None:
             return
-        # One that is being made is deleted by its maker, who finds no job then.
-        if found.status == ExportJob.Status.READY:
+        # One that is being made is deleted by its maker, who finds no job then. What failed may
+        # have been brought away before it did.
+        if not found.unfinished and found.size_bytes is not None:
             remove(found)
         found.delete()
 
@@ -113,6 +114,9 @@ def make(job_pk: int) -> None:
         _finish(job)
     except Stopped:
         logger.info("export %s was cancelled", job.job_id)
+    except AnalyticsUnavailable as error:
+        logger.info("export %s waits: %s", job.job_id, error)
+        _own(job).update(status=ExportJob.Status.WAITING, attempts=job.attempts - 1)
     except SoftTimeLimitExceeded:
         _fail(job, "Making the file took longer than an hour: ask for fewer rows.")
     except OSError as error:
@@ -192,6 +196,8 @@ def _show_life(job: ExportJob, done: int) -> None:
 
 def _finish(job: ExportJob) -> None:
     """The file under its name, and away again if the job was deleted meanwhile."""
+    if not _own(job).exists():
+        raise Stopped
     job.size_bytes = part(job).stat().st_size
     with _alive(job):
         keep(job)
@@ -229,11 +235,16 @@ def _end(job: ExportJob, status: str) -> bool:
     job.finished_at = timezone.now()
     job.expires_at = job.finished_at + KEPT
     with transaction.atomic():
-        jobs = ExportJob.objects.select_for_update().filter(pk=job.pk, attempts=job.attempts)
-        if not jobs.exists():
+        if not _own(job).select_for_update().exists():
             return False
         job.save()
     return True
+
+
+def _own(job: ExportJob) -> QuerySet[ExportJob]:
+    """The job, while this maker's attempt is the one that counts."""
+    running = ExportJob.objects.filter(status=ExportJob.Status.RUNNING)
+    return running.filter(pk=job.pk, attempts=job.attempts)
 
 
 def lost_jobs() -> list[ExportJob]:
@@ -258,5 +269,6 @@ def lost_jobs() -> list[ExportJob]:
 def delete_expired() -> None:
     """Forget jobs past their time, and files that belong to none."""
     for job in ExportJob.objects.filter(expires_at__lt=timezone.now()):
-        delete_job(job)
+        with suppress(ObjectStorageUnavailable):  # of each by itself; it stays for the next time
+            delete_job(job)
     remove_old()

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.files.storage import storages
 
+from config.object_storage import PATIENT
 from store.outage import ObjectStorageUnavailable
 
 logger = logging.getLogger(__name__)
@@ -19,12 +20,13 @@ def is_shared() -> bool:
 
 
 @contextmanager
-def storage(alias: str) -> Iterator[Any]:
-    """One of `STORAGES`; any failure of the object storage is logged, and raised as
-    `ObjectStorageUnavailable`.
+def storage(alias: str, *, patient: bool = False) -> Iterator[Any]:
+    """One of `STORAGES`, which `patient` work in the background waits for longer.
+
+    Any failure of the object storage is logged, and raised as `ObjectStorageUnavailable`.
     """
     try:
-        yield storages[alias]
+        yield storages[f"{alias}{PATIENT}" if patient and is_shared() else alias]
     except _failures() as error:
         logger.warning("object storage: %s", error)
         raise ObjectStorageUnavailable(str(error)) from error

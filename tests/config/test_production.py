@@ -193,6 +193,9 @@ def test_the_development_key_is_made_once_and_private(tmp_path: Path) -> None:
         ("postgresql://a@db.example.org/c", False),
         ("postgresql://a@10.0.0.2:6432/c", False),
         ("postgresql:///c?host=db", False),
+        ("postgresql://a@127.db.example.org/c", False),
+        ("postgresql://a@localhost,db.example.org/c", False),
+        ("postgresql://a@localhost/c?hostaddr=10.0.0.5", False),
     ),
 )
 def test_no_key_of_one_machine_is_made_for_a_database_of_several(

@@ -19,6 +19,7 @@ from pytest_django.fixtures import Settings
 from s3transfer.exceptions import RetriesExceededError
 
 from ingest.edits.recompute import delete_runs
+from results.analytics import shared_snapshots
 from results.analytics.engine import engine
 from results.analytics.maintenance import snapshot_age, snapshot_lag
 from results.analytics.snapshot import NEWEST, VERSION, fetch_snapshot
@@ -29,6 +30,9 @@ from store.models import Environment, ReferenceProfile
 from tests.conftest import Bucket, StoreRun
 from tests.launch.tools import free_port
 from tests.sample_documents import environment, run_document, ssh_measurement
+
+OLD, YOUNG = 15 * 10**17, time.time_ns() - 60 * 10**9
+"""Moments of snapshots, ns."""
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +84,8 @@ def test_a_process_starts_from_the_snapshot_and_what_has_changed_since(
 def test_nothing_is_written_while_nothing_changes_and_old_ones_are_removed(
     store_run: StoreRun, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("part-of-a-killed-process", "0-of-a-version-before"):
+    others = ("backups", f"{VERSION}-backup", "5-months")
+    for name in ("part-of-a-killed-process", f"0-{OLD}", *others):
         left = folder / name
         left.mkdir(parents=True)
         os.utime(left, (0, 0))
@@ -89,7 +94,9 @@ def test_nothing_is_written_while_nothing_changes_and_old_ones_are_removed(
         call_command("analytics", "--snapshot")
     call_command("analytics", "--snapshot")
     assert "Nothing has changed" in capsys.readouterr().out
-    assert len(list(folder.iterdir())) == 2
+    left_there = {path.name for path in folder.iterdir()}
+    assert set(others) < left_there
+    assert len(left_there) == len(others) + 2
 
 
 @pytest.mark.parametrize(
@@ -143,10 +150,6 @@ def test_check_finds_what_differs_and_rebuild_mends_it(
     assert medians() == [5e8]
     assert data_version() != before  # kept answers were of the copy that was wrong
     call_command("analytics", "--check")
-
-
-OLD, YOUNG = 15 * 10**17, time.time_ns() - 60 * 10**9
-"""Moments of snapshots, ns."""
 
 
 def test_what_one_machine_wrote_another_one_starts_from(
@@ -233,7 +236,8 @@ def test_who_watches_the_site_does_not_wait_for_the_object_storage(
 
 
 @pytest.mark.parametrize(
-    "harm", ("cut", "without its state", "gone meanwhile", "away", "cut off", "no folder")
+    "harm",
+    ("cut", "without its state", "gone meanwhile", "away", "cut off", "too slow", "no folder"),
 )
 def test_a_shared_snapshot_that_is_none_is_done_without(
     harm: str,
@@ -262,6 +266,8 @@ def test_a_shared_snapshot_that_is_none_is_done_without(
             raise RetriesExceededError(ConnectionResetError())
 
         monkeypatch.setattr(S3Transfer, "download_file", cut_off)
+    elif harm == "too slow":
+        monkeypatch.setattr(shared_snapshots, "FETCH_SECONDS", 0.0)
     folder = bucket.on_machine("web", url)
     if harm == "no folder":
         folder.write_text("a file is in its place")

@@ -6,7 +6,13 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from results.analytics.copy import Duck, apply, filled_copy, is_too_much
-from results.analytics.snapshot import fetch_snapshot, newest, read_snapshot, write_snapshot
+from results.analytics.snapshot import (
+    fetch_snapshot,
+    newest,
+    read_snapshot,
+    share_newest,
+    write_snapshot,
+)
 from results.analytics.tables import TABLES
 from results.analytics.unseen_changes import (
     changes_since,
@@ -30,6 +36,7 @@ def snapshot() -> Path | None:
             duck, seen = found
             changes = changes_since(cursor, seen)
             if not changes:
+                share_newest(seen)
                 return None
             if is_too_much(changes):
                 duck = filled_copy(cursor)

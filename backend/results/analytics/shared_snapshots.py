@@ -23,14 +23,17 @@ logger = logging.getLogger(__name__)
 
 STATE = "state.json"
 
-_SNAPSHOT = re.compile(r"([0-9]+)-([0-9]{19})")
+SNAPSHOT = re.compile(r"([0-9]+)-([0-9]{19})")
 """VERSION-TIME, the time in nanoseconds. What is called otherwise is not ours."""
+
+FETCH_SECONDS = 20.0
+"""The longest that a process waits for its files: PostgreSQL has everything too."""
 
 _FILE = re.compile(rf"{re.escape(STATE)}|[a-z_]+\.parquet")
 
 
 def publish(path: Path, left_seconds: float) -> None:
-    """Bring a snapshot to the object storage.
+    """Bring a snapshot to the object storage, unless it is there.
 
     Those there that are older than `left_seconds` are deleted first, complete or not: somebody may
     be reading a younger one. The newest complete one stays until this one is complete.
@@ -38,8 +41,10 @@ def publish(path: Path, left_seconds: float) -> None:
     if not is_shared():
         return
     version, moment = path.name.split("-")
-    with _snapshots() as shared:
+    with _snapshots(patient=True) as shared:
         kept = _newest(shared, int(version))
+        if kept == path.name:
+            return
         for name, found in _named(shared).items():
             if name != kept and int(found[2]) < int(moment) - left_seconds * 1e9:
                 _delete(shared, name)
@@ -54,8 +59,8 @@ def fetch(folder: Path, version: int) -> None:
         return
     with _snapshots() as shared:
         name = _newest(shared, version)
-        here = max((path.name for path in folder.glob(f"{version}-*")), default="")
-        if name is not None and name > here:
+        ours = (one.name for one in folder.glob(f"{version}-*") if SNAPSHOT.fullmatch(one.name))
+        if name is not None and name > max(ours, default=""):
             _download(shared, name, folder)
 
 
@@ -63,10 +68,16 @@ def _download(shared: Any, name: str, folder: Path) -> None:
     begun = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
+
+    def look_at_the_clock(_: int) -> None:
+        if time.monotonic() - begun > FETCH_SECONDS:
+            raise TimeoutError(f"{name} took longer than {FETCH_SECONDS:.0f} s")
+
     try:
         for file in filter(_FILE.fullmatch, shared.listdir(name)[1]):
             # To the disk: what Django opens is read into memory whole.
-            shared.bucket.download_file(f"{shared.location}/{name}/{file}", str(part / file))
+            key = f"{shared.location}/{name}/{file}"
+            shared.bucket.download_file(key, str(part / file), Callback=look_at_the_clock)
         _rename(part, folder / name)
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -98,17 +109,19 @@ def _newest(shared: Any, version: int) -> str | None:
 
 def _named(shared: Any) -> dict[str, re.Match[str]]:
     """What is there of ours, the newest first: name -> version and time."""
-    found = filter(None, map(_SNAPSHOT.fullmatch, shared.listdir("")[0]))
+    found = filter(None, map(SNAPSHOT.fullmatch, shared.listdir("")[0]))
     return {one[0]: one for one in sorted(found, key=lambda one: int(one[2]), reverse=True)}
 
 
 @contextmanager
-def _snapshots() -> Iterator[Any]:
+def _snapshots(patient: bool = False) -> Iterator[Any]:
     """The storage of snapshots; whatever fails in it, all goes on without."""
     try:
-        with storage("snapshots") as shared:
+        with storage("snapshots", patient=patient) as shared:
             yield shared
     except ObjectStorageUnavailable:
         pass  # which is logged
+    except OSError as error:
+        logger.warning("snapshots in the object storage are done without: %s", error)
     except Exception:
         logger.exception("snapshots in the object storage are done without")

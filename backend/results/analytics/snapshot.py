@@ -12,15 +12,17 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 import duckdb
 from django.conf import settings
 from django.core.cache import cache
+from redis.exceptions import RedisError
 
 from results.analytics.copy import Duck, empty_copy, sort_results
-from results.analytics.shared_snapshots import STATE, fetch, publish
+from results.analytics.shared_snapshots import SNAPSHOT, STATE, fetch, publish
 from results.analytics.tables import TABLES
 from results.analytics.unseen_changes import State
 
@@ -60,29 +62,43 @@ def write_snapshot(duck: Duck, state: State) -> Path:
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    _remove_old(folder)
+    _remove_old()
+    share_newest(state)
+    return path
+
+
+def share_newest(state: State) -> None:
+    """Bring the newest one of this machine, of that state, to where others find it."""
+    path = next(_snapshots(), None)
+    if path is None:
+        return
     publish(path, LEFT_SECONDS)
     # For whoever watches the site: the machine that is asked may have another one in its folder.
-    cache.set(NEWEST, (state.epoch, state.snapshot, time.time()), timeout=None)
-    return path
+    with suppress(RedisError):
+        cache.set(NEWEST, (state.epoch, state.snapshot, _written_at(path)), timeout=None)
+
+
+def _written_at(path: Path) -> float:
+    return int(path.name.partition("-")[2]) / 1e9
 
 
 def fetch_snapshot() -> None:
     """Have this machine's folder hold the newest one that machines share, if they share any."""
+    _remove_old()  # first: one whose fetching is killed leaves a part each time
     fetch(settings.ANALYTICS_DIR, VERSION)
-    if settings.ANALYTICS_DIR.is_dir():
-        _remove_old(settings.ANALYTICS_DIR)
+    _remove_old()
 
 
-def _remove_old(folder: Path) -> None:
-    for old in [*list(_snapshots())[KEPT:], *_left_behind(folder)]:
+def _remove_old() -> None:
+    for old in [*list(_snapshots())[KEPT:], *_left_behind()]:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _left_behind(folder: Path) -> list[Path]:
+def _left_behind() -> list[Path]:
     """What nobody writes or reads any more: of killed processes, of other versions."""
-    others = (one for one in folder.iterdir() if not one.name.startswith(f"{VERSION}-"))
-    return [one for one in others if time.time() - _made_at(one) > LEFT_SECONDS]
+    parts = settings.ANALYTICS_DIR.glob("part-*")
+    others = (one for one in _named() if not one.name.startswith(f"{VERSION}-"))
+    return [one for one in (*parts, *others) if time.time() - _made_at(one) > LEFT_SECONDS]
 
 
 def _made_at(folder: Path) -> float:
@@ -136,8 +152,13 @@ def _hash(folder: Path, table: str) -> str:
 
 def _snapshots() -> Iterator[Path]:
     """Those of this version, the newest first."""
-    found = settings.ANALYTICS_DIR.glob(f"{VERSION}-*")
+    found = (path for path in _named() if path.name.startswith(f"{VERSION}-"))
     yield from sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def _named() -> list[Path]:
+    """Snapshots of any version. What is called otherwise is not ours."""
+    return [one for one in settings.ANALYTICS_DIR.glob("*-*") if SNAPSHOT.fullmatch(one.name)]
 
 
 def _file(folder: Path, table: str) -> str:

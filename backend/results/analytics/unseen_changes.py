@@ -12,10 +12,13 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 _EPOCH = """(
-    SELECT concat_ws('-', system_identifier, d.oid, 'runs_change'::regclass::oid)
-    FROM pg_control_system(), pg_database d WHERE d.datname = current_database()
+    SELECT concat_ws(
+        '-', system_identifier, d.oid, 'runs_change'::regclass::oid,
+        substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+    ) FROM pg_control_system(), pg_database d WHERE d.datname = current_database()
 )"""
-"""Another one in every database, and after a restore, which makes the table again."""
+"""Another one in every database, after a restore, which makes the table again, and on another
+timeline: after a failover numbers of transactions that were lost are given out again."""
 
 _STATE = f"SELECT {_EPOCH}, pg_current_snapshot()::text"
 
