@@ -13,6 +13,7 @@ def main() -> None:
     try:
         from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
+        from django.db import OperationalError
     except ModuleNotFoundError:
         sys.exit("No Django here: use .venv/bin/python manage.py (`make run` makes .venv).")
     try:
@@ -21,6 +22,11 @@ def main() -> None:
         if "--traceback" in sys.argv:
             raise
         sys.exit(str(fault))
+    except OperationalError as fault:
+        if "--traceback" in sys.argv:
+            raise
+        reason = str(fault).partition("\n")[0]
+        sys.exit(f"PostgreSQL cannot be used: {reason}. Start it, or correct DATABASE_URL.")
 
 
 if __name__ == "__main__":

@@ -214,9 +214,9 @@ def _deciding() -> dict[str, Any]:
 
 
 def _lately() -> dict[str, Any]:
-    """Within `LATELY`: of changes the class of badge, heading, hosts and list; runs and hosts."""
+    """Within `LATELY`: of changes the class of badge, heading, hosts and list; what ran."""
     since = timezone.now() - LATELY
-    runs, hosts = runs_and_hosts(since)
+    runs, hosts, known = runs_and_hosts(since)
     changes = [
         (
             BADGES.get(direction, "warn"),
@@ -226,7 +226,7 @@ def _lately() -> dict[str, Any]:
         )
         for direction, hosts in hosts_by_direction(since).items()
     ]
-    return {"changes": changes, "runs": runs, "hosts": hosts}
+    return {"changes": changes, "runs": runs, "hosts": hosts, "known": known}
 
 
 def _known(params: QueryDict) -> QueryDict:

@@ -125,6 +125,8 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
         "loggers": {
             # Each sign-in in four lines; wrong passwords are warnings.
             "axes": {"level": "WARNING"},
+            # That the body of an answer to HEAD is not sent, which is as it should be.
+            "gunicorn.http.wsgi": {"level": "ERROR"},
             "celery.worker.strategy": {"filters": ["frequent"]},
             "celery.app.trace": {"filters": ["frequent"]},
         },

@@ -57,6 +57,11 @@ NOT_RUN = {
     "ssh -R 8000:127.0.0.1:8000 OTHER": "opens a session on a second machine",
     "ssh -R 8000:127.0.0.1:8000 HOST": "opens a session on a second machine",
     ".ci/run": "runs these tests",
+    "manage.py changepassword admin": "asks for the password at a terminal",
+    "docker run --rm --interactive --env-file secrets.env"
+    " --env CIPHERMARK_ALLOWED_HOSTS=ciphermark.example.org registry.example.org/ciphermark:1.0"
+    " python manage.py restore - < ciphermark.dump":
+    "starts a container; its command is run with `docker compose run`",
     "docker compose exec web cat sbom/python.cdx.json": "shows a file that only the image has",
 }  # fmt: skip
 """Commands that no test runs, and why."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launch.tools import PROJECT
+from tests.launch.tools import PROJECT, free_port
 
 
 def manage(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -44,6 +44,28 @@ def test_a_setting_that_makes_no_sense_is_one_sentence(
         assert done.stderr.startswith(said)
         assert done.stderr.count("\n") == 1
         assert done.stdout == ""
+
+
+def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
+    url = f"postgresql://ciphermark:word@127.0.0.1:{free_port()}/ciphermark"
+    variables = {"CIPHERMARK_DATA_DIR": str(tmp_path), "DATABASE_URL": url}
+    variables["REDIS_URL"] = f"redis://127.0.0.1:{free_port()}/0"
+    commands = (
+        *(
+            ["migrate", "--check"],
+            ["create_token", "a", "--scope", "read"],
+            ["analytics", "--check"],
+        ),
+        *(["prune_runs", "--older-than", "9"], ["backup", str(tmp_path / "a.dump")]),
+    )
+    for command in commands:
+        done = manage(*command, **variables)
+        assert done.returncode == 1, command
+        assert done.stderr.startswith("PostgreSQL cannot be used: "), (command, done.stderr)
+        assert "refused" in done.stderr
+        assert done.stderr.endswith("correct DATABASE_URL.\n")
+        assert done.stderr.count("\n") == 1
+        assert "word" not in done.stderr
 
 
 def test_its_traceback_can_be_had_and_others_are_shown(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_an_entry_of_several_hosts_names_their_cpus(slower: FleetChange, member:
 def test_the_list_begins_with_what_happened_in_the_last_week(
     slower: FleetChange, member: Client
 ) -> None:
-    nothing = 'In the last 7 days <span class="muted">(no runs)</span>: no change'
+    nothing = 'In the last 7 days <span class="muted">(no runs)</span>: no confirmed change.'
     assert nothing in text(member, "/changes/")  # it was long ago
     FleetChange.objects.update(last_at=Now())
     page = text(member, "/changes/")
@@ -89,13 +89,13 @@ def test_the_list_begins_with_what_happened_in_the_last_week(
     link = r'<a href="\?(direction=slower&amp;since=[^"]*)"'
     told = re.search(f'<p id="lately">{lately}{link}', page)
     assert told
-    assert "2 hosts</a></p>" in page
+    assert "2 hosts</a>. " in page
     assert f'id="change-{slower.pk}"' in text(member, "/changes/?" + told[1].replace("&amp;", "&"))
     assert "In the last 7 days" not in text(member, "/changes/?direction=slower")
     FleetChange.objects.update(status=FleetChange.Status.IGNORED)
     assert nothing in text(member, "/changes/")
     Run.objects.filter(host__name="nas").update(started_at=Now())
-    assert nothing.replace("no runs", "8 runs of 1 host") in text(member, "/changes/")
+    assert nothing.replace("no runs", "8 runs of 1 of 2 hosts") in text(member, "/changes/")
 
 
 def test_filters_of_the_address_narrow_the_list(slower: FleetChange, member: Client) -> None:

@@ -58,6 +58,22 @@ def test_groups_of_mostly_different_hosts_offer_their_common_ones(
     assert "matched hosts" in matched
 
 
+def test_a_view_that_cannot_match_leads_out(member: Client, store_run: StoreRun) -> None:
+    upgraded_fleet(store_run)
+    html = page(member, "/", group_by="cpu", matched=1)
+    assert "No host has a figure in every group of this view." in text_of(html)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*>Compare all hosts', html)
+    assert "No host has a figure" not in text_of(page(member, f"/{unescape(address)}"))
+
+
+def test_a_metric_that_nobody_measured_is_said(member: Client, store_run: StoreRun) -> None:
+    upgraded_fleet(store_run)
+    html = page(member, "/", **SERIES, metric="cpu_seconds_per_gb")
+    assert "No run of this view measured CPU time" in text_of(html)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*>Show plain throughput', html)
+    assert "2 groups" in text_of(page(member, f"/{unescape(address)}"))
+
+
 def test_without_a_host_in_all_groups_pairs_are_offered(
     member: Client, store_run: StoreRun
 ) -> None:

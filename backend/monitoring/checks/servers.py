@@ -86,7 +86,7 @@ def files() -> Finding:
         return wrong(
             f"the object storage does not take them: {without_secrets(str(error))}",
             "Compare CIPHERMARK_STORAGE_URL and its keys with the bucket, which must exist and let"
-            " them list, read, write and delete.",
+            " them list, read, write and delete; and see that it can be reached from here.",
         )
     return ok("in object storage")
 

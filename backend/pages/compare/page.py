@@ -234,6 +234,8 @@ def compare_context(
         "sensitivity_address": _sensitivity_address(params),
         "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
         "throughput_address": address.changed(metric=None),
+        "measures_cpu_time": query.metric.startswith("cpu_"),
+        "unmatched_address": address.changed(matched=None),
         **_runs_filters(query),
     }
 

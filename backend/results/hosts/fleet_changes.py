@@ -156,14 +156,17 @@ def hosts_by_direction(since: datetime) -> dict[str, int]:
     return {one: found[one] for one in DIRECTIONS if one in found}
 
 
-def runs_and_hosts(since: datetime) -> tuple[int, int]:
-    """How many runs that count began since then, and on how many hosts: what was looked at."""
+def runs_and_hosts(since: datetime) -> tuple[int, int, int]:
+    """How many runs that count began since then, on how many hosts, and of how many: what was
+    looked at.
+    """
     select = f"""
-        SELECT count(*), count(DISTINCT r.host_id) FROM runs_run r
-        WHERE {COUNTED} AND r.started_at >= %s
+        SELECT count(*), count(DISTINCT r.host_id),
+            (SELECT count(*) FROM runs_host WHERE approved AND NOT published)
+        FROM runs_run r WHERE {COUNTED} AND r.source <> 'published' AND r.started_at >= %s
     """  # noqa: S608 - a constant
-    ((runs, hosts),) = fetch_rows(select, [since])
-    return int(runs), int(hosts)
+    ((runs, hosts, known),) = fetch_rows(select, [since])
+    return int(runs), int(hosts), int(known)
 
 
 def _status(statuses: Iterable[str]) -> Q:
