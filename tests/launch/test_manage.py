@@ -51,12 +51,11 @@ def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
     variables = {"CIPHERMARK_DATA_DIR": str(tmp_path), "DATABASE_URL": url}
     variables["REDIS_URL"] = f"redis://127.0.0.1:{free_port()}/0"
     commands = (
-        *(
-            ["migrate", "--check"],
-            ["create_token", "a", "--scope", "read"],
-            ["analytics", "--check"],
-        ),
-        *(["prune_runs", "--older-than", "9"], ["backup", str(tmp_path / "a.dump")]),
+        ["migrate", "--check"],
+        ["create_token", "a", "--scope", "read"],
+        ["analytics", "--check"],
+        ["prune_runs", "--older-than", "9"],
+        ["backup", str(tmp_path / "a.dump")],
     )
     for command in commands:
         done = manage(*command, **variables)
