@@ -27,6 +27,7 @@ from store.statements import one_moment
 def snapshot() -> Path | None:
     """Write a snapshot unless the newest one has everything; forget changes of long ago."""
     fetch_snapshot()
+    unchanged = None
     with one_moment(), connection.cursor() as cursor:
         state = present_state(cursor)
         found = read_snapshot(state.epoch)
@@ -35,13 +36,15 @@ def snapshot() -> Path | None:
         else:
             duck, seen = found
             changes = changes_since(cursor, seen)
-            if not changes:
-                share_newest(seen)
-                return None
             if is_too_much(changes):
                 duck = filled_copy(cursor)
-            else:
+            elif changes:
                 apply(duck, cursor, changes)
+            else:
+                unchanged = seen
+    if unchanged is not None:
+        share_newest(unchanged)
+        return None
     forget_old_changes()
     return write_snapshot(duck, state)
 
