@@ -194,6 +194,25 @@ def test_processes_that_start_at_one_moment_all_start_from_it(
     assert medians() == [1e8]
 
 
+def test_what_was_not_taken_is_brought_again_though_nothing_has_changed(
+    bucket: Bucket, store_run: StoreRun
+) -> None:
+    bucket.on_machine(
+        "worker", bucket.url.replace(bucket.server, f"http://127.0.0.1:{free_port()}")
+    )
+    store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+    assert bucket.names() == []
+    bucket.on_machine("worker")
+    cache.delete(NEWEST)
+    call_command("analytics", "--snapshot")
+    assert any(name.endswith("state.json") for name in bucket.names())
+    assert snapshot_age() is not None
+    stored = bucket.names()
+    call_command("analytics", "--snapshot")
+    assert bucket.names() == stored
+
+
 def test_old_shared_snapshots_go_and_nothing_else(bucket: Bucket, store_run: StoreRun) -> None:
     complete = f"{VERSION}-{OLD}/state.json"
     gone = [f"{VERSION}-{OLD - 1}/state.json", f"{VERSION}-{OLD + 1}/run.parquet"]
