@@ -155,6 +155,10 @@ def test_a_host_names_its_open_changes(slower: FleetChange, member: Client) -> N
     page = text(member, address)
     assert re.search(r"openssl aes-gcm −30(\.0)? %", page)
     assert "openssl aes-ctr" not in page  # as before again
+    slower.last_at += 30 * DAY  # another host changed later
+    slower.save()
+    own = FleetChangeMember.objects.get(host__name="nas", family="aes-gcm").at
+    assert f"{own:%Y-%m-%d %H:%M} UTC, 2 hosts" in re.sub("<[^>]*>", "", text(member, address))
     # Another entry in between, and the first one has a later part: each keeps all of its own.
     over.pk, over.family, over.ended_at, over.at = None, "chacha20", None, over.at + 2 * DAY
     over.save()

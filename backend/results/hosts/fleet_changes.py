@@ -244,7 +244,10 @@ def change_detail(change_pk: int) -> FleetChangeSummary | None:
 
 
 def open_changes_of(host_pk: int) -> list[FleetChangeSummary]:
-    """What is new or acknowledged of a host and not fixed, the newest first: its own effects."""
+    """What is new or acknowledged of a host and not fixed, the newest first.
+
+    Effects and `last_at` are those of the host itself.
+    """
     open_members = FleetChangeMember.objects.filter(
         host=host_pk, ended_at=None, change=OuterRef("pk")
     )
@@ -253,9 +256,10 @@ def open_changes_of(host_pk: int) -> list[FleetChangeSummary]:
     newest = list(known.order_by("-last_at", "-id")[:OPEN_ON_A_PAGE])
     members = _members([one.pk for one in newest], 1, host_pk)
     return [
-        replace(_summary(one, members[one.pk]), effects=members[one.pk][0].effects)
+        replace(_summary(one, members[one.pk]), effects=own.effects, last_at=own.at)
         for one in newest
         if one.pk in members  # else it went in between
+        for own in members[one.pk]
     ]
 
 
