@@ -11,7 +11,7 @@ from csp.constants import NONE, SELF
 from config.embedded import celery_url, start_services
 from config.env import Env
 from config.measurement_marker import MEASURING
-from config.object_storage import storages
+from config.object_storage import PATIENT, storages
 from config.production import refuse_weak_configuration
 from config.secret_key import development_secret_key
 from config.sign_in import SignInSettings, header_name, roles_of_groups
@@ -261,6 +261,7 @@ STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
 # Files made in the background: parts lie in the folder; finished ones do, or in object storage.
 EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
 CIPHERMARK_STORAGE_URL = env.url("CIPHERMARK_STORAGE_URL")
+PATIENT_STORAGE = PATIENT
 STORAGES = {
     **storages(
         CIPHERMARK_STORAGE_URL,

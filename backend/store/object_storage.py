@@ -8,7 +8,6 @@ from typing import Any
 from django.conf import settings
 from django.core.files.storage import storages
 
-from config.object_storage import PATIENT
 from store.outage import ObjectStorageUnavailable
 
 logger = logging.getLogger(__name__)
@@ -26,7 +25,7 @@ def storage(alias: str, *, patient: bool = False) -> Iterator[Any]:
     Any failure of the object storage is logged, and raised as `ObjectStorageUnavailable`.
     """
     try:
-        yield storages[f"{alias}{PATIENT}" if patient and is_shared() else alias]
+        yield storages[f"{alias}{settings.PATIENT_STORAGE}" if patient and is_shared() else alias]
     except _failures() as error:
         logger.warning("object storage: %s", error)
         raise ObjectStorageUnavailable(str(error)) from error
