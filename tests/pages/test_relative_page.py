@@ -11,7 +11,7 @@ from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of
 from tests.pages.test_compare_page import chart
-from tests.sample_documents import openssl_measurement
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 from tests.upgraded_fleet import AES, HOSTS, upgraded_fleet
 
 SERIES: dict[str, Any] = {"tool": "openssl", "group_by": "openssl_series"}
@@ -72,6 +72,18 @@ def test_a_metric_that_nobody_measured_is_said(member: Client, store_run: StoreR
     assert "No run of this view measured CPU time" in text_of(html)
     (address,) = re.findall(r'href="([^"]*)"[^>]*>Show plain throughput', html)
     assert "2 groups" in text_of(page(member, f"/{unescape(address)}"))
+
+
+def test_cpu_time_without_a_baseline_is_not_called_unmeasured(
+    member: Client, store_run: StoreRun
+) -> None:
+    measured = ssh_measurement("aes128-ctr", 1e8)
+    for sample in measured["samples"]:
+        sample.update(client_cpu_seconds=0.4, server_cpu_seconds=0.8)
+    store_run(run_document(measured))
+    html = text_of(page(member, "/", group_by="cpu", metric="cpu_bound_normalised"))
+    assert "1 host measured these ciphers without the baseline" in html
+    assert "No run of this view measured CPU time" not in html
 
 
 def test_without_a_host_in_all_groups_pairs_are_offered(
