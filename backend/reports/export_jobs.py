@@ -21,7 +21,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 from redis.exceptions import RedisError
@@ -253,15 +253,14 @@ def lost_jobs() -> list[ExportJob]:
     One that was begun too often without an end fails instead.
     """
     early = timezone.now() - LOST_AFTER
-    running = Q(status=ExportJob.Status.RUNNING, begun_at__lt=early)
-    for job in ExportJob.objects.filter(running):
+    running = ExportJob.objects.filter(status=ExportJob.Status.RUNNING)
+    for job in running.filter(begun_at__lt=early):
         if cache.get(job.pulse_key) is not None:
             continue
         if job.attempts >= MOST_ATTEMPTS:
             _fail(job, f"Making the file was begun {MOST_ATTEMPTS} times and never ended.")
         else:
-            again = ExportJob.objects.filter(pk=job.pk, attempts=job.attempts).filter(running)
-            again.update(status=ExportJob.Status.WAITING)
+            _own(job).update(status=ExportJob.Status.WAITING)
     waiting = ExportJob.objects.filter(status=ExportJob.Status.WAITING, created_at__lt=early)
     return list(waiting.order_by("id"))
 

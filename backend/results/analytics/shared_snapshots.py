@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,11 @@ def publish(path: Path, left_seconds: float) -> None:
         return
     version, moment = path.name.split("-")
     with _snapshots(patient=True) as shared:
-        kept = _newest(shared, int(version))
+        there = _named(shared)
+        kept = _newest(shared, there, int(version))
         if kept == path.name:
             return
-        for name, found in _named(shared).items():
+        for name, found in there.items():
             if name != kept and int(found[2]) < int(moment) - left_seconds * 1e9:
                 _delete(shared, name)
         for file in sorted(path.iterdir(), key=lambda one: one.name == STATE):
@@ -53,14 +54,13 @@ def publish(path: Path, left_seconds: float) -> None:
                 shared.save(f"{path.name}/{file.name}", File(content))
 
 
-def fetch(folder: Path, version: int) -> None:
-    """Bring the newest snapshot of a version into the folder, unless one as new is there."""
+def fetch(folder: Path, version: int, here: str) -> None:
+    """Bring the newest snapshot of a version into the folder, if it is newer than `here`."""
     if not is_shared():
         return
     with _snapshots() as shared:
-        name = _newest(shared, version)
-        ours = (one.name for one in folder.glob(f"{version}-*") if SNAPSHOT.fullmatch(one.name))
-        if name is not None and name > max(ours, default=""):
+        name = _newest(shared, _named(shared), version)
+        if name is not None and name > here:
             _download(shared, name, folder)
 
 
@@ -100,9 +100,9 @@ def _delete(shared: Any, name: str) -> None:
         shared.delete(f"{name}/{file}")
 
 
-def _newest(shared: Any, version: int) -> str | None:
+def _newest(shared: Any, there: Mapping[str, re.Match[str]], version: int) -> str | None:
     """The name of the newest one of a version that is complete."""
-    names = (name for name, found in _named(shared).items() if int(found[1]) == version)
+    names = (name for name, found in there.items() if int(found[1]) == version)
     complete = (name for name in names if shared.exists(f"{name}/{STATE}"))
     return next(complete, None)
 

@@ -85,7 +85,8 @@ def _written_at(path: Path) -> float:
 def fetch_snapshot() -> None:
     """Have this machine's folder hold the newest one that machines share, if they share any."""
     _remove_old()  # first: one whose fetching is killed leaves a part each time
-    fetch(settings.ANALYTICS_DIR, VERSION)
+    newest_here = next(_snapshots(), None)
+    fetch(settings.ANALYTICS_DIR, VERSION, newest_here.name if newest_here else "")
     _remove_old()
 
 
