@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +30,7 @@ from ingest.bulk.published import load_published
 from ingest.processing.run_processing import process_run
 from store import redis_client
 from store.models import ReferenceProfile, Run
-from tests.launch.tools import free_port
+from tests.launch.tools import free_port, is_listening, within
 
 StoreRun = Callable[..., Run]
 
@@ -275,3 +277,16 @@ def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pri
     with PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
         private.prepare()
         yield private
+
+
+@pytest.fixture
+def clickhouse_server(tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty ClickHouse."""
+    port = free_port()
+    command = (sys.executable, "-m", "tests.clickhouse_server", str(port), str(tmp_path / "house"))
+    with subprocess.Popen(command) as server:
+        try:
+            assert within(30, lambda: is_listening(port))
+            yield f"clickhouse://127.0.0.1:{port}/default"
+        finally:
+            server.terminate()

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 from csp.constants import NONE, SELF
 
+from config.analytics import clickhouse_url
 from config.embedded import celery_url, start_services
 from config.env import Env
 from config.measurement_marker import MEASURING
@@ -40,6 +41,7 @@ CIPHERMARK_TOKEN_RATE = env.number("CIPHERMARK_TOKEN_RATE", default=6000)
 CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
 CIPHERMARK_SIGN_IN_RATE = env.number("CIPHERMARK_SIGN_IN_RATE", default=20)
 # Of each process that answers questions over many rows; beyond it they are slower.
+CIPHERMARK_ANALYTICS_URL = clickhouse_url(env.url("CIPHERMARK_ANALYTICS_URL"))
 CIPHERMARK_ANALYTICS_MEMORY = env.memory("CIPHERMARK_ANALYTICS_MEMORY", "1GB")
 # Production alone goes by these two.
 SECURE_SSL_REDIRECT = env.flag("CIPHERMARK_SSL_REDIRECT", default=PRODUCTION) and PRODUCTION
@@ -233,6 +235,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 600.0,
     },
 }
+if CIPHERMARK_ANALYTICS_URL:
+    CELERY_BEAT_SCHEDULE["follow-in-clickhouse"] = {
+        "task": "results.tasks.follow_in_clickhouse",
+        "schedule": 10.0,
+    }
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

@@ -1,10 +1,15 @@
-"""Celery: the snapshots that web processes start from."""
+"""Celery: the snapshots that web processes start from; what ClickHouse is brought."""
 
+import logging
 import subprocess  # nosec B404
 import sys
 
 from celery import shared_task
 from django.conf import settings
+
+from store.outage import AnalyticsUnavailable
+
+logger = logging.getLogger(__name__)
 
 SNAPSHOT_SECONDS = 300
 
@@ -14,3 +19,14 @@ def write_analytics_snapshot() -> None:
     """Write what web processes start from; in a process of its own, which gives its memory back."""
     command = (sys.executable, settings.PROJECT_DIR / "manage.py", "analytics", "--snapshot")
     subprocess.run(command, check=True, timeout=SNAPSHOT_SECONDS)  # nosec B603
+
+
+@shared_task
+def follow_in_clickhouse() -> None:
+    """Bring what was committed, so that questions need not."""
+    from results.analytics.clickhouse.maintenance import bring
+
+    try:
+        bring()
+    except AnalyticsUnavailable as error:  # somebody else does, or it is away: again in 10 s
+        logger.info("%s", error)

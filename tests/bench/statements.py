@@ -8,7 +8,7 @@ from unittest.mock import patch
 from django.db import connection
 
 from results.analytics import engine
-from results.analytics.engine import Ask
+from results.analytics.ask import Ask
 
 Question = tuple[str, dict[str, Any]]
 """A statement and its parameters."""

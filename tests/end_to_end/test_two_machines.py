@@ -28,12 +28,18 @@ UPLOADS = 60
 KEY = "one-secret-key-for-all-machines-of-the-site-0123456789"
 
 
-@pytest.fixture
-def machines(bucket: Bucket, tmp_path: Path) -> Iterator[tuple[LiveSite, LiveSite]]:
-    """Both of them, each with folders of its own."""
+@pytest.fixture(params=["duckdb", "clickhouse"])
+def machines(
+    request: pytest.FixtureRequest, bucket: Bucket, tmp_path: Path
+) -> Iterator[tuple[LiveSite, LiveSite]]:
+    """Both of them, each with folders of its own; and a copy of its own, or one that they share."""
+    asked = f"{request.param}:"
+    if request.param == "clickhouse":
+        asked = request.getfixturevalue("clickhouse_server")
     shared = {
         "CIPHERMARK_SECRET_KEY": KEY,
         "CIPHERMARK_STORAGE_URL": bucket.url,
+        "CIPHERMARK_ANALYTICS_URL": asked,
         "CIPHERMARK_STORAGE_KEY": bucket.KEY,
         "CIPHERMARK_STORAGE_SECRET": bucket.SECRET,
     }
@@ -90,6 +96,8 @@ def test_what_is_done_on_one_is_seen_on_the_other(machines: tuple[LiveSite, Live
         files = {call(one, f"{job['url']}file", **reader) for one in machines}
         assert len(files) == 1
         assert document["run_id"].encode() in files.pop()
+    first.manage("analytics", "--snapshot")
+    assert "The copy is what PostgreSQL has." in second.manage("analytics", "--check")
 
 
 def test_a_machine_that_dies_loses_nothing(machines: tuple[LiveSite, LiveSite]) -> None:

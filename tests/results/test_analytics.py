@@ -17,7 +17,7 @@ from ingest.edits.recompute import delete_runs, refresh_hosts, set_hidden
 from results.analytics.engine import engine
 from results.comparison.comparison import compare, compare_in_view, votes
 from results.selection import ComparisonQuery
-from store.models import Host, ReferenceProfile, Run
+from store.models import Host, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import SSH, documents, fleets, queries, sources
 from tests.results.comparison_reference import compare_in_python, without_doubts
@@ -90,11 +90,14 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
         CHANGES[what](data.draw(st.sampled_from(runs)))
 
 
-@pytest.fixture
+@pytest.fixture(params=["duckdb", "clickhouse"])
 def emptied(
-    transactional_db: None, profile_2015: ReferenceProfile, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, transactional_db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A database that commits, for examples that each leave it empty; copies are often packed."""
+    request.getfixturevalue("profile_2015")
+    if request.param == "clickhouse":
+        request.getfixturevalue("clickhouse")
     monkeypatch.setattr("results.analytics.engine.PACK_AFTER", 2)
 
 

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from results.analytics.engine import Ask, questions
+from results.analytics.ask import Ask
+from results.analytics.engine import questions
 from results.comparison.comparison import profile_of
 from results.comparison.measured import measured, resolve_block_size
 from results.comparison.votes import votes_statement

@@ -209,10 +209,21 @@ def add_indices(
     levels: Iterable[Sequence[Any]],
     profiles: Sequence[int] | None = None,
 ) -> None:
-    """Compute and insert the indices of these rows of `LEVEL`, under these profiles (None: all).
+    """Compute and insert the indices of these rows of `LEVEL`, under these profiles (None: all)."""
+    rows = indices_of(cursor, levels, profiles)
+    if rows:
+        duck.execute(CPU_BOUND_INDEX.insert, as_received(rows))
 
-    By `analysis`, as the stored ones: DuckDB's own sums of logarithms differ from Python's in the
-    last bit.
+
+def indices_of(
+    cursor: CursorWrapper,
+    levels: Iterable[Sequence[Any]],
+    profiles: Sequence[int] | None = None,
+) -> list[Row]:
+    """The CPU-bound indices of these rows of `LEVEL`.
+
+    By `analysis`, as the stored ones: sums of logarithms that a database makes differ from
+    Python's in the last bit.
     """
     cursor.execute("SELECT id, levels::text FROM runs_referenceprofile")
     wanted = [
@@ -224,9 +235,7 @@ def add_indices(
     for run, tool, family, _, bound in levels:
         if bound is not None:
             of_runs[run, tool][family] = bound
-    rows = list(_indices(of_runs.items(), wanted))
-    if rows:
-        duck.execute(CPU_BOUND_INDEX.insert, as_received(rows))
+    return list(_indices(of_runs.items(), wanted))
 
 
 def _indices(
@@ -251,16 +260,21 @@ Series = tuple[int, int | None]
 
 def add_sets(duck: duckdb.DuckDBPyConnection, results: Sequence[str]) -> None:
     """Store the sets of these runs: `results` are the received columns of `RESULT`."""
+    of_runs, series = sets_of(results)
+    if of_runs:
+        duck.execute(SET_OF_RUN.insert, as_received(of_runs))
+        duck.execute(_NEW_SETS, as_received(series))
+
+
+def sets_of(results: Sequence[str]) -> tuple[list[tuple[int, int]], list[tuple[int, Any, Any]]]:
+    """Rows of `SET_OF_RUN`, and of `SERIES_OF_SET` those of their sets."""
     of_run: defaultdict[int, list[Series]] = defaultdict(list)
     runs, series, negotiated = map(orjson.loads, results[:3])
     for run, *one in zip(runs, series, negotiated, strict=True):
         of_run[run].append((one[0], one[1]))
     sets = {run: _key(found) for run, found in of_run.items()}
-    new = {sets[run]: found for run, found in of_run.items()}
-    if sets:
-        rows = [(key, *one) for key, found in new.items() for one in found]
-        duck.execute(SET_OF_RUN.insert, as_received(sets.items()))
-        duck.execute(_NEW_SETS, as_received(rows))
+    of_set = {sets[run]: found for run, found in of_run.items()}
+    return list(sets.items()), [(key, *one) for key, found in of_set.items() for one in found]
 
 
 def _key(series: list[Series]) -> int:

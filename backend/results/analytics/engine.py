@@ -11,19 +11,19 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
 
 import duckdb
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from results.analytics.ask import Ask
 from results.analytics.copy import (
     Duck,
     apply,
@@ -49,20 +49,6 @@ SAID_EVERY_SECONDS = 10.0
 PACK_AFTER = 5_000
 """Runs that came, changed or went: their rows that are gone take up to 30 MB until then, and giving
 that back takes 0.1 to 0.2 s of the question that meets it."""
-
-
-@dataclass
-class Ask:
-    """A block of questions: called with a statement and its parameters, it gives the rows.
-
-    `kept`: what questions of the block share.
-    """
-
-    duck: Duck
-    kept: dict[str, Any] = field(default_factory=dict)
-
-    def __call__(self, statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        return self.duck.execute(statement, dict(parameters)).fetchall()
 
 
 @dataclass
@@ -94,10 +80,10 @@ class Engine:
             # A transaction may see, or have made, what others must not: nothing of it is kept.
             if connection.in_atomic_block:
                 with self._followed_in_passing() as duck:
-                    yield Ask(duck)
+                    yield _ask(duck)
             else:
                 with self._reader() as duck:
-                    yield Ask(duck)
+                    yield _ask(duck)
         except duckdb.OutOfMemoryException as error:
             logger.warning("a question needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
             words = "This question needs more memory than CIPHERMARK_ANALYTICS_MEMORY allows"
@@ -187,6 +173,10 @@ class Engine:
         return made
 
 
+def _ask(duck: Duck) -> Ask:
+    return Ask(lambda statement, given: duck.execute(statement, dict(given)).fetchall())
+
+
 def _begun(duck: Duck) -> Duck:
     """A cursor in a transaction that sees the copy as it is now."""
     cursor = duck.cursor()
@@ -260,6 +250,14 @@ def engine() -> Engine:
     return _engine
 
 
+def _of_this_site() -> AbstractContextManager[Ask]:
+    if not settings.CIPHERMARK_ANALYTICS_URL:
+        return engine().questions()
+    from results.analytics.clickhouse.server import server  # most sites have none
+
+    return server().questions()
+
+
 _asking: ContextVar[Ask | None] = ContextVar("_asking", default=None)
 
 
@@ -270,7 +268,7 @@ def questions() -> Iterator[Ask]:
     if outer is not None:
         yield outer
         return
-    with engine().questions() as ask:
+    with _of_this_site() as ask:
         token = _asking.set(ask)
         try:
             yield ask

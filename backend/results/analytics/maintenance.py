@@ -1,7 +1,12 @@
-"""What is done for the copies of all processes: snapshots, checks, a fresh start."""
+"""What is done for the copies of all processes: snapshots, checks, a fresh start.
 
+Where they ask ClickHouse, for that.
+"""
+
+import os
 from pathlib import Path
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
@@ -24,8 +29,22 @@ from store.data_version import data_changed
 from store.statements import one_moment
 
 
-def snapshot() -> Path | None:
-    """Write a snapshot unless the newest one has everything; forget changes of long ago."""
+def snapshot() -> str | None:
+    """Write what has changed: to a snapshot, or to ClickHouse. Where, None when nothing has.
+
+    Changes that everybody has seen are forgotten.
+    """
+    if not settings.CIPHERMARK_ANALYTICS_URL:
+        path = _snapshot()
+        return os.fspath(path) if path else None
+    from results.analytics.clickhouse.maintenance import keep_up
+
+    changed = keep_up()
+    forget_old_changes()
+    return "ClickHouse" if changed else None
+
+
+def _snapshot() -> Path | None:
     fetch_snapshot()
     unchanged = None
     with one_moment(), connection.cursor() as cursor:
@@ -49,33 +68,33 @@ def snapshot() -> Path | None:
     return write_snapshot(duck, state)
 
 
-def rebuild() -> Path:
-    """Have every process build its copy again, from a snapshot that is read from PostgreSQL."""
+def rebuild() -> str:
+    """Have every process build its copy again, from a snapshot that is read from PostgreSQL.
+
+    Or ClickHouse its tables. Where it was written.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
         data_changed()  # kept answers may be of the copy that is given up
+    if settings.CIPHERMARK_ANALYTICS_URL:
+        from results.analytics.clickhouse.maintenance import read_anew
+
+        read_anew()
+        return "ClickHouse"
     with one_moment(), connection.cursor() as cursor:
         state, duck = present_state(cursor), filled_copy(cursor)
-    return write_snapshot(duck, state)
+    return os.fspath(write_snapshot(duck, state))
 
 
 def check() -> list[str] | None:
-    """Where the newest snapshot, brought up to date, differs from what PostgreSQL has.
+    """Where the newest snapshot, or ClickHouse, brought up to date, differs from PostgreSQL.
 
-    None where there is no snapshot that a process would start from.
+    None where there is nothing that questions would begin with.
     """
-    fetch_snapshot()
-    with one_moment(), connection.cursor() as cursor:
-        state = present_state(cursor)
-        found = read_snapshot(state.epoch)
-        if found is None:
-            return None
-        duck, seen = found
-        changes = changes_since(cursor, seen)
-        if is_too_much(changes):
-            return None
-        apply(duck, cursor, changes)
-        truth = filled_copy(cursor)
+    found = _copies()
+    if found is None:
+        return None
+    truth, duck = found
     differences = []
     for table in TABLES:
         missing, foreign = (
@@ -86,14 +105,41 @@ def check() -> list[str] | None:
     return differences
 
 
+def _copies() -> tuple[Duck, Duck] | None:
+    """What PostgreSQL has, and what questions are asked of, both of one moment."""
+    if settings.CIPHERMARK_ANALYTICS_URL:
+        from results.analytics.clickhouse.maintenance import copies
+
+        return copies()
+    fetch_snapshot()
+    with one_moment(), connection.cursor() as cursor:
+        found = read_snapshot(present_state(cursor).epoch)
+        if found is None:
+            return None
+        duck, seen = found
+        changes = changes_since(cursor, seen)
+        if is_too_much(changes):
+            return None
+        apply(duck, cursor, changes)
+        return filled_copy(cursor), duck
+
+
 def snapshot_age() -> float | None:
-    """Of the newest snapshot, in seconds; None where there is none."""
+    """Of the newest snapshot, or of what ClickHouse has, in seconds; None where there is none."""
+    if settings.CIPHERMARK_ANALYTICS_URL:
+        from results.analytics.clickhouse.maintenance import age
+
+        return age()
     found = newest()
     return found[1] if found else None
 
 
 def snapshot_lag(cursor: CursorWrapper) -> float | None:
-    """Age of the oldest change that is not in the newest snapshot; None where there is none."""
+    """Age of the oldest change that is not in it; None where there is none."""
+    if settings.CIPHERMARK_ANALYTICS_URL:
+        from results.analytics.clickhouse.maintenance import lag
+
+        return lag(cursor)
     found = newest()
     return oldest_unseen_change(cursor, found[0]) if found else None
 

@@ -25,7 +25,8 @@ from analysis.comparison import (
 from analysis.group_view import LOWER_IS_BETTER, MOST_GROUPS, GroupView, InView, in_view
 from analysis.groups import Ratio, ratio_of_hosts
 from analysis.openssl_against_ssh import BothTools, both_tools, own_cipher, ssh_ciphers
-from results.analytics.engine import Ask, questions
+from results.analytics.ask import Ask
+from results.analytics.engine import questions
 from results.comparison.measured import measured, resolve_block_size
 from results.comparison.votes import (
     GroupedVotes,
@@ -67,11 +68,10 @@ def vote_rows(
     """
     select = (
         f"SELECT g, host, slot, {', '.join(columns)} FROM votes"  # noqa: S608
-        " ORDER BY host, slot, run LIMIT $most"
+        f" ORDER BY host, slot, run{'' if most is None else f' LIMIT {most:d}'}"
     )
     with questions() as ask:
         votes, slots = votes_statement(ask, query, profile), measured(ask, query).series.slots
-        votes.parameters["most"] = most
         rows = ask(votes.sql(select), votes.parameters)
     names = group_names(query, {row[0] for row in rows})
     return [

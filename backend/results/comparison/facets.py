@@ -120,9 +120,10 @@ def _statements(query: ComparisonQuery, sets: Iterable[int]) -> tuple[Statement,
     hosts = f"SELECT DISTINCT host FROM judged WHERE failed = {own.get('host', 0)}"  # noqa: S608
     tags = f"""
         SELECT facet, value, count(DISTINCT host) FROM (
-            SELECT *, '{TAG_PREFIX}' || unnest(map_keys(tags)) AS facet,
-                unnest(map_values(tags)) AS value
-            FROM judged
+            SELECT *, '{TAG_PREFIX}' || tag_key AS facet FROM (
+                SELECT *, unnest(map_keys(tags)) AS tag_key, unnest(map_values(tags)) AS value
+                FROM judged
+            )
         ) WHERE failed = {f"CASE facet {of_key} ELSE 0 END" if of_key else 0} GROUP BY facet, value
     """  # noqa: S608 - closed lists
     counted = Statement(

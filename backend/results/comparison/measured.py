@@ -8,7 +8,8 @@ from operator import or_
 from typing import Any, TypeVar
 
 from analysis.comparison import Group
-from results.analytics.engine import Ask, questions
+from results.analytics.ask import Ask
+from results.analytics.engine import questions
 from results.figures import (
     SeriesTable,
     Slot,

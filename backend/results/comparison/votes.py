@@ -13,7 +13,7 @@ from analysis.groups import (
     interpolated,
 )
 from documents.naming import UNKNOWN_KEY
-from results.analytics.engine import Ask
+from results.analytics.ask import Ask
 from results.analytics.tables import is_doubtful
 from results.comparison.measured import measured
 from results.figures import LATEST, SOURCE_BITS, Slot, Statement, results_statement
@@ -148,8 +148,8 @@ CASE WHEN n BETWEEN {CLUSTERED_VOTES[0]} AND {CLUSTERED_VOTES[1]} THEN
         lambda i: values[i + 1] >= {SMALLEST_GAP}::DOUBLE * values[i]
             AND values[i + 1] * values[1] >= values[i] * values[i]
             AND values[i + 1] * values[i + 1] >= values[n] * values[i]
-    )) > 0 THEN values END
-END
+    )) > 0 THEN values ELSE [] END
+ELSE [] END
 """
 """Every vote where they lie in two clusters (`analysis.groups.cluster_gap`)."""
 
@@ -174,7 +174,7 @@ _WITHOUT_BASELINE = """
     SELECT count(*) FROM (SELECT host FROM votes GROUP BY host HAVING bool_and(value IS NULL))
 """
 _AND_WITHOUT_BASELINE = (
-    f"UNION ALL SELECT NULL, NULL, ({_WITHOUT_BASELINE}), {', '.join(['NULL'] * 16)}"
+    f"UNION ALL SELECT NULL, NULL, ({_WITHOUT_BASELINE}), {', '.join(['NULL'] * 15)}, []"
 )
 
 
@@ -296,7 +296,7 @@ def _value_row(slots: Sequence[Slot], group: Any, slot: int, n: int, *facts: Any
         for place, quarters in enumerate((1, 2, 3))
     )
     uncertainty = interpolated(known, 0.5, below, above) if known else None
-    points = tuple(votes or ())
+    points = tuple(votes)
     summary = GroupSummary(median, first, third, minimum, maximum, n, low, high, points)
     return ValueRow(group, slots[slot], summary, uncertainty, sources, doubtful)
 

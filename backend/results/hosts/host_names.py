@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from analysis.renamed_or_cloned import NamedRuns, alternating, together
 from documents.naming import same_name
-from results.analytics.engine import Ask
+from results.analytics.ask import Ask
 from store.models import HostAlias, HostName
 from store.models.run import COUNTED
 from store.statements import fetch_rows

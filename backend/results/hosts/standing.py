@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing_of_counts
-from results.analytics.engine import Ask, questions
+from results.analytics.ask import Ask
+from results.analytics.engine import questions
 from results.figures import class_series, results_statement
 from results.hosts.latest import LatestResult
 from results.hosts.runs import MeasurementDetail

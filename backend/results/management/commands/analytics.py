@@ -1,6 +1,5 @@
 """The analytics copy: snapshots for processes to start from, and whether it says the truth."""
 
-import os
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -25,7 +24,7 @@ class Command(BaseCommand):
         if options["check"]:
             differences = check()
             if differences is None:
-                self.stdout.write("There is no snapshot to check: processes read PostgreSQL.")
+                self.stdout.write("There is no copy to check yet: processes read PostgreSQL.")
                 return
             for one in differences:
                 self.stdout.write(one)
@@ -33,5 +32,5 @@ class Command(BaseCommand):
                 raise CommandError("Build it again: manage.py analytics --rebuild")
             self.stdout.write("The copy is what PostgreSQL has.")
             return
-        path = rebuild() if options["rebuild"] else snapshot()
-        self.stdout.write(f"Written: {os.fspath(path)}" if path else "Nothing has changed.")
+        written = rebuild() if options["rebuild"] else snapshot()
+        self.stdout.write(f"Written: {written}" if written else "Nothing has changed.")

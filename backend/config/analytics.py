@@ -1,0 +1,39 @@
+"""CIPHERMARK_ANALYTICS_URL: where questions over many rows are answered."""
+
+import re
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+NAME = "CIPHERMARK_ANALYTICS_URL"
+
+_HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")
+_DATABASE = re.compile(r"/[A-Za-z_][A-Za-z0-9_]*")
+_FORM = (
+    f"{NAME} must be duckdb:, duckdb+s3://BUCKET/FOLDER, or"
+    " clickhouse://USER:PASSWORD@HOST:8123/DATABASE (clickhouses:// with TLS, port 8443)."
+)
+
+
+def clickhouse_url(url: str) -> str:
+    """The URL of ClickHouse; empty where each web process has a copy of its own.
+
+    Raises `ImproperlyConfigured`.
+    """
+    if url in ("", "duckdb:") or url.startswith("duckdb+s3://"):
+        return ""
+    parts = urlsplit(url)
+    if (
+        parts.scheme not in ("clickhouse", "clickhouses")
+        or not _HOST.fullmatch(parts.netloc.rpartition("@")[2].rpartition(":")[0] or parts.netloc)
+        or not _DATABASE.fullmatch(parts.path)
+        or parts.query
+        or parts.fragment
+    ):
+        raise ImproperlyConfigured(_FORM)
+    return url
+
+
+def snapshots_url(url: str) -> str:
+    """The URL of the object storage that has snapshots of copies; empty where none is named."""
+    return url.removeprefix("duckdb+") if url.startswith("duckdb+s3://") else ""

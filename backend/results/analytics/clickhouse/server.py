@@ -1,0 +1,173 @@
+"""Questions to ClickHouse: no answer is older than what PostgreSQL had when the block began."""
+
+import logging
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import clickhouse_connect
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import ClickHouseError, DatabaseError, OperationalError
+from django.conf import settings
+from django.db import connection
+
+from results.analytics.ask import Ask, Rows
+from results.analytics.clickhouse.dialect import SETTINGS, Kinds, kinds_of, translated
+from results.analytics.clickhouse.following import build, follow, prepare, written
+from results.analytics.clickhouse.tables import COLUMNS, Shape, Written, parameters_of, seen
+from results.analytics.unseen_changes import changes_since
+from store.outage import AnalyticsUnavailable
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 5.0
+"""How long a question waits for others that write, or for tables that are being built."""
+
+CONNECT_SECONDS = 2
+ANSWER_SECONDS = 60
+
+PREPARED = "The figures are being prepared"
+
+_MADE = re.compile(r"CREATE (?:OR REPLACE )?TEMPORARY TABLE (\w+)")
+_TOO_MUCH_MEMORY = "MEMORY_LIMIT_EXCEEDED"
+
+
+@dataclass
+class Server:
+    """The ClickHouse of this site, as one process knows it: connections that are free."""
+
+    process: int = field(default_factory=os.getpid)
+    free: list[Client] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    building: threading.Thread | None = None
+
+    @contextmanager
+    def questions(self) -> Iterator[Ask]:
+        """A block of questions. `AnalyticsUnavailable` while tables are built, or when it fails."""
+        with self.client() as client:
+            asked = _Asked(client, self._present(client))
+            try:
+                yield Ask(asked.execute)
+            finally:
+                asked.forget()
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        """A connection, with a session of its own; what fails is `AnalyticsUnavailable`."""
+        try:
+            with self.lock:
+                client = self.free.pop() if self.free else None
+            client = client or _connected()
+            yield client
+        except OperationalError as error:
+            logger.warning("ClickHouse: %s", error)
+            raise AnalyticsUnavailable("ClickHouse cannot be reached just now") from error
+        except DatabaseError as error:
+            if _TOO_MUCH_MEMORY not in str(error):
+                raise
+            logger.warning("ClickHouse: %s", error)
+            raise AnalyticsUnavailable(
+                "This question needs more memory than ClickHouse has"
+            ) from None
+        with self.lock:
+            self.free.append(client)
+
+    def _present(self, client: Client) -> Written:
+        """What ClickHouse has, when it has all that PostgreSQL had committed before the call."""
+        now = written(client)
+        if now is not None:
+            with connection.cursor() as cursor:
+                if not changes_since(cursor, now.state):
+                    return now
+        if now is None or not follow(client, PATIENCE_SECONDS):
+            self._build()
+            if not follow(client, PATIENCE_SECONDS):
+                raise AnalyticsUnavailable(PREPARED)
+        now = written(client)
+        if now is None:
+            raise AnalyticsUnavailable(PREPARED)
+        return now
+
+    def _build(self) -> None:
+        """Have all read anew; `AnalyticsUnavailable` where that takes longer than one waits."""
+        with self.lock:
+            if self.building is None or not self.building.is_alive():
+                self.building = threading.Thread(target=self._read, name="analytics", daemon=True)
+                self.building.start()
+            building = self.building
+        building.join(timeout=PATIENCE_SECONDS)
+        if building.is_alive():
+            raise AnalyticsUnavailable(PREPARED)
+
+    def _read(self) -> None:
+        try:
+            with self.client() as client:
+                build(client)
+        except AnalyticsUnavailable as error:  # another process does it
+            logger.info("ClickHouse: %s", error)
+        except Exception:
+            logger.exception("the tables in ClickHouse could not be built")
+
+
+@dataclass
+class _Asked:
+    """The questions of one block, all after the same step."""
+
+    client: Client
+    now: Written
+    tables: list[str] = field(default_factory=list)
+
+    def execute(self, statement: str, parameters: Mapping[str, Any]) -> Rows:
+        """See `Ask`."""
+        text = _text(statement, kinds_of(parameters), self.now.shape)
+        given = {**parameters, **parameters_of(self.now)}
+        made = _MADE.match(text)
+        if made:
+            self.tables.append(made[1])
+            self.client.raw_query(text, given)
+            return []
+        return list(map(tuple, self.client.query(text, given).result_rows))
+
+    def forget(self) -> None:
+        """Drop what the block made."""
+        for table in self.tables:
+            with suppress(ClickHouseError):
+                self.client.command(f"DROP TEMPORARY TABLE IF EXISTS {table}")
+
+
+@lru_cache(maxsize=1_000)
+def _text(statement: str, kinds: Kinds, shape: Shape) -> str:
+    """Kept: to translate a statement takes 10 ms."""
+    return translated(
+        statement, kinds, lambda table: seen(table, shape) if table in COLUMNS else None
+    )
+
+
+_server = Server()
+
+
+def server() -> Server:
+    """That of this process; a fork does not inherit its parent's connections."""
+    global _server
+    if _server.process != os.getpid():
+        _server = Server()
+    return _server
+
+
+def _connected() -> Client:
+    url = settings.CIPHERMARK_ANALYTICS_URL
+    client = clickhouse_connect.get_client(
+        dsn=url,
+        secure=url.startswith("clickhouses:"),
+        settings=SETTINGS,
+        connect_timeout=CONNECT_SECONDS,
+        send_receive_timeout=ANSWER_SECONDS,
+        form_encode_query_params=True,  # ten thousand ids are too long for an address
+    )
+    prepare(client)
+    return client
