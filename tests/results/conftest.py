@@ -4,18 +4,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pytest_django import Settings
+from pytest_django.fixtures import Settings
 
 from results.analytics.clickhouse import server
 
 
+@pytest.fixture(scope="session")
+def clickhouse_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the one engine that a process can have."""
+    return tmp_path_factory.mktemp("clickhouse")
+
+
 @pytest.fixture
 def clickhouse(
-    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    clickhouse_folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """A site that keeps its copy in ClickHouse."""
-    settings.CIPHERMARK_ANALYTICS_URL = f"chdb://{tmp_path}"
+    """A site that asks an empty ClickHouse."""
+    settings.CIPHERMARK_ANALYTICS_URL = f"chdb://{clickhouse_folder}"
     monkeypatch.setattr(server, "_server", server.Server())
+    with server.server().client() as client:
+        for (name,) in client.query("SHOW TABLES").result_rows:
+            client.command(f"TRUNCATE TABLE {name}")
     yield
     for client in server.server().free:
         client.close()

@@ -161,14 +161,12 @@ LIMIT $most
 """Of every host its latest run with figures, where that one passes the filters."""
 
 _RATES = """
-SELECT host, v.run, v.series FROM (
-    SELECT x.host, arg_max(struct_pack(run := x.run, series := x.series), x.rank) AS v
-    FROM results x JOIN runs r ON r.id = x.run
-    JOIN (
-        SELECT unnest($hosts::INTEGER[]) AS host, unnest($environments::INTEGER[]) AS environment
-    ) speaks ON speaks.host = r.host AND speaks.environment = r.environment
-    GROUP BY x.host, x.slot
-)
+SELECT x.host, arg_max(x.run, x.rank), arg_max(x.series, x.rank)
+FROM results x JOIN runs r ON r.id = x.run
+JOIN (
+    SELECT unnest($hosts::INTEGER[]) AS host, unnest($environments::INTEGER[]) AS environment
+) speaks ON speaks.host = r.host AND speaks.environment = r.environment
+GROUP BY x.host, x.slot
 """
 """Of each of these hosts in its environment the latest rate of every cipher and method."""
 

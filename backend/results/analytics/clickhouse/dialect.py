@@ -152,8 +152,8 @@ class _Generator(ClickHouseGenerator):
         return self.func("toInt64", filtered) if counts else filtered
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
-        """Rows of the left side that the right side has."""
-        if expression.kind == "SEMI" and not expression.side:
+        """Rows of the left side that the right side has, or has not."""
+        if expression.kind in ("SEMI", "ANTI") and not expression.side:
             expression = expression.copy()
             expression.set("side", "LEFT")
         return super().join_sql(expression, join_op)

@@ -71,9 +71,13 @@ KEPT_SECONDS = 900
 LEFT_SECONDS = 3600
 """Tables: during an update a process of the version before still asks its own."""
 
+_CUT_OFF = f"""
+SELECT generation, step FROM {STATES} GROUP BY generation, step HAVING max(what) = 'begun'
+"""  # noqa: S608 - constants
+_LAST_STEP = f"SELECT max(step) FROM {STATES} WHERE generation = {{generation: UInt64}}"  # noqa: S608
 _LONG_DONE = f"""
 SELECT maxIf(step, what = 'done'), groupArrayIf(step, what = 'failed') FROM {STATES}
-WHERE generation = {{generation: UInt64}} AND at < now() - {{seconds: UInt32}}
+WHERE generation = {{generation: UInt64}} AND at < now() - {{seconds: Int64}}
 """  # noqa: S608 - constants
 _LONG_ENDED = f"""
 SELECT run, max(step) FROM {ENDED}
@@ -138,6 +142,7 @@ def follow(client: Client, patience: float) -> bool:
 
 def follow_to(client: Client, cursor: CursorWrapper) -> bool:
     """The same as the one that writes."""
+    _note_failed(client)
     before = written(client)
     if before is None or before.age > USABLE_SECONDS:
         return False
@@ -150,9 +155,9 @@ def follow_to(client: Client, cursor: CursorWrapper) -> bool:
     return True
 
 
-def build(client: Client) -> None:
+def build(client: Client, patience: float) -> None:
     """Read everything into tables of their own, which then take the place of those before."""
-    with writing(patience=0) as cursor:
+    with writing(patience) as cursor:
         begun = time.monotonic()
         state = present_state(cursor)
         generation = time.time_ns()
@@ -167,18 +172,17 @@ def build(client: Client) -> None:
         logger.info("ClickHouse: %d runs in %.1f s", len(keys), time.monotonic() - begun)
 
 
+def _note_failed(client: Client) -> None:
+    """The step that was begun and not done: by one that is no more, since the lock is ours."""
+    for generation, step in client.query(_CUT_OFF).result_rows:
+        _note(client, generation, step, "failed")
+
+
 @contextmanager
 def _step(client: Client, generation: int, state: State) -> Iterator[int]:
     """A new step, of which nothing is seen unless the block gets to its end."""
-    rows = client.query(
-        f"SELECT max(step), argMax(what, (step, what <> 'begun')) FROM {STATES}"  # noqa: S608
-        " WHERE generation = {generation: UInt64}",
-        {"generation": generation},
-    ).result_rows
-    last, what = rows[0]
-    if what == "begun":  # by one that is no more: the lock is ours
-        _note(client, generation, last, "failed")
-    step = last + 1
+    last = client.query(_LAST_STEP, {"generation": generation}).result_rows
+    step = last[0][0] + 1
     _note(client, generation, step, "begun")
     yield step
     _note(client, generation, step, "done", state)
@@ -306,9 +310,9 @@ def _unknown(
     return list(set(wanted) - {key for (key,) in rows})
 
 
-def tidy(client: Client) -> None:
+def tidy(client: Client, patience: float) -> None:
     """Remove what nobody sees any more: rows that have ended, tables of generations before."""
-    with writing(patience=0):
+    with writing(patience):
         now = written(client)
         if now is None:
             return
@@ -329,9 +333,9 @@ def _remove_ended(client: Client, now: Written) -> None:
         "failed": failed,
         "of_indices": of_indices,
     }
-    for table, key in KEY_OF_RUNS.items():
-        conditions = []
-        if of_run:
+    for table in (one.name for one in TABLES):
+        conditions, key = [], KEY_OF_RUNS.get(table)
+        if of_run and key:
             conditions.append(_BEFORE_ENDED.format(key=key))
         if failed:
             conditions.append("since IN {failed: Array(UInt64)}")

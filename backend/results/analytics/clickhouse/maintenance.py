@@ -37,8 +37,8 @@ def keep_up() -> bool:
     with server().client() as client:
         before = written(client)
         if before is None or not follow(client, PATIENCE_SECONDS):
-            build(client)
-        tidy(client)
+            build(client, PATIENCE_SECONDS)
+        tidy(client, PATIENCE_SECONDS)
         now = written(client)
     return before is None or now is None or before.step != now.step
 
@@ -46,7 +46,7 @@ def keep_up() -> bool:
 def read_anew() -> None:
     """Have all tables read from PostgreSQL again; questions go on with those before meanwhile."""
     with server().client() as client:
-        build(client)
+        build(client, PATIENCE_SECONDS)
 
 
 def age() -> float | None:

@@ -107,7 +107,7 @@ class Server:
     def _read(self) -> None:
         try:
             with self.client() as client:
-                build(client)
+                build(client, patience=0)
         except AnalyticsUnavailable as error:  # another process does it
             logger.info("ClickHouse: %s", error)
         except Exception:

@@ -69,7 +69,7 @@ _FAILED = f"SELECT generation, step FROM {STATES} WHERE what = 'failed'"  # noqa
 WRITTEN = f"""
 SELECT generation, max(step), argMax((epoch, snapshot), step),
     dateDiff('second', max(at), now()), (SELECT count() FROM {ENDED}),
-    (SELECT groupArray(step) FROM ({_FAILED}))
+    (SELECT groupArray((generation, step)) FROM ({_FAILED}))
 FROM {STATES} WHERE what = 'done' AND (generation, step) NOT IN ({_FAILED})
 GROUP BY generation ORDER BY generation DESC LIMIT 1
 """  # noqa: S608 - constants
@@ -107,7 +107,8 @@ class Written:
     def of_row(cls, row: Any) -> "Written":
         """Of `WRITTEN`."""
         generation, step, state, age, ended, failed = row
-        return cls(generation, step, State(*state), age, bool(ended), tuple(sorted(failed)))
+        own = sorted(step for of, step in failed if of == generation)
+        return cls(generation, step, State(*state), age, bool(ended), tuple(own))
 
 
 def name_of(table: str, generation: int) -> str:

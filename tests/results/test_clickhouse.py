@@ -1,0 +1,240 @@
+"""A site that asks ClickHouse: the same answers, through cut-off steps, edits and outages."""
+
+import re
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from access.audit import COMMAND
+from ingest.bulk.published import load_published
+from ingest.edits.merging import merge_hosts
+from ingest.edits.recompute import delete_runs, set_hidden
+from profiles.making import ProfileRequest, make_profile
+from results.analytics.clickhouse import following
+from results.analytics.clickhouse.server import server
+from results.analytics.clickhouse.tables import ENDED, STATES
+from results.analytics.engine import questions
+from results.comparison.comparison import compare
+from results.selection import ComparisonQuery
+from store.models import Host, ReferenceProfile, Run
+from tests.conftest import StoreRun
+from tests.launch.tools import free_port
+from tests.results.comparison_reference import compare_in_python, without_doubts
+from tests.sample_documents import environment, run_document, ssh_measurement
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUERIES = (
+    ComparisonQuery(),
+    ComparisonQuery(metric="normalised", group_by="host"),
+    ComparisonQuery(metric="cpu_bound_normalised", group_by="openssl"),
+)
+
+
+def run_of(name: str, rate: float, **changes: Any) -> dict[str, Any]:
+    """A run of a host with this name."""
+    figures = (ssh_measurement("aes128-ctr", rate), ssh_measurement("3des-cbc", rate / 7))
+    return run_document(*figures, host={"name": name}, **changes)
+
+
+def agree() -> None:
+    """With the definition, and table by table with PostgreSQL."""
+    for query in QUERIES:
+        assert without_doubts(compare(query)) == compare_in_python(query), query
+    call_command("analytics", "--check")
+
+
+def rows_of(table: str) -> int:
+    """How many there are, seen or not."""
+    with server().client() as client:
+        return int(client.query(f"SELECT count() FROM {table}").result_rows[0][0])
+
+
+ADDRESSES = (
+    "/api/v1/comparison/?group_by=cpu",
+    "/api/v1/comparison/?group_by=os&metric=vs_3des",
+    "/api/v1/comparison/?group_by=openssl_series&split_by=cpu_vendor&tool=openssl",
+    "/api/v1/comparison/?group_by=openssl_series&matched=1&relative_to=3.0&tool=openssl",
+    "/api/v1/comparison/?group_by=host&relative_to=host:box-1&score=1",
+    "/api/v1/comparison/?group_by=tag:rack&tag=rack:1&tag=rack:2",
+    "/api/v1/comparison/?source=published&disturbed=no&since=2014-01-01",
+    "/api/v1/hosts/?q=box&ordering=-speed_index",
+    "/api/v1/hosts/?verdict=hardware&ordering=openssl",
+    "/api/v1/recommendation/?client=box-1&server=box-2",
+    "/api/v1/sensitivity/",
+    "/api/v1/exports/comparison.csv?group_by=cpu",
+    "/api/v1/exports/measurements.csv?host=box-1",
+    "/?group_by=cpu",
+    "/?group_by=cpu&cpu_vendor=intel&tag=rack:1",
+    "/?group_by=openssl_series&matched=1",
+    "/?group_by=host&sort=best",
+    "/hosts/?cpu=amd-epyc-9r14",
+)
+
+_OF_A_REQUEST = re.compile(rb'nonce="[^"]*"|csrf[^>]*|[0-9]{2}(:|%3A)[0-9]{2}(:|%3A)[0-9.]*Z?')
+
+
+def answers() -> dict[str, bytes]:
+    """Address -> what a reader gets there, without what is new each time."""
+    cache.clear()
+    client = Client()
+    found = {}
+    for address in ADDRESSES:
+        answer = client.get(address)
+        assert answer.status_code == 200, (address, answer.getvalue()[:500])
+        found[address] = _OF_A_REQUEST.sub(b"", answer.getvalue())
+    return found
+
+
+def test_every_page_and_file_is_that_of_the_copy_in_each_process(
+    store_run: StoreRun,
+    profile_2015: ReferenceProfile,
+    settings: Settings,
+    request: pytest.FixtureRequest,
+) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    load_published()
+    for number in range(8):
+        facts = environment()
+        facts["openssl"]["version"] = ("OpenSSL 3.0.19 27 Jan 2026", "OpenSSL 1.1.1w")[number % 2]
+        store_run(
+            run_of(
+                f"box-{number % 5}",
+                1e8 + 3e6 * number,
+                environment=facts,
+                tags={"rack": str(number % 3), "it's": "\\a'\n"},
+            )
+        )
+    expected = answers()
+    request.getfixturevalue("clickhouse")
+    found = answers()
+    for address in ADDRESSES:
+        assert found[address] == expected[address], address
+
+
+def cut_off(monkeypatch: pytest.MonkeyPatch, table: str) -> None:
+    """Have whoever brings something die before the rows of a table."""
+    insert = following._insert
+
+    def dying(client: Any, of: Any, *rest: Any) -> None:
+        if of.name == table:
+            raise KeyboardInterrupt
+        insert(client, of, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(following, "_insert", dying)
+        with pytest.raises(KeyboardInterrupt):
+            compare(ComparisonQuery())
+
+
+@pytest.mark.parametrize("table", ["environment", "level", "run"])
+def test_of_a_step_that_is_cut_off_nothing_is_seen(
+    clickhouse: None,
+    store_run: StoreRun,
+    profile_2015: ReferenceProfile,
+    monkeypatch: pytest.MonkeyPatch,
+    table: str,
+) -> None:
+    first = store_run(run_of("box-1", 1e8))
+    agree()
+    set_hidden(first, hidden=True)
+    store_run(run_of("box-2", 2e8, environment=environment(model="Another CPU")))
+    cut_off(monkeypatch, table)
+    agree()
+    set_hidden(first, hidden=False)
+    agree()
+    monkeypatch.setattr(following, "KEPT_SECONDS", -10)
+    call_command("analytics", "--snapshot")
+    agree()
+
+
+def test_a_block_of_questions_is_of_one_state(clickhouse: None, store_run: StoreRun) -> None:
+    run = store_run(run_of("box-1", 1e8))
+    runs = "SELECT count(*), sum(host) FROM run"
+    with questions() as ask:
+        before = ask(runs, {})
+        store_run(run_of("box-2", 1e8))
+        delete_runs([run])
+        with server().questions() as other:
+            assert other(runs, {}) == [(1, Host.objects.get(name="box-2").pk)]
+        assert ask(runs, {}) == before == [(1, run.host_id)]
+
+
+def test_rows_that_nobody_sees_go(
+    clickhouse: None,
+    store_run: StoreRun,
+    profile_2015: ReferenceProfile,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept, gone = store_run(run_of("box-1", 1e8)), store_run(run_of("box-2", 2e8))
+    agree()
+    for hidden in (True, False, True, False):
+        set_hidden(kept, hidden)
+        agree()
+    delete_runs([gone])
+    make_profile(ProfileRequest("Fleet of today", "fleet", tools=("ssh",)))
+    agree()
+    assert rows_of(ENDED) > 0
+    monkeypatch.setattr(following, "KEPT_SECONDS", -10)
+    call_command("analytics", "--snapshot")
+    assert rows_of(ENDED) == 0
+    with server().client() as client:
+        now = following.written(client)
+    assert now is not None
+    assert rows_of(following.name_of("run", now.generation)) == Run.objects.count()
+    assert rows_of(STATES) == 2
+    agree()
+
+
+def test_tables_are_read_anew_when_they_are_asked_to_be(
+    clickhouse: None,
+    store_run: StoreRun,
+    profile_2015: ReferenceProfile,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store_run(run_of("box-1", 1e8))
+    agree()
+    with server().client() as client:
+        before = following.written(client)
+    call_command("analytics", "--rebuild")
+    agree()
+    monkeypatch.setattr(following, "MOST_CHANGES", 0)
+    store_run(run_of("box-2", 1e8))
+    agree()
+    monkeypatch.setattr(following, "LEFT_SECONDS", -10)
+    call_command("analytics", "--snapshot")
+    assert before is not None
+    with server().client() as client:
+        names = [name for (name,) in client.query(following._TABLES).result_rows]
+    assert not any(str(before.generation) in name for name in names)
+    agree()
+
+
+def test_merged_hosts_vote_as_one(
+    clickhouse: None, store_run: StoreRun, profile_2015: ReferenceProfile
+) -> None:
+    one, other = (store_run(run_of(f"box-{number}", 1e8 * number)) for number in (1, 2))
+    agree()
+    assert one.host_id is not None
+    assert other.host_id is not None
+    merge_hosts(one.host_id, other.host_id, COMMAND)
+    agree()
+    assert len(compare(ComparisonQuery(group_by="host")).groups) == 1
+
+
+def test_pages_say_that_clickhouse_is_away(settings: Settings, store_run: StoreRun) -> None:
+    settings.CIPHERMARK_PUBLIC = True
+    store_run(run_of("box-1", 1e8))
+    settings.CIPHERMARK_ANALYTICS_URL = f"clickhouse://127.0.0.1:{free_port()}/default"
+    cache.clear()
+    client = Client(raise_request_exception=False)
+    page = client.get("/?group_by=os")
+    assert page.status_code == 503
+    assert b"ClickHouse cannot be reached just now" in page.content
+    answer = client.get("/api/v1/comparison/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+    assert client.get("/runs/").status_code == 200  # runs come from PostgreSQL
