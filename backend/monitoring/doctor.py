@@ -32,6 +32,7 @@ CHECKS = (
     Check("worker", processes.worker, ("redis",)),
     Check("beat", processes.beat, ("redis",)),
     Check("runs", processes.waiting, ("database", "migrations")),
+    Check("analytics", servers.analytics, ("database", "migrations", "redis")),
     Check("disk", machine.disk),
     Check("files", servers.files),
     Check("static files", machine.static_files),

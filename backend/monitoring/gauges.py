@@ -14,6 +14,7 @@ from monitoring.checks.machine import newest_backup
 from results.analytics.maintenance import snapshot_age, snapshot_lag
 from store.broker import waiting_tasks
 from store.models import ExportJob, Notification
+from store.outage import AnalyticsUnavailable
 from store.redis_client import quick_redis
 from telemetry.signs_of_life import BEAT, WORKER, last_seen
 
@@ -65,7 +66,10 @@ def _signs() -> Values:
 
 
 def _snapshot_age() -> Values:
-    age = snapshot_age()
+    try:
+        age = snapshot_age()
+    except AnalyticsUnavailable:  # ClickHouse's, which says so itself
+        return {}
     return {} if age is None else {"": age}
 
 
@@ -79,8 +83,9 @@ def _lag() -> Values:
     found, lag = dict(_ask(_UNINDEXED)), None
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [STATEMENT_TIMEOUT])
-        # Without Redis nobody knows which snapshot is the newest, but the profiles stand.
-        with suppress(RedisError):
+        # Without Redis nobody knows which snapshot is the newest, but the profiles stand;
+        # and without ClickHouse what it has.
+        with suppress(RedisError, AnalyticsUnavailable):
             lag = snapshot_lag(cursor)
     return found if lag is None else {**found, "analytics_snapshot": lag}
 

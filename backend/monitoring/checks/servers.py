@@ -9,7 +9,8 @@ from redis.exceptions import RedisError
 
 from monitoring.checks.finding import Finding, ok, warning, wrong
 from reports.export_files import try_out
-from store.outage import ObjectStorageUnavailable
+from results.analytics.maintenance import snapshot_lag
+from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 from store.redis_client import quick_redis
 from telemetry.redaction import without_secrets
 
@@ -20,6 +21,9 @@ MOST_SKEW = 60.0
 """Seconds: by then the ages of runs, sessions and tokens are wrong for people."""
 
 NOTICED_SKEW = 2.0
+
+MOST_BEHIND = 300.0
+"""Seconds; questions then bring much themselves."""
 
 MOST_CONNECTIONS = 0.8
 MOST_MEMORY = 0.9
@@ -89,6 +93,30 @@ def files() -> Finding:
             " them list, read, write and delete; and see that it can be reached from here.",
         )
     return ok("in object storage")
+
+
+def analytics() -> Finding:
+    """Whether ClickHouse, where the site has one, answers and is up to date."""
+    if not settings.CIPHERMARK_ANALYTICS_URL:
+        return ok("a copy in each web process")
+    try:
+        with connection.cursor() as cursor:
+            behind = snapshot_lag(cursor)
+    except AnalyticsUnavailable as error:
+        return wrong(
+            str(error),
+            "Compare CIPHERMARK_ANALYTICS_URL with its host, user, password and database, in which"
+            " the user may create, fill, read and drop tables.",
+        )
+    if behind is None:
+        return warning(
+            "ClickHouse has nothing of this database yet",
+            "See whether worker and beat run: they bring it; manage.py analytics --snapshot does.",
+        )
+    found = f"in ClickHouse, {behind:.0f} s behind"
+    if behind > MOST_BEHIND:
+        return warning(found, "See whether worker and beat run, and what the worker's log says.")
+    return ok(found)
 
 
 def clock() -> Finding:

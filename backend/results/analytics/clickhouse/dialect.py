@@ -81,10 +81,10 @@ def translated(statement: str, kinds: Kinds, source: Source) -> str:
     for table in list(tree.find_all(exp.Table)):
         rows = source(table.name)
         if rows is not None:
-            select = exp.Subquery(this=parse_one(rows, read="clickhouse"))
-            select.set("joins", table.args.get("joins"))
-            select.set("alias", exp.TableAlias(this=exp.to_identifier(table.alias_or_name)))
-            table.replace(select)
+            inner = exp.Subquery(this=parse_one(rows, read="clickhouse"))
+            inner.set("joins", table.args.get("joins"))
+            inner.set("alias", exp.TableAlias(this=exp.to_identifier(table.alias_or_name)))
+            table.replace(inner)
     return tree.sql(dialect=_Translated)
 
 

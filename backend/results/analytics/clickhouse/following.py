@@ -28,7 +28,7 @@ from results.analytics.clickhouse.tables import (
     parameters_of,
     seen,
 )
-from results.analytics.copy import MOST_CHANGES, indices_of, sets_of
+from results.analytics.copy import indices_of, sets_of
 from results.analytics.snapshot import USABLE_SECONDS
 from results.analytics.tables import (
     CPU_BOUND_INDEX,
@@ -129,7 +129,12 @@ def writing(patience: float) -> Iterator[CursorWrapper]:
                 if time.monotonic() >= deadline:
                     raise AnalyticsUnavailable("The figures are being prepared")
                 time.sleep(_TRIED_EVERY_SECONDS)
-            yield cursor
+            try:
+                yield cursor
+            finally:
+                cursor.execute(
+                    "ROLLBACK"
+                )  # the lock outlives a connection that is closed, a little
     finally:
         own.close()
 
@@ -147,7 +152,7 @@ def follow_to(client: Client, cursor: CursorWrapper) -> bool:
     if before is None or before.age > USABLE_SECONDS:
         return False
     changes = changes_since(cursor, before.state)
-    if changes.everything or len(changes.runs) > MOST_CHANGES:
+    if changes.everything:
         return False
     if changes or before.age > REFRESHED_SECONDS:
         with _step(client, before.generation, changes.state) as step:

@@ -31,6 +31,9 @@ PATIENCE_SECONDS = 5.0
 CONNECT_SECONDS = 2
 ANSWER_SECONDS = 60
 
+MOST_CHANGES = 5_000
+"""Runs that a question brings itself, in seconds."""
+
 PREPARED = "The figures are being prepared"
 
 _MADE = re.compile(r"CREATE (?:OR REPLACE )?TEMPORARY TABLE (\w+)")
@@ -44,7 +47,7 @@ class Server:
     process: int = field(default_factory=os.getpid)
     free: list[Client] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    building: threading.Thread | None = None
+    bringing: threading.Thread | None = None
 
     @contextmanager
     def questions(self) -> Iterator[Ask]:
@@ -79,39 +82,41 @@ class Server:
 
     def _present(self, client: Client) -> Written:
         """What ClickHouse has, when it has all that PostgreSQL had committed before the call."""
-        now = written(client)
-        if now is not None:
+        for _ in range(2):
+            now = written(client)
             with connection.cursor() as cursor:
-                if not changes_since(cursor, now.state):
+                changes = changes_since(cursor, now.state) if now else None
+            if now and not changes:
+                return now
+            if changes and not changes.everything and len(changes.runs) <= MOST_CHANGES:
+                if follow(client, PATIENCE_SECONDS) and (now := written(client)):
                     return now
-        if now is None or not follow(client, PATIENCE_SECONDS):
-            self._build()
-            if not follow(client, PATIENCE_SECONDS):
-                raise AnalyticsUnavailable(PREPARED)
-        now = written(client)
-        if now is None:
-            raise AnalyticsUnavailable(PREPARED)
-        return now
+            else:
+                self._catch_up()
+        raise AnalyticsUnavailable(PREPARED)
 
-    def _build(self) -> None:
-        """Have all read anew; `AnalyticsUnavailable` where that takes longer than one waits."""
+    def _catch_up(self) -> None:
+        """Have much, or everything, brought; `AnalyticsUnavailable` where one would wait long."""
         with self.lock:
-            if self.building is None or not self.building.is_alive():
-                self.building = threading.Thread(target=self._read, name="analytics", daemon=True)
-                self.building.start()
-            building = self.building
-        building.join(timeout=PATIENCE_SECONDS)
-        if building.is_alive():
+            if self.bringing is None or not self.bringing.is_alive():
+                self.bringing = threading.Thread(target=self._bring, name="analytics", daemon=True)
+                self.bringing.start()
+            bringing = self.bringing
+        bringing.join(timeout=PATIENCE_SECONDS)
+        if bringing.is_alive():
             raise AnalyticsUnavailable(PREPARED)
 
-    def _read(self) -> None:
+    def _bring(self) -> None:
         try:
             with self.client() as client:
-                build(client, patience=0)
+                if not follow(client, patience=0):
+                    build(client, patience=0)
         except AnalyticsUnavailable as error:  # another process does it
             logger.info("ClickHouse: %s", error)
         except Exception:
-            logger.exception("the tables in ClickHouse could not be built")
+            logger.exception("ClickHouse could not be brought up to date")
+        finally:
+            connection.close()
 
 
 @dataclass
