@@ -109,6 +109,22 @@ class Standby:
             self.say("SELECT pg_wal_replay_resume()")
             assert within(WITHIN, self._is_with_primary)
 
+    @contextmanager
+    def set(self, name: str, value: str) -> Iterator[None]:
+        """One of its settings, for a while."""
+        for statement in (f"ALTER SYSTEM SET {name} = {value}", "SELECT pg_reload_conf()"):
+            self._do(statement)
+        assert within(WITHIN, lambda: self.say(f"SHOW {name}") == value)
+        try:
+            yield
+        finally:
+            for statement in (f"ALTER SYSTEM RESET {name}", "SELECT pg_reload_conf()"):
+                self._do(statement)
+
+    def _do(self, statement: str) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(statement)
+
     def promote(self) -> None:
         """Make it a primary of its own."""
         assert self.say("SELECT pg_promote()")

@@ -256,17 +256,28 @@ def test_a_file_is_whole_though_the_standby_is_killed_while_it_is_made(
 
 
 FAILS_THERE = """
+import psycopg
+from django.conf import settings
 from django.db import connection
 from store.replica import PAGE_SECONDS, by_replica
+from store.statements import one_moment
 asked = []
+
+def ended(cursor):
+    cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+def cancelled(cursor):
+    with psycopg.connect(settings.DATABASE_URL) as primary:
+        primary.execute("LOCK TABLE runs_note IN ACCESS EXCLUSIVE MODE")
+    cursor.execute("SELECT pg_sleep(600)")
 
 @by_replica(PAGE_SECONDS)
 def read():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_is_in_recovery()")
+    with one_moment(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_is_in_recovery(), count(*) FROM runs_note")
         asked.append(cursor.fetchone()[0])
         if asked[-1]:
-            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+            {how}(cursor)
         cursor.execute("SELECT 7")
         return cursor.fetchone()[0]
 
@@ -274,8 +285,13 @@ print(read(), asked)
 """
 
 
-def test_a_question_that_the_standby_breaks_off_is_asked_again(site: LiveSite) -> None:
-    assert site.manage("shell", "--no-imports", "-c", FAILS_THERE).strip() == "7 [True, False]"
+@pytest.mark.parametrize("how", ("ended", "cancelled"))
+def test_a_question_that_the_standby_breaks_off_is_asked_again(
+    site: LiveSite, standby: Standby, how: str
+) -> None:
+    program = FAILS_THERE.format(how=how)
+    with standby.set("max_standby_streaming_delay", "0"):
+        assert site.manage("shell", "--no-imports", "-c", program).strip() == "7 [True, False]"
 
 
 def test_a_copy_built_on_the_standby_has_what_is_committed_afterwards(
