@@ -38,6 +38,7 @@ REDIS_DATABASES = {
     "sign_in": 9,
     "poolers": 10,
     "two_machines": 11,
+    "replica": 14,
 }
 """Every site by its name: parts of the suite that run at once have nothing in common."""
 

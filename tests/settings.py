@@ -5,8 +5,9 @@ from pathlib import Path
 
 DATA_DIR = Path(os.environ.get("CIPHERMARK_DATA_DIR", Path(__file__).parent.parent / ".data/test"))
 os.environ["CIPHERMARK_DATA_DIR"] = str(DATA_DIR)
-for name in ("CIPHERMARK_PUBLIC", "CIPHERMARK_ENV", "CIPHERMARK_DEBUG", "CIPHERMARK_ALLOWED_HOSTS"):
-    os.environ.pop(name, None)
+for name in ("PUBLIC", "ENV", "DEBUG", "ALLOWED_HOSTS"):
+    os.environ.pop(f"CIPHERMARK_{name}", None)
+os.environ.pop("DATABASE_REPLICA_URL", None)
 # WhiteNoise warns of a missing folder, and warnings are errors here.
 (DATA_DIR / "static").mkdir(parents=True, exist_ok=True)
 

@@ -42,6 +42,7 @@ from reports.exporting import (
 )
 from reports.host_csv import csv_dialect, host_lines
 from results.hosts.host_list import listed_hosts
+from store.replica import again_on_primary
 
 Get = TypeVar("Get", bound=Callable[..., Any])
 
@@ -77,9 +78,15 @@ def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
     if not made_at_once(export, "xlsx"):
         raise TooManyRows(job_address(request.query_params, kind, "xlsx"))
     file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115 - the response reads and closes it
-    try:
+
+    def write() -> None:
+        file.seek(0)
+        file.truncate()
         for _ in write_xlsx(export, file):
             pass
+
+    try:
+        again_on_primary(write)
     except BaseException:
         file.close()
         raise

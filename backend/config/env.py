@@ -17,6 +17,8 @@ FALSE = frozenset({"", "0", "false", "no", "off"})
 SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 """Unencrypted; STARTTLS; TLS from the first byte."""
 
+POSTGRES = ("postgresql", "postgres")
+
 LEAST_MEGABYTES = 50
 """Of memory: less is a mistake of the unit."""
 
@@ -105,6 +107,16 @@ class Env:
                 f"{name} is no valid address. In its password the characters / ? # [ ] @ : % are"
                 " written as %2F %3F %23 %5B %5D %40 %3A %25."
             ) from None
+        return value
+
+    def postgres_url(self, name: str) -> str:
+        """The address of a database of PostgreSQL."""
+        value = self.url(name)
+        parts = urlsplit(value)
+        if value and not (parts.scheme in POSTGRES and parts.path.strip("/")):
+            raise ImproperlyConfigured(
+                f"{name} must be written as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
+            )
         return value
 
     def sub_path(self, name: str) -> str:

@@ -48,6 +48,7 @@ def refuse_weak_configuration(
     allowed_hosts: Sequence[str],
     database_url: str,
     redis_url: str,
+    replica_url: str = "",
     metrics_token: str = "",
 ) -> None:
     """Raise `ImproperlyConfigured`, naming every fault at once, unless the settings are safe."""
@@ -75,7 +76,12 @@ def refuse_weak_configuration(
         faults.append(
             f"CIPHERMARK_METRICS_TOKEN is too weak: at least {MINIMUM_TOKEN_LENGTH} characters"
         )
-    for name, url in (("DATABASE_URL", database_url), ("REDIS_URL", redis_url)):
+    urls = {
+        "DATABASE_URL": database_url,
+        "DATABASE_REPLICA_URL": replica_url,
+        "REDIS_URL": redis_url,
+    }
+    for name, url in urls.items():
         if _weak_password(url):
             faults.append(f"{name} has a password that is well known")
     if faults:

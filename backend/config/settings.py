@@ -53,6 +53,7 @@ FORCE_SCRIPT_NAME = CIPHERMARK_PATH or None
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{CIPHERMARK_PATH}/"
 SECRET_KEY = env.secret("CIPHERMARK_SECRET_KEY")
 DATABASE_URL = env.url("DATABASE_URL")
+DATABASE_REPLICA_URL = env.postgres_url("DATABASE_REPLICA_URL")
 REDIS_URL = env.url("REDIS_URL")
 
 # Sign-in by a company's own accounts, both ways off by default: through an OpenID Connect provider
@@ -94,6 +95,7 @@ if PRODUCTION:
         debug=DEBUG,
         allowed_hosts=ALLOWED_HOSTS,
         database_url=DATABASE_URL,
+        replica_url=DATABASE_REPLICA_URL,
         redis_url=REDIS_URL,
         metrics_token=CIPHERMARK_METRICS_TOKEN,
     )
@@ -201,6 +203,14 @@ DATABASES = {
 }
 # Seconds: nobody waits longer for a server that takes a connection and says nothing.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+if DATABASE_REPLICA_URL:
+    replica = dj_database_url.parse(DATABASE_REPLICA_URL, conn_max_age=60, conn_health_checks=True)
+    # Seconds, and milliseconds of `tcp_user_timeout`: whoever reads it has the primary as well, and
+    # a machine that has vanished says nothing of the connections it had.
+    noticed = {"connect_timeout": 2, "tcp_user_timeout": 5000, "keepalives_idle": 10}
+    replica["OPTIONS"] = {**noticed, **replica.get("OPTIONS", {})}
+    replica["TEST"] = {"MIRROR": "default"}
+    DATABASES["replica"] = replica
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {

@@ -29,7 +29,7 @@ from launch.console import say
 SSHD = "CIPHERMARK_TEST_SSHD"
 
 OWN_VARIABLES = (
-    *("CIPHERMARK_", "DATABASE_URL", "REDIS_URL", "DJANGO_"),
+    *("CIPHERMARK_", "DATABASE_", "REDIS_URL", "DJANGO_"),
     "PYTHONDONTWRITEBYTECODE",
 )
 """Settings of the developer's shell: the tests bring their own, and touch no other database. The

@@ -27,6 +27,7 @@ CHECKS = (
     Check("settings", configuration.unknown_settings),
     Check("database", servers.database),
     Check("migrations", servers.migrations, ("database",)),
+    Check("replica", servers.replica, ("database",)),
     Check("clock", servers.clock, ("database",)),
     Check("redis", servers.redis),
     Check("worker", processes.worker, ("redis",)),

@@ -16,6 +16,7 @@ from store.broker import waiting_tasks
 from store.models import ExportJob, Notification
 from store.outage import AnalyticsUnavailable
 from store.redis_client import quick_redis
+from store.replica import has_replica, replica_state
 from telemetry.signs_of_life import BEAT, WORKER, last_seen
 
 logger = logging.getLogger(__name__)
@@ -90,6 +91,14 @@ def _lag() -> Values:
     return found if lag is None else {**found, "analytics_snapshot": lag}
 
 
+def _replica_lag() -> Values:
+    """Nothing where there is no replica, or none that can be read: `ciphermark_up` says so."""
+    if not has_replica():
+        return {}
+    state = replica_state()
+    return {} if state.fault else {"": state.lag_seconds}
+
+
 _OLDEST = "coalesce(extract(epoch FROM now() - min(received_at)), 0)"
 _OVERDUE = """
 SELECT '', coalesce(extract(epoch FROM now() - min(due_at)), 0)
@@ -157,6 +166,12 @@ GAUGES = (
         "derived",
     ),
     Gauge(
+        "ciphermark_replica_lag_seconds",
+        "Age of what the replica shows; 0: it has everything.",
+        "database",
+        _replica_lag,
+    ),
+    Gauge(
         "ciphermark_analytics_snapshot_age_seconds",
         "Age of the newest snapshot of the analytics copy, which web processes start from.",
         "redis",
@@ -190,6 +205,13 @@ def _redis() -> Values:
     return {}
 
 
+def _replica() -> Values:
+    fault = replica_state().fault
+    if fault:
+        raise OSError(fault)
+    return {}
+
+
 PARTS: dict[str, Callable[[], Values]] = {"database": _database, "redis": _redis}
 UP = Gauge("ciphermark_up", "Whether a part of the site can be reached.", "", dict, "part")
 
@@ -205,7 +227,8 @@ def _read(name: str, call: Callable[[], Values]) -> Values | None:
 
 def read_gauges() -> Iterator[GaugeMetricFamily]:
     """First which parts can be reached, then every gauge that can be read."""
-    up = {part: _read(part, probe) is not None for part, probe in PARTS.items()}
+    parts = PARTS | ({"replica": _replica} if has_replica() else {})
+    up = {part: _read(part, probe) is not None for part, probe in parts.items()}
     yield _family(UP, up)
     for gauge in GAUGES:
         values = _read(gauge.name, gauge.read) if up.get(gauge.part, True) else None

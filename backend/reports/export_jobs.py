@@ -33,6 +33,7 @@ from reports.export_parameters import export_of
 from reports.exporting import csv_chunks, write_xlsx
 from store.models import ExportJob
 from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
+from store.replica import BACKGROUND_SECONDS, again_on_primary
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +111,7 @@ def make(job_pk: int) -> None:
     if job is None:
         return
     try:
-        _write(job)
+        again_on_primary(lambda: _write(job))
         _finish(job)
     except Stopped:
         logger.info("export %s was cancelled", job.job_id)
@@ -156,7 +157,10 @@ def _write(job: ExportJob) -> None:
     settings.EXPORTS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     pulse = _Pulse(job)
     with part(job).open("wb") as file:
-        steps = write_xlsx(export, file) if workbook else _csv_steps(csv_chunks(export), file)
+        if workbook:
+            steps = write_xlsx(export, file, BACKGROUND_SECONDS)
+        else:
+            steps = _csv_steps(csv_chunks(export, BACKGROUND_SECONDS), file)
         with closing(steps):
             for done in steps:
                 pulse.show(done)

@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
+from django.db import DEFAULT_DB_ALIAS, connections
+
 from analysis.comparison import UNITS, Comparison
 from analysis.group_view import GroupView
 from exports.columns import HOSTS, StoredColumn
@@ -33,6 +35,7 @@ from results.comparison.measured import resolve_block_size
 from results.comparison.pivot import pivot_lines
 from results.selection import ComparisonQuery, group_members
 from store.models import ReferenceProfile
+from store.replica import PAGE_SECONDS, reader, reading_replica
 from store.statements import one_moment
 
 MEASUREMENTS, SAMPLES, COMPARISON = KINDS = ("measurements", "samples", "comparison")
@@ -175,8 +178,11 @@ def _filters(export: Export) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
-    """A file of measurements or tries, chunk by chunk, each with its number of rows."""
+def csv_chunks(export: Export, patience: float = PAGE_SECONDS) -> Generator[tuple[bytes, int]]:
+    """A file of measurements or tries, chunk by chunk, each with its number of rows.
+
+    Raises `ReplicaFailed` where a standby fails after it has begun; `patience` is that with one.
+    """
     yield export.dialect.header(column.name for column in export.columns).encode(), 0
     export = decided(export)
     statement = rows_statement(
@@ -186,7 +192,9 @@ def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
         CsvRows(export.dialect),
         tries=export.kind == SAMPLES,
     )
-    yield from copy_out(statement)
+    # What votes was read before: a standby that is waited for now has its rows.
+    with reader(patience) as database:
+        yield from copy_out(statement, database)
 
 
 @questions()
@@ -197,13 +205,21 @@ def comparison_lines(export: Export) -> Iterator[str]:
     return comparison_csv(asked(export, comparison), comparison, export.dialect)
 
 
-def write_xlsx(export: Export, out: BinaryIO) -> Generator[int]:
-    """Write the workbook; yields how many rows of measurements are in it so far."""
+def write_xlsx(export: Export, out: BinaryIO, patience: float = PAGE_SECONDS) -> Generator[int]:
+    """Write the workbook; yields how many rows of measurements are in it so far.
+
+    Of the database whoever asks for them uses nothing until the last one: a standby stands in for
+    it (`patience`), which may fail (`ReplicaFailed`).
+    """
     with questions():
         export = decided(export)
         figures = _figures(export)
     # What votes was read before: a transaction that begins now has its rows.
-    with TemporaryDirectory(prefix="ciphermark-") as folder, one_moment():
+    with (
+        TemporaryDirectory(prefix="ciphermark-") as folder,
+        reading_replica(patience),
+        one_moment(),
+    ):
         contents = _contents(export, figures)
         while True:
             try:
@@ -224,7 +240,7 @@ def _written(export: Export, contents: Contents, path: Path, out: BinaryIO) -> G
         export.selection, export.origin, export.columns, SheetRows(written.styles)
     )
     # Closed before the transaction that it reads in, also when nobody wants the rest.
-    with closing(copy_out(statement)) as rows:
+    with closing(copy_out(statement, connections[DEFAULT_DB_ALIAS])) as rows:
         yield from assemble(written, parts, rows, out)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg import Cursor
 
@@ -61,12 +61,13 @@ def array(values: Iterable[float | None]) -> str:
 
 
 @contextmanager
-def one_moment() -> Iterator[None]:
+def one_moment(database: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
     """All that is read here is of one moment, whatever is stored meanwhile."""
-    if connection.in_atomic_block:  # whoever began this transaction has chosen its view already
+    chosen = connections[database]
+    if chosen.in_atomic_block:  # whoever began this transaction has chosen its view already
         yield
         return
-    with transaction.atomic():
-        with connection.cursor() as cursor:
+    with transaction.atomic(database):
+        with chosen.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield

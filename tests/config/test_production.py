@@ -45,6 +45,7 @@ def test_a_safe_configuration_starts() -> None:
         ({"database_url": "postgresql://bench:bench@db/x"}, "DATABASE_URL has a password"),
         ({"database_url": "postgresql://bench:postgres@db/x"}, "DATABASE_URL has a password"),
         ({"redis_url": "redis://:Password@redis/0"}, "REDIS_URL has a password"),
+        ({"replica_url": "postgresql://x:x@db2/x"}, "DATABASE_REPLICA_URL has a password"),
     ),
 )
 def test_each_weakness_is_named(change: dict[str, object], said: str) -> None:
@@ -69,7 +70,7 @@ def checked(**variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", ("DATABASE_URL", "REDIS_URL"))
+@pytest.mark.parametrize("name", ("DATABASE_URL", "DATABASE_REPLICA_URL", "REDIS_URL"))
 def test_an_address_that_cannot_be_is_named_without_its_password(name: str) -> None:
     done = checked(**{name: "postgresql://cipher:se/cret#word@db:5432/ciphermark"})
     assert f"{name} is no valid address" in done.stderr

@@ -35,7 +35,7 @@ class RunningSite:
         kept = {
             name: text
             for name, text in os.environ.items()
-            if not name.startswith(("CIPHERMARK_", "DATABASE_URL", "REDIS_URL", "DJANGO_", MARK))
+            if not name.startswith(("CIPHERMARK_", "DATABASE_", "REDIS_URL", "DJANGO_", MARK))
         }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "launch", "--inside", target],

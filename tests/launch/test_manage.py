@@ -28,6 +28,8 @@ def manage(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
         ({"CIPHERMARK_PROXIES": "x"}, "CIPHERMARK_PROXIES is 'x'; it must be a whole number"),
         ({"CIPHERMARK_LOG_FORMAT": "yaml"}, "CIPHERMARK_LOG_FORMAT is 'yaml'; it must be text or"),
         ({"DATABASE_URL_FILE": "/nowhere"}, "DATABASE_URL_FILE names /nowhere, which cannot be"),
+        ({"DATABASE_REPLICA_URL": "db:5432"}, "DATABASE_REPLICA_URL must be written as postgresql"),
+        ({"DATABASE_REPLICA_URL": "postgresql://db"}, "DATABASE_REPLICA_URL must be written as"),
         (
             {"CIPHERMARK_SECRET_KEY": "a", "CIPHERMARK_SECRET_KEY_FILE": "/nowhere"},
             "CIPHERMARK_SECRET_KEY and CIPHERMARK_SECRET_KEY_FILE are both set",

@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import Client
 from pytest_django.fixtures import Settings
 
@@ -23,9 +22,9 @@ def test_a_page_asks_again_until_the_figures_are_there(
     built = threading.Event()
     build = engine.build
 
-    def slowly(own: BaseDatabaseWrapper) -> Copy:
+    def slowly() -> Copy:
         built.wait(60)
-        return build(own)
+        return build()
 
     monkeypatch.setattr(engine, "build", slowly)
     monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.1)

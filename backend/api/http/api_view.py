@@ -20,6 +20,7 @@ from rest_framework.views import APIView
 from questions.parameters import names_of
 from questions.unknown_parameters import refuse_unknown
 from results.hosts.host_list import Part, part_of
+from store.replica import PAGE_SECONDS, by_replica
 
 
 class ByCursor(CursorPagination):
@@ -144,8 +145,13 @@ class ListView(ApiView):
     ) -> Response:
         """The page that the cursor asks for; `read` makes of its rows what is shown."""
         paginator = self.pagination_class()
-        found = paginator.paginate_queryset(rows, request) or []
-        return paginator.get_paginated_response(shape(read(found), many=True).data)
+
+        @by_replica(PAGE_SECONDS)
+        def data() -> Any:
+            found = paginator.paginate_queryset(rows, request) or []
+            return shape(read(found), many=True).data
+
+        return paginator.get_paginated_response(data())
 
 
 @cache

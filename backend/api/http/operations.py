@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 from monitoring.metrics_page import metrics
+from store.replica import has_replica, replica_state
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +59,17 @@ def _reachable(name: str, probe: Callable[[], bool]) -> bool:
         return False
 
 
+def _replica() -> dict[str, str | float]:
+    """Whether it can be read, and how far it is behind; `manage.py doctor` says why it cannot."""
+    try:
+        state = replica_state()
+    except DatabaseError:  # of the primary, which is a part of its own
+        return {"replica": "unknown"}
+    if state.fault:
+        return {"replica": "unusable"}
+    return {"replica": "ok", "replica_lag_seconds": round(state.lag_seconds, 3)}
+
+
 class _Readiness:
     """What could be reached when somebody last looked; one request of a process looks at a time.
 
@@ -68,6 +80,8 @@ class _Readiness:
         self._looking = Lock()
         self._found: dict[str, bool] = {}
         self._at = -inf
+        self.replica: dict[str, str | float] = {}
+        """What is said of it, as of the same look; nothing where there is none."""
 
     def parts(self) -> dict[str, bool]:
         """Part -> whether it can be reached, as of a second ago at most unless a look takes long.
@@ -83,6 +97,7 @@ class _Readiness:
         try:
             if self._age >= KEPT_SECONDS:
                 self._found = {name: _reachable(name, probe) for name, probe in PARTS.items()}
+                self.replica = _replica() if has_replica() else {}
                 self._at = time.monotonic()
             return self._found
         finally:
@@ -97,11 +112,17 @@ _readiness = _Readiness()
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when database, Redis and a worker can be reached, else 503 naming which cannot."""
+    """200 when database, Redis and a worker can be reached, else 503 naming which cannot.
+
+    A replica is told of, and needed by nobody.
+    """
     parts = _readiness.parts()
     ready = all(parts.values())
     return JsonResponse(
-        {name: "ok" if well else "unreachable" for name, well in parts.items()},
+        {
+            **{name: "ok" if well else "unreachable" for name, well in parts.items()},
+            **_readiness.replica,
+        },
         status=200 if ready else 503,
         headers={} if ready else {"Retry-After": "5"},
     )

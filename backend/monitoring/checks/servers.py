@@ -12,6 +12,7 @@ from reports.export_files import try_out
 from results.analytics.maintenance import snapshot_lag
 from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 from store.redis_client import quick_redis
+from store.replica import has_replica, replica_state
 from telemetry.redaction import without_secrets
 
 OLDEST_POSTGRES = 15
@@ -24,6 +25,9 @@ NOTICED_SKEW = 2.0
 
 MOST_BEHIND = 300.0
 """Seconds; questions then bring much themselves."""
+
+NOTICED_LAG = 30.0
+"""Seconds: a replica so far behind is hardly read."""
 
 MOST_CONNECTIONS = 0.8
 MOST_MEMORY = 0.9
@@ -56,6 +60,32 @@ def database() -> Finding:
         return warning(found, f"Update it: {OLDEST_POSTGRES} is the oldest that is tested.")
     if used > MOST_CONNECTIONS * most:
         return warning(found, "Raise max_connections, or have fewer web threads and workers.")
+    return ok(found)
+
+
+def replica() -> Finding:
+    """Whether it is read: reachable, a standby of this primary, not far behind it."""
+    if not has_replica():
+        return ok("none")
+    state = replica_state()
+    if state.fault:
+        return warning(
+            f"not read, the primary is: {without_secrets(state.fault)}",
+            "Start the standby, and compare DATABASE_REPLICA_URL with its host, database and"
+            " password.",
+        )
+    found = f"{state.lag_seconds:.1f} s behind"
+    if state.lag_seconds > NOTICED_LAG:
+        return warning(
+            found,
+            "See what keeps it: pg_stat_replication of the primary, the log of the standby.",
+        )
+    if not state.has_feedback:
+        return warning(
+            f"{found}, hot_standby_feedback is off",
+            "Set hot_standby_feedback = on in its postgresql.conf, and reload: long files and"
+            " backups are cancelled without it.",
+        )
     return ok(found)
 
 

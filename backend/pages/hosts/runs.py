@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 
 from access.reading import sees_unvetted
 from analysis.acceleration import Verdict
-from pages.access import reader_page
+from pages.access import by_replica, reader_page
 from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
@@ -30,6 +30,7 @@ OWN_FIELDS = ("source", "verdict")
 
 
 @reader_page
+@by_replica
 def run_list(request: HttpRequest) -> HttpResponse:
     """Runs, the last received first."""
     params = request.GET

@@ -8,7 +8,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from exports.columns import StoredColumn
 from reports.rows.export_selection import (
@@ -21,6 +22,7 @@ from results.selection import Where, dimension_value
 from store.models import ReferenceProfile
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
+from store.replica import PAGE_SECONDS, by_replica
 from store.statements import LATEST_FIRST, Relation, fetch_rows
 
 
@@ -189,6 +191,7 @@ def rows_statement(
     return Relation(f"{parts.sql} {rows}", (*parts.parameters, *where.parameters))
 
 
+@by_replica(PAGE_SECONDS)
 def text_bytes(selection: Selection, origin: Origin, columns: Sequence[StoredColumn]) -> int:
     """How many bytes of text these rows repeat of their runs, before anything is escaped.
 
@@ -222,6 +225,7 @@ def chosen_parts(
     return Relation(f"WITH {named}", tuple(one for _, part in parts for one in part.parameters))
 
 
+@by_replica(PAGE_SECONDS)
 def count_rows(selection: Selection, *, tries: bool = False, most: int | None = None) -> int:
     """How many measurements (or tries) a file would have; counting ends beyond `most`."""
     if selection.voting is not None and not tries:
@@ -250,7 +254,7 @@ _NUMBER, _TEXT = 6, 14
 """Where, in a message, the number of rows and their text begin."""
 
 
-def copy_out(statement: Relation) -> Generator[tuple[bytes, int]]:
+def copy_out(statement: Relation, database: BaseDatabaseWrapper) -> Generator[tuple[bytes, int]]:
     """The rows in chunks of about 64 kB or one run, each with the number of rows in it.
 
     Binary, because only that leaves text as it is. The server sends a message for each row of
@@ -260,11 +264,11 @@ def copy_out(statement: Relation) -> Generator[tuple[bytes, int]]:
     command = f"COPY ({statement.sql}) TO STDOUT WITH (FORMAT binary)"
     buffer, rows, start = bytearray(), 0, _HEADER
     # A COPY that is broken off fails; a transaction around it must be able to go on.
-    around = transaction.atomic() if connection.in_atomic_block else nullcontext()
+    around = transaction.atomic(database.alias) if database.in_atomic_block else nullcontext()
     with (
         around,
-        connection.wrap_database_errors,
-        connection.cursor() as cursor,
+        database.wrap_database_errors,
+        database.cursor() as cursor,
         cursor.copy(command, statement.parameters) as copy,
     ):
         for message in copy:

@@ -3,10 +3,13 @@
 Sets of series and CPU-bound speed indices are in the copy alone, which computes them.
 """
 
+import logging
 import os
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Any
 import duckdb
 import orjson
 from django.conf import settings
+from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 from analysis.profiles.baselines import FAMILIES, speed_index
@@ -35,6 +39,12 @@ from results.analytics.tables import (
 )
 from results.analytics.unseen_changes import Changes
 from store.models.run import COUNTED
+from store.replica import BACKGROUND_SECONDS, by_replica
+from store.statements import one_moment
+
+logger = logging.getLogger(__name__)
+
+SAID_EVERY_SECONDS = 10.0
 
 MOST_CHANGES = 20_000
 """Runs: beyond that, building the copy again takes no longer than following them."""
@@ -108,10 +118,45 @@ def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:
 
 def filled_copy(cursor: CursorWrapper) -> Duck:
     """A copy of all that the cursor's transaction sees."""
+    begun = said = time.monotonic()
     duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
-    for _ in read_everything(duck, cursor):
-        pass
+    done = 0
+    for done in read_everything(duck, cursor):
+        if time.monotonic() - said >= SAID_EVERY_SECONDS:
+            said = time.monotonic()
+            logger.info("analytics copy: %d runs read", done)
+    logger.info("analytics copy: %d runs in %.1f s", done, time.monotonic() - begun)
     return duck
+
+
+@by_replica(BACKGROUND_SECONDS)
+def copy_of_all() -> Duck:
+    """A copy of all that is committed, and of nothing else.
+
+    It may have more than a state that was read before, and never less: following it from that
+    state on brings some changes once more, which alters nothing.
+    """
+    with one_moment(), connection.cursor() as cursor:
+        return filled_copy(cursor)
+
+
+@by_replica(BACKGROUND_SECONDS)
+def bring_up_to_date(duck: Duck, changes: Changes) -> None:
+    """Bring a copy to what is committed now; `changes` were read just before."""
+    with one_moment(), connection.cursor() as cursor, one_step(duck):
+        apply(duck, cursor, changes)
+
+
+@contextmanager
+def one_step(duck: Duck) -> Iterator[None]:
+    """Whatever is done here is done as a whole, or not at all."""
+    duck.begin()
+    try:
+        yield
+        duck.commit()
+    except BaseException:
+        duck.rollback()
+        raise
 
 
 def sort_results(duck: Duck) -> None:

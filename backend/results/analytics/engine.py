@@ -20,31 +20,29 @@ from dataclasses import dataclass, field
 
 import duckdb
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connection, connections
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db import connection, connections
 
 from results.analytics.ask import Ask
 from results.analytics.copy import (
     Duck,
     apply,
-    empty_copy,
+    copy_of_all,
     filled_copy,
     is_too_much,
     lock_down,
+    one_step,
     pack,
-    read_everything,
 )
 from results.analytics.snapshot import USABLE_SECONDS, fetch_snapshot, read_snapshot
 from results.analytics.unseen_changes import State, changes_since, present_state
 from store.outage import AnalyticsUnavailable
+from store.replica import refuse_in_a_block
 from store.statements import one_moment
 
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 5.0
 """How long a question waits for a copy that is being built."""
-
-SAID_EVERY_SECONDS = 10.0
 
 PACK_AFTER = 5_000
 """Runs that came, changed or went: their rows that are gone take up to 30 MB until then, and giving
@@ -125,7 +123,7 @@ class Engine:
             return False
         with one_moment(), connection.cursor() as cursor:
             changes = changes_since(cursor, copy.state)
-            with _transaction(copy.duck):
+            with one_step(copy.duck):
                 apply(copy.duck, cursor, changes)
         copy.state = changes.state
         copy.unpacked += len(changes.runs)
@@ -185,57 +183,35 @@ def _begun(duck: Duck) -> Duck:
     return cursor
 
 
-@contextmanager
-def _transaction(duck: Duck) -> Iterator[None]:
-    duck.begin()
-    try:
-        yield
-        duck.commit()
-    except BaseException:
-        duck.rollback()
-        raise
-
-
 def _in_background() -> "Future[Copy]":
-    """Build a copy by another connection to PostgreSQL: whoever asked may stop waiting."""
+    """Build a copy by a thread with connections of its own: whoever asked may stop waiting."""
     future: Future[Copy] = Future()
-    asking = connections[DEFAULT_DB_ALIAS]
 
     def run() -> None:
-        own = asking.copy()  # a connection belongs to the thread that makes it
         try:
-            future.set_result(build(own))
+            future.set_result(build())
         except BaseException as error:  # noqa: BLE001 - whoever waits gets it
             future.set_exception(error)
         finally:
-            own.close()
+            connections.close_all()
 
     threading.Thread(target=run, name="analytics", daemon=True).start()
     return future
 
 
-def build(own: BaseDatabaseWrapper) -> Copy:
+def build() -> Copy:
     """A copy from a snapshot, or of all that PostgreSQL has now."""
-    begun = said = time.monotonic()
-    done = 0
+    begun = time.monotonic()
     fetch_snapshot()
-    with own.cursor() as cursor:
-        cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    with connection.cursor() as cursor:
         state = present_state(cursor)
         found = read_snapshot(state.epoch)
         if found is not None and not is_too_much(changes_since(cursor, found[1])):
             lock_down(found[0])
-            cursor.execute("ROLLBACK")
             logger.info("analytics copy: snapshot read in %.1f s", time.monotonic() - begun)
             return Copy(*found)
-        duck = empty_copy(settings.CIPHERMARK_ANALYTICS_MEMORY)
-        for done in read_everything(duck, cursor):
-            if time.monotonic() - said >= SAID_EVERY_SECONDS:
-                said = time.monotonic()
-                logger.info("analytics copy: %d runs read", done)
-        cursor.execute("ROLLBACK")
+    duck = copy_of_all()
     lock_down(duck)
-    logger.info("analytics copy: %d runs in %.1f s", done, time.monotonic() - begun)
     return Copy(duck, state)
 
 
@@ -268,6 +244,7 @@ def questions() -> Iterator[Ask]:
     if outer is not None:
         yield outer
         return
+    refuse_in_a_block("a question to the copy, which follows the primary,")
     with _of_this_site() as ask:
         token = _asking.set(ask)
         try:

@@ -10,7 +10,14 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from results.analytics.copy import Duck, apply, filled_copy, is_too_much
+from results.analytics.copy import (
+    Duck,
+    apply,
+    bring_up_to_date,
+    copy_of_all,
+    filled_copy,
+    is_too_much,
+)
 from results.analytics.snapshot import (
     fetch_snapshot,
     newest,
@@ -46,23 +53,17 @@ def snapshot() -> str | None:
 
 def _snapshot() -> Path | None:
     fetch_snapshot()
-    unchanged = None
-    with one_moment(), connection.cursor() as cursor:
+    with connection.cursor() as cursor:
         state = present_state(cursor)
         found = read_snapshot(state.epoch)
-        if found is None:
-            duck = filled_copy(cursor)
-        else:
-            duck, seen = found
-            changes = changes_since(cursor, seen)
-            if is_too_much(changes):
-                duck = filled_copy(cursor)
-            elif changes:
-                apply(duck, cursor, changes)
-            else:
-                unchanged = seen
-    if unchanged is not None:
-        share_newest(unchanged)
+        changes = changes_since(cursor, found[1]) if found else None
+    if found is None or changes is None or is_too_much(changes):
+        duck = copy_of_all()
+    elif changes:
+        duck, state = found[0], changes.state
+        bring_up_to_date(duck, changes)
+    else:
+        share_newest(found[1])
         return None
     forget_old_changes()
     return write_snapshot(duck, state)
@@ -81,9 +82,9 @@ def rebuild() -> str:
 
         read_anew()
         return "ClickHouse"
-    with one_moment(), connection.cursor() as cursor:
-        state, duck = present_state(cursor), filled_copy(cursor)
-    return os.fspath(write_snapshot(duck, state))
+    with connection.cursor() as cursor:
+        state = present_state(cursor)
+    return os.fspath(write_snapshot(copy_of_all(), state))
 
 
 def check() -> list[str] | None:

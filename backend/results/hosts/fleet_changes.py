@@ -14,6 +14,7 @@ from django.db.models.functions import Greatest
 
 from store.models import FleetChange, FleetChangeMember
 from store.models.run import COUNTED
+from store.replica import PAGE_SECONDS, reader
 from store.statements import fetch_rows, one_moment
 
 KINDS = tuple(FleetChange.Kind.values)
@@ -381,8 +382,9 @@ def change_rows(query: ChangeQuery) -> Iterator[tuple[str | int | float | bool |
     rows = rows.filter(change__in=select_changes(query).order_by())
     rows = rows.select_related("change", "host", "first_run", "good_run")
     rows = rows.order_by("-change__last_at", "-change_id", "-at", "pk")
-    with one_moment():  # a cursor that outlived its transaction would be lost behind a pooler
-        yield from map(_row, rows.iterator(2000))
+    # A cursor that outlived its transaction would be lost behind a pooler.
+    with reader(PAGE_SECONDS) as database, one_moment(database.alias):
+        yield from map(_row, rows.using(database.alias).iterator(2000))
 
 
 def _row(one: FleetChangeMember) -> tuple[str | int | float | bool | None, ...]:

@@ -11,6 +11,13 @@ from django.db import connection
 
 from store.backups.manifest import LEFT_OUT, manifest_of
 from store.backups.programs import BackupRefused, output_of, start_program, what_it_said
+from store.replica import (
+    BACKGROUND_SECONDS,
+    REPLICA,
+    ReplicaFailed,
+    again_on_primary,
+    reading_replica,
+)
 from store.statements import one_moment
 
 DUMP = (
@@ -50,10 +57,7 @@ def write_backup(path: Path) -> int:
         raise BackupRefused(f"{path} exists already; a backup is never written over another.")
     part = path.with_name(f"{path.name}.part")
     try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as stream:
-            backup_to(stream)
-            os.fsync(descriptor)
+        again_on_primary(lambda: _write_part(part))
         part.rename(path)
         _sync_folder(path.parent)
     except OSError as error:
@@ -63,9 +67,19 @@ def write_backup(path: Path) -> int:
     return path.stat().st_size
 
 
+def _write_part(part: Path) -> None:
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as stream:
+        backup_to(stream)
+        os.fsync(descriptor)
+
+
 def backup_to(stream: IO[bytes]) -> None:
-    """The database as one moment saw it, and behind it what is in it."""
-    with one_moment():
+    """The database as one moment saw it, and behind it what is in it.
+
+    Raises `ReplicaFailed` where it is read from a standby that fails.
+    """
+    with reading_replica(BACKGROUND_SECONDS), one_moment():
         manifest = manifest_of(connection, datetime.now(UTC).isoformat(timespec="seconds"))
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_export_snapshot()")
@@ -81,7 +95,8 @@ def _dump(snapshot: str, stream: IO[bytes]) -> None:
     with start_program("pg_dump", [*DUMP, f"--snapshot={snapshot}"], name) as dump:
         shutil.copyfileobj(output_of(dump), stream)
         if dump.wait() != 0:
-            raise BackupRefused(f"There is no backup: {what_it_said(dump)}.")
+            said = f"There is no backup: {what_it_said(dump)}."
+            raise ReplicaFailed(said) if connection.alias == REPLICA else BackupRefused(said)
 
 
 def _sync_folder(folder: Path) -> None:

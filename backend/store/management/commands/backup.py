@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from store.backups.programs import BackupRefused
 from store.backups.verifying import verify
 from store.backups.writing import backup_to, backups_in, new_path, remove_old, write_backup
+from store.replica import ReplicaFailed
 
 
 class Command(BaseCommand):
@@ -49,7 +50,7 @@ class Command(BaseCommand):
                 backup_to(sys.stdout.buffer)
             else:
                 self._write(Path(file), keep)
-        except BackupRefused as reason:
+        except (BackupRefused, ReplicaFailed) as reason:
             raise CommandError(str(reason)) from None
 
     def _write(self, path: Path, keep: int | None) -> None:
