@@ -1,4 +1,4 @@
-"""A site on two machines that share PostgreSQL, Redis and object storage, and no folder.
+"""A site on two machines that share PostgreSQL, its standby, Redis, object storage, and no folder.
 
 Whatever is done through either machine is seen through the other at once; one that dies loses
 nothing that was acknowledged.
@@ -21,16 +21,24 @@ import pytest
 
 from tests.conftest import Bucket
 from tests.launch.tools import within
-from tests.live_site import READY_WITHIN, LiveSite, live_site, machine
+from tests.live_site import READY_WITHIN, LiveSite, database_of, live_site, machine
 from tests.sample_documents import run_document, ssh_measurement
+from tests.standby import Standby, standby_of
 
 UPLOADS = 60
 KEY = "one-secret-key-for-all-machines-of-the-site-0123456789"
 
 
+@pytest.fixture
+def standby() -> Iterator[Standby]:
+    """That of their database."""
+    with standby_of(database_of("two_machines")) as made:
+        yield made
+
+
 @pytest.fixture(params=["duckdb", "clickhouse"])
 def machines(
-    request: pytest.FixtureRequest, bucket: Bucket, tmp_path: Path
+    request: pytest.FixtureRequest, bucket: Bucket, standby: Standby, tmp_path: Path
 ) -> Iterator[tuple[LiveSite, LiveSite]]:
     """Both of them, each with folders of its own; and a copy of its own, or one that they share."""
     asked = f"{request.param}:"
@@ -42,6 +50,7 @@ def machines(
         "CIPHERMARK_ANALYTICS_URL": asked,
         "CIPHERMARK_STORAGE_KEY": bucket.KEY,
         "CIPHERMARK_STORAGE_SECRET": bucket.SECRET,
+        "DATABASE_REPLICA_URL": standby.url,
     }
     with live_site("two_machines", **shared) as first:
         folder = tmp_path / "second"
@@ -100,7 +109,9 @@ def test_what_is_done_on_one_is_seen_on_the_other(machines: tuple[LiveSite, Live
     assert "The copy is what PostgreSQL has." in second.manage("analytics", "--check")
 
 
-def test_a_machine_that_dies_loses_nothing(machines: tuple[LiveSite, LiveSite]) -> None:
+def test_a_machine_and_a_standby_that_die_lose_nothing(
+    machines: tuple[LiveSite, LiveSite], standby: Standby
+) -> None:
     first, second = machines
     bearer = {"Authorization": f"Bearer {first.token('upload')}"}
     documents = [
@@ -112,6 +123,7 @@ def test_a_machine_that_dies_loses_nothing(machines: tuple[LiveSite, LiveSite]) 
     def upload(place: int) -> str:
         if place == UPLOADS // 2:
             die(first)
+            standby.kill()
         while True:
             try:
                 answer = call(next(tried), "/api/v1/runs/", "POST", documents[place], **bearer)
@@ -128,6 +140,8 @@ def test_a_machine_that_dies_loses_nothing(machines: tuple[LiveSite, LiveSite]) 
     found = {one["label"]: one["values"]["aes128-ctr"]["median"] for one in groups}
     expected = {f"box-{number}": 1e8 + number for number in range(UPLOADS)}
     assert {name: found.get(name) for name in expected} == expected
+    listed = second.get(f"/api/v1/runs/?page_size={2 * UPLOADS}")["results"]
+    assert taken <= {one["run_id"] for one in listed}
 
 
 def die(site: LiveSite) -> None:
