@@ -27,6 +27,7 @@ from reports.rows.export_rows import (
     text_bytes,
 )
 from reports.rows.export_selection import Selection, votes_of, voting
+from reports.rows.try_statements import try_statements
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
@@ -179,14 +180,12 @@ def csv_chunks(export: Export) -> Generator[tuple[bytes, int]]:
     """A file of measurements or tries, chunk by chunk, each with its number of rows."""
     yield export.dialect.header(column.name for column in export.columns).encode(), 0
     export = decided(export)
-    statement = rows_statement(
-        export.selection,
-        export.origin,
-        export.columns,
-        CsvRows(export.dialect),
-        tries=export.kind == SAMPLES,
-    )
-    yield from copy_out(statement)
+    rows = (export.selection, export.origin, export.columns, CsvRows(export.dialect))
+    if export.kind != SAMPLES:
+        yield from copy_out(rows_statement(*rows))
+        return
+    for statement in try_statements(*rows):
+        yield from copy_out(statement)
 
 
 @questions()
