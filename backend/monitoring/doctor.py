@@ -34,6 +34,7 @@ CHECKS = (
     Check("runs", processes.waiting, ("database", "migrations")),
     Check("disk", machine.disk),
     Check("files", servers.files),
+    Check("documents", servers.documents, ("database", "migrations")),
     Check("static files", machine.static_files),
     Check("backups", machine.backups),
     Check("allowed hosts", configuration.allowed_hosts),
