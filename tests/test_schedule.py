@@ -10,16 +10,19 @@ import pytest
 from django.conf import settings as site
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from ingest.edits import pruning
-from ingest.tasks import prune_old_runs
+from ingest import tasks
+from ingest.edits import moving, pruning
+from ingest.tasks import move_documents, prune_old_runs
 from reports.export_jobs import make
 from reports.tasks import sweep_exports
 from results.analytics.maintenance import snapshot
-from store.models import ExportJob, Run
-from tests.conftest import ApiClient, StoreRun
+from store.models import ExportJob, MovedDocument, Run, RunDocument
+from store.run_documents import document_bytes, documents_of
+from tests.conftest import ApiClient, Bucket, StoreRun
 from tests.histories import run_of_day
 from tests.sample_documents import ssh_measurement
 
@@ -29,6 +32,7 @@ BEATS = 3
 def test_the_tasks_that_this_is_about_are_all_of_the_schedule() -> None:
     assert {one["task"] for one in site.CELERY_BEAT_SCHEDULE.values()} == {
         "ingest.tasks.prune_old_runs",
+        "ingest.tasks.move_documents",
         "reports.tasks.sweep_exports",
         "results.tasks.write_analytics_snapshot",  # calls `snapshot` in a process of its own
     }
@@ -63,6 +67,29 @@ def test_tasks_of_several_beats_do_each_thing_once(
     assert Run.objects.count() == 1, "the latest result stays"
     assert [path.name for path in exports_folder.iterdir()] == [f"{jobs[1].job_id}.csv"]
     call_command("analytics", "--check")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("profile_2015")
+def test_documents_are_moved_and_deleted_once(
+    settings: Settings, bucket: Bucket, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CIPHERMARK_DOCUMENTS_DAYS = 30
+    monkeypatch.setattr(moving, "BATCH", 3)
+    monkeypatch.setattr(tasks, "TURN", 600.0)
+    runs = [store_run(run_of_day(day, ssh_measurement("aes128-ctr", 1e8))) for day in range(12)]
+    bodies = {run.pk: document_bytes(run.document) for run in runs}
+    Run.objects.update(received_at=timezone.now() - timedelta(days=31))
+    at_once(move_documents)
+    assert not RunDocument.objects.exclude(body=None).exists()
+    assert documents_of(bodies) == bodies
+    Run.objects.filter(pk__in=[run.pk for run in runs[:6]]).delete()
+    at_once(move_documents)
+    MovedDocument.objects.update(unused_since=F("unused_since") - timedelta(days=2))
+    at_once(move_documents)
+    left = {run.pk: bodies[run.pk] for run in runs[6:]}
+    assert documents_of(left) == left
+    assert len(bucket.names()) == MovedDocument.objects.count() == len(left)
 
 
 def at_once(task: Callable[[], object]) -> None:

@@ -1,6 +1,7 @@
 """Downloads: comparisons, measurements and single tries as CSV and as workbooks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
@@ -50,14 +51,22 @@ Get = TypeVar("Get", bound=Callable[..., Any])
 def csv_response(request: Request, kind: str) -> StreamingHttpResponse:
     """A comparison, or measurements or tries, sent on as the database writes them."""
     export = export_of(kind, request.query_params, site_of(request))
-    lines = (
+    lines: Iterable[str | bytes] = (
         comparison_lines(export)
         if kind == COMPARISON
         else (chunk for chunk, _ in csv_chunks(export))
     )
+    if kind == SAMPLES:  # a document that cannot be read is told before the answer begins
+        lines = _resumed(list(islice(lines, 2)), lines)
     name = file_name(export.kind, export.query, "csv")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers)
+
+
+def _resumed(begun: Iterable[str | bytes], rest: Iterable[str | bytes]) -> Iterator[str | bytes]:
+    """All of it; closing this closes the rest."""
+    yield from begun
+    yield from rest
 
 
 class TooManyRows(ValidationError):

@@ -162,7 +162,7 @@ class HostView(HostEditing):
     @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
     def get(self, request: Request, host_id: int) -> Response:
         """The host with the latest value of every series it measured."""
-        detail = host_detail(host_id)
+        detail = host_detail(host_id, tries=True)
         if detail is None:
             raise no_host(host_id)
         return Response(HostDetailSerializer(detail).data)

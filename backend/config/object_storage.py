@@ -12,7 +12,7 @@ PARAMETERS = ("endpoint", "region", "addressing")
 ADDRESSING = ("path", "virtual")
 """A bucket is named in the path of an address, or in its host name."""
 
-SHARED = ("exports", "snapshots")
+SHARED = ("exports", "snapshots", "documents")
 """Storages, and their folders below that of the URL: other things may lie beside them."""
 
 PATIENT = "-patient"
@@ -97,6 +97,15 @@ def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[s
         for name in SHARED
         for end, waits in (("", READERS_WAIT), (PATIENT, WORK_WAITS))
     }
+
+
+def documents_days(days: int | None, url: str) -> int | None:
+    """After how many days a document moves to that storage. Raises `ImproperlyConfigured`."""
+    if days is not None and not url:
+        raise ImproperlyConfigured(
+            f"CIPHERMARK_DOCUMENTS_DAYS is set, but {NAME}, where documents move to, is not."
+        )
+    return days
 
 
 def _parameters(query: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from config.analytics import clickhouse_url
 from config.embedded import celery_url, start_services
 from config.env import Env
 from config.measurement_marker import MEASURING
-from config.object_storage import PATIENT, storages
+from config.object_storage import PATIENT, documents_days, storages
 from config.production import refuse_weak_configuration
 from config.secret_key import development_secret_key
 from config.sign_in import SignInSettings, header_name, roles_of_groups
@@ -239,6 +239,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout"
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_BEAT_SCHEDULE = {
     "prune-old-runs": {"task": "ingest.tasks.prune_old_runs", "schedule": 3600.0},
+    "move-documents": {"task": "ingest.tasks.move_documents", "schedule": 3600.0},
     "sweep-exports": {"task": "reports.tasks.sweep_exports", "schedule": 60.0},
     "write-analytics-snapshot": {
         "task": "results.tasks.write_analytics_snapshot",
@@ -279,6 +280,9 @@ STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
 EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
 CIPHERMARK_STORAGE_URL = env.url("CIPHERMARK_STORAGE_URL")
 PATIENT_STORAGE = PATIENT
+CIPHERMARK_DOCUMENTS_DAYS = documents_days(
+    env.days("CIPHERMARK_DOCUMENTS_DAYS"), CIPHERMARK_STORAGE_URL
+)
 STORAGES = {
     **storages(
         CIPHERMARK_STORAGE_URL,

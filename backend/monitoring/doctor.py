@@ -36,6 +36,7 @@ CHECKS = (
     Check("analytics", servers.analytics, ("database", "migrations", "redis")),
     Check("disk", machine.disk),
     Check("files", servers.files),
+    Check("documents", servers.documents, ("database", "migrations")),
     Check("static files", machine.static_files),
     Check("backups", machine.backups),
     Check("allowed hosts", configuration.allowed_hosts),

@@ -32,7 +32,7 @@ from reports.export_files import KEPT, keep, part, remove, remove_old
 from reports.export_parameters import export_of
 from reports.exporting import csv_chunks, write_xlsx
 from store.models import ExportJob
-from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
+from store.outage import AnalyticsUnavailable, DocumentUnreadable, ObjectStorageUnavailable
 from store.replica import BACKGROUND_SECONDS, again_on_primary
 
 logger = logging.getLogger(__name__)
@@ -122,8 +122,14 @@ def make(job_pk: int) -> None:
         _fail(job, "Making the file took longer than an hour: ask for fewer rows.")
     except OSError as error:
         _fail(job, f"The file could not be written: {error.strerror or error}.")
+    except DocumentUnreadable as error:
+        _fail(job, f"{error}.")
     except ObjectStorageUnavailable:
-        _fail(job, "The object storage did not take the file; the server's log has the reason.")
+        _fail(
+            job,
+            "The object storage did not take the file or give a document; the server's log has the"
+            " reason.",
+        )
     except DatabaseError as error:
         logger.warning("export %s failed: %s", job.job_id, error)
         _fail(job, "The database could not bring the rows; the server's log has the reason.")

@@ -1,7 +1,7 @@
 """Files made of measurements: which figures, how they are written, what the file says of them."""
 
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -29,12 +29,14 @@ from reports.rows.export_rows import (
     text_bytes,
 )
 from reports.rows.export_selection import Selection, votes_of, voting
+from reports.rows.try_statements import try_statements
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
 from results.comparison.pivot import pivot_lines
 from results.selection import ComparisonQuery, group_members
 from store.models import ReferenceProfile
+from store.object_storage import is_shared
 from store.replica import PAGE_SECONDS, reader, reading_replica
 from store.statements import one_moment
 
@@ -185,16 +187,16 @@ def csv_chunks(export: Export, patience: float = PAGE_SECONDS) -> Generator[tupl
     """
     yield export.dialect.header(column.name for column in export.columns).encode(), 0
     export = decided(export)
-    statement = rows_statement(
-        export.selection,
-        export.origin,
-        export.columns,
-        CsvRows(export.dialect),
-        tries=export.kind == SAMPLES,
-    )
+    rows = (export.selection, export.origin, export.columns, CsvRows(export.dialect))
+    # A document may move between two statements, or between a look at it and its statement.
+    moment = one_moment() if export.kind == SAMPLES and is_shared() else nullcontext()
     # What votes was read before: a standby that is waited for now has its rows.
-    with reader(patience) as database:
-        yield from copy_out(statement, database)
+    with moment, reader(patience) as database:
+        if export.kind != SAMPLES:
+            yield from copy_out(rows_statement(*rows), database)
+            return
+        for statement in try_statements(*rows):
+            yield from copy_out(statement, database)
 
 
 @questions()

@@ -22,6 +22,10 @@ class ObjectStorageUnavailable(Exception):
     """The object storage did not do what was asked; the text is its own."""
 
 
+class DocumentUnreadable(ObjectStorageUnavailable):
+    """The object storage has not what was stored there; the text says what, without a full stop."""
+
+
 def outage_message(error: Exception) -> str | None:
     """What an exception says cannot answer, as a sentence; None for every other failure."""
     if isinstance(error, AnalyticsUnavailable):
@@ -30,6 +34,8 @@ def outage_message(error: Exception) -> str | None:
         return "The database cannot be reached just now"
     if isinstance(error, (RedisError, BrokerError)):
         return "Redis cannot be reached just now"
+    if isinstance(error, DocumentUnreadable):
+        return str(error)
     if isinstance(error, ObjectStorageUnavailable):
         return "The object storage cannot be used just now"
     return None

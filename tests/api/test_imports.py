@@ -12,6 +12,7 @@ from documents.validation import validate_run_document
 from ingest.processing.run_processing import process_run
 from parsers.received_text import MAX_BYTES, MAX_LINES
 from store.models import ImportedText, Measurement, Run
+from store.run_documents import document_bytes
 from tests.conftest import ApiClient
 
 GCM = "aes128-gcm@openssh.com"
@@ -170,7 +171,7 @@ def test_a_figure_that_cannot_be_true_is_kept_out_of_statistics(uploader: ApiCli
     row = Measurement.objects.get(run=run)
     assert row.implausible
     assert row.median is None
-    assert json.loads(bytes(run.document.body))["measurements"][0]["samples"][0]["implausible"]
+    assert json.loads(document_bytes(run.document))["measurements"][0]["samples"][0]["implausible"]
 
 
 def test_a_text_without_figures_is_refused_and_previewed_as_such(uploader: ApiClient) -> None:

@@ -18,6 +18,7 @@ from reports.export_parameters import export_of
 from reports.exporting import csv_chunks
 from reports.rows import export_rows
 from store.models import ExportJob, Measurement, Run
+from store.run_documents import document_bytes
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
@@ -108,7 +109,7 @@ def test_there_are_as_many_rows_as_measurements_and_tries(reader: ApiClient) -> 
     tries = sum(
         len(one["samples"])
         for run in Run.objects.select_related("document")
-        for one in json.loads(bytes(run.document.body))["measurements"]
+        for one in json.loads(document_bytes(run.document))["measurements"]
     )
     assert len(rows(reader, SAMPLES_URL)) == tries
 

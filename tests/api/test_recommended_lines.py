@@ -14,6 +14,7 @@ from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from ciphermark_agent.children import run_tool
 from ciphermark_agent.ssh_server import PrivateServer
 from store.models import Host, Measurement, Run, RunDocument
+from store.run_documents import document_bytes
 from tests.api.test_recommendation import URL, facts, machine, series, usual
 from tests.conftest import ApiClient, StoreRun
 
@@ -88,7 +89,7 @@ def copies(first: Run, count: int) -> None:
         )
         for host in hosts
     )
-    body = bytes(first.document.body)
+    body = document_bytes(first.document)
     RunDocument.objects.bulk_create(
         RunDocument(run=run, body=body, content_digest="0" * 64) for run in runs
     )

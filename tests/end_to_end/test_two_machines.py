@@ -12,11 +12,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 import pytest
 
 from tests.conftest import Bucket
@@ -51,6 +53,7 @@ def machines(
         "CIPHERMARK_STORAGE_KEY": bucket.KEY,
         "CIPHERMARK_STORAGE_SECRET": bucket.SECRET,
         "DATABASE_REPLICA_URL": standby.url,
+        "CIPHERMARK_DOCUMENTS_DAYS": "1",
     }
     with live_site("two_machines", **shared) as first:
         folder = tmp_path / "second"
@@ -107,6 +110,37 @@ def test_what_is_done_on_one_is_seen_on_the_other(machines: tuple[LiveSite, Live
         assert document["run_id"].encode() in files.pop()
     first.manage("analytics", "--snapshot")
     assert "The copy is what PostgreSQL has." in second.manage("analytics", "--check")
+
+
+OLD = """
+from datetime import timedelta
+from django.utils import timezone
+from ingest.tasks import move_documents
+from store.models import Run
+Run.objects.update(received_at=timezone.now() - timedelta(days=2))
+move_documents.delay()
+"""
+MOVED = """
+SELECT d.body IS NULL FROM runs_rundocument d JOIN runs_run r ON r.id = d.run_id WHERE r.run_id = %s
+"""
+
+
+def test_documents_that_a_worker_moved_both_read(machines: tuple[LiveSite, LiveSite]) -> None:
+    first, second = machines
+    bearer = {"Authorization": f"Bearer {first.token('upload')}"}
+    reader = {"Authorization": f"Bearer {second.token('read')}"}
+    document = run_document(ssh_measurement("aes128-ctr", 1e8))
+    call(first, "/api/v1/runs/", "POST", document, **bearer)
+    address = f"/api/v1/runs/{document['run_id']}/"
+    before = second.wait_until_ready(document["run_id"])["measurements"]
+    first.manage("shell", "--no-imports", "-c", OLD)
+    with psycopg.connect(first.environment["DATABASE_URL"], autocommit=True) as database:
+        moved = partial(database.execute, MOVED, [document["run_id"]])
+        assert within(READY_WITHIN, lambda: moved().fetchone() == (True,))
+    for site in machines:
+        assert call(site, f"{address}document/", **reader) == document
+        assert call(site, address, **reader)["measurements"] == before
+    assert call(second, "/api/v1/runs/", "POST", document, **bearer)["run_id"] == document["run_id"]
 
 
 def test_a_machine_and_a_standby_that_die_lose_nothing(

@@ -17,6 +17,7 @@ from ingest.processing import run_processing as processing
 from ingest.processing.processing_locks import claimed
 from store import broker
 from store.models import Run
+from store.run_documents import document_bytes
 from tests.sample_documents import run_document
 
 
@@ -67,7 +68,7 @@ def test_a_document_that_kills_its_worker_ends_rejected_without_anybody_sweeping
     run.refresh_from_db()
     assert run.status == Run.Status.REJECTED
     assert "failed 5 times" in run.rejection
-    assert bytes(run.document.body)
+    assert document_bytes(run.document)
 
 
 def test_a_database_that_went_away_is_not_the_documents_fault(

@@ -35,6 +35,8 @@ ELSEWHERE = {
     "manage.py renew_runs": "ingest/test_rederive.py",
     "pg_basebackup --pgdata=FOLDER --write-recovery-conf --checkpoint=fast"
     ' --dbname="host=PRIMARY user=replicator password=PASSWORD"': "standby.py",
+    "manage.py move_documents": "ingest/test_moved_documents.py",
+    "manage.py move_documents --back": "ingest/test_moved_documents.py",
     "mkdir -p roles && curl -fsS https://ciphermark.example/ansible-role.tar.gz"
     " | tar -xzC roles": "end_to_end/test_ansible_role.py",
     "ansible-playbook -i INVENTORY ciphermark.yaml": "end_to_end/test_ansible_role.py",

@@ -15,6 +15,7 @@ from ingest.edits import recompute
 from ingest.edits.editing import rename_host
 from ingest.edits.splitting import split_host
 from store.models import Environment, Host, HostName, Run, RunDocument
+from store.run_documents import document_bytes
 from tests.chaos.answers import MEASUREMENTS, VERDICTS, comparisons, rows
 from tests.chaos.documents import documents
 from tests.conftest import StoreRun, let_audit_log_be_emptied
@@ -59,7 +60,7 @@ def site(transactional_db: None, store_run: StoreRun) -> Iterator[None]:
 
 def everything() -> tuple[object, ...]:
     kept = sorted(
-        (str(document.run_id), bytes(document.body)) for document in RunDocument.objects.all()
+        (str(document.run_id), document_bytes(document)) for document in RunDocument.objects.all()
     )
     statuses = sorted(Run.objects.values_list("run_id", "status", "hidden"))
     return rows(MEASUREMENTS), rows(VERDICTS), comparisons(GROUPINGS), kept, statuses

@@ -99,6 +99,7 @@ def _request_of(stored: ImportedText) -> ImportRequest:
 def _replace_document(run: Run, document: Mapping[str, Any]) -> Run:
     """The run as if it had just been accepted, without what was derived from its old document."""
     run.document.body = document_bytes(document)
+    run.document.moved = run.document.environment = None
     run.document.content_digest = content_digest(document)
     run.document.save()
     forget_derived(run)

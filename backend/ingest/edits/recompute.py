@@ -5,8 +5,10 @@ concerned, and the verdicts of the runs beside it.
 """
 
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import F
 
 from ingest.fleet_changes.entries import settle
 from ingest.fleet_changes.watching import mark_due
@@ -16,6 +18,7 @@ from ingest.processing.id_cache import forget_everything
 from ingest.processing.run_processing import DERIVED_VERSION, process_run
 from store.data_version import data_changed
 from store.models import Environment, FleetChangeMember, Host, Run
+from store.outage import DocumentUnreadable, ObjectStorageUnavailable
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""
@@ -81,21 +84,36 @@ def forget_derived(run: Run) -> None:
     run.status = Run.Status.ACCEPTED
 
 
-def renew_runs() -> int:
-    """Derive every run anew that an older version of the program derived; returns how many.
+class Renewed(NamedTuple):
+    """How many runs were derived anew, and how many keep their old rows."""
+
+    runs: int
+    kept: int
+
+
+def renew_runs() -> Renewed:
+    """Derive every run anew that an older version of the program derived.
 
     A machine whose CPU is named differently today would else count as two. One transaction a run:
     readers see the old rows or the new ones, and an interrupted call goes on where it stopped.
+    Runs whose documents cannot be read now keep their old rows.
     """
     outdated = Run.objects.filter(status=Run.Status.READY, derived_version__lt=DERIVED_VERSION)
-    runs = list(outdated.order_by("id").values_list("pk", flat=True))
-    for pk in runs:
-        _renew(pk)
+    here_first = outdated.order_by(F("document__moved").asc(nulls_first=True), "id")
+    runs, kept = list(here_first.values_list("pk", flat=True)), 0
+    for renewed, pk in enumerate(runs):
+        try:
+            _renew(pk)
+        except DocumentUnreadable:
+            kept += 1
+        except ObjectStorageUnavailable:
+            kept += len(runs) - renewed
+            break
     if runs:
         refresh_hosts(Host.objects.values_list("pk", flat=True))
         Environment.objects.filter(runs__isnull=True).delete()
         forget_everything()
-    return len(runs)
+    return Renewed(len(runs) - kept, kept)
 
 
 @transaction.atomic

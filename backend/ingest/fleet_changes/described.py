@@ -1,6 +1,5 @@
 """Findings with all that an entry says of them: sizes, times, what differs in the environment."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,8 @@ from typing import Any
 from analysis.over_time.family_changes import Family, Figures, Size, size_of
 from documents.environment_difference import Difference, environment_difference
 from ingest.fleet_changes.host_state import Finding
-from store.models import FleetChange, RunDocument
+from store.models import FleetChange
+from store.run_documents import stated_environments
 from store.statements import fetch_rows
 
 MOST_DIFFERENCES = 12
@@ -53,7 +53,7 @@ def describe(findings: Sequence[Finding], families: Mapping[int, Family]) -> lis
         return []
     times = _times({key for one in findings for key in (*one.shown, one.before[-1])})
     figures = _figures(findings)
-    stated = _stated(times)
+    stated = stated_environments(times)
     found = []
     for one in findings:
         series = [key for key, family in families.items() if family == one.family]
@@ -109,11 +109,6 @@ def _direction(one: Finding, size: Size | None) -> FleetChange.Direction:
 def _times(keys: Iterable[int]) -> dict[int, datetime]:
     statement = "SELECT id, started_at FROM runs_run WHERE id = ANY(%s)"
     return dict(fetch_rows(statement, [list(keys)]))
-
-
-def _stated(keys: Iterable[int]) -> dict[int, Mapping[str, Any]]:
-    rows = RunDocument.objects.filter(run_id__in=list(keys)).values_list("run_id", "body")
-    return {run_pk: json.loads(bytes(body))["environment"] for run_pk, body in rows}
 
 
 def _figures(findings: Sequence[Finding]) -> dict[int, dict[int, tuple[float, float | None]]]:

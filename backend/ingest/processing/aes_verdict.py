@@ -11,10 +11,9 @@ from django.db.models import QuerySet
 
 from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
 from analysis.profiles.baselines import MEMBERS, MeasuredSeries
-from documents.json_text import read_again
-from documents.run_document import parse_run_document
 from documents.types import Series
 from store.models import Measurement, Run
+from store.run_documents import stated_environment
 
 SIBLINGS = 20
 """Runs beside it that a run is judged with: the latest."""
@@ -63,13 +62,8 @@ def judge_again(host_pk: int, environment_pk: int) -> None:
     together = _united(part for _, part in parts)
     for run, own in parts:
         if not is_complete(own):
-            judge(run, together, _facts(run))
+            judge(run, together, stated_environment(run.document))
             run.save(update_fields=FIELDS)
-
-
-def _facts(run: Run) -> Mapping[str, Any]:
-    raw = read_again(bytes(run.document.body).decode())
-    return parse_run_document(raw, received_at=run.received_at).environment
 
 
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:

@@ -16,6 +16,7 @@ from ingest.processing.hosts import HOSTS, HostKey, host_parameters, known_hosts
 from store.models import ReferenceProfile, Run
 from store.outage import UNREACHABLE
 from store.reference_profiles import KEEP_PROFILES
+from store.run_documents import documents_of
 
 CLAIM = 7101
 """First half of the advisory locks' key; the other is the run's."""
@@ -126,6 +127,8 @@ def begin(run_pk: int, *, count: bool = True) -> Begun | None:
     if row is None:
         return None
     run_id, source, received_at, attempts, text, digest, by_token = row
+    if text is None:  # moved: derived anew after an update
+        text = documents_of([run_pk])[run_pk].decode()
     run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts)
     return Begun(run, text, digest, by_token)
 

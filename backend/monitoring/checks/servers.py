@@ -1,15 +1,18 @@
 """PostgreSQL, Redis, object storage: reachable, new enough, of this version, on time."""
 
 import time
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 from redis.exceptions import RedisError
 
 from monitoring.checks.finding import Finding, ok, warning, wrong
 from reports.export_files import try_out
 from results.analytics.maintenance import snapshot_lag
+from store.models import Run, RunDocument
 from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 from store.redis_client import quick_redis
 from store.replica import has_replica, replica_state
@@ -147,6 +150,26 @@ def analytics() -> Finding:
     if behind > MOST_BEHIND:
         return warning(found, "See whether worker and beat run, and what the worker's log says.")
     return ok(found)
+
+
+def documents() -> Finding:
+    """Whether what was moved to object storage is asked for there, and what is old has moved."""
+    moved = RunDocument.objects.filter(moved__isnull=False).count()
+    found = f"{moved} in object storage" if moved else "in the database"
+    if moved and not settings.CIPHERMARK_STORAGE_URL:
+        return wrong(f"{found}, which is not set", "Set CIPHERMARK_STORAGE_URL again.")
+    days = settings.CIPHERMARK_DOCUMENTS_DAYS
+    if days is not None and _are_late(timezone.now() - timedelta(days=days + 2)):
+        return warning(
+            f"{found}; others have been older than CIPHERMARK_DOCUMENTS_DAYS for two days",
+            "manage.py move_documents says why they do not move.",
+        )
+    return ok(found)
+
+
+def _are_late(before: datetime) -> bool:
+    ended = Run.objects.exclude(status=Run.Status.ACCEPTED)
+    return ended.filter(received_at__lt=before, document__moved=None).exists()
 
 
 def clock() -> Finding:

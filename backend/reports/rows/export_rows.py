@@ -93,7 +93,7 @@ _OF_TRIES = """
 SELECT g.rows, g.text FROM chosen_runs r
 CROSS JOIN LATERAL (
     SELECT m.*, one.body
-    FROM runs_rundocument d
+    FROM {documents} d
     CROSS JOIN json_array_elements(
         ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json -> 'measurements'
     ) WITH ORDINALITY one(body, place)
@@ -109,7 +109,7 @@ CROSS JOIN LATERAL (
 """Rows of tries, those of one measurement as one text; each document is read once."""
 
 
-def _runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> Relation:
+def chosen_runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> Relation:
     """The runs, latest received first, with these expressions as c0, c1, ...
 
     Of votes each run has the numbers of its series that vote, `voted`.
@@ -177,18 +177,23 @@ def rows_statement(
     columns: Sequence[StoredColumn],
     form: RowFormat,
     *,
-    tries: bool = False,
+    tries: Relation | None = None,
 ) -> Relation:
-    """Rows of measurements (or tries) as texts of several, each with their number.
+    """Rows of measurements as texts of several, each with their number.
 
-    What depends on the run or the series alone is made once for each of them.
+    Of their tries where `tries` says what the documents are: run_id and body. What depends on the
+    run or the series alone is made once for each of them.
     """
     values, made = _values(columns, form)
     parts, where = chosen_parts(selection, origin, made), _results(selection)
     rows = (_OF_TRIES if tries else _OF_RUNS).format(
-        row=form.row(values), series=_SERIES, where=where.text
+        row=form.row(values),
+        series=_SERIES,
+        where=where.text,
+        documents=tries.sql if tries else "",
     )
-    return Relation(f"{parts.sql} {rows}", (*parts.parameters, *where.parameters))
+    parameters = (*parts.parameters, *(tries.parameters if tries else ()), *where.parameters)
+    return Relation(f"{parts.sql} {rows}", parameters)
 
 
 @by_replica(PAGE_SECONDS)
@@ -216,7 +221,7 @@ def chosen_parts(
 ) -> Relation:
     """WITH `votes`, where only those are wanted, `chosen_runs` and `chosen_series`."""
     parts = [
-        ("chosen_runs", _runs(selection, origin, made["run"])),
+        ("chosen_runs", chosen_runs(selection, origin, made["run"])),
         ("chosen_series", _series(selection, made["series"])),
     ]
     if selection.voting is not None:

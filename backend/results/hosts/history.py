@@ -22,10 +22,10 @@ from store.models import (
     Environment,
     Host,
     ReferenceProfile,
-    RunDocument,
     RunSpeedIndex,
 )
 from store.models.run import COUNTED
+from store.run_documents import stated_environments
 from store.statements import LATEST_FIRST, Relation, fetch_rows
 
 LATEST_POINTS = 1000
@@ -366,17 +366,11 @@ def _changes(
     tool = query.series.tool
     pairs = [(change, points[change.index - 1], points[change.index]) for change in found]
     explained = pairs[-EXPLAINED_CHANGES:]
-    stated = _stated({point.run_pk for _, *both in explained for point in both})
+    stated = stated_environments({point.run_pk for _, *both in explained for point in both})
     return tuple(
         FoundChange(change, previous, point, _differences(stated, previous, point, tool))
         for change, previous, point in pairs
     )
-
-
-def _stated(run_pks: Iterable[int]) -> dict[int, Mapping[str, Any]]:
-    """The environment that each of these runs' documents states."""
-    rows = RunDocument.objects.filter(run_id__in=list(run_pks)).values_list("run_id", "body")
-    return {run_pk: json.loads(bytes(body))["environment"] for run_pk, body in rows}
 
 
 def _differences(

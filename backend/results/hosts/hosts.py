@@ -157,8 +157,11 @@ def _summary(
     )
 
 
-def host_detail(host_id: int) -> HostDetail | None:
-    """One host; None when there is none of this id or it has no run that counts."""
+def host_detail(host_id: int, *, tries: bool = False) -> HostDetail | None:
+    """One host; None when there is none of this id or it has no run that counts.
+
+    With the tries of its latest results if asked for.
+    """
     host = select_hosts().filter(pk=host_id).first()
     if host is None:
         return None
@@ -168,6 +171,6 @@ def host_detail(host_id: int) -> HostDetail | None:
     return HostDetail(
         summary=summary,
         environment=environment_of(latest) if latest else None,
-        latest=latest_results(host.pk),
+        latest=latest_results(host.pk, tries=tries),
         recent_runs=tuple(latest_received(Run.objects.filter(host=host, hidden=False), 20)),
     )

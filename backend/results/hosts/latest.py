@@ -1,5 +1,6 @@
 """The latest result of every series of a host, with the run that it comes from."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,8 +9,9 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 
-from results.hosts.runs import MeasurementDetail, document_of, measurement_details
+from results.hosts.runs import MeasurementDetail, measurement_details
 from store.models import Measurement, Run, RunSpeedIndex
+from store.run_documents import documents_of
 
 LATEST_FIRST = (F("started_at").desc(nulls_last=True), "-id")
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
@@ -43,8 +45,8 @@ class LatestResult:
     conditions: tuple[Mapping[str, Any], ...]
 
 
-def latest_results(host_id: int) -> tuple[LatestResult, ...]:
-    """The latest result of every series that the host's runs measured."""
+def latest_results(host_id: int, *, tries: bool = False) -> tuple[LatestResult, ...]:
+    """The latest result of every series that the host's runs measured; its tries if asked for."""
     latest = (
         Measurement.objects.filter(
             run__host_id=host_id,
@@ -56,29 +58,35 @@ def latest_results(host_id: int) -> tuple[LatestResult, ...]:
         .distinct("series_id")
         .values("run_id", "series_id")
     )
-    return results_of(Measurement.objects.filter(pk__in=latest))
+    return results_of(Measurement.objects.filter(pk__in=latest), tries=tries)
 
 
-def results_of(measurements: QuerySet[Measurement]) -> tuple[LatestResult, ...]:
-    """Rows as results with their runs, in three queries whatever their number."""
+def results_of(
+    measurements: QuerySet[Measurement], *, tries: bool = False
+) -> tuple[LatestResult, ...]:
+    """Rows as results with their runs, in three queries whatever their number.
+
+    Tries are in the runs' documents, which may be large, or far away.
+    """
     order = (f"series__{name}" for name in SERIES_FIELDS)
     rows = list(measurements.select_related("series", "negotiated").order_by(*order))
     run_pks = {row.run_id for row in rows}
-    runs = Run.objects.select_related(
-        "environment__openssl", "environment__ssh_library", "document"
-    ).in_bulk(run_pks)
-    documents = {pk: document_of(run) for pk, run in runs.items()}
+    runs = Run.objects.select_related("environment__openssl", "environment__ssh_library").in_bulk(
+        run_pks
+    )
+    bodies = documents_of(run_pks) if tries else {}
+    documents = {pk: json.loads(body) for pk, body in bodies.items()}
     indices: dict[int, dict[str, float]] = {}
     for index in RunSpeedIndex.objects.filter(run_id__in=run_pks, profile__active=True):
         indices.setdefault(index.run_id, {})[index.tool] = index.index
     return tuple(
-        _result(row, runs[row.run_id], indices.get(row.run_id, {}), documents[row.run_id])
+        _result(row, runs[row.run_id], indices.get(row.run_id, {}), documents.get(row.run_id))
         for row in rows
     )
 
 
 def _result(
-    row: Measurement, run: Run, indices: dict[str, float], document: Mapping[str, Any]
+    row: Measurement, run: Run, indices: dict[str, float], document: Mapping[str, Any] | None
 ) -> LatestResult:
     (detail,) = measurement_details([row], indices, document)
     environment = run.environment

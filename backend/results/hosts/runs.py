@@ -18,6 +18,7 @@ from documents.types import Series
 from results.selection import tags_by_key
 from store.models import Host, Measurement, Run, RunSpeedIndex
 from store.models.dimension import OF_LIBRARIES
+from store.run_documents import document_bytes, stated_environment
 
 
 def shown_runs(*, unvetted: bool = False) -> QuerySet[Run]:
@@ -97,6 +98,7 @@ class MeasurementDetail:
     target_name: str
     acceleration: str
     samples: tuple[Mapping[str, Any], ...]
+    """The tries, where they were asked for."""
     n: int
     median: float | None
     minimum: float | None
@@ -294,15 +296,23 @@ _OF_THE_ROW = (
 
 
 def measurement_details(
-    rows: Iterable[Measurement], indices: Mapping[str, float], document: Mapping[str, Any]
+    rows: Iterable[Measurement],
+    indices: Mapping[str, float],
+    document: Mapping[str, Any] | None = None,
 ) -> tuple[MeasurementDetail, ...]:
-    """Rows of one run, their series with them, with their tries and normalised rates.
+    """Rows of one run, their series with them, with normalised rates and tries.
 
-    `indices` are the run's active speed indices by tool, `document` is the run's.
+    `indices` are the run's active speed indices by tool. `document` is the run's, which alone has
+    the tries: without it there are none.
     """
-    samples = [one["samples"] for one in document["measurements"]]
+    measured = document["measurements"] if document else None
     return tuple(
-        _measurement(row, indices.get(row.series.tool), samples[row.position]) for row in rows
+        _measurement(
+            row,
+            indices.get(row.series.tool),
+            measured[row.position]["samples"] if measured else (),
+        )
+        for row in rows
     )
 
 
@@ -357,20 +367,19 @@ def run_detail(run_id: UUID, *, unvetted: bool = False) -> RunDetail | None:
 
 def environment_of(run: Run) -> Mapping[str, Any]:
     """The `environment` of the run's own document, its readings included."""
-    environment: Mapping[str, Any] = document_of(run)["environment"]
-    return environment
+    return stated_environment(run.document)
 
 
 def document_of(run: Run) -> Mapping[str, Any]:
     """The run's own document."""
-    document: Mapping[str, Any] = json.loads(bytes(run.document.body))
+    document: Mapping[str, Any] = json.loads(document_bytes(run.document))
     return document
 
 
 def run_document(run_id: UUID, *, unvetted: bool = False) -> bytes | None:
     """The document exactly as received; None when there is no such run."""
     run = shown_runs(unvetted=unvetted).filter(run_id=run_id).select_related("document").first()
-    return bytes(run.document.body) if run else None
+    return document_bytes(run.document) if run else None
 
 
 def imported_text(run_id: UUID, *, unvetted: bool = False) -> bytes | None:

@@ -1,9 +1,13 @@
 """A backup brought back, from one program into the next: no copy of it lies on the disk."""
 
+import os
 import re
 import shutil
 import subprocess
 import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import IO, Any
 
@@ -14,9 +18,13 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.models import QuerySet
 
 from analysis.profiles.reference_profiles import initial_profile
+from store.backups.moved import MISSING, PIECE, Rest
 from store.backups.programs import BackupRefused, output_of, start_program, what_it_said
 from store.models import ApiToken, AuditEntry, ImportedText, ReferenceProfile, Run, Share
 from store.roles import ROLES
+
+READ_AHEAD = 1024 * 1024
+"""Bytes: more than a pipe and pg_restore's own buffer hold of what comes after the dump."""
 
 READ = ("--no-owner", "--no-privileges", "--schema=public", "--file=-")
 """Without the schema itself, which is made anew before; what it owns comes as SQL."""
@@ -36,11 +44,10 @@ NOT_EVERYWHERE = re.compile(
 """Lines before the rows that servers may refuse: pg_restore writes the setting for those before 17
 too, and a pg_dump older than its server the marks that 15.20 and its like keep for themselves."""
 
-WHICH_MIGRATIONS = b"""\\o
-SELECT app, name FROM public.django_migrations;
-SELECT 'end';
-"""
-"""Asked before COMMIT: a backup of a newer version changes nothing."""
+TO_ANSWER = b"\\o\n"
+WHICH_MIGRATIONS = b"SELECT app, name FROM public.django_migrations;\n"
+END = b"SELECT 'end';\n"
+"""Asked before COMMIT: a backup of a newer version, or without a document, changes nothing."""
 
 MIGRATIONS = "django_migrations"
 
@@ -104,13 +111,16 @@ def restore(file: IO[bytes], name: str, database: str) -> int:
 
     How many migrations the backup is behind this program; `BackupRefused` when it is ahead.
     """
-    reading = start_program("pg_restore", READ, database, file)
+    source, feed = os.pipe()
+    reading = start_program("pg_restore", READ, database, source)
+    os.close(source)
     writing = start_program("psql", WRITE, database, subprocess.PIPE)
-    with reading, writing:
+    with ThreadPoolExecutor(1) as threads, reading, writing:
+        fed = threads.submit(_feed, file, feed)
         behind = 0
         try:
             with suppress(BrokenPipeError):  # psql has ended, and says below why
-                behind = _replay(reading, writing, name)
+                behind = _replay(reading, writing, name, lambda: Rest(fed.result(), file))
         finally:
             _close(writing.stdin)
             _close(reading.stdout)
@@ -119,7 +129,18 @@ def restore(file: IO[bytes], name: str, database: str) -> int:
     return behind
 
 
-def _replay(reading: Process, writing: Process, name: str) -> int:
+def _feed(file: IO[bytes], feed: int) -> bytes:
+    """Give pg_restore the backup until it has the whole dump; the end of what it was given."""
+    last: deque[bytes] = deque(maxlen=READ_AHEAD // PIECE)
+    with suppress(BrokenPipeError), os.fdopen(feed, "wb", buffering=0) as pipe:
+        while piece := file.read(PIECE):
+            last.append(piece)
+            while piece:
+                piece = piece[pipe.write(piece) :]
+    return b"".join(last)
+
+
+def _replay(reading: Process, writing: Process, name: str, rest: Callable[[], Rest]) -> int:
     """Without its COMMIT, which is the last word here, psql changes nothing."""
     sql, script = writing.stdin, output_of(reading)
     assert sql is not None  # noqa: S101 - as it was started
@@ -133,15 +154,25 @@ def _replay(reading: Process, writing: Process, name: str) -> int:
     if reading.wait() != 0:
         said = what_it_said(reading)
         raise BackupRefused(f"Nothing was changed: {name} is damaged, or no backup: {said}.")
-    sql.write(WHICH_MIGRATIONS)
+    try:
+        sql.writelines(rest().statements())
+    except BackupRefused as reason:
+        raise BackupRefused(f"Nothing was changed: {name} is damaged: {reason}.") from None
+    sql.writelines((TO_ANSWER, WHICH_MIGRATIONS, MISSING, END))
     sql.flush()
-    behind = _versions_behind(_answer(output_of(writing)), name)
+    answers = _answers(output_of(writing))
+    behind = _versions_behind(answers, name)
+    if dict(answers).get("missing", "0") != "0":
+        raise BackupRefused(f"Nothing was changed: {name} is damaged: documents are missing.")
     sql.write(b"COMMIT;\n")
     return behind
 
 
-def _answer(answers: IO[bytes]) -> set[Migration]:
-    """The migrations that psql names; fewer when it fails meanwhile, which its end tells."""
+def _answers(answers: IO[bytes]) -> set[Migration]:
+    """The migrations that psql names, and ("missing", NUMBER) of documents.
+
+    Fewer when it fails meanwhile, which its end tells.
+    """
     found = set()
     for line in answers:
         app, _, name = line.decode().strip().partition("|")

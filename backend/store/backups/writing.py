@@ -10,6 +10,7 @@ from typing import IO
 from django.db import connection
 
 from store.backups.manifest import LEFT_OUT, manifest_of
+from store.backups.moved import write_moved
 from store.backups.programs import BackupRefused, output_of, start_program, what_it_said
 from store.replica import (
     BACKGROUND_SECONDS,
@@ -85,6 +86,7 @@ def backup_to(stream: IO[bytes]) -> None:
             cursor.execute("SELECT pg_export_snapshot()")
             (snapshot,) = cursor.fetchone()
         _dump(snapshot, stream)
+        write_moved(stream)
     stream.write(manifest.as_line())
     stream.flush()
 

@@ -18,6 +18,7 @@ from store.models.normalisation import RunSpeedIndex as RunSpeedIndex
 from store.models.note import Note as Note
 from store.models.notification import Notification as Notification
 from store.models.notification import NotificationChannel as NotificationChannel
+from store.models.run import MovedDocument as MovedDocument
 from store.models.run import Run as Run
 from store.models.run import RunDocument as RunDocument
 from store.models.saved_view import SavedView as SavedView

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from store.models.dimension import Environment
 from store.models.host import Host
@@ -84,11 +85,48 @@ class Run(models.Model):
         return f"{self.host_name} {self.run_id}"
 
 
+class MovedDocument(models.Model):
+    """A document in object storage, found there by its digest (`store.run_documents`)."""
+
+    sha256 = models.CharField(max_length=64, help_text="Of its bytes as received.")
+    size = models.PositiveIntegerField(help_text="Of these bytes.")
+    unused_since = models.DateTimeField(
+        null=True, db_default=Now(), help_text="No run has it; a day later its object is deleted."
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["sha256"], name="one_object_per_digest")]
+
+
 class RunDocument(models.Model):
-    """The document exactly as received (after any transfer compression was undone)."""
+    """The document exactly as received (after any transfer compression was undone).
+
+    `store.run_documents` reads it, wherever it lies.
+    """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
-    body = models.BinaryField()
+    body = models.BinaryField(null=True, help_text="None where it is in object storage.")
+    moved = models.ForeignKey(
+        MovedDocument, models.PROTECT, null=True, related_name="+", db_index=False
+    )
+    environment = models.TextField(  # noqa: DJ001 - none
+        null=True, help_text="Of a moved one: its own words, so that most questions need no more."
+    )
     content_digest = models.CharField(
         max_length=64, help_text="SHA-256 of its canonical JSON: equal content, equal digest."
     )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="a_document_is_here_or_moved",
+                condition=Q(body__isnull=False, moved__isnull=True, environment__isnull=True)
+                | Q(body__isnull=True, moved__isnull=False, environment__isnull=False),
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["moved"], condition=Q(moved__isnull=False), name="documents_moved"
+            ),
+            models.Index(fields=["run"], condition=Q(body__isnull=False), name="documents_here"),
+        ]

@@ -12,6 +12,7 @@ from ingest.arrival.acceptance import content_digest
 from ingest.edits.recompute import forget_derived
 from ingest.processing.run_processing import process_run
 from store.models import Run
+from store.run_documents import document_bytes
 from tests.bench.fleet.documents import AGENT_NAME
 from tests.bench.fleet.prototypes import DERIVED
 from tests.bench.fleet.size import SEED
@@ -32,7 +33,7 @@ def disagreements(count: int) -> list[str]:
 
 def _document_faults(pk: int) -> list[str]:
     stored = Run.objects.select_related("document").get(pk=pk).document
-    document = json.loads(bytes(stored.body))
+    document = json.loads(document_bytes(stored))
     faults = [f"run {pk}: {fault.path} {fault.detail}" for fault in validate_run_document(document)]
     if content_digest(document) != stored.content_digest:
         faults.append(f"run {pk}: the digest of its document differs")

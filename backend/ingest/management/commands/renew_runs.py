@@ -15,5 +15,10 @@ class Command(BaseCommand):
     def handle(self, **_: Any) -> None:
         """Say how many runs it was."""
         renewed = renew_runs()
-        if renewed:
-            self.stdout.write(f"{renewed} runs were derived anew.")
+        if renewed.runs:
+            self.stdout.write(f"{renewed.runs} runs were derived anew.")
+        if renewed.kept:
+            self.stderr.write(
+                f"{renewed.kept} runs keep what an older version derived: their documents in object"
+                " storage cannot be read now, see the log. Call renew_runs again."
+            )
