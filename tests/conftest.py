@@ -202,18 +202,19 @@ class Bucket:
         for key in keys:
             self.client.delete_object(Bucket=self.name, Key=key)
 
-    def on_machine(self, name: str, url: str | None = None) -> Path:
+    def on_machine(self, name: str, url: str | None = None, *, snapshots: str = "") -> Path:
         """Go on as a machine with folders of its own, which knows this bucket (by that URL; or
-        none, where it is empty).
+        none, where it is empty), or it for snapshots alone.
         """
         url = self.url if url is None else url
         folder = self.folder / name
         self.settings.CIPHERMARK_STORAGE_URL = url
         self.settings.EXPORTS_DIR = folder / "exports"
         self.settings.ANALYTICS_DIR = folder / "analytics"
-        keys = (self.KEY, self.SECRET) if url else ("", "")
-        shared = storages(url, *keys, folder / "exports")
-        self.settings.STORAGES = {**self.settings.STORAGES, **shared}
+        keys = (self.KEY, self.SECRET) if url or snapshots else ("", "")
+        shared = storages(url, *keys, folder / "exports", snapshots)
+        own = {name: self.settings.STORAGES[name] for name in ("default", "staticfiles")}
+        self.settings.STORAGES = {**own, **shared}
         return folder
 
 

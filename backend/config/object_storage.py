@@ -1,6 +1,7 @@
 """CIPHERMARK_STORAGE_URL: where files lie that all machines of a site share, for `STORAGES`."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -38,20 +39,36 @@ _FORM = (
 )
 
 
-def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[str, Any]]:
+Storages = dict[str, dict[str, Any]]
+
+
+def storages(url: str, key: str, secret: str, exports: Path, snapshots: str = "") -> Storages:
     """The storages that `s3://BUCKET/FOLDER?endpoint=https://...` names; without a URL `exports`.
 
-    Without `key` and `secret` the usual places have them (AWS_... in the environment, the machine's
-    role). Raises `ImproperlyConfigured`.
+    `snapshots`: such a URL for these alone, wherever the others lie. Without `key` and `secret` the
+    usual places have them (AWS_... in the environment, the machine's role). Raises
+    `ImproperlyConfigured`.
     """
-    if not url:
-        if key or secret:
-            raise ImproperlyConfigured(
-                f"CIPHERMARK_STORAGE_KEY or CIPHERMARK_STORAGE_SECRET is set, but {NAME} is not."
-            )
+    if (key or secret) and not (url or snapshots):
+        raise ImproperlyConfigured(
+            f"CIPHERMARK_STORAGE_KEY or CIPHERMARK_STORAGE_SECRET is set, but {NAME} is not."
+        )
+    if url:
+        found = _in_bucket(url, key, secret, SHARED)
+    else:
         options = {"location": exports, "allow_overwrite": True, "file_permissions_mode": 0o600}
         folder = "django.core.files.storage.FileSystemStorage"
-        return {"exports": {"BACKEND": folder, "OPTIONS": options}}
+        found = {"exports": {"BACKEND": folder, "OPTIONS": options}}
+    if snapshots:
+        try:
+            found |= _in_bucket(snapshots, key, secret, ("snapshots",))
+        except ImproperlyConfigured as error:
+            words = str(error).replace(NAME, "CIPHERMARK_ANALYTICS_URL, after duckdb+,")
+            raise ImproperlyConfigured(words) from None
+    return found
+
+
+def _in_bucket(url: str, key: str, secret: str, names: Iterable[str]) -> Storages:
     parts = _split(url)
     if (
         parts.scheme != "s3"
@@ -94,7 +111,7 @@ def storages(url: str, key: str, secret: str, exports: Path) -> dict[str, dict[s
                 "client_config": _client(addressing, **waits),
             },
         }
-        for name in SHARED
+        for name in names
         for end, waits in (("", READERS_WAIT), (PATIENT, WORK_WAITS))
     }
 

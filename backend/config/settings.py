@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 from csp.constants import NONE, SELF
 
-from config.analytics import clickhouse_url
+from config.analytics import clickhouse_url, snapshots_url
 from config.embedded import celery_url, start_services
 from config.env import Env
 from config.measurement_marker import MEASURING
@@ -41,7 +41,8 @@ CIPHERMARK_TOKEN_RATE = env.number("CIPHERMARK_TOKEN_RATE", default=6000)
 CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
 CIPHERMARK_SIGN_IN_RATE = env.number("CIPHERMARK_SIGN_IN_RATE", default=20)
 # Of each process that answers questions over many rows; beyond it they are slower.
-CIPHERMARK_ANALYTICS_URL = clickhouse_url(env.url("CIPHERMARK_ANALYTICS_URL"))
+_ANALYTICS_URL = env.url("CIPHERMARK_ANALYTICS_URL")
+CIPHERMARK_ANALYTICS_URL = clickhouse_url(_ANALYTICS_URL)
 CIPHERMARK_ANALYTICS_MEMORY = env.memory("CIPHERMARK_ANALYTICS_MEMORY", "1GB")
 # Production alone goes by these two.
 SECURE_SSL_REDIRECT = env.flag("CIPHERMARK_SSL_REDIRECT", default=PRODUCTION) and PRODUCTION
@@ -289,6 +290,7 @@ STORAGES = {
         env.secret("CIPHERMARK_STORAGE_KEY"),
         env.secret("CIPHERMARK_STORAGE_SECRET"),
         EXPORTS_DIR,
+        snapshots_url(_ANALYTICS_URL),
     ),
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

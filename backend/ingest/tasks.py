@@ -24,6 +24,7 @@ from store.models import HostWatch, ReferenceProfile, Run
 from store.models.notification import to_send
 from store.object_storage import is_shared
 from store.outage import UNREACHABLE, ObjectStorageUnavailable
+from store.run_documents import ALIAS as DOCUMENTS
 
 logger = logging.getLogger(__name__)
 
@@ -233,7 +234,7 @@ def move_documents(after: int = 0, until: int = 0) -> None:
     After `TURN` in another task, `until` (seconds since 1970) at the latest; the schedule's begins
     with deleting what no run has any more.
     """
-    if not is_shared():
+    if not is_shared(DOCUMENTS):
         return
     try:
         if not until:

@@ -91,7 +91,7 @@ def remove_old() -> None:
                 age = time.time() - path.stat().st_mtime
                 if form.fullmatch(path.name) and age > limit.total_seconds():
                     path.unlink()
-    if not is_shared():
+    if not is_shared(ALIAS):
         return
     with storage(ALIAS) as files:
         # The names first: a file made after this belongs to a job that is in the list then.

@@ -38,6 +38,7 @@ from results.selection import ComparisonQuery, group_members
 from store.models import ReferenceProfile
 from store.object_storage import is_shared
 from store.replica import PAGE_SECONDS, reader, reading_replica
+from store.run_documents import ALIAS as DOCUMENTS
 from store.statements import one_moment
 
 MEASUREMENTS, SAMPLES, COMPARISON = KINDS = ("measurements", "samples", "comparison")
@@ -189,7 +190,7 @@ def csv_chunks(export: Export, patience: float = PAGE_SECONDS) -> Generator[tupl
     export = decided(export)
     rows = (export.selection, export.origin, export.columns, CsvRows(export.dialect))
     # A document may move between two statements, or between a look at it and its statement.
-    moment = one_moment() if export.kind == SAMPLES and is_shared() else nullcontext()
+    moment = one_moment() if export.kind == SAMPLES and is_shared(DOCUMENTS) else nullcontext()
     # What votes was read before: a standby that is waited for now has its rows.
     with moment, reader(patience) as database:
         if export.kind != SAMPLES:

@@ -13,9 +13,9 @@ from store.outage import ObjectStorageUnavailable
 logger = logging.getLogger(__name__)
 
 
-def is_shared() -> bool:
-    """Whether files lie in an object storage, which all machines of the site share."""
-    return bool(settings.CIPHERMARK_STORAGE_URL)
+def is_shared(alias: str) -> bool:
+    """Whether one of `STORAGES` is an object storage, which all machines of the site share."""
+    return f"{alias}{settings.PATIENT_STORAGE}" in settings.STORAGES
 
 
 @contextmanager
@@ -25,14 +25,15 @@ def storage(alias: str, *, patient: bool = False) -> Iterator[Any]:
     Any failure of the object storage is logged, and raised as `ObjectStorageUnavailable`.
     """
     try:
-        yield storages[f"{alias}{settings.PATIENT_STORAGE}" if patient and is_shared() else alias]
-    except _failures() as error:
+        waits = settings.PATIENT_STORAGE if patient and is_shared(alias) else ""
+        yield storages[f"{alias}{waits}"]
+    except _failures(alias) as error:
         logger.warning("object storage: %s", error)
         raise ObjectStorageUnavailable(str(error)) from error
 
 
-def _failures() -> tuple[type[Exception], ...]:
-    if not is_shared():
+def _failures(alias: str) -> tuple[type[Exception], ...]:
+    if not is_shared(alias):
         return ()
     from boto3.exceptions import Boto3Error  # a third of a second, which most sites need not wait
     from botocore.exceptions import BotoCoreError, ClientError

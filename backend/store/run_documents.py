@@ -154,7 +154,7 @@ def delete(digests: Collection[str]) -> None:
 
 
 def _refuse_without_storage() -> None:
-    if not is_shared():
+    if not is_shared(ALIAS):
         raise ObjectStorageUnavailable(
             "documents of this site lie in object storage, and CIPHERMARK_STORAGE_URL is not set"
         )

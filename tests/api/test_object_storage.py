@@ -17,6 +17,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from access import export_quota
+from config.analytics import clickhouse_url, snapshots_url
 from config.object_storage import storages
 from monitoring.checks.servers import files as files_check
 from reports import export_files, export_jobs
@@ -209,6 +210,33 @@ def test_an_address_that_is_none_is_refused_at_the_start(
         storages(url, key, secret, tmp_path)
     assert words in str(refused.value)
     assert "word@" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    (
+        "duckdb",
+        "s3://bucket",
+        "clickhouse://ciphermark:word@house:8123",
+        "clickhouse://ciphermark:word@house:8123/a-b",
+        "clickhouse://ciphermark:word@my_house/site",
+        "clickhouse:///site",
+        "https://house:8443/site",
+        "clickhouse://house/site?secure=1",
+    ),
+)
+def test_an_engine_that_is_none_is_refused_at_the_start(url: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="must be duckdb:") as refused:
+        clickhouse_url(url)
+    assert "word@" not in str(refused.value)
+
+
+def test_an_engine_is_one_of_three(tmp_path: Path) -> None:
+    for house in ("clickhouse://u:p%40@house:8123/site", "clickhouses://[::1]:8443/a_1"):
+        assert clickhouse_url(house) == house
+    assert clickhouse_url("duckdb:") == clickhouse_url("duckdb+s3://a") == snapshots_url("") == ""
+    with pytest.raises(ImproperlyConfigured, match="CIPHERMARK_ANALYTICS_URL, after duckdb"):
+        storages("", "", "", tmp_path, snapshots_url("duckdb+s3://a?endpoint=b"))
 
 
 @pytest.mark.parametrize(

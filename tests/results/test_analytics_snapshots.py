@@ -18,6 +18,7 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 from s3transfer.exceptions import RetriesExceededError
 
+from config.analytics import snapshots_url
 from ingest.edits.recompute import delete_runs
 from results.analytics import shared_snapshots
 from results.analytics.engine import engine
@@ -172,6 +173,18 @@ def test_what_one_machine_wrote_another_one_starts_from(
     bucket.on_machine("second worker")
     call_command("analytics", "--snapshot")
     call_command("analytics", "--check")
+
+
+def test_a_bucket_may_hold_snapshots_alone(
+    bucket: Bucket, store_run: StoreRun, said: pytest.LogCaptureFixture
+) -> None:
+    bucket.on_machine("worker", "", snapshots=snapshots_url(f"duckdb+{bucket.url}"))
+    store_run(ctr(1e8))
+    call_command("analytics", "--snapshot")
+    assert {name.split("/")[1] for name in bucket.names()} == {"snapshots"}
+    bucket.on_machine("web", "", snapshots=snapshots_url(f"duckdb+{bucket.url}"))
+    assert medians() == [1e8]
+    assert "fetched" in messages(said)
 
 
 def test_processes_that_start_at_one_moment_all_start_from_it(

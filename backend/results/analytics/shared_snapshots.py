@@ -21,6 +21,8 @@ from store.outage import ObjectStorageUnavailable
 
 logger = logging.getLogger(__name__)
 
+ALIAS = "snapshots"
+
 STATE = "state.json"
 
 SNAPSHOT = re.compile(r"([0-9]+)-([0-9]{19})")
@@ -38,7 +40,7 @@ def publish(path: Path, left_seconds: float) -> None:
     Those there that are older than `left_seconds` are deleted first, complete or not: somebody may
     be reading a younger one. The newest complete one stays until this one is complete.
     """
-    if not is_shared():
+    if not is_shared(ALIAS):
         return
     version, moment = path.name.split("-")
     with _snapshots(patient=True) as shared:
@@ -56,7 +58,7 @@ def publish(path: Path, left_seconds: float) -> None:
 
 def fetch(folder: Path, version: int, here: str) -> None:
     """Bring the newest snapshot of a version into the folder, if it is newer than `here`."""
-    if not is_shared():
+    if not is_shared(ALIAS):
         return
     with _snapshots() as shared:
         name = _newest(shared, _named(shared), version)
@@ -117,7 +119,7 @@ def _named(shared: Any) -> dict[str, re.Match[str]]:
 def _snapshots(patient: bool = False) -> Iterator[Any]:
     """The storage of snapshots; whatever fails in it, all goes on without."""
     try:
-        with storage("snapshots", patient=patient) as shared:
+        with storage(ALIAS, patient=patient) as shared:
             yield shared
     except ObjectStorageUnavailable:
         pass  # which is logged
