@@ -63,6 +63,8 @@ class Session:
                 if not known and self.settings.get(name) != value:
                     self.connection.query(f"SET {name} = '{value}'")
                     self.settings[name] = value
+            if said.get("database"):
+                self.connection.query(f"USE {said['database']}")
             found: Any = self.connection.query(statement, form, params=parameters)
             return bytes(found.bytes()) if found is not None else b""
 

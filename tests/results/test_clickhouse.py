@@ -240,3 +240,32 @@ def test_pages_say_that_clickhouse_is_away(settings: Settings, store_run: StoreR
     answer = client.get("/api/v1/comparison/")
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")
     assert client.get("/runs/").status_code == 200  # runs come from PostgreSQL
+
+
+def test_long_lists_are_taken(
+    clickhouse: None,
+    store_run: StoreRun,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = store_run(run_of("box-1", 1e8))
+    texts = ["it's", "a\\b", "line\nbreak", "\t", '"', "é", "{p:Int64}", "$1", ""]
+    monkeypatch.setattr("results.analytics.clickhouse.dialect.PART", 3)
+    with questions() as ask:
+        ids = [*range(10**9, 10**9 + 5_000), run.host_id, 2**64 - 1]
+        assert ask("SELECT host FROM run WHERE list_contains($ids, host)", {"ids": ids}) == [
+            (run.host_id,)
+        ]
+        for wanted in (texts, [*texts, *texts], [None, *texts]):
+            rows = ask("SELECT unnest($texts::VARCHAR[]) AS text", {"texts": wanted})
+            assert [text for (text,) in rows] == wanted
+
+
+def test_a_database_that_is_not_there_is_one_sentence(
+    clickhouse_server: str, settings: Settings, store_run: StoreRun
+) -> None:
+    store_run(run_of("box-1", 1e8))
+    settings.CIPHERMARK_ANALYTICS_URL = clickhouse_server.replace("/default", "/elsewhere")
+    settings.CIPHERMARK_PUBLIC = True
+    page = Client(raise_request_exception=False).get("/?group_by=os")
+    assert page.status_code == 503
+    assert b"ClickHouse does not do what it is asked; the log says why" in page.content

@@ -32,8 +32,11 @@ _RENAMED = {
     "map_values": "mapValues",
 }
 
-Kinds = frozenset[tuple[str, str]]
-"""Each parameter of a statement with its type in ClickHouse."""
+Kinds = frozenset[tuple[str, str, int]]
+"""Each parameter of a statement, its type in ClickHouse, and into how many parts it is cut."""
+
+PART = 1_000
+"""So much of a list is one parameter: ClickHouse takes 128 KiB in a field of a request."""
 
 Source = Callable[[str], str | None]
 """Name of a table -> ClickHouse's SELECT that stands for it, None where it stands for itself."""
@@ -41,7 +44,23 @@ Source = Callable[[str], str | None]
 
 def kinds_of(parameters: Mapping[str, Any]) -> Kinds:
     """The type of each parameter; NULL and an empty list have none and are written out."""
-    return frozenset((name, _kind(value)) for name, value in parameters.items())
+    return frozenset((name, _kind(value), len(_parts(value))) for name, value in parameters.items())
+
+
+def in_parts(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a translated statement has: of long lists each part by itself."""
+    found: dict[str, Any] = {}
+    for name, value in parameters.items():
+        parts = _parts(value)
+        found |= {f"{name}_part{place}": part for place, part in enumerate(parts)} or {name: value}
+    return found
+
+
+def _parts(value: Any) -> list[Any]:
+    """Of a long list; of anything else none."""
+    if not isinstance(value, list | tuple) or len(value) <= PART:
+        return []
+    return [value[begin : begin + PART] for begin in range(0, len(value), PART)]
 
 
 def _kind(value: Any) -> str:
@@ -64,18 +83,23 @@ _WIDTH = ("Bool", "Int64", "UInt64", "Float64", "String")
 """The type of a list is the last of these that something in it has."""
 
 
-def _placed(name: str, kind: str) -> exp.Expr:
+def _placed(name: str, kind: str, parts: int) -> exp.Expr:
     if kind == "NULL":
         return exp.Null()
-    return exp.Array() if kind == "[]" else exp.Placeholder(this=name, kind=kind)
+    if kind == "[]":
+        return exp.Array()
+    if not parts:
+        return exp.Placeholder(this=name, kind=kind)
+    named = (exp.Placeholder(this=f"{name}_part{place}", kind=kind) for place in range(parts))
+    return exp.func("arrayConcat", *named)
 
 
 def translated(statement: str, kinds: Kinds, source: Source) -> str:
     """The statement for ClickHouse. It takes milliseconds."""
     tree = parse_one(statement, read="duckdb")
-    types = dict(kinds)
+    types = {name: (kind, parts) for name, kind, parts in kinds}
     for node in list(tree.find_all(exp.Placeholder)):
-        node.replace(_placed(node.name, types[node.name]))
+        node.replace(_placed(node.name, *types[node.name]))
     for select in list(tree.find_all(exp.Select)):
         _unnest_in_step(select)
     for table in list(tree.find_all(exp.Table)):

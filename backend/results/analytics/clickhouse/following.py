@@ -67,7 +67,6 @@ REFRESHED_SECONDS = 3600
 KEPT_SECONDS = 900
 """Rows that are no longer seen: longer than any block of questions lasts."""
 
-
 LEFT_SECONDS = 3600
 """Tables: during an update a process of the version before still asks its own."""
 
@@ -132,9 +131,8 @@ def writing(patience: float) -> Iterator[CursorWrapper]:
             try:
                 yield cursor
             finally:
-                cursor.execute(
-                    "ROLLBACK"
-                )  # the lock outlives a connection that is closed, a little
+                # A connection that is closed keeps the lock for a moment.
+                cursor.execute("ROLLBACK")
     finally:
         own.close()
 
@@ -165,7 +163,9 @@ def build(client: Client, patience: float) -> None:
     with writing(patience) as cursor:
         begun = time.monotonic()
         state = present_state(cursor)
-        generation = time.time_ns()
+        before = written(client)
+        # The newest counts, whatever another machine's clock said of the one before.
+        generation = max(time.time_ns(), before.generation + 1 if before else 0)
         for table in TABLES:
             client.command(create(table, generation))
         empty = Written(generation, 0, state)

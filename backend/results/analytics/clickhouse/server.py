@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from results.analytics.ask import Ask, Rows
-from results.analytics.clickhouse.dialect import SETTINGS, Kinds, kinds_of, translated
+from results.analytics.clickhouse.dialect import SETTINGS, Kinds, in_parts, kinds_of, translated
 from results.analytics.clickhouse.following import build, follow, prepare, written
 from results.analytics.clickhouse.tables import COLUMNS, Shape, Written, parameters_of, seen
 from results.analytics.unseen_changes import changes_since
@@ -35,6 +35,8 @@ MOST_CHANGES = 5_000
 """Runs that a question brings itself, in seconds."""
 
 PREPARED = "The figures are being prepared"
+REFUSED = "ClickHouse does not do what it is asked; the log says why"
+TOO_MUCH_MEMORY = "This question needs more memory than ClickHouse has"
 
 _MADE = re.compile(r"CREATE (?:OR REPLACE )?TEMPORARY TABLE (\w+)")
 _TOO_MUCH_MEMORY = "MEMORY_LIMIT_EXCEEDED"
@@ -71,12 +73,9 @@ class Server:
             logger.warning("ClickHouse: %s", error)
             raise AnalyticsUnavailable("ClickHouse cannot be reached just now") from error
         except DatabaseError as error:
-            if _TOO_MUCH_MEMORY not in str(error):
-                raise
-            logger.warning("ClickHouse: %s", error)
-            raise AnalyticsUnavailable(
-                "This question needs more memory than ClickHouse has"
-            ) from None
+            logger.exception("ClickHouse refused")
+            words = REFUSED if _TOO_MUCH_MEMORY not in str(error) else TOO_MUCH_MEMORY
+            raise AnalyticsUnavailable(words) from error
         with self.lock:
             self.free.append(client)
 
@@ -130,7 +129,7 @@ class _Asked:
     def execute(self, statement: str, parameters: Mapping[str, Any]) -> Rows:
         """See `Ask`."""
         text = _text(statement, kinds_of(parameters), self.now.shape)
-        given = {**parameters, **parameters_of(self.now)}
+        given = {**in_parts(parameters), **parameters_of(self.now)}
         made = _MADE.match(text)
         if made:
             self.tables.append(made[1])
