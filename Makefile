@@ -4,7 +4,7 @@
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test compat bench lighthouse lint types chaos load soak fuzz audit requirements record-site release-check clean
+.PHONY: help run check test compat bench lighthouse scale lint types chaos load soak fuzz audit requirements record-site release-check clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
@@ -26,6 +26,9 @@ bench: ## Speed against floors of this machine; BENCH_SIZE=0.5m|4.8m|20m, BENCH_
 
 lighthouse: ## Lighthouse's scores with the data of the bench (BENCH_SIZE=, LIGHTHOUSE_ONLY=compare,host)
 	$(LAUNCH) lighthouse
+
+scale: ## Questions to simulated fleets (HOSTS=10000,100000,1000000,10000000, MEMORY_GB=8, KEEP=1)
+	$(LAUNCH) scale
 
 lint: ## ruff: rules and format
 	$(LAUNCH) lint

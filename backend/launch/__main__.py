@@ -17,8 +17,8 @@ from launch.console import Problem, say, tell_problem
 INTERRUPTED = 130
 
 PROOFS = ("chaos", "load", "soak", "fuzz", "audit", "record-site")
-BENCHES = ("bench", "lighthouse")
-"""They share a data folder, for the data set in it takes minutes to make."""
+BENCHES = ("bench", "lighthouse", "scale")
+"""The first two share a data folder, for the data set in it takes minutes to make."""
 
 OWN_FOLDERS = ("test", "check", "compat", *BENCHES, *PROOFS)
 """Targets that leave the data of `make run` alone."""

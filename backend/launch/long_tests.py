@@ -1,7 +1,8 @@
 """What takes long: the promises proved at length, and the speed of this copy (docs/performance.md).
 
 `make chaos`, `load`, `soak`, `fuzz`, `audit`, of which `make test` has a short form of all but load
-and soak; `make bench`, `make lighthouse`; `make record-site`, what tests of later versions upgrade.
+and soak; `make bench`, `make lighthouse`, `make scale`; `make record-site`, what tests of later
+versions upgrade.
 """
 
 import os
@@ -30,8 +31,12 @@ PROOFS = {
     "audit": "tests.audit",
     "record-site": "tests.upgrades.recording",
 }
-BENCHES = {"bench": "tests.bench", "lighthouse": "tests.bench.lighthouse"}
-"""They write a file of results, and find the data set of the call before again."""
+BENCHES = {
+    "bench": "tests.bench",
+    "lighthouse": "tests.bench.lighthouse",
+    "scale": "tests.scale",
+}
+"""They write a file of results; the first two find the data set of the call before again."""
 
 BROWSED = ("load", "soak", "fuzz", "lighthouse")
 """What asks for pages: without the built frontend each answers 500."""

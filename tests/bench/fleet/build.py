@@ -34,7 +34,7 @@ MADE_BY = (Path(__file__).parent, Path(migrations.__path__[0]))
 def provide(size: Size) -> None:
     """Connect Django to the database of this size, made now unless it is there already."""
     if not is_there(size):
-        _create(size)
+        create(size)
         use(size)
         _fill(size)
         _note_version(size)
@@ -114,7 +114,8 @@ def _note_version(size: Size) -> None:
         raw.execute(comment.format(name, sql.Literal(_wanted_version(size))))
 
 
-def _create(size: Size) -> None:
+def create(size: Size) -> None:
+    """An empty database of this size, instead of the one that was there."""
     connection.close()
     name = sql.Identifier(size.database)
     with _maintenance() as raw:
