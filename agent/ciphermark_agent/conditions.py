@@ -12,6 +12,8 @@ from ciphermark_agent.children import read_number, read_text, run_tool
 from ciphermark_agent.common import BYTES_LIMIT, FOREIGN_LIMIT, Json, whole
 
 QUIET_CHECK_SECONDS = 0.5
+STEAL_LIMIT = 0.01
+CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 
 class CpuTimes(NamedTuple):
@@ -25,14 +27,11 @@ class CpuTimes(NamedTuple):
 def parse_proc_stat(text: str, ticks: int = 100) -> Optional[CpuTimes]:
     """The first line of /proc/stat. Guest time is already part of user time."""
     match = re.match(r"cpu +([0-9 ]+)", text)
-    if not match:
+    numbers = [whole(word, BYTES_LIMIT) for word in (match.group(1).split() if match else [])]
+    columns = [number / ticks for number in numbers if number is not None]
+    if not columns or len(columns) < len(numbers):
         return None
-    ticked = [whole(word, BYTES_LIMIT) for word in match.group(1).split()][:8]
-    columns = [known / ticks for known in ticked if known is not None]
-    if len(columns) < len(ticked):
-        return None
-    columns += [0.0] * (8 - len(columns))
-    user, nice, system, idle, iowait, irq, softirq, steal = columns
+    user, nice, system, idle, iowait, irq, softirq, steal = (columns + [0.0] * 8)[:8]
     busy = user + nice + system + irq + softirq
     return CpuTimes(busy, steal, busy + steal + idle + iowait)
 
@@ -43,9 +42,8 @@ def read_cpu_times() -> Optional[CpuTimes]:
 
 def own_cpu_seconds() -> float:
     """CPU seconds of the agent and of every child it has waited for."""
-    mine = resource.getrusage(resource.RUSAGE_SELF)
-    theirs = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 class ForeignWatch:
@@ -85,12 +83,6 @@ def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float
         said = True
 
 
-def sibling_cpus(cpu: int) -> Set[int]:
-    """The logical CPUs that share a core with this one, itself included."""
-    path = "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu
-    return parse_cpu_list(read_text(path) or "") or {cpu}
-
-
 def parse_cpu_list(text: str) -> Set[int]:
     """CPU numbers of the kernel's list form, such as 0-1,4."""
     cpus: Set[int] = set()
@@ -103,25 +95,24 @@ def cpus_for_pinning() -> Optional[Tuple[int, int]]:
     """Two logical CPUs on two cores, the fastest first; None where that is impossible."""
     if not hasattr(os, "sched_getaffinity"):
         return None
-    allowed = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))
-    others = [cpu for cpu in allowed[1:] if cpu not in sibling_cpus(allowed[0])]
-    return (allowed[0], others[0]) if others else None
+    first, *rest = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))
+    same_core = parse_cpu_list(
+        read_text(CPU_FOLDER % first + "topology/thread_siblings_list") or ""
+    )
+    others = [cpu for cpu in rest if cpu not in same_core]
+    return (first, others[0]) if others else None
 
 
 def cpu_speed(cpu: int) -> int:
     """What tells fast cores from slow ones: the kernel's capacity, else the highest frequency."""
-    folder = "/sys/devices/system/cpu/cpu%d/" % cpu
     names = ("cpu_capacity", "cpufreq/cpuinfo_max_freq")
-    return next(filter(None, (read_number(folder + name) for name in names)), 0)
-
-
-STEAL_LIMIT = 0.01
+    return next(filter(None, (read_number(CPU_FOLDER % cpu + name) for name in names)), 0)
 
 
 def swapped_pages() -> Optional[int]:
     """Pages swapped in and out since boot."""
     found = re.findall(r"^pswp(?:in|out) ([0-9]{1,18})$", read_text("/proc/vmstat") or "", re.M)
-    return sum(int(count) for count in found) if found else None
+    return sum(map(int, found)) if found else None
 
 
 def cgroup_folders(listing: str, base: str = "/sys/fs/cgroup") -> List[str]:
@@ -147,12 +138,13 @@ def own_cgroups() -> List[str]:
 
 def throttle_events() -> Optional[int]:
     """Thermal throttling events of all cores, plus those of our control groups' CPU quotas."""
-    paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count")
-    counts = [read_number(path) for path in paths]
+    counts = [
+        read_number(path)
+        for path in glob.glob(CPU_FOLDER % "[0-9]*" + "thermal_throttle/core_throttle_count")
+    ]
     for folder in own_cgroups():
-        text = read_text(folder + "/cpu.stat") or ""
-        quota = re.search(r"^nr_throttled ([0-9]{1,18})$", text, re.M)
-        counts.append(int(quota.group(1)) if quota else None)
+        stat = read_text(folder + "/cpu.stat") or ""
+        counts += map(int, re.findall(r"^nr_throttled ([0-9]{1,18})$", stat, re.M))
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
@@ -169,21 +161,18 @@ FIRMWARE_SIGNS = (
 
 def firmware_state(base: str = "/sys") -> Optional[int]:
     """get_throttled of a Raspberry Pi, from sysfs, vcgencmd or its voltage sensor; else None."""
+    said = ""
     for path in glob.glob(base + "/devices/platform/soc*/*firmware/get_throttled"):
-        return hexadecimal(read_text(path) or "")
-    if shutil.which("vcgencmd"):
-        answer = run_tool(["vcgencmd", "get_throttled"])
-        if answer.out.startswith("throttled="):
-            return hexadecimal(answer.out[len("throttled=") :])
+        said = "throttled=" + (read_text(path) or "")
+    if not said and shutil.which("vcgencmd"):
+        said = run_tool(["vcgencmd", "get_throttled"]).out
+    if said.startswith("throttled="):
+        bits = re.match(r"throttled=(?:0x)?([0-9a-f]{1,8})\s*$", said)
+        return int(bits.group(1), 16) if bits else None
     for path in glob.glob(base + "/class/hwmon/hwmon*/name"):
         if (read_text(path) or "").strip() == "rpi_volt":
             return read_number(os.path.join(os.path.dirname(path), "in0_lcrit_alarm"))
     return None
-
-
-def hexadecimal(text: str) -> Optional[int]:
-    """A number such as 0x50005, or 50005 as sysfs writes it."""
-    return int(text, 16) if re.match(r"(0x)?[0-9a-f]{1,8}\s*$", text) else None
 
 
 def firmware_conditions(before: Optional[int], after: Optional[int]) -> List[Json]:
@@ -237,7 +226,10 @@ def conditions_of_run(
         text = "other programs used more than %.2f CPU cores during %d of %d tries"
         found.append(condition("disturbed", text % ((FOREIGN_LIMIT,) + disturbed)))
     found += counter_conditions(before, after) + limit_conditions()
-    if slow_governor(governor):
+    # `powersave` keeps the CPU slow where the driver does not choose the frequency by itself.
+    by_itself = "pstate" in (read_text(CPU_FOLDER % 0 + "cpufreq/scaling_driver") or "")
+    slow = ("userspace", "conservative") + (() if by_itself else ("powersave",))
+    if governor in slow:
         found.append(condition("governor", "the CPU frequency governor is %s" % governor))
     for name, text in sorted(os.environ.items()):
         if re.match("OPENSSL_(ia32|arm|ppc|s390x)cap$", name) and text:
@@ -249,18 +241,14 @@ def conditions_of_run(
 def limit_conditions() -> List[Json]:
     """A frequency or a share of the CPU that somebody has set below what the machine has."""
     found = []
-    folder = "/sys/devices/system/cpu/cpu0/cpufreq/"
-    allowed, able = (
-        read_number(folder + "scaling_max_freq"),
-        read_number(folder + "cpuinfo_max_freq"),
-    )
+    allowed = read_number(CPU_FOLDER % 0 + "cpufreq/scaling_max_freq")
+    able = read_number(CPU_FOLDER % 0 + "cpufreq/cpuinfo_max_freq")
     if allowed and able and allowed < 0.95 * able:
         text = "the CPU may run at %d of its %d MHz" % (allowed // 1000, able // 1000)
         found.append(condition("frequency", text))
-    cores = lowest_quota(own_cgroups())
-    if cores is not None and cores < (os.cpu_count() or 1):
-        text = "a CPU quota allows %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
-        found.append(condition("quota", text))
+    cores, there = lowest_quota(own_cgroups()), os.cpu_count() or 1
+    if cores is not None and cores < there:
+        found.append(condition("quota", "a CPU quota allows %.2f of %d CPUs" % (cores, there)))
     return found
 
 
@@ -279,17 +267,6 @@ def cpu_quota(text: str) -> Optional[float]:
     return int(match.group(1)) / int(match.group(2)) if match else None
 
 
-def slow_governor(governor: Optional[str]) -> bool:
-    """Whether this governor may keep the CPU slow under load.
-
-    `powersave` only means that where the driver does not choose the frequency by itself.
-    """
-    driver = read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver") or ""
-    return governor in ("userspace", "conservative") or (
-        governor == "powersave" and "pstate" not in driver
-    )
-
-
 def counter_conditions(before: MachineState, after: MachineState) -> List[Json]:
     """Steal, swapping and throttling during the run."""
     found = []
@@ -300,9 +277,14 @@ def counter_conditions(before: MachineState, after: MachineState) -> List[Json]:
             text = "the hypervisor gave %.1f %% of the CPU time to others" % (share * 100)
             found.append(condition("steal", text))
     for code, first, last, text in (
-        ("swap", before.swapped, after.swapped, "the machine swapped %d pages"),
-        ("throttled", before.throttled, after.throttled, "the CPU was throttled %d times"),
+        ("swap", before.swapped, after.swapped, "the machine swapped %d pages during the run"),
+        (
+            "throttled",
+            before.throttled,
+            after.throttled,
+            "the CPU was throttled %d times during the run",
+        ),
     ):
         if first is not None and last is not None and last > first:
-            found.append(condition(code, text % (last - first) + " during the run"))
+            found.append(condition(code, text % (last - first)))
     return found + firmware_conditions(before.firmware, after.firmware)

@@ -19,19 +19,17 @@ def lock_path() -> str:
     return os.path.join(tempfile.gettempdir(), LOCK_NAME)
 
 
-def open_lock() -> int:
-    """The lock file: every account can open it, and none writes to what may be another's."""
+def take_lock() -> Optional[int]:
+    """The lock, or None while another agent has it; OSError where nothing can be locked.
+
+    Every account can open the file, and none writes to what may be another's.
+    """
     with contextlib.suppress(FileExistsError):
         made = os.open(lock_path(), os.O_RDONLY | os.O_CREAT | os.O_EXCL)
         os.fchmod(made, 0o444)  # whatever the umask
         os.close(made)
-    return os.open(lock_path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-
-
-def take_lock() -> Optional[int]:
-    """The lock, or None while another agent has it; OSError where nothing can be locked."""
     try:
-        lock = open_lock()
+        lock = os.open(lock_path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:  # its agent ended just now
         return None
     with contextlib.suppress(BlockingIOError, FileNotFoundError):

@@ -13,27 +13,15 @@ import tempfile
 import uuid
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ciphermark_agent.children import (
-    LOG_BYTES,
-    ToolResult,
-    become_subreaper,
-    own_user_name,
-    read_text,
-    run_tool,
-)
-from ciphermark_agent.common import HOST_ALIAS, MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
+from ciphermark_agent import children, ssh_protocol
+from ciphermark_agent.children import become_subreaper, own_user_name, read_text, run_tool
+from ciphermark_agent.common import MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
 from ciphermark_agent.machine import parse_ssh_library, parse_ssh_version
 from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, FileSource, Transfer, Usage
-from ciphermark_agent.ssh_protocol import (
-    Channel,
-    Negotiated,
-    client_command,
-    explain_failure,
-    remote_client_command,
-    split_sshd_lines,
-    sshd_configuration,
-    version_number,
-)
+from ciphermark_agent.ssh_protocol import HOST_ALIAS, Channel, Negotiated, version_number
+
+# Where sshd wants its privilege separation directory when that is created at each boot.
+SEPARATION_DIRECTORY = "/run/sshd"
 
 
 def sweep_stale_folders() -> None:
@@ -43,9 +31,19 @@ def sweep_stale_folders() -> None:
             status = os.lstat(folder)
             ours = status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
             if ours and os.path.exists(os.path.join(folder, "owner")):
-                with open_directory(folder) as descriptor:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # its agent is gone
+                with locked_directory(folder, fcntl.LOCK_EX):  # its agent is gone
                     remove_work_folder(folder)
+
+
+@contextlib.contextmanager
+def locked_directory(path: str, kind: int) -> Iterator[None]:
+    """Meanwhile no agent locks it in another way; BlockingIOError where one does already."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def remove_work_folder(folder: str) -> None:
@@ -59,35 +57,18 @@ def remove_work_folder(folder: str) -> None:
 
 def remove_unused_directory(path: str) -> None:
     """Remove it, unless another agent has come to use it; OSError then."""
-    with open_directory(path) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with locked_directory(path, fcntl.LOCK_EX):
         os.rmdir(path)
-
-
-@contextlib.contextmanager
-def open_directory(path: str) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-# Where sshd wants its privilege separation directory when that is created at each boot.
-SEPARATION_DIRECTORY = "/run/sshd"
 
 
 def library_folders(sshd: str) -> List[str]:
     """Library folders of an unpacked package: <root>/usr/sbin/sshd -> <root>/usr/lib/..."""
     folder = pathlib.Path(sshd).resolve().parent
     root = folder.parent.parent if folder.parent.name == "usr" else folder.parent
-    if str(root) == "/":
-        return []
-    found = []
-    for base in ("usr/lib", "lib", "usr/lib64", "lib64"):
-        for place in [root / base] + sorted((root / base).glob("*-*")):
-            if any(place.glob("*.so*")):
-                found.append(str(place))
+    found: List[str] = []
+    for base in ("usr/lib", "lib", "usr/lib64", "lib64") if str(root) != "/" else ():
+        places = [root / base] + sorted((root / base).glob("*-*"))
+        found += [str(place) for place in places if any(place.glob("*.so*"))]
     return found
 
 
@@ -96,9 +77,8 @@ def sshd_library_path(sshd: str) -> Dict[str, str]:
     answer = run_tool([sshd, "-?"])
     if "shared librar" not in answer.err and "ibrary not loaded" not in answer.err:
         return {}
-    folders = library_folders(sshd)
-    extra = {"LD_LIBRARY_PATH": os.pathsep.join(folders)}
-    if not folders or parse_ssh_version(run_tool([sshd, "-?"], env=extra).err) is None:
+    extra = {"LD_LIBRARY_PATH": os.pathsep.join(library_folders(sshd))}
+    if parse_ssh_version(run_tool([sshd, "-?"], env=extra).err) is None:
         raise TryFailed("%s does not start: %s" % (sshd, one_line(answer.err)))
     return extra
 
@@ -112,7 +92,7 @@ class SshEnd:
     """The far end of ssh connections, and the folder with their logs."""
 
     target: Json = {"kind": "loopback", "name": None}
-    label = ""  # what the user calls it, where there may be several
+    label = ""  # what the user calls a remote one
     warm_up_limit = WARM_UP_SECONDS
     pilots = 2  # of each channel
     source: Any = FileSource  # of the steady method's input, until one does not work
@@ -135,7 +115,7 @@ class SshEnd:
         except OSError as error:
             raise TryFailed("no temporary directory can be made: %s" % error)
         # Locked, then marked: the kernel frees it however we end, for `sweep_stale_folders`.
-        fcntl.flock(self.holding.enter_context(open_directory(self.folder)), fcntl.LOCK_EX)
+        self.holding.enter_context(locked_directory(self.folder, fcntl.LOCK_EX))
         self.write("owner", "")
         return self
 
@@ -165,10 +145,6 @@ class SshEnd:
         """A connection whose input is this descriptor."""
         return Transfer(self, channel, source, cpus)
 
-    def explain(self, received: str) -> str:
-        """Why a connection gave no figure; `received` is what the far side printed."""
-        raise NotImplementedError  # each kind of server has its own
-
     def prepare(self) -> None:
         """What is needed before the first connection; TryFailed says why it is not there."""
 
@@ -180,7 +156,7 @@ class SshEnd:
             self.version = cut(banners[-1]) if banners else None
         return self.negotiated
 
-    def zero_connect(self) -> "Usage":
+    def zero_connect(self) -> Usage:
         with self.transfer(Channel(None), subprocess.DEVNULL, None) as transfer:
             transfer.wait_for("R")
             return transfer.finish()
@@ -202,10 +178,14 @@ class PrivateServer(SshEnd):
         self.user = "USER"
 
     def command(self, channel: Channel, port: int) -> List[str]:
-        return client_command(self.ssh, self.folder, self.user, port, channel, self.marker)
+        return ssh_protocol.client_command(
+            self.ssh, self.folder, self.user, port, channel, self.marker
+        )
 
     def explain(self, received: str) -> str:
-        return explain_failure(self.read("ssh.log"), self.read("sshd.log"), received)
+        """Why a connection gave no figure; `received` is what the far side printed."""
+        logs = self.read("ssh.log"), self.read("sshd.log")
+        return ssh_protocol.explain_failure(*logs, received)
 
     def prepare(self) -> None:
         """Make keys and a configuration that this sshd accepts; TryFailed says why not."""
@@ -221,19 +201,18 @@ class PrivateServer(SshEnd):
         self.write("authorized_keys", limits + self.read("user_key.pub"))
         self.configure()
 
-    def key_command(self, name: str) -> List[str]:
+    def key_command(self, name: str, *kind: str) -> List[str]:
         beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
         keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
-        return [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t", "ed25519"]
+        return [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t", *kind]
 
     def make_key(self, name: str) -> None:
         """ed25519, or RSA where that is not allowed (FIPS)."""
-        command = self.key_command(name)
-        for kind in (["ed25519"], ["rsa", "-b", "3072"]):
-            answer = run_tool(command[:-1] + kind)
-            if answer.status == 0:
-                return
-        raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
+        answer = run_tool(self.key_command(name, "ed25519"))
+        if answer.status != 0:
+            answer = run_tool(self.key_command(name, "rsa", "-b", "3072"))
+        if answer.status != 0:
+            raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
 
     def configure(self) -> None:
         """Write sshd_config and amend it until `sshd -t` accepts it."""
@@ -255,13 +234,15 @@ class PrivateServer(SshEnd):
 
     def configuration(self, ciphers: Sequence[str], macs: Sequence[str]) -> str:
         version = version_number(self.version)
-        extra = split_sshd_lines(self.sshd, version)
-        return sshd_configuration(self.folder, ciphers, version, self.use_pam, extra, macs)
+        extra = ssh_protocol.split_sshd_lines(self.sshd, version)
+        return ssh_protocol.sshd_configuration(
+            self.folder, ciphers, version, self.use_pam, extra, macs
+        )
 
     def check_command(self) -> List[str]:
         return self.prefix + [self.sshd, "-t", "-f", self.path("sshd_config")]
 
-    def check(self, ciphers: Sequence[str], macs: Sequence[str]) -> ToolResult:
+    def check(self, ciphers: Sequence[str], macs: Sequence[str]) -> children.ToolResult:
         """`sshd -t` with a configuration that enables these ciphers and MACs."""
         self.write("sshd_config", self.configuration(ciphers, macs))
         return run_tool(self.check_command(), env=self.sshd_env)
@@ -286,19 +267,16 @@ class PrivateServer(SshEnd):
         """As root sshd wants this (normally made at boot); the note is for whoever cleans up."""
         self.write("made_directory", path)
         try:
-            os.mkdir(path, 0o755)
-        except FileExistsError:
-            pass  # another agent was quicker
+            with contextlib.suppress(FileExistsError):  # another agent was quicker
+                os.mkdir(path, 0o755)
         except OSError as error:
-            text = "sshd needs the directory %s: %s"
-            raise TryFailed(text % (path, error.strerror))
+            raise TryFailed("sshd needs the directory %s: %s" % (path, error.strerror))
         self.hold_separation_directory(path)
 
     def hold_separation_directory(self, path: str) -> None:
         """Keep another agent, which may have made it, from removing it while we run."""
         with contextlib.suppress(OSError):
-            descriptor = self.holding.enter_context(open_directory(path))
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            self.holding.enter_context(locked_directory(path, fcntl.LOCK_SH))
 
     def drop_unknown_names(self) -> None:
         """One unknown name makes sshd reject a whole list: ask for each alone.
@@ -314,7 +292,7 @@ class PrivateServer(SshEnd):
             name for name in self.macs if "mac spec" not in self.check(known, [name]).err.lower()
         ]
 
-    def zero_connect(self) -> "Usage":
+    def zero_connect(self) -> Usage:
         try:
             return super().zero_connect()
         except TryFailed:
@@ -323,6 +301,19 @@ class PrivateServer(SshEnd):
         self.use_pam = True
         self.configure()
         return self.zero_connect()
+
+
+REMOTE_FAILURES = (
+    (
+        "Permission denied",
+        "the login was refused, and BatchMode asks for no password: set up a key",
+    ),
+    (
+        "Host key verification failed",
+        "its host key is not known: connect once by hand and accept it",
+    ),
+    ("Unknown cipher type", "this ssh does not know it"),
+)
 
 
 class RemoteHost(SshEnd):
@@ -340,39 +331,27 @@ class RemoteHost(SshEnd):
         self.target = {"kind": "remote", "name": shown}
 
     def prepare(self) -> None:
-        said = run_tool([self.ssh, "-V"]).err
-        self.client_version = version_number(parse_ssh_version(said))
+        self.client_version = version_number(run_tool([self.ssh, "-V"]).err)
 
     def command(self, channel: Channel, port: int) -> List[str]:
-        return remote_client_command(
+        return ssh_protocol.remote_client_command(
             self.ssh, self.address, channel, self.marker, self.client_version
         )
 
     def client_environment(self) -> Dict[str, str]:
         """The user's ssh agent, which the private sshd has no use for."""
-        names = ("SSH_AUTH_SOCK",)
-        return {name: os.environ[name] for name in names if name in os.environ}
+        agent = os.environ.get("SSH_AUTH_SOCK")
+        return {"SSH_AUTH_SOCK": agent} if agent else {}
 
     def explain(self, received: str) -> str:
         """Why it refused, in words; what would name the host only if the run may."""
         log = self.read("ssh.log")
-        if os.path.getsize(self.path("ssh.log")) >= LOG_BYTES:
-            return "the far end made ssh write a log of %d MiB" % (LOG_BYTES // MIB)
+        if os.path.getsize(self.path("ssh.log")) >= children.LOG_BYTES:
+            return "the far end made ssh write a log of %d MiB" % (children.LOG_BYTES // MIB)
         offer = re.search(r"no matching (\S+) found\. Their offer: (\S+)", log)
         if offer:
-            kind = {"cipher": "this cipher"}.get(offer.group(1), "this " + offer.group(1))
-            return "the remote sshd refuses %s (it offers %s)" % (kind, offer.group(2)[:500])
-        for sign, words in (
-            (
-                "Permission denied",
-                "the login was refused, and BatchMode asks for no password: set up a key",
-            ),
-            (
-                "Host key verification failed",
-                "its host key is not known: connect once by hand and accept it",
-            ),
-            ("Unknown cipher type", "this ssh does not know it"),
-        ):
+            return "the remote sshd refuses this %s (it offers %.500s)" % offer.groups()
+        for sign, words in REMOTE_FAILURES:
             if sign in log:
                 return words
         return one_line(log) if self.label == self.address else "the connection failed"
