@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pwd
 import re
 import resource
 import select
@@ -79,22 +78,18 @@ def child_preparation(cpus: Optional[Set[int]], file_bytes: Optional[int]) -> Ca
 
 def start(
     command: Sequence[str],
-    stdin: Any = subprocess.DEVNULL,
-    stdout: Any = subprocess.DEVNULL,
-    stderr: Any = subprocess.DEVNULL,
     env: Variables = None,
     cpus: Optional[Set[int]] = None,
     file_bytes: Optional[int] = None,
+    **streams: Any,
 ) -> "subprocess.Popen[bytes]":
     """Start a child that is ended with the agent, whatever ends the agent."""
     common.verbose("+ " + shell_words(command, env))
+    for stream in ("stdin", "stdout", "stderr"):
+        streams.setdefault(stream, subprocess.DEVNULL)
+    prepare = child_preparation(cpus, file_bytes)
     child = subprocess.Popen(
-        list(command),
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        env=child_environment(env),
-        preexec_fn=child_preparation(cpus, file_bytes),
+        list(command), env=child_environment(env), preexec_fn=prepare, **streams
     )
     _children[child.pid] = child
     return child
@@ -253,17 +248,8 @@ def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) ->
     if given is not None:
         path = os.path.abspath(given)
         if not os.access(path, os.X_OK) or os.path.isdir(path):
-            text = "--%s %s: there is no program that can be run"
-            raise common.UsageError(text % (name, given))
+            raise common.UsageError(f"--{name} {given}: there is no program that can be run")
         return path
     path_list = os.pathsep.join([os.environ.get("PATH", os.defpath)] + list(places))
     found = shutil.which(name, path=path_list)
     return os.path.abspath(found) if found else None
-
-
-def own_user_name() -> str:
-    """The account of this process; ssh needs one to log in as."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        raise TryFailed("user id %d has no account in the passwd file" % os.getuid())

@@ -115,6 +115,10 @@ def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
     return None
 
 
+def is_terminal(stream: Optional[TextIO]) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def show(text: str) -> int:
     """Print what a command was asked for; a reader that leaves early has had enough."""
     error = say(text + "\n", sys.stdout)
@@ -192,7 +196,7 @@ class Progress:
 
     def __init__(self, mode: str) -> None:
         if mode == "auto":
-            mode = "live" if sys.stderr is not None and sys.stderr.isatty() else "plain"
+            mode = "live" if is_terminal(sys.stderr) else "plain"
         self.mode = mode
         self.total = self.done = 0
         self.planned = self.planned_done = self.current = 0.0  # seconds
@@ -206,45 +210,39 @@ class Progress:
 
     def step(self, label: str, seconds: float) -> None:
         """A step begins; the one before it is done."""
+        now = time.monotonic()
         if self.label:
             self.done += 1
         else:
-            self.started = time.monotonic()
+            self.started = now
         self.planned_done += self.current
         self.label, self.current = printable(label), seconds
-        self.show("\r\x1b[K%.100s" % self.words())
+        # The planned seconds, corrected by how the plan has held so far.
+        pace = (now - self.started) / self.planned_done if self.planned_done > 5.0 else 1.0
+        left = max(0.0, (self.planned - self.planned_done) * pace)
+        text = "%d of %d: %s, about %d s left" % (self.done, self.total, self.label, left)
+        if self.mode == "live":
+            say("\r\x1b[K%.100s" % text, sys.stderr)
+        elif self.mode == "plain" and now >= self.next_line:
+            self.next_line = now + self.PLAIN_EVERY_SECONDS
+            say(text + "\n", sys.stderr)
+        self.write_json()
 
     def finish(self) -> None:
         if self.label:
             self.done, self.label = self.total, "done"
-            self.show("\r\x1b[K")
-
-    def words(self) -> str:
-        """Seconds left are the planned ones, corrected by how the plan has held so far."""
-        pace = 1.0
-        if self.planned_done > 5.0:
-            pace = (time.monotonic() - self.started) / self.planned_done
-        left = max(0.0, (self.planned - self.planned_done) * pace)
-        return "%d of %d: %s, about %d s left" % (self.done, self.total, self.label, left)
-
-    def show(self, live: str) -> None:
-        now = time.monotonic()
-        if self.mode == "json":
             self.write_json()
-        elif self.mode == "live":
-            say(live, sys.stderr)
-        elif self.mode == "plain" and self.label != "done" and now >= self.next_line:
-            self.next_line = now + self.PLAIN_EVERY_SECONDS
-            say(self.words() + "\n", sys.stderr)
-
-    def write_json(self, **extra: str) -> None:
-        line = {"done": self.done, "total": self.total, "label": self.label, **extra}
-        say(json.dumps(line) + "\n", sys.stderr)
+            if self.mode == "live":
+                say("\r\x1b[K", sys.stderr)
 
     def note(self, text: str) -> None:
         """A sentence for the user."""
-        if self.mode == "json":
-            self.write_json(note=text)
-        elif self.mode != "none":
+        if self.mode in ("live", "plain"):
             prefix = "\r\x1b[K" if self.mode == "live" else ""
             say(prefix + printable(text) + "\n", sys.stderr)
+        self.write_json(note=text)
+
+    def write_json(self, **extra: str) -> None:
+        if self.mode == "json":
+            line = {"done": self.done, "total": self.total, "label": self.label, **extra}
+            say(json.dumps(line) + "\n", sys.stderr)

@@ -6,7 +6,7 @@ import re
 import resource
 import shutil
 import time
-from typing import Callable, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ciphermark_agent.children import read_number, read_text, run_tool
 from ciphermark_agent.common import BYTES_LIMIT, FOREIGN_LIMIT, Json, whole
@@ -132,31 +132,15 @@ def cgroup_folders(listing: str, base: str = "/sys/fs/cgroup") -> List[str]:
     return [folder for folder in folders if os.path.isdir(folder)]
 
 
-def own_cgroups() -> List[str]:
-    return cgroup_folders(read_text("/proc/self/cgroup") or "0::/")
-
-
 def throttle_events() -> Optional[int]:
     """Thermal throttling events of all cores, plus those of our control groups' CPU quotas."""
-    counts = [
-        read_number(path)
-        for path in glob.glob(CPU_FOLDER % "[0-9]*" + "thermal_throttle/core_throttle_count")
-    ]
-    for folder in own_cgroups():
+    paths = glob.glob(CPU_FOLDER % "[0-9]*" + "thermal_throttle/core_throttle_count")
+    counts = [read_number(path) for path in paths]
+    for folder in cgroup_folders(read_text("/proc/self/cgroup") or "0::/"):
         stat = read_text(folder + "/cpu.stat") or ""
         counts += map(int, re.findall(r"^nr_throttled ([0-9]{1,18})$", stat, re.M))
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
-
-
-# Bits of get_throttled of the Raspberry Pi's firmware: what is so now. The same 16 bits further
-# up: what has been so since the machine was started.
-FIRMWARE_SIGNS = (
-    (0, "undervoltage", "the supply voltage was too low"),
-    (1, "throttled", "the firmware capped the CPU frequency"),
-    (2, "throttled", "the firmware throttled the CPU"),
-    (3, "throttled", "the firmware slowed the CPU down for its temperature"),
-)
 
 
 def firmware_state(base: str = "/sys") -> Optional[int]:
@@ -173,21 +157,6 @@ def firmware_state(base: str = "/sys") -> Optional[int]:
         if (read_text(path) or "").strip() == "rpi_volt":
             return read_number(os.path.join(os.path.dirname(path), "in0_lcrit_alarm"))
     return None
-
-
-def firmware_conditions(before: Optional[int], after: Optional[int]) -> List[Json]:
-    """What a Raspberry Pi's firmware did during the run, or may have done."""
-    if before is None or after is None:
-        return []
-    found = []
-    for bit, code, words in FIRMWARE_SIGNS:
-        now, ever = 1 << bit, 1 << bit + 16
-        if (before | after) & now or after & ~before & ever:
-            found.append(condition(code, words + " during the run"))
-        elif after & ever:
-            text = words + " since the machine was started, maybe also during the run"
-            found.append(condition(code, text))
-    return found
 
 
 class MachineState(NamedTuple):
@@ -225,11 +194,10 @@ def conditions_of_run(
     if disturbed[0]:
         text = "other programs used more than %.2f CPU cores during %d of %d tries"
         found.append(condition("disturbed", text % ((FOREIGN_LIMIT,) + disturbed)))
-    found += counter_conditions(before, after) + limit_conditions()
+    found += [*counter_conditions(before, after), *limit_conditions()]
     # `powersave` keeps the CPU slow where the driver does not choose the frequency by itself.
     by_itself = "pstate" in (read_text(CPU_FOLDER % 0 + "cpufreq/scaling_driver") or "")
-    slow = ("userspace", "conservative") + (() if by_itself else ("powersave",))
-    if governor in slow:
+    if governor in ("userspace", "conservative") or (governor == "powersave" and not by_itself):
         found.append(condition("governor", "the CPU frequency governor is %s" % governor))
     for name, text in sorted(os.environ.items()):
         if re.match("OPENSSL_(ia32|arm|ppc|s390x)cap$", name) and text:
@@ -238,18 +206,58 @@ def conditions_of_run(
     return found
 
 
-def limit_conditions() -> List[Json]:
+def counter_conditions(before: MachineState, after: MachineState) -> Iterator[Json]:
+    """Steal, swapping and throttling during the run."""
+    if before.times and after.times and after.times.total > before.times.total:
+        stolen = after.times.steal - before.times.steal
+        share = stolen / (after.times.total - before.times.total)
+        if share > STEAL_LIMIT:
+            text = "the hypervisor gave %.1f %% of the CPU time to others"
+            yield condition("steal", text % (share * 100))
+    for code, first, last, text in (
+        ("swap", before.swapped, after.swapped, "the machine swapped %d pages"),
+        ("throttled", before.throttled, after.throttled, "the CPU was throttled %d times"),
+    ):
+        if first is not None and last is not None and last > first:
+            yield condition(code, text % (last - first) + " during the run")
+    if before.firmware is not None and after.firmware is not None:
+        yield from firmware_conditions(before.firmware, after.firmware)
+
+
+# Bits of get_throttled of the Raspberry Pi's firmware: what is so now. The same 16 bits further
+# up: what has been so since the machine was started.
+FIRMWARE_SIGNS = (
+    ("undervoltage", "the supply voltage was too low"),
+    ("throttled", "the firmware capped the CPU frequency"),
+    ("throttled", "the firmware throttled the CPU"),
+    ("throttled", "the firmware slowed the CPU down for its temperature"),
+)
+
+
+def firmware_conditions(before: int, after: int) -> Iterator[Json]:
+    """What a Raspberry Pi's firmware did during the run, or may have done."""
+    for bit, (code, words) in enumerate(FIRMWARE_SIGNS):
+        now, ever = 1 << bit, 1 << bit + 16
+        if (before | after) & now or after & ~before & ever:
+            yield condition(code, words + " during the run")
+        elif after & ever:
+            words += " since the machine was started, maybe also during the run"
+            yield condition(code, words)
+
+
+def limit_conditions() -> Iterator[Json]:
     """A frequency or a share of the CPU that somebody has set below what the machine has."""
-    found = []
-    allowed = read_number(CPU_FOLDER % 0 + "cpufreq/scaling_max_freq")
-    able = read_number(CPU_FOLDER % 0 + "cpufreq/cpuinfo_max_freq")
+    names = ("scaling_max_freq", "cpuinfo_max_freq")
+    allowed, able = (read_number(CPU_FOLDER % 0 + "cpufreq/" + name) for name in names)
     if allowed and able and allowed < 0.95 * able:
-        text = "the CPU may run at %d of its %d MHz" % (allowed // 1000, able // 1000)
-        found.append(condition("frequency", text))
-    cores, there = lowest_quota(own_cgroups()), os.cpu_count() or 1
+        text = "the CPU may run at %d of its %d MHz"
+        yield condition("frequency", text % (allowed // 1000, able // 1000))
+    cores, there = (
+        lowest_quota(cgroup_folders(read_text("/proc/self/cgroup") or "0::/")),
+        os.cpu_count() or 1,
+    )
     if cores is not None and cores < there:
-        found.append(condition("quota", "a CPU quota allows %.2f of %d CPUs" % (cores, there)))
-    return found
+        yield condition("quota", "a CPU quota allows %.2f of %d CPUs" % (cores, there))
 
 
 def lowest_quota(folders: Sequence[str]) -> Optional[float]:
@@ -265,26 +273,3 @@ def cpu_quota(text: str) -> Optional[float]:
     """CPU cores of a quota and a period, as in cpu.max of a control group; None for no limit."""
     match = re.match(r"([0-9]{1,18}) ([1-9][0-9]{0,17})\b", text)
     return int(match.group(1)) / int(match.group(2)) if match else None
-
-
-def counter_conditions(before: MachineState, after: MachineState) -> List[Json]:
-    """Steal, swapping and throttling during the run."""
-    found = []
-    if before.times and after.times and after.times.total > before.times.total:
-        stolen = after.times.steal - before.times.steal
-        share = stolen / (after.times.total - before.times.total)
-        if share > STEAL_LIMIT:
-            text = "the hypervisor gave %.1f %% of the CPU time to others" % (share * 100)
-            found.append(condition("steal", text))
-    for code, first, last, text in (
-        ("swap", before.swapped, after.swapped, "the machine swapped %d pages during the run"),
-        (
-            "throttled",
-            before.throttled,
-            after.throttled,
-            "the CPU was throttled %d times during the run",
-        ),
-    ):
-        if first is not None and last is not None and last > first:
-            found.append(condition(code, text % (last - first)))
-    return found + firmware_conditions(before.firmware, after.firmware)

@@ -17,7 +17,6 @@ from ciphermark_agent.plans import OpensslPlan, SshPlan, openssl_series
 from ciphermark_agent.run import Run
 from ciphermark_agent.settings import changed, run_options, upload_site
 from ciphermark_agent.ssh_connection import Usage
-from ciphermark_agent.ssh_protocol import server_command
 from ciphermark_agent.ssh_server import PrivateServer, sweep_stale_folders
 from ciphermark_agent.tables import result_lines, result_text
 from ciphermark_agent.tries import Tried, dd_command, failure_of, reference_of, ssh_sample
@@ -35,9 +34,8 @@ def dry_run_lines(options: argparse.Namespace, server: Optional[str]) -> List[st
     run.openssl = run.openssl or "openssl"
     with children.shown_instead(lines):
         environment = run.environment()
-        run.offered = ["CIPHER"]
         run.able = SpeedAbilities(seconds=True, providers=True)  # as OpenSSL 3 is asked
-        plans = run.plans(run.offered if "ssh" in options.tools else [], run.openssl_ciphers())
+        plans = run.plans(["CIPHER"] if "ssh" in options.tools else [], run.openssl_ciphers())
     for plan in plans:
         if isinstance(plan, SshPlan):
             lines += ssh_commands(plan, options.ciphers or ["ssh -Q cipher"])
@@ -62,10 +60,10 @@ def ssh_commands(plan: SshPlan, ciphers: Sequence[str]) -> List[str]:
     lines = ["", "# ssh, %d tries of each method; CIPHER is each of:" % plan.depth.tries]
     lines.append("#   " + ", ".join(ciphers))
     if isinstance(server, PrivateServer):
-        text = server.configuration(server.ciphers, server.macs)
-        lines += ["# FOLDER/sshd_config:"] + ["#   " + line for line in text.splitlines()]
+        text = server.configuration().splitlines()
+        lines += ["# FOLDER/sshd_config:"] + ["#   " + line for line in text]
         keys = [server.key_command(name, "ed25519") for name in ("host_key", "user_key")]
-        start = server_command(server.sshd, server.folder)
+        start = server.server_command(plan.channels[0])
         lines += map(common.shell_words, keys + [server.check_command(), start])
     feed = common.shell_words(dd_command(0)).replace("count=0", "count=COUNT")
     for channel in plan.channels:
@@ -171,8 +169,8 @@ def output_fault(document: Json, output: str) -> str:
 
 def deliver(document: Json, output: Optional[str], site: Optional[Site]) -> int:
     """Write and upload the document, or keep it; then nothing that is shown can lose it."""
-    at_terminal = sys.stdout is not None and sys.stdout.isatty()
-    target = "-" if output is None and site is None and not at_terminal else output
+    nowhere = output is None and site is None
+    target = "-" if nowhere and not common.is_terminal(sys.stdout) else output
     try:
         children.catch_signals()
         fault = output_fault(document, target) if target else ""

@@ -61,15 +61,15 @@ def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
     Where nothing can be locked (no temporary directory, or somebody closed the file to others)
     this agent measures all the same.
     """
+    lock = None
     try:
         lock = wait_for_lock(say)
     except OSError as error:
         verbose("other agents are not looked for: %s" % error)
-        yield
-        return
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # another account's stays
-            os.unlink(lock_path())
-        os.close(lock)
+        if lock is not None:
+            with contextlib.suppress(OSError):  # another account's stays
+                os.unlink(lock_path())
+            os.close(lock)

@@ -5,7 +5,7 @@ import hashlib
 import os
 import platform
 import re
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ciphermark_agent.children import read_number, read_text, run_tool, system_tool
 from ciphermark_agent.common import COUNT_LIMIT, TEXT_LIMIT, Json, cut, reading, real, whole
@@ -15,36 +15,25 @@ MACHINE_ID_SALT = "ciphermark machine id 1:"
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """CPU facts of /proc/cpuinfo, in the words of the run document."""
+    """CPU facts of /proc/cpuinfo, in the words of the run document.
+
+    On ARM the numbers of the fastest core; lscpu knows what they are called.
+    """
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
     ]
     arm = [block for block in blocks if "CPU implementer" in block]
-    if arm:
-        return arm_facts(arm)
-    first = blocks[0]
-    flags = first.get("flags") or first.get("isa") or ""
+    cpu = max(arm or blocks[:1], key=lambda one: cpu_speed(whole(one.get("processor")) or 0))
+    name = cpu.get("model name") or cpu.get("cpu model") or cpu.get("cpu")
+    flags = cpu.get("flags") or cpu.get("Features") or cpu.get("isa") or ""
     return {
-        "model": cut(first.get("model name") or first.get("cpu model") or first.get("cpu")),
-        "vendor": cut(first.get("vendor_id")),
-        "family": whole(first.get("cpu family")),
-        "model_id": whole(first.get("model")),
-        "stepping": whole(first.get("stepping")),
+        "model": None if arm else cut(name),
+        "vendor": cut(cpu.get("vendor_id")),
+        "family": whole(cpu.get("CPU architecture") or cpu.get("cpu family")),
+        "model_id": whole(cpu.get("CPU part") or cpu.get("model")),
+        "stepping": whole(cpu.get("CPU revision") or cpu.get("stepping")),
         "flags": flags.split() or None,
-    }
-
-
-def arm_facts(blocks: Sequence[Dict[str, str]]) -> Json:
-    """The numbers of the fastest core; lscpu knows what they are called."""
-    fastest = max(blocks, key=lambda block: cpu_speed(whole(block.get("processor")) or 0))
-    return {
-        "model": None,
-        "vendor": None,
-        "family": whole(fastest.get("CPU architecture")),
-        "model_id": whole(fastest.get("CPU part")),
-        "stepping": whole(fastest.get("CPU revision")),
-        "flags": fastest.get("Features", "").split() or None,
     }
 
 
@@ -150,9 +139,7 @@ def virtualization(flags: Optional[List[str]]) -> Optional[str]:
     The words are those of systemd-detect-virt, which is asked first.
     """
     found = (detect_virt("--vm") if platform.system() == "Linux" else None) or sign_of_vm(flags)
-    if found in (None, "none"):
-        return detect_virt("--container") if container() else found
-    return found
+    return (container() if found in (None, "none") else None) or found
 
 
 def detect_virt(kind: str) -> Optional[str]:
@@ -182,7 +169,7 @@ def sign_of_vm(flags: Optional[List[str]]) -> Optional[str]:
 
 
 def memory_bytes() -> int:
-    return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def load_average() -> List[float]:
@@ -210,21 +197,22 @@ def os_environment() -> Json:
     }
 
 
+OPENSSL_FACTS = {
+    "built_on": "built on",
+    "platform": "platform",
+    "options": "options",
+    "compiler": "compiler",
+    "cpu_settings": "CPUINFO",
+}
+
+
 def parse_openssl_version(text: str) -> Json:
     """environment.openssl from `openssl version -a`."""
     first = (text.strip().splitlines() or [""])[0][:TEXT_LIMIT]
-    same = re.match(r"(.+?) +\(Library: (.+)\)$", first)
-    if same and same.group(1) == same.group(2):
-        first = same.group(1)
     named = dict(re.findall(r"^([A-Za-z ]+): *(.*)$", text, re.M))
-    return {
-        "version_text": cut(first),
-        "built_on": cut(named.get("built on")),
-        "platform": cut(named.get("platform")),
-        "options": cut(named.get("options")),
-        "compiler": cut(named.get("compiler")),
-        "cpu_settings": cut(named.get("CPUINFO")),
-    }
+    facts = {fact: cut(named.get(name)) for fact, name in OPENSSL_FACTS.items()}
+    # A library of another version than the program stays visible.
+    return {"version_text": cut(re.sub(r"^(.+?) +\(Library: \1\)$", r"\1", first)), **facts}
 
 
 def machine_id() -> Optional[str]:

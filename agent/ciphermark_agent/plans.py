@@ -2,6 +2,7 @@
 
 import collections
 import random
+from functools import partial
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ciphermark_agent import openssl as speed
@@ -27,25 +28,40 @@ MASK_MIN_EFFECT = 1.1
 NOT_REACHED = "not tried: interrupted"  # reason of what a signal left out
 
 
-class SshPlan:
+class Context(NamedTuple):
+    """What the plans of a run have in common."""
+
+    depth: Depth
+    skipped: Skipped
+    progress: Progress
+
+
+class Plan:
+    """Steps of the run: a label each, the seconds that it is expected to take, and what does it."""
+
+    def __init__(self, context: Context) -> None:
+        self.depth, self.skipped, self.progress = context
+        self.steps: List[Tuple[str, float, Callable[[], None]]] = []
+
+    def cost(self) -> Tuple[int, float]:
+        return len(self.steps), sum(seconds for _, seconds, _ in self.steps)
+
+    def take_steps(self) -> None:
+        for label, seconds, step in self.steps:
+            self.progress.step(label, seconds)
+            step()
+
+
+class SshPlan(Plan):
     """All tries of one far end: rounds over its channels in a new random order each."""
 
-    def __init__(
-        self,
-        server: SshEnd,
-        channels: Sequence[Channel],
-        depth: Depth,
-        skipped: Skipped,
-        progress: Progress,
-    ) -> None:
+    def __init__(self, server: SshEnd, channels: Sequence[Channel], context: Context) -> None:
+        super().__init__(context)
         self.server = server
         self.channels = channels
-        self.depth = depth
-        self.skipped = skipped
-        self.progress = progress
         self.cpus: Optional[Tuple[int, int]] = None  # of the steady tries: client's and server's
         self.default_cipher: Optional[str] = None
-        self.budget = tries.Budget(depth.repeat_seconds)
+        self.budget = tries.Budget(self.depth.repeat_seconds)
         self.series = collections.OrderedDict(
             ((channel, method), ssh_series(channel, method, server.target))
             for channel in channels
@@ -55,52 +71,45 @@ class SshPlan:
         self.rates: Dict[Channel, float] = {}
         self.failures: Dict[Channel, int] = collections.Counter()
         self.reasons: Dict[Tuple[Channel, str], str] = {}
+        self.where = ("ssh to " + server.label) if server.label else "ssh"
+        self.add_steps()
 
-    def cost(self) -> Tuple[int, float]:
-        """Steps and seconds that it is expected to take."""
-        channels, pilots, count = len(self.channels), self.server.pilots, self.depth.tries
-        both = sum(self.try_cost(method) for method in METHODS)
-        seconds = FIRST_SECONDS + channels * (pilots * PILOT_SECONDS + count * both)
-        return 1 + channels * (pilots + 2 * count), seconds
-
-    def try_cost(self, method: str) -> float:
-        if method == "pipeline":
-            return CONNECT_SECONDS + self.depth.pipeline_seconds
-        return CONNECT_SECONDS + WARM_UP_SECONDS + self.depth.steady_seconds
+    def add_steps(self) -> None:
+        self.steps = [(self.where + ", first connection", FIRST_SECONDS, self.connect)]
+        for channel in list(self.channels) * self.server.pilots:
+            label = "ssh %s: warm-up" % channel.in_words()
+            step = partial(self.attempt, channel, "warm-up", self.pilot)
+            self.steps.append((label, PILOT_SECONDS, step))
+        methods = (
+            ("steady", self.steady, WARM_UP_SECONDS + self.depth.steady_seconds),
+            ("pipeline", self.pipeline, self.depth.pipeline_seconds),
+        )
+        for number in range(self.depth.tries):
+            for channel in random.sample(self.channels, len(self.channels)):
+                for method, attempt, seconds in methods:
+                    words = (channel.in_words(), method, number + 1, self.depth.tries)
+                    label = "ssh %s: %s, round %d of %d" % words
+                    step = partial(self.turn, channel, method, attempt)
+                    self.steps.append((label, CONNECT_SECONDS + seconds, step))
 
     def run(self) -> None:
-        where = "ssh to " + self.server.label if self.server.label else "ssh"
-        self.progress.step(where + ", first connection", FIRST_SECONDS)
         reason = failure_of(self.measure)
         if reason:
-            self.progress.note("%s is not measured: %s" % (where, reason))
+            self.progress.note("%s is not measured: %s" % (self.where, reason))
             steps, seconds = self.cost()
             self.progress.plan(1 - steps, FIRST_SECONDS - seconds)
             self.reasons.update(((channel, "warm-up"), reason) for channel in self.channels)
 
     def measure(self) -> None:
-        with self.server as server:
-            server.prepare()
-            self.default_cipher = server.first_connection().cipher
-            for channel in self.channels:
-                if channel.cipher in server.refused:
-                    self.reasons[channel, "warm-up"] = "this sshd does not know it"
-                    self.failures[channel] = MOST_FAILURES
-            for _ in range(server.pilots):
-                for channel in self.channels:
-                    self.progress.step("ssh %s: warm-up" % channel.in_words(), PILOT_SECONDS)
-                    self.attempt(channel, "warm-up", self.pilot)
-            for number in range(self.depth.tries):
-                for channel in random.sample(self.channels, len(self.channels)):
-                    self.turn(channel, "steady", self.steady, number + 1)
-                    self.turn(channel, "pipeline", self.pipeline, number + 1)
+        with self.server:
+            self.take_steps()
 
-    def turn(
-        self, channel: Channel, method: str, attempt: Callable[[Channel], None], number: int
-    ) -> None:
+    def connect(self) -> None:
+        self.server.prepare()
+        self.default_cipher = self.server.first_connection().cipher
+
+    def turn(self, channel: Channel, method: str, attempt: Callable[[Channel], None]) -> None:
         """One try, unless its series needs no more of them."""
-        words = (channel.in_words(), method, number, self.depth.tries)
-        self.progress.step("ssh %s: %s, round %d of %d" % words, self.try_cost(method))
         if channel in self.rates and not self.series[channel, method].complete(self.depth.stable):
             self.attempt(channel, method, attempt)
 
@@ -153,9 +162,6 @@ class SshPlan:
         longest = LONGEST_TIMES * seconds * (2 if pilot.is_short() else 1)
         return max(seconds, min(longest, (pilot.total + beyond) / self.rates[channel]))
 
-    def sample(self, channel: Channel, tried: Tried) -> Json:
-        return tries.ssh_sample(tried, tries.reference_of(self.pilots[channel]))
-
     def steady(self, channel: Channel) -> None:
         series = self.series[channel, "steady"]
 
@@ -163,7 +169,7 @@ class SshPlan:
             seconds = self.try_seconds(channel, self.depth.steady_seconds)
             tried = tries.steady_try_or_pipe(self.server, channel, seconds, self.cpus)
             series.facts["source"] = "pipe" if self.server.source is PipeSource else "file"
-            return self.sample(channel, tried)
+            return tries.ssh_sample(tried, tries.reference_of(self.pilots[channel]))
 
         tries_until_quiet(attempt, self.budget, series.samples)
         if not self.series[channel, "pipeline"].samples:
@@ -175,7 +181,8 @@ class SshPlan:
         def attempt() -> Json:
             seconds = self.try_seconds(channel, self.depth.pipeline_seconds)
             mib = tries.sized_mib(self.rates[channel], seconds)
-            return self.sample(channel, tries.pipeline_try(self.server, channel, mib))
+            tried = tries.pipeline_try(self.server, channel, mib)
+            return tries.ssh_sample(tried, tries.reference_of(self.pilots[channel]))
 
         series = self.series[channel, "pipeline"]
         tries_until_quiet(attempt, self.budget, series.samples)
@@ -242,7 +249,7 @@ def openssl_work(
     return SpeedWork(often, once, depth.tries if able.seconds else 1)
 
 
-class OpensslPlan:
+class OpensslPlan(Plan):
     """Rounds over all that is asked, in a new random order each."""
 
     def __init__(
@@ -251,25 +258,22 @@ class OpensslPlan:
         able: SpeedAbilities,
         work: SpeedWork,
         mask: Optional[Tuple[str, str]],
-        depth: Depth,
-        skipped: Skipped,
-        progress: Progress,
+        context: Context,
     ) -> None:
+        super().__init__(context)
         self.openssl = openssl
         self.mask = mask
         self.able = able
         self.work = work
-        self.depth = depth
-        self.skipped = skipped
-        self.progress = progress
         self.failed: Dict[Asked, str] = {}  # of any block size: why it was given up
         self.done: Dict[Asked, int] = collections.Counter()
         self.series: Dict[Asked, Series] = {}
-
-    def cost(self) -> Tuple[int, float]:
-        """Steps and seconds that it is expected to take."""
-        steps = self.work.once + self.work.often * self.work.rounds
-        return len(steps), sum(self.try_cost(asked) for asked in steps)
+        for number in range(work.rounds):
+            order = work.often + (work.once if number == 0 else [])
+            for asked in random.sample(order, len(order)):
+                words = (asked.in_words(), number + 1, work.rounds)
+                label = "openssl %s, round %d of %d" % words
+                self.steps.append((label, self.try_cost(asked), partial(self.turn, asked)))
 
     def try_cost(self, asked: Asked) -> float:
         if not self.able.seconds:
@@ -278,17 +282,14 @@ class OpensslPlan:
         return 0.05 + self.depth.openssl_seconds * sizes
 
     def run(self) -> None:
-        for number in range(self.work.rounds):
-            order = self.work.often + (self.work.once if number == 0 else [])
-            random.shuffle(order)
-            for asked in order:
-                words = (asked.in_words(), number + 1, self.work.rounds)
-                self.progress.step("openssl %s, round %d of %d" % words, self.try_cost(asked))
-                known = asked in self.series and self.series[asked].complete(self.depth.stable)
-                if asked.any_size() not in self.failed and not known:
-                    reason = failure_of(self.attempt, asked)
-                    if reason:
-                        self.failed[asked.any_size()] = reason
+        self.take_steps()
+
+    def turn(self, asked: Asked) -> None:
+        complete = asked in self.series and self.series[asked].complete(self.depth.stable)
+        if asked.any_size() not in self.failed and not complete:
+            reason = failure_of(self.attempt, asked)
+            if reason:
+                self.failed[asked.any_size()] = reason
 
     def attempt(self, asked: Asked) -> None:
         for block_size, sample in self.samples(asked).items():

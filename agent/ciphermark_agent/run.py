@@ -15,7 +15,7 @@ from ciphermark_agent import __version__, common, conditions, openssl, ssh_proto
 from ciphermark_agent.children import PACKAGES, SSHD_PLACES, find_program, ignore_signals
 from ciphermark_agent.common import Json, UsageError, reading
 from ciphermark_agent.machine import environment, machine_id
-from ciphermark_agent.plans import OpensslPlan, SshPlan, openssl_work
+from ciphermark_agent.plans import Context, OpensslPlan, SshPlan, openssl_work
 from ciphermark_agent.ssh_server import PrivateServer, RemoteHost, SshEnd
 from ciphermark_agent.tries import Series, Skipped, disturbed
 
@@ -100,7 +100,6 @@ class Run:
         self.able = openssl.SpeedAbilities(False, False)
         self.mask: Optional[Tuple[str, str]] = None
         self.interrupted: Optional[common.Interrupted] = None
-        self.offered: List[str] = []
 
     # Discovery
 
@@ -142,12 +141,12 @@ class Run:
         if self.ssh is None:
             self.progress.note("ssh is not measured: no ssh was found in PATH (give --ssh PATH)")
             return []
-        self.offered = ssh_protocol.offered_ciphers(self.ssh)
+        offered = ssh_protocol.offered_ciphers(self.ssh)
         asked = [one for one in self.options.ciphers or () if one in ssh_protocol.SSH_OLD_CIPHERS]
         for cipher in self.wanted(asked or ssh_protocol.SSH_BASELINES):
-            if cipher not in self.offered:
+            if cipher not in offered:
                 self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
-        chosen = self.wanted(self.offered)
+        chosen = self.wanted(offered)
         if self.sshd is None and chosen and not self.options.targets:
             self.progress.note(SSHD_MISSING)
             for cipher in chosen:
@@ -233,23 +232,22 @@ class Run:
     def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[Plan]:
         """What is to be measured with each far end, and with openssl."""
         options = self.options
-        rest = (options.depth, self.skipped, self.progress)
+        context = Context(options.depth, self.skipped, self.progress)
         plans: List[Plan] = []
         if ssh:
             channels = ssh_protocol.ssh_channels(ssh, options.macs, options.compression)
-            plans += [SshPlan(end, channels, *rest) for end in self.far_ends()]
+            plans += [SshPlan(end, channels, context) for end in self.far_ends()]
         if openssl_ciphers:
             masked = self.masked_ciphers(openssl_ciphers)
             work = openssl_work(options.depth, self.able, openssl_ciphers, masked, options.threads)
-            plans.append(OpensslPlan(self.openssl or "", self.able, work, self.mask, *rest))
+            plans.append(OpensslPlan(self.openssl or "", self.able, work, self.mask, context))
         return plans
 
     def far_ends(self) -> List[SshEnd]:
         """The targets, which an anonymous document calls by numbers; without any, our own sshd."""
         ssh, targets = self.ssh or "", self.options.targets
         if not targets:
-            macs = ssh_protocol.offered_macs(ssh) if self.options.macs else []
-            return [PrivateServer(ssh, self.sshd or "", self.offered, macs)]
+            return [PrivateServer(ssh, self.sshd or "")]
         shown = targets
         if self.options.anonymous:
             shown = ["remote %d" % (at + 1) for at in range(len(targets))]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional, Set, Tuple
 from ciphermark_agent import children
 from ciphermark_agent.children import end_children, reap, start
 from ciphermark_agent.common import MIB, TOOL_SECONDS, WORK_PREFIX, TryFailed
-from ciphermark_agent.ssh_protocol import Channel, parse_negotiated, server_command
+from ciphermark_agent.ssh_protocol import Channel, parse_negotiated
 
 TRY_SECONDS = 60.0
 # Steady method: the first 60 to 185 ms of a channel run slowly (the TCP window opens), so the
@@ -192,7 +192,7 @@ class Transfer:
             connection = self.accept(listener)
         with connection, open(server.path("sshd.log"), "wb") as log:
             sshd = start(
-                server.prefix + server_command(server.sshd, server.folder),
+                server.prefix + server.server_command(self.channel),
                 stdin=connection.fileno(),
                 stdout=connection.fileno(),
                 stderr=log,
@@ -208,7 +208,7 @@ class Transfer:
                 stdin=self.source,
                 stdout=write_end,
                 stderr=log,
-                env=self.server.client_environment(),
+                env=self.server.client_env,
                 cpus=self.cpus[0],
                 file_bytes=children.LOG_BYTES,
             )

@@ -45,12 +45,17 @@ class Channel(NamedTuple):
         words += ["-c", self.cipher] if self.cipher else []
         return words + (["-m", self.mac] if self.mac else [])
 
+    def server_options(self, version: Tuple[int, int]) -> List[str]:
+        """Options of an sshd that lets it in: a stock one refuses many a cipher and MAC."""
+        also = "+" if version >= (7, 0) else ""
+        words = ["-o", "Ciphers=" + also + self.cipher] if self.cipher else []
+        return words + (["-o", "MACs=" + also + self.mac] if self.mac else [])
+
     def difference(self, used: "Negotiated") -> Optional[str]:
         """In words, what was negotiated instead of what was asked for."""
-        if self.cipher is not None and used.cipher != self.cipher:
-            return "%s instead of %s" % (used.cipher, self.cipher)
-        if self.mac is not None and used.mac != self.mac:
-            return "%s instead of %s" % (used.mac, self.mac)
+        for asked, got in ((self.cipher, used.cipher), (self.mac, used.mac)):
+            if asked is not None and got != asked:
+                return "%s instead of %s" % (got, asked)
         if self.compression != (used.compression not in (None, "none")):
             return "compression %s" % used.compression
         return None
@@ -69,14 +74,9 @@ def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool)
 
 
 def sshd_configuration(
-    folder: str,
-    ciphers: Sequence[str],
-    version: Tuple[int, int],
-    use_pam: bool,
-    extra: Sequence[str],
-    macs: Sequence[str] = (),
+    folder: str, version: Tuple[int, int], use_pam: bool, extra: Sequence[str]
 ) -> str:
-    """sshd_config of the private server: only our key, every cipher the client offers."""
+    """sshd_config of the private server: only our key is let in."""
     lines = [
         "HostKey %s/host_key" % folder,
         "AuthorizedKeysFile %s/authorized_keys" % folder,
@@ -88,7 +88,6 @@ def sshd_configuration(
         "PrintMotd no",
         "LogLevel INFO",  # to our own file; tells of locked accounts
         "UseDNS no",
-        "Ciphers " + ",".join(ciphers),
     ]
     if version < (7, 5):
         lines.append("UsePrivilegeSeparation no")  # needed by a server that is not root
@@ -97,8 +96,6 @@ def sshd_configuration(
     if version >= (7, 8):
         # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
         lines.append("SetEnv SHLVL=1")
-    if macs:
-        lines.append("MACs " + ",".join(macs))
     return "\n".join(lines + list(extra)) + "\n"
 
 
@@ -193,6 +190,8 @@ def parse_negotiated(log: str) -> Negotiated:
 FAILURES = (
     ("no matching cipher", "this sshd refuses it"),
     ("Unknown cipher type", "this ssh does not know it"),
+    ("cipher spec", "this sshd does not know it"),
+    ("mac spec", "this sshd does not know its MAC"),
     ("account is locked", "the account is locked, and this sshd lets no locked account in"),
     ("account is currently not available", "the account has no login shell"),
     ("This account is not available", "the account has no login shell"),
@@ -203,10 +202,11 @@ FAILURES = (
 
 def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
     """Why a connection gave no figure, in words; `received` is what the far side printed."""
+    logs = "\n".join((ssh_log, sshd_log, received))
     for sign, words in FAILURES:
-        if sign in ssh_log or sign in sshd_log or sign in received:
+        if sign in logs:
             return words
-    if "Permission denied" in ssh_log + sshd_log + received:
+    if "Permission denied" in logs:
         return "sshd refused the temporary key: " + one_line(sshd_log)
     return "%s (sshd: %s)" % (one_line(ssh_log), one_line(sshd_log))
 

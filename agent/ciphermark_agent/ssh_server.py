@@ -5,16 +5,17 @@ import fcntl
 import glob
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import stat
 import subprocess
 import tempfile
 import uuid
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ciphermark_agent import children, ssh_protocol
-from ciphermark_agent.children import become_subreaper, own_user_name, read_text, run_tool
+from ciphermark_agent.children import become_subreaper, read_text, run_tool
 from ciphermark_agent.common import MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
 from ciphermark_agent.machine import parse_ssh_library, parse_ssh_version
 from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, FileSource, Transfer, Usage
@@ -105,9 +106,9 @@ class SshEnd:
         self.inherits_orphans = become_subreaper()
         self.version: Optional[str] = None
         self.library: Optional[str] = None
-        self.refused: List[str] = []  # ciphers that it does not know
         self.negotiated = Negotiated(None, None, None, None)  # of the latest connection
         self.connection_cpu = 0.0  # seconds of the client for one that carries nothing
+        self.client_env: Dict[str, str] = {}
 
     def __enter__(self) -> Any:
         try:
@@ -137,10 +138,6 @@ class SshEnd:
         """The ssh command of a connection."""
         raise NotImplementedError  # each kind of server has its own
 
-    def client_environment(self) -> Dict[str, str]:
-        """What ssh gets beside the environment of every child."""
-        return {}
-
     def transfer(self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]) -> Transfer:
         """A connection whose input is this descriptor."""
         return Transfer(self, channel, source, cpus)
@@ -165,13 +162,9 @@ class SshEnd:
 class PrivateServer(SshEnd):
     """Keys, configuration and programs for connections to a private sshd."""
 
-    def __init__(
-        self, ssh: str, sshd: str, ciphers: Sequence[str], macs: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, ssh: str, sshd: str) -> None:
         super().__init__(ssh)
         self.sshd = sshd
-        self.macs = list(macs)  # empty: those of sshd's own default
-        self.ciphers = list(ciphers)  # all that the client offers: its default among them
         self.sshd_env: Dict[str, str] = {}
         self.prefix: List[str] = []  # words that start sshd in other surroundings
         self.use_pam = False
@@ -189,7 +182,10 @@ class PrivateServer(SshEnd):
 
     def prepare(self) -> None:
         """Make keys and a configuration that this sshd accepts; TryFailed says why not."""
-        self.user = own_user_name()
+        try:
+            self.user = pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:
+            raise TryFailed("user id %d has no account in the passwd file" % os.getuid())
         self.sshd_env = sshd_library_path(self.sshd)
         said = run_tool([self.sshd, "-?"], env=self.sshd_env).err
         self.version, self.library = parse_ssh_version(said), parse_ssh_library(said)
@@ -217,8 +213,9 @@ class PrivateServer(SshEnd):
     def configure(self) -> None:
         """Write sshd_config and amend it until `sshd -t` accepts it."""
         self.hold_separation_directory(SEPARATION_DIRECTORY)
+        self.write("sshd_config", self.configuration())
         for _ in range(5):
-            answer = self.check(self.ciphers, self.macs)
+            answer = run_tool(self.check_command(), env=self.sshd_env)
             if answer.status == 0:
                 return
             missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
@@ -226,26 +223,25 @@ class PrivateServer(SshEnd):
                 self.make_separation_directory(missing.group(1))
             elif "Privilege separation user" in answer.err and not self.prefix:
                 self.add_separation_user()
-            elif re.search("(cipher|mac) spec", answer.err.lower()):
-                self.drop_unknown_names()
             else:
                 break
         raise TryFailed("%s: %s" % (self.sshd, one_line(answer.err)))
 
-    def configuration(self, ciphers: Sequence[str], macs: Sequence[str]) -> str:
+    def configuration(self) -> str:
         version = version_number(self.version)
         extra = ssh_protocol.split_sshd_lines(self.sshd, version)
-        return ssh_protocol.sshd_configuration(
-            self.folder, ciphers, version, self.use_pam, extra, macs
-        )
+        return ssh_protocol.sshd_configuration(self.folder, version, self.use_pam, extra)
 
     def check_command(self) -> List[str]:
         return self.prefix + [self.sshd, "-t", "-f", self.path("sshd_config")]
 
-    def check(self, ciphers: Sequence[str], macs: Sequence[str]) -> children.ToolResult:
-        """`sshd -t` with a configuration that enables these ciphers and MACs."""
-        self.write("sshd_config", self.configuration(ciphers, macs))
-        return run_tool(self.check_command(), env=self.sshd_env)
+    def knows(self, cipher: str) -> bool:
+        options = Channel(cipher).server_options(version_number(self.version))
+        return run_tool(self.check_command() + options, env=self.sshd_env).status == 0
+
+    def server_command(self, channel: Channel) -> List[str]:
+        options = channel.server_options(version_number(self.version))
+        return ssh_protocol.server_command(self.sshd, self.folder) + options
 
     def add_separation_user(self) -> None:
         """As root sshd wants an account `sshd`, which comes with its package.
@@ -277,20 +273,6 @@ class PrivateServer(SshEnd):
         """Keep another agent, which may have made it, from removing it while we run."""
         with contextlib.suppress(OSError):
             self.holding.enter_context(locked_directory(path, fcntl.LOCK_SH))
-
-    def drop_unknown_names(self) -> None:
-        """One unknown name makes sshd reject a whole list: ask for each alone.
-
-        A connection that asks for a MAC that was dropped is refused in words.
-        """
-        known = [name for name in self.ciphers if "cipher spec" not in self.check([name], []).err]
-        self.refused += [cipher for cipher in self.ciphers if cipher not in known]
-        self.ciphers = known
-        if not known:
-            raise TryFailed("sshd knows none of the client's ciphers")
-        self.macs = [
-            name for name in self.macs if "mac spec" not in self.check(known, [name]).err.lower()
-        ]
 
     def zero_connect(self) -> Usage:
         try:
@@ -328,6 +310,8 @@ class RemoteHost(SshEnd):
         self.client_version = version_number(None)
         self.inherits_orphans = False  # its CPU time cannot be told from here
         self.label = shown
+        if "SSH_AUTH_SOCK" in os.environ:  # the user's ssh agent, of no use to a private sshd
+            self.client_env["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
         self.target = {"kind": "remote", "name": shown}
 
     def prepare(self) -> None:
@@ -337,11 +321,6 @@ class RemoteHost(SshEnd):
         return ssh_protocol.remote_client_command(
             self.ssh, self.address, channel, self.marker, self.client_version
         )
-
-    def client_environment(self) -> Dict[str, str]:
-        """The user's ssh agent, which the private sshd has no use for."""
-        agent = os.environ.get("SSH_AUTH_SOCK")
-        return {"SSH_AUTH_SOCK": agent} if agent else {}
 
     def explain(self, received: str) -> str:
         """Why it refused, in words; what would name the host only if the run may."""

@@ -166,7 +166,7 @@ def test_the_folder_of_a_running_agent_stays(tmp_path: Path, sshd: str) -> None:
 def test_a_directory_that_another_agent_uses_is_not_removed(tmp_path: Path) -> None:
     shared = tmp_path / "sshd"
     shared.mkdir()
-    user = agent.PrivateServer("ssh", "sshd", [])
+    user = agent.PrivateServer("ssh", "sshd")
     user.hold_separation_directory(str(shared))
     with pytest.raises(BlockingIOError):
         agent.remove_unused_directory(str(shared))
