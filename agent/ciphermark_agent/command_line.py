@@ -4,7 +4,7 @@ import argparse
 import os
 import re
 import sys
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ciphermark_agent import __version__, common, settings
 from ciphermark_agent.delivery import command_run, command_show, command_upload
@@ -112,7 +112,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add("-v", "--verbose", action="store_true", help="print every command as it runs")
 
 
-def command_line() -> argparse.ArgumentParser:
+def command_line(run_defaults: Optional[Dict[str, Any]] = None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=os.path.basename(common.own_file()),
         allow_abbrev=False,
@@ -131,6 +131,7 @@ def command_line() -> argparse.ArgumentParser:
     run = add(command_run, "run", "measure; upload if a server is given, else write JSON")
     add_run_options(run)
     add_server_options(run)
+    run.set_defaults(**run_defaults or {})
     send = add(command_upload, "upload", "send saved or spooled runs")
     words = "run documents (default: all of the spool)"
     send.add_argument("files", metavar="FILE", nargs="*", help=words)
@@ -159,9 +160,10 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    parser = command_line()
+    words = argv or sys.argv[1:]
     try:
-        arguments = parser.parse_args(settings.with_configured_options(argv or sys.argv[1:]))
+        parser = command_line(settings.run_defaults() if words[:1] == ["run"] else {})
+        arguments = parser.parse_args(words)
         if arguments.command is None:
             parser.print_help(sys.stderr)
             return common.EXIT_USAGE

@@ -7,15 +7,15 @@ import pkgutil
 import re
 import sys
 import urllib.parse
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import ciphermark_agent
 from ciphermark_agent.common import Progress, UsageError, one_line, own_file, say, shell_words, show
+from ciphermark_agent.tries import DEPTHS, Depth
 from ciphermark_agent.upload import Site, trust_of
 
 PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
 CONFIG_KEYS = ("server", "token", "token_file", "ca_file", "name", "tags", "depth", "ciphers")
-DEPTHS = ("quick", "standard", "thorough")
 
 
 def typed(text: str) -> str:
@@ -52,13 +52,14 @@ def name_list(text: str) -> Tuple[str, ...]:
     return names
 
 
-def depth_name(text: str) -> str:
+def depth_name(text: str) -> Depth:
     if text not in DEPTHS:
         raise argparse.ArgumentTypeError("give " + ", ".join(DEPTHS))
-    return text
+    return DEPTHS[text]
 
 
-CONFIG_CHECKS: Dict[str, Callable[[str], Any]] = {
+# Settings that are options of `run`, with what makes the option's value of them.
+OPTIONS: Dict[str, Callable[[str], Any]] = {
     "name": host_label,
     "tags": lambda text: [tag_pair(one) for one in listed(text)],
     "depth": depth_name,
@@ -97,28 +98,18 @@ def configuration() -> Dict[str, str]:
                 words = "%s: unknown setting %s; there are %s"
                 raise UsageError(words % (path, key, ", ".join(CONFIG_KEYS)))
             try:
-                if text and key in CONFIG_CHECKS:
-                    CONFIG_CHECKS[key](text)
+                if text and key in OPTIONS:
+                    OPTIONS[key](text)
             except argparse.ArgumentTypeError as error:
                 raise UsageError("%s: %s: %s" % (path, key, error))
             settings.setdefault(key, text)
     return settings
 
 
-def with_configured_options(words: Sequence[str]) -> List[str]:
-    """The words of a command line, before those of `run` what the configuration asks of it.
-
-    What is typed counts, for it comes later.
-    """
-    if not words or words[0] != "run":
-        return list(words)
-    given = configuration()
-    options = ["--tag=" + tag for tag in listed(given.get("tags", ""))]
-    if given.get("depth") and not any("--" + one in words for one in DEPTHS):
-        options.append("--" + given["depth"])
-    if given.get("ciphers"):
-        options.append("--ciphers=" + given["ciphers"])
-    return [words[0]] + options + list(words[1:])
+def run_defaults() -> Dict[str, Any]:
+    """What the configuration asks of `run`, by the names of its options; what is typed counts."""
+    given = configuration().items()
+    return {key: OPTIONS[key](text) for key, text in given if text and key in OPTIONS}
 
 
 def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
@@ -132,9 +123,7 @@ def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
         "openssl_seconds": seconds and max(1, int(round(seconds))),
     }
     depth = arguments.depth._replace(**{key: one for key, one in given.items() if one is not None})
-    configured = configuration().get("name")
-    name = arguments.name or (host_label(configured) if configured else None)
-    return changed(arguments, depth=depth, openssl=None, name=name)
+    return changed(arguments, depth=depth, openssl=None)
 
 
 def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:

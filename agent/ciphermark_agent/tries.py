@@ -35,6 +35,7 @@ class Depth(NamedTuple):
 QUICK = Depth("quick", 3, PIPELINE_SECONDS, 0.5, 1, 4.0, 5.0)
 STANDARD = Depth("standard", 5, PIPELINE_SECONDS, 1.0, 1, 15.0, 30.0)
 THOROUGH = Depth("thorough", 15, PIPELINE_SECONDS, 1.5, 1, 60.0, 120.0, stable=0.02)
+DEPTHS = {depth.name: depth for depth in (QUICK, STANDARD, THOROUGH)}
 # A series is stable when its median is known within the wanted share; fewer tries cannot tell.
 STABLE_MIN_TRIES = 5
 MAX_SAMPLES = 100  # of a measurement, by the run document
