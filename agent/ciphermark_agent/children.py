@@ -108,7 +108,7 @@ _shown: Optional[List[str]] = None
 
 @contextlib.contextmanager
 def shown_instead(lines: List[str]) -> Iterator[None]:
-    """Meanwhile `run_tool` adds commands to these lines instead of running them."""
+    """Meanwhile commands and files are added to these lines instead of run and written."""
     global _shown
     _shown = lines
     try:
@@ -117,12 +117,18 @@ def shown_instead(lines: List[str]) -> Iterator[None]:
         _shown = None
 
 
+def shown(*lines: str) -> bool:
+    """Whether that is so; then these lines are what is shown."""
+    if _shown is not None:
+        _shown.extend(lines)
+    return _shown is not None
+
+
 def run_tool(
     command: Sequence[str], timeout: float = common.TOOL_SECONDS, env: Variables = None
 ) -> ToolResult:
     """Run a command to its end, at most `timeout` seconds; never raises for what it answers."""
-    if _shown is not None:
-        _shown.append(shell_words(command, env))
+    if shown(shell_words(command, env)):
         return ToolResult(0, "", "")
     try:
         child = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)

@@ -59,12 +59,10 @@ def ssh_commands(plan: SshPlan, ciphers: Sequence[str]) -> List[str]:
     server.folder = "FOLDER"
     lines = ["", "# ssh, %d tries of each method; CIPHER is each of:" % plan.depth.tries]
     lines.append("#   " + ", ".join(ciphers))
+    with children.shown_instead(lines):
+        failure_of(server.prepare)
     if isinstance(server, PrivateServer):
-        text = server.configuration().splitlines()
-        lines += ["# FOLDER/sshd_config:"] + ["#   " + line for line in text]
-        keys = [server.key_command(name, "ed25519") for name in ("host_key", "user_key")]
-        start = server.server_command(plan.channels[0])
-        lines += map(common.shell_words, keys + [server.check_command(), start])
+        lines.append(common.shell_words(server.server_command(plan.channels[0])))
     feed = common.shell_words(dd_command(0)).replace("count=0", "count=COUNT")
     for channel in plan.channels:
         typed = common.shell_words(server.command(channel, 0)).replace("-p 0 ", "-p PORT ")

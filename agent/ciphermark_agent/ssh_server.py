@@ -15,7 +15,7 @@ import uuid
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ciphermark_agent import children, ssh_protocol
-from ciphermark_agent.children import become_subreaper, read_text, run_tool
+from ciphermark_agent.children import become_subreaper, read_text, run_tool, shown
 from ciphermark_agent.common import MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
 from ciphermark_agent.machine import parse_ssh_library, parse_ssh_version
 from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, FileSource, Transfer, Usage
@@ -128,6 +128,8 @@ class SshEnd:
         return os.path.join(self.folder, name)
 
     def write(self, name: str, text: str) -> None:
+        if shown("# %s:" % self.path(name), *["#   " + line for line in text.splitlines()]):
+            return
         with open(self.path(name), "w") as file:
             file.write(text)
 
@@ -168,7 +170,7 @@ class PrivateServer(SshEnd):
         self.sshd_env: Dict[str, str] = {}
         self.prefix: List[str] = []  # words that start sshd in other surroundings
         self.use_pam = False
-        self.user = "USER"
+        self.user = ""
 
     def command(self, channel: Channel, port: int) -> List[str]:
         return ssh_protocol.client_command(
@@ -191,22 +193,19 @@ class PrivateServer(SshEnd):
         self.version, self.library = parse_ssh_version(said), parse_ssh_library(said)
         self.make_key("host_key")
         self.make_key("user_key")
-        host = self.read("host_key.pub").split()
-        self.write("known_hosts", "%s %s %s\n" % (HOST_ALIAS, host[0], host[1]))
+        self.write("known_hosts", "%s %s" % (HOST_ALIAS, self.read("host_key.pub")))
         limits = 'from="127.0.0.1",no-pty,no-port-forwarding,no-agent-forwarding,no-X11-forwarding '
         self.write("authorized_keys", limits + self.read("user_key.pub"))
         self.configure()
 
-    def key_command(self, name: str, *kind: str) -> List[str]:
-        beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
-        keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
-        return [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t", *kind]
-
     def make_key(self, name: str) -> None:
         """ed25519, or RSA where that is not allowed (FIPS)."""
-        answer = run_tool(self.key_command(name, "ed25519"))
+        beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
+        keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
+        command = [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t"]
+        answer = run_tool(command + ["ed25519"])
         if answer.status != 0:
-            answer = run_tool(self.key_command(name, "rsa", "-b", "3072"))
+            answer = run_tool(command + ["rsa", "-b", "3072"])
         if answer.status != 0:
             raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
 
