@@ -74,7 +74,6 @@ def one_line(text: str) -> str:
 
 
 def rate(sample: Json) -> float:
-    """Bytes per second of a sample."""
     return float(sample["bytes"] / sample["seconds"])
 
 
@@ -141,7 +140,6 @@ _verbose = False
 
 
 def be_verbose(wanted: bool) -> None:
-    """Let `verbose` print."""
     global _verbose
     _verbose = wanted
 
@@ -236,7 +234,6 @@ class Progress:
                 say("\r\x1b[K", sys.stderr)
 
     def note(self, text: str) -> None:
-        """A sentence for the user."""
         if self.mode in ("live", "plain"):
             prefix = "\r\x1b[K" if self.mode == "live" else ""
             say(prefix + printable(text) + "\n", sys.stderr)

@@ -110,7 +110,6 @@ def cpu_speed(cpu: int) -> int:
 
 
 def swapped_pages() -> Optional[int]:
-    """Pages swapped in and out since boot."""
     found = re.findall(r"^pswp(?:in|out) ([0-9]{1,18})$", read_text("/proc/vmstat") or "", re.M)
     return sum(map(int, found)) if found else None
 

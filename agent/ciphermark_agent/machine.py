@@ -51,13 +51,11 @@ def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def sysctl(name: str) -> Optional[str]:
-    """A kernel value of macOS or FreeBSD."""
     answer = run_tool([system_tool("sysctl"), "-n", name])
     return cut(answer.out) if answer.status == 0 else None
 
 
 def bsd_cpu() -> Json:
-    """CPU facts on macOS and FreeBSD."""
     features = [sysctl("machdep.cpu.features"), sysctl("machdep.cpu.leaf7_features")]
     flags = " ".join(text for text in features if text).lower().split()
     model = sysctl("machdep.cpu.brand_string") or sysctl("hw.model")
@@ -107,7 +105,6 @@ def max_mhz() -> Optional[float]:
 
 
 def cpu_environment() -> Json:
-    """environment.cpu of the run document."""
     text = read_text("/proc/cpuinfo") if platform.system() == "Linux" else None
     facts = parse_cpuinfo(text) if text else bsd_cpu()
     if facts["model"] is None:
@@ -183,7 +180,6 @@ def parse_os_release(text: str) -> Dict[str, str]:
 
 
 def os_environment() -> Json:
-    """environment.os of the run document."""
     if platform.system() == "Darwin":
         release = {"ID": "macos", "NAME": "macOS", "VERSION_ID": platform.mac_ver()[0]}
     else:

@@ -127,7 +127,6 @@ def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
 
 
 def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
-    """A copy of these options with other values."""
     return argparse.Namespace(**dict(vars(options), **values))
 
 

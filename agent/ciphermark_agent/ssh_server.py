@@ -137,7 +137,6 @@ class SshEnd:
         return read_text(self.path(name)) or ""
 
     def command(self, channel: Channel, port: int) -> List[str]:
-        """The ssh command of a connection."""
         raise NotImplementedError  # each kind of server has its own
 
     def transfer(self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]) -> Transfer:

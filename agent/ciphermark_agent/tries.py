@@ -221,7 +221,6 @@ def cpu_of_bytes(tried: Tried, reference: Reference) -> Tuple[Optional[float], O
 
 
 def ssh_sample(tried: Tried, reference: Reference) -> Json:
-    """A sample of the run document."""
     client, server = cpu_of_bytes(tried, reference)
     return {
         "bytes": tried.moved,
