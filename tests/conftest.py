@@ -275,7 +275,7 @@ def ssh() -> str:
 def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateServer]:
     """What lets this sshd read a configuration: host key, account, directory."""
     monkeypatch.setattr(ssh_server, "become_subreaper", lambda: False)
-    with PrivateServer(ssh, sshd, ["aes128-ctr"]) as private:
+    with PrivateServer(ssh, sshd) as private:
         private.prepare()
         yield private
 

@@ -4,29 +4,12 @@ import argparse
 import os
 import re
 import sys
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ciphermark_agent import __version__
-from ciphermark_agent.common import (
-    EXIT_NOTHING,
-    EXIT_USAGE,
-    Interrupted,
-    OtherAgent,
-    UsageError,
-    be_verbose,
-    complain,
-    own_file,
-)
+from ciphermark_agent import __version__, common, settings
 from ciphermark_agent.delivery import command_run, command_show, command_upload
 from ciphermark_agent.doctor import command_doctor
 from ciphermark_agent.schedule import command_schedule
-from ciphermark_agent.settings import (
-    command_source,
-    host_label,
-    name_list,
-    tag_pair,
-    with_configured_options,
-)
 from ciphermark_agent.tries import QUICK, STANDARD, THOROUGH
 
 
@@ -63,9 +46,8 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     tokens = group.add_mutually_exclusive_group()
     tokens.add_argument("--token", help="upload token (also CIPHERMARK_TOKEN)")
     tokens.add_argument("--token-file", metavar="FILE", help="file that holds the upload token")
-    group.add_argument(
-        "--ca-file", metavar="FILE", help="certificates (PEM) to trust instead of the system's"
-    )
+    words = "certificates (PEM) to trust instead of the system's"
+    group.add_argument("--ca-file", metavar="FILE", help=words)
 
 
 def add_depth_options(parser: Any) -> None:
@@ -75,111 +57,64 @@ def add_depth_options(parser: Any) -> None:
         (STANDARD, "5 tries, all block sizes, decryption: about 5 minutes"),
         (THOROUGH, "more ciphers, up to 15 tries until stable: about 20 minutes"),
     ):
-        depth.add_argument(
-            "--" + chosen.name, dest="depth", action="store_const", const=chosen, help=text
-        )
+        option = "--" + chosen.name
+        depth.add_argument(option, dest="depth", action="store_const", const=chosen, help=text)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", metavar="FILE", help="write the run document; - is standard output"
-    )
+    add: Any = parser.add_argument
+    add("--output", metavar="FILE", help="write the run document; - is standard output")
     host = parser.add_mutually_exclusive_group()
-    host.add_argument(
-        "--name",
-        type=host_label,
-        help="name of this host (default: its host name); a server lists the machine by its newest "
-        "name, unless an editor gave it one",
+    name_help = (
+        "name of this host (default: its host name); a server lists the machine by its newest "
+        "name, unless an editor gave it one"
     )
+    host.add_argument("--name", type=settings.host_label, help=name_help)
     host.add_argument("--anonymous", action="store_true", help="no name of host or account, no id")
-    parser.add_argument(
-        "--tag",
-        dest="tags",
-        metavar="KEY=VALUE",
-        type=tag_pair,
-        action="append",
-        default=[],
-        help="may be repeated",
-    )
+    many: Any = {"action": "append", "default": []}  # of what may be repeated
+    tag: Any = {"dest": "tags", "metavar": "KEY=VALUE", "type": settings.tag_pair, **many}
+    add("--tag", help="may be repeated", **tag)
+
     group = parser.add_argument_group("what is measured")
     add_depth_options(group)
     parser.set_defaults(depth=QUICK)
-    group.add_argument(
-        "--tools", metavar="LIST", type=tool_list, default=("ssh", "openssl"), help="ssh,openssl"
+    add = group.add_argument
+    both = ("ssh", "openssl")
+    add("--tools", metavar="LIST", type=tool_list, default=both, help="ssh,openssl")
+    ciphers_help = "names of ssh and of openssl, by commas"
+    add("--ciphers", metavar="LIST", type=settings.name_list, help=ciphers_help)
+    macs_help = "measure ssh ciphers with each of these MACs (default: the client's choice)"
+    add("--macs", metavar="LIST", type=settings.name_list, default=(), help=macs_help)
+    add("--compression", action="store_true", help="measure ssh also with compression")
+    add("--tries", metavar="N", type=between(1, 50, int), help="tries a series")
+    add("--seconds", metavar="S", type=between(0.1, 20, float), help="length of a try")
+    threads: Any = {"metavar": "N", "type": between(1, 1024, int), "default": 1}
+    add("--threads", help="measure openssl also in N processes at once", **threads)
+    wait_help = "wait at most so long for other processes to become quiet (default: 5, 30 or 120)"
+    add("--wait", metavar="S", type=between(0, 99999, float), help=wait_help)
+    mask_help = "leave out the tries without AES hardware"
+    add("--no-mask", dest="mask", action="store_false", help=mask_help)
+    target: Any = {"dest": "targets", "metavar": "USER@HOST", "type": remote_address, **many}
+    target_help = (
+        "measure ssh to this host with your own ssh configuration, not to a private sshd; "
+        "may be repeated"
     )
-    group.add_argument(
-        "--ciphers",
-        metavar="LIST",
-        type=name_list("cipher"),
-        help="names of ssh and of openssl, by commas",
-    )
-    group.add_argument(
-        "--macs",
-        metavar="LIST",
-        type=name_list("MAC"),
-        default=(),
-        help="measure ssh ciphers with each of these MACs (default: the client's choice)",
-    )
-    group.add_argument(
-        "--compression", action="store_true", help="measure ssh also with compression"
-    )
-    group.add_argument("--tries", metavar="N", type=between(1, 50, int), help="tries a series")
-    group.add_argument(
-        "--seconds", metavar="S", type=between(0.1, 20, float), help="length of a try"
-    )
-    group.add_argument(
-        "--threads",
-        metavar="N",
-        type=between(1, 1024, int),
-        default=1,
-        help="measure openssl also in N processes at once",
-    )
-    group.add_argument(
-        "--wait",
-        metavar="S",
-        type=between(0, 99999, float),
-        help="wait at most so long for other processes to become quiet (default: 5, 30 or 120)",
-    )
-    group.add_argument(
-        "--no-mask",
-        dest="mask",
-        action="store_false",
-        help="leave out the tries without AES hardware",
-    )
-    group.add_argument(
-        "--target",
-        dest="targets",
-        metavar="USER@HOST",
-        type=remote_address,
-        action="append",
-        default=[],
-        help="measure ssh to this host with your own ssh configuration, not to a private sshd; "
-        "may be repeated",
-    )
-    group.add_argument("--ssh", metavar="PATH", help="the ssh to measure")
-    group.add_argument("--sshd", metavar="PATH", help="the sshd to start on the loopback address")
-    group.add_argument(
-        "--openssl",
-        metavar="PATH",
-        action="append",
-        default=[],
-        help="the openssl to measure; repeated: a run for each, ssh in the first",
-    )
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="print every command and the document's shape; run nothing",
-    )
-    group.add_argument("--progress", choices=("auto", "plain", "json", "none"), default="auto")
-    group.add_argument(
-        "-v", "--verbose", action="store_true", help="print every command as it runs"
-    )
+    add("--target", help=target_help, **target)
+    add("--ssh", metavar="PATH", help="the ssh to measure")
+    add("--sshd", metavar="PATH", help="the sshd to start on the loopback address")
+    openssl_help = "the openssl to measure; repeated: a run for each, ssh in the first"
+    add("--openssl", metavar="PATH", help=openssl_help, **many)
+
+    add = parser.add_argument_group("output").add_argument
+    dry_help = "print every command and the document's shape; run nothing"
+    add("--dry-run", action="store_true", help=dry_help)
+    add("--progress", choices=("auto", "plain", "json", "none"), default="auto")
+    add("-v", "--verbose", action="store_true", help="print every command as it runs")
 
 
-def command_line() -> argparse.ArgumentParser:
+def command_line(run_defaults: Optional[Dict[str, Any]] = None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=os.path.basename(own_file()),
+        prog=os.path.basename(common.own_file()),
         allow_abbrev=False,
         description="Measures the SSH and OpenSSL cipher speed of this machine.",
         epilog="Exit codes: 0 measured (and uploaded, where asked); 1 measured but not uploaded: "
@@ -188,70 +123,55 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version="ciphermark_agent " + __version__)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
-    def add(name: str, text: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, allow_abbrev=False, help=text)
+    def add(call: Callable[..., int], name: str, text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, allow_abbrev=False, help=text)
+        command.set_defaults(call=call)
+        return command
 
-    run = add("run", "measure; upload if a server is given, else write JSON")
+    run = add(command_run, "run", "measure; upload if a server is given, else write JSON")
     add_run_options(run)
     add_server_options(run)
-    send = add("upload", "send saved or spooled runs")
-    send.add_argument(
-        "files", metavar="FILE", nargs="*", help="run documents (default: all of the spool)"
-    )
+    run.set_defaults(**run_defaults or {})
+    send = add(command_upload, "upload", "send saved or spooled runs")
+    words = "run documents (default: all of the spool)"
+    send.add_argument("files", metavar="FILE", nargs="*", help=words)
     add_server_options(send)
     send.add_argument("-v", "--verbose", action="store_true", help="say what is retried")
-    doctor = add("doctor", "what can be measured here, what cannot, and how to change that")
+    words = "what can be measured here, what cannot, and how to change that"
+    doctor = add(command_doctor, "doctor", words)
     for name in ("ssh", "sshd", "openssl"):
         doctor.add_argument("--" + name, metavar="PATH", help="the %s to look at" % name)
     doctor.add_argument("--json", action="store_true", help="the findings as JSON")
     add_server_options(doctor)
     doctor.add_argument("-v", "--verbose", action="store_true", help="print every command")
-    schedule = add("schedule", "print a systemd timer, and a cron line")
+    schedule = add(command_schedule, "schedule", "print a systemd timer, and a cron line")
     add_depth_options(schedule)
     action = schedule.add_mutually_exclusive_group()
-    action.add_argument(
-        "--install", action="store_true", help="write the two systemd units and start the timer"
-    )
+    words = "write the two systemd units and start the timer"
+    action.add_argument("--install", action="store_true", help=words)
     action.add_argument("--remove", action="store_true", help="stop the timer, remove its units")
-    schedule.add_argument(
-        "--dry-run", action="store_true", help="say what --install or --remove would change"
-    )
-    add("show", "a run as tables in the terminal").add_argument("file", metavar="FILE")
-    source = add("source", "print the source that runs, or unpack it")
+    words = "say what --install or --remove would change"
+    schedule.add_argument("--dry-run", action="store_true", help=words)
+    show = add(command_show, "show", "a run as tables in the terminal")
+    show.add_argument("file", metavar="FILE")
+    source = add(settings.command_source, "source", "print the source that runs, or unpack it")
     source.add_argument("folder", metavar="DIRECTORY", nargs="?", help="a new one, to unpack into")
     return parser
 
 
-COMMANDS = {
-    "run": command_run,
-    "doctor": command_doctor,
-    "upload": command_upload,
-    "show": command_show,
-    "schedule": command_schedule,
-    "source": command_source,
-}
-
-
 def main(argv: Optional[List[str]] = None) -> int:
-    parser = command_line()
+    words = argv or sys.argv[1:]
     try:
-        words = with_configured_options(sys.argv[1:] if argv is None else argv)
-    except UsageError as error:
-        complain(str(error))
-        return EXIT_USAGE
-    arguments = parser.parse_args(words)
-    if arguments.command is None:
-        parser.print_help(sys.stderr)
-        return EXIT_USAGE
-    be_verbose(getattr(arguments, "verbose", False))
-    try:
-        return COMMANDS[arguments.command](arguments)
-    except UsageError as error:
-        complain(str(error))
-        return EXIT_USAGE
-    except OtherAgent as error:
-        complain(str(error))
-        return EXIT_NOTHING
-    except Interrupted as signalled:
-        complain("interrupted; everything that was started is ended")
+        parser = command_line(settings.run_defaults() if words[:1] == ["run"] else {})
+        arguments = parser.parse_args(words)
+        if arguments.command is None:
+            parser.print_help(sys.stderr)
+            return common.EXIT_USAGE
+        common.be_verbose(getattr(arguments, "verbose", False))
+        return int(arguments.call(arguments))
+    except common.UsageError as error:
+        common.complain(str(error))
+        return error.code
+    except common.Interrupted as signalled:
+        common.complain("interrupted; everything that was started is ended")
         return 128 + signalled.signum

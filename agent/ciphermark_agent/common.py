@@ -3,7 +3,6 @@
 import datetime
 import errno
 import json
-import math
 import os
 import re
 import shlex
@@ -16,28 +15,42 @@ Json = Dict[str, Any]
 MIB = 1024 * 1024
 # CPU cores that other processes may use before a try counts as disturbed.
 FOREIGN_LIMIT = 0.10
-MAX_REPEATS = 2
 TOOL_SECONDS = 20.0
-NOT_REACHED = "not tried: interrupted"  # reason of what a signal left out
-HOST_ALIAS = "ciphermark"
-DEFAULT_MAC = "default"  # in --macs: what the client chooses
 WORK_PREFIX = "ciphermark-agent-"
+DEFAULT_MAC = "default"  # in --macs: what the client chooses
 TEXT_LIMIT = 2000  # longest text of the run document
 COUNT_LIMIT = 1000000  # largest number of a CPU there
 BYTES_LIMIT = 2**60  # of a try
-SECONDS_LIMIT = 10000000.0
 EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
 
 
-def decode(raw: bytes) -> str:
-    """Text of a tool; bytes that are no UTF-8 become replacement characters."""
-    return raw.decode("utf-8", "replace")
+class UsageError(Exception):
+    """The command line or the machine's set-up asks for something impossible."""
+
+    code = EXIT_USAGE
+
+
+class OtherAgent(UsageError):
+    """Another agent keeps this machine busy."""
+
+    code = EXIT_NOTHING
+
+
+class TryFailed(Exception):
+    """One try, or all of one tool, gave no figure; the text says why."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGINT, SIGTERM or SIGHUP arrived; everything that was started is ended on the way out."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
 
 
 def cut(text: Optional[str]) -> Optional[str]:
     """A text that fits the run document; empty is None."""
-    stripped = (text or "").strip()
-    return stripped[:TEXT_LIMIT] or None
+    return (text or "").strip()[:TEXT_LIMIT] or None
 
 
 def whole(text: Optional[str], most: int = COUNT_LIMIT) -> Optional[int]:
@@ -61,7 +74,6 @@ def one_line(text: str) -> str:
 
 
 def rate(sample: Json) -> float:
-    """Bytes per second of a sample."""
     return float(sample["bytes"] / sample["seconds"])
 
 
@@ -69,17 +81,10 @@ def utc_now() -> str:
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def finite(value: Any) -> Any:
-    """The value with null for every number that JSON does not have."""
-    if isinstance(value, dict):
-        return {name: finite(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def dumps(document: Json) -> str:
-    return json.dumps(finite(document), indent=1, allow_nan=False) + "\n"
+def dumps(document: Json, indent: Optional[int] = 1) -> str:
+    """A document as JSON, with null for every number that JSON does not have."""
+    finite = json.loads(json.dumps(document), parse_constant=lambda _: None)
+    return json.dumps(finite, indent=indent) + "\n"
 
 
 def parse_object(text: str) -> Json:
@@ -89,10 +94,6 @@ def parse_object(text: str) -> Json:
     except (ValueError, RecursionError):
         return {}
     return parsed if isinstance(parsed, dict) else {}
-
-
-PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
-_verbose = False
 
 
 def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
@@ -113,6 +114,10 @@ def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
     return None
 
 
+def is_terminal(stream: Optional[TextIO]) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def show(text: str) -> int:
     """Print what a command was asked for; a reader that leaves early has had enough."""
     error = say(text + "\n", sys.stdout)
@@ -122,12 +127,19 @@ def show(text: str) -> int:
     return EXIT_NOT_UPLOADED
 
 
-def at_terminal(stream: Optional[TextIO]) -> bool:
-    return stream is not None and stream.isatty()
+def complain(text: str) -> None:
+    say("ciphermark_agent: %s\n" % printable(text), sys.stderr)
+
+
+def printable(text: str) -> str:
+    """Text from outside, without control characters that a terminal would obey."""
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+
+
+_verbose = False
 
 
 def be_verbose(wanted: bool) -> None:
-    """Let `verbose` print."""
     global _verbose
     _verbose = wanted
 
@@ -136,6 +148,27 @@ def verbose(text: str) -> None:
     """A line for -v, on standard error."""
     if _verbose:
         say(printable(text) + "\n", sys.stderr)
+
+
+def unforeseen(error: Exception) -> str:
+    """The reason of what failed in a way that nobody thought of."""
+    return ("unforeseen: %s: %s" % (type(error).__name__, error))[:300]
+
+
+def reading(read: Callable[[], Any], default: Any) -> Any:
+    """What a reading of the machine gives; the default where it fails: no figure is lost for it."""
+    try:
+        return read()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the measurements count
+        verbose(unforeseen(error))
+        return default
+
+
+def own_file() -> str:
+    """What the user started: the one file, the folder of a checkout or an installed command."""
+    folder, name = os.path.split(sys.argv[0])
+    path = folder if name == "__main__.py" else sys.argv[0]
+    return path if os.path.exists(path) else "agent.py"
 
 
 def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) -> str:
@@ -161,16 +194,12 @@ class Progress:
 
     def __init__(self, mode: str) -> None:
         if mode == "auto":
-            mode = "live" if at_terminal(sys.stderr) else "plain"
+            mode = "live" if is_terminal(sys.stderr) else "plain"
         self.mode = mode
-        self.total = 0
-        self.done = 0
-        self.planned = 0.0
-        self.planned_done = 0.0
+        self.total = self.done = 0
+        self.planned = self.planned_done = self.current = 0.0  # seconds
         self.label = ""
-        self.current = 0.0
-        self.started = time.monotonic()
-        self.last_line = 0.0
+        self.started = self.next_line = 0.0  # by the monotonic clock
 
     def plan(self, steps: int, seconds: float) -> None:
         """Announce steps and the seconds that they are expected to take."""
@@ -179,104 +208,38 @@ class Progress:
 
     def step(self, label: str, seconds: float) -> None:
         """A step begins; the one before it is done."""
+        now = time.monotonic()
         if self.label:
             self.done += 1
         else:
-            self.started = time.monotonic()
+            self.started = now
         self.planned_done += self.current
         self.label, self.current = printable(label), seconds
-        self.show()
+        # The planned seconds, corrected by how the plan has held so far.
+        pace = (now - self.started) / self.planned_done if self.planned_done > 5.0 else 1.0
+        left = max(0.0, (self.planned - self.planned_done) * pace)
+        text = "%d of %d: %s, about %d s left" % (self.done, self.total, self.label, left)
+        if self.mode == "live":
+            say("\r\x1b[K%.100s" % text, sys.stderr)
+        elif self.mode == "plain" and now >= self.next_line:
+            self.next_line = now + self.PLAIN_EVERY_SECONDS
+            say(text + "\n", sys.stderr)
+        self.write_json()
 
     def finish(self) -> None:
         if self.label:
-            self.done, self.planned_done = self.total, self.planned
-            self.label = "done"
-            self.show(last=True)
-
-    def remaining(self) -> float:
-        """Seconds left: planned ones, corrected by how the plan has held so far."""
-        pace = 1.0
-        if self.planned_done > 5.0:
-            pace = (time.monotonic() - self.started) / self.planned_done
-        return max(0.0, (self.planned - self.planned_done) * pace)
-
-    def show(self, last: bool = False) -> None:
-        if self.mode == "json":
-            self.write_json({})
-        elif self.mode == "live":
-            text = "[%d/%d] %s, about %d s left" % (
-                self.done,
-                self.total,
-                self.label,
-                self.remaining(),
-            )
-            say("\r\x1b[K" + ("" if last else text[:100]), sys.stderr)
-        elif self.mode == "plain" and not last:
-            now = time.monotonic()
-            if self.last_line == 0.0 or now - self.last_line >= self.PLAIN_EVERY_SECONDS:
-                self.last_line = now
-                text = "%d of %d: %s, about %d s left\n"
-                say(text % (self.done, self.total, self.label, self.remaining()), sys.stderr)
-
-    def write_json(self, extra: Json) -> None:
-        line: Json = {"done": self.done, "total": self.total, "label": self.label}
-        line.update(extra)
-        say(json.dumps(line) + "\n", sys.stderr)
+            self.done, self.label = self.total, "done"
+            self.write_json()
+            if self.mode == "live":
+                say("\r\x1b[K", sys.stderr)
 
     def note(self, text: str) -> None:
-        """A sentence for the user."""
-        if self.mode == "json":
-            self.write_json({"note": text})
-        elif self.mode != "none":
+        if self.mode in ("live", "plain"):
             prefix = "\r\x1b[K" if self.mode == "live" else ""
             say(prefix + printable(text) + "\n", sys.stderr)
+        self.write_json(note=text)
 
-
-def printable(text: str) -> str:
-    """Text from outside, without control characters that a terminal would obey."""
-    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
-
-
-def complain(text: str) -> None:
-    say("ciphermark_agent: %s\n" % printable(text), sys.stderr)
-
-
-def own_file() -> str:
-    """What the user started: the one file, the folder of a checkout or an installed command."""
-    folder, name = os.path.split(sys.argv[0])
-    path = folder if name == "__main__.py" else sys.argv[0]
-    return path if os.path.exists(path) else "agent.py"
-
-
-class UsageError(Exception):
-    """The command line or the machine's set-up asks for something impossible: exit code 2."""
-
-
-class OtherAgent(Exception):
-    """Another agent keeps this machine busy: exit code 3."""
-
-
-class TryFailed(Exception):
-    """One try, or all of one tool, gave no figure; the text says why."""
-
-
-def unforeseen(error: Exception) -> str:
-    """The reason of what failed in a way that nobody thought of."""
-    return ("unforeseen: %s: %s" % (type(error).__name__, error))[:300]
-
-
-def reading(read: Callable[[], Any], default: Any) -> Any:
-    """What a reading of the machine gives; the default where it fails: no figure is lost for it."""
-    try:
-        return read()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the measurements count
-        verbose(unforeseen(error))
-        return default
-
-
-class Interrupted(KeyboardInterrupt):
-    """SIGINT, SIGTERM or SIGHUP arrived; everything that was started is ended on the way out."""
-
-    def __init__(self, signum: int) -> None:
-        super().__init__(signum)
-        self.signum = signum
+    def write_json(self, **extra: str) -> None:
+        if self.mode == "json":
+            line = {"done": self.done, "total": self.total, "label": self.label, **extra}
+            say(json.dumps(line) + "\n", sys.stderr)

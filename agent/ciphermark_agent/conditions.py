@@ -6,12 +6,14 @@ import re
 import resource
 import shutil
 import time
-from typing import Callable, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ciphermark_agent.children import read_number, read_text, run_tool
 from ciphermark_agent.common import BYTES_LIMIT, FOREIGN_LIMIT, Json, whole
 
 QUIET_CHECK_SECONDS = 0.5
+STEAL_LIMIT = 0.01
+CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 
 class CpuTimes(NamedTuple):
@@ -25,14 +27,11 @@ class CpuTimes(NamedTuple):
 def parse_proc_stat(text: str, ticks: int = 100) -> Optional[CpuTimes]:
     """The first line of /proc/stat. Guest time is already part of user time."""
     match = re.match(r"cpu +([0-9 ]+)", text)
-    if not match:
+    numbers = [whole(word, BYTES_LIMIT) for word in (match.group(1).split() if match else [])]
+    columns = [number / ticks for number in numbers if number is not None]
+    if not columns or len(columns) < len(numbers):
         return None
-    ticked = [whole(word, BYTES_LIMIT) for word in match.group(1).split()][:8]
-    columns = [known / ticks for known in ticked if known is not None]
-    if len(columns) < len(ticked):
-        return None
-    columns += [0.0] * (8 - len(columns))
-    user, nice, system, idle, iowait, irq, softirq, steal = columns
+    user, nice, system, idle, iowait, irq, softirq, steal = (columns + [0.0] * 8)[:8]
     busy = user + nice + system + irq + softirq
     return CpuTimes(busy, steal, busy + steal + idle + iowait)
 
@@ -43,9 +42,8 @@ def read_cpu_times() -> Optional[CpuTimes]:
 
 def own_cpu_seconds() -> float:
     """CPU seconds of the agent and of every child it has waited for."""
-    mine = resource.getrusage(resource.RUSAGE_SELF)
-    theirs = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 class ForeignWatch:
@@ -85,12 +83,6 @@ def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float
         said = True
 
 
-def sibling_cpus(cpu: int) -> Set[int]:
-    """The logical CPUs that share a core with this one, itself included."""
-    path = "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu
-    return parse_cpu_list(read_text(path) or "") or {cpu}
-
-
 def parse_cpu_list(text: str) -> Set[int]:
     """CPU numbers of the kernel's list form, such as 0-1,4."""
     cpus: Set[int] = set()
@@ -103,25 +95,23 @@ def cpus_for_pinning() -> Optional[Tuple[int, int]]:
     """Two logical CPUs on two cores, the fastest first; None where that is impossible."""
     if not hasattr(os, "sched_getaffinity"):
         return None
-    allowed = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))
-    others = [cpu for cpu in allowed[1:] if cpu not in sibling_cpus(allowed[0])]
-    return (allowed[0], others[0]) if others else None
+    first, *rest = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))
+    same_core = parse_cpu_list(
+        read_text(CPU_FOLDER % first + "topology/thread_siblings_list") or ""
+    )
+    others = [cpu for cpu in rest if cpu not in same_core]
+    return (first, others[0]) if others else None
 
 
 def cpu_speed(cpu: int) -> int:
     """What tells fast cores from slow ones: the kernel's capacity, else the highest frequency."""
-    folder = "/sys/devices/system/cpu/cpu%d/" % cpu
     names = ("cpu_capacity", "cpufreq/cpuinfo_max_freq")
-    return next(filter(None, (read_number(folder + name) for name in names)), 0)
-
-
-STEAL_LIMIT = 0.01
+    return next(filter(None, (read_number(CPU_FOLDER % cpu + name) for name in names)), 0)
 
 
 def swapped_pages() -> Optional[int]:
-    """Pages swapped in and out since boot."""
     found = re.findall(r"^pswp(?:in|out) ([0-9]{1,18})$", read_text("/proc/vmstat") or "", re.M)
-    return sum(int(count) for count in found) if found else None
+    return sum(map(int, found)) if found else None
 
 
 def cgroup_folders(listing: str, base: str = "/sys/fs/cgroup") -> List[str]:
@@ -141,64 +131,31 @@ def cgroup_folders(listing: str, base: str = "/sys/fs/cgroup") -> List[str]:
     return [folder for folder in folders if os.path.isdir(folder)]
 
 
-def own_cgroups() -> List[str]:
-    return cgroup_folders(read_text("/proc/self/cgroup") or "0::/")
-
-
 def throttle_events() -> Optional[int]:
     """Thermal throttling events of all cores, plus those of our control groups' CPU quotas."""
-    paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/core_throttle_count")
+    paths = glob.glob(CPU_FOLDER % "[0-9]*" + "thermal_throttle/core_throttle_count")
     counts = [read_number(path) for path in paths]
-    for folder in own_cgroups():
-        text = read_text(folder + "/cpu.stat") or ""
-        quota = re.search(r"^nr_throttled ([0-9]{1,18})$", text, re.M)
-        counts.append(int(quota.group(1)) if quota else None)
+    for folder in cgroup_folders(read_text("/proc/self/cgroup") or "0::/"):
+        stat = read_text(folder + "/cpu.stat") or ""
+        counts += map(int, re.findall(r"^nr_throttled ([0-9]{1,18})$", stat, re.M))
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
-# Bits of get_throttled of the Raspberry Pi's firmware: what is so now. The same 16 bits further
-# up: what has been so since the machine was started.
-FIRMWARE_SIGNS = (
-    (0, "undervoltage", "the supply voltage was too low"),
-    (1, "throttled", "the firmware capped the CPU frequency"),
-    (2, "throttled", "the firmware throttled the CPU"),
-    (3, "throttled", "the firmware slowed the CPU down for its temperature"),
-)
-
-
 def firmware_state(base: str = "/sys") -> Optional[int]:
     """get_throttled of a Raspberry Pi, from sysfs, vcgencmd or its voltage sensor; else None."""
+    said = ""
     for path in glob.glob(base + "/devices/platform/soc*/*firmware/get_throttled"):
-        return hexadecimal(read_text(path) or "")
-    if shutil.which("vcgencmd"):
-        answer = run_tool(["vcgencmd", "get_throttled"])
-        if answer.out.startswith("throttled="):
-            return hexadecimal(answer.out[len("throttled=") :])
+        said = "throttled=" + (read_text(path) or "")
+    if not said and shutil.which("vcgencmd"):
+        said = run_tool(["vcgencmd", "get_throttled"]).out
+    if said.startswith("throttled="):
+        bits = re.match(r"throttled=(?:0x)?([0-9a-f]{1,8})\s*$", said)
+        return int(bits.group(1), 16) if bits else None
     for path in glob.glob(base + "/class/hwmon/hwmon*/name"):
         if (read_text(path) or "").strip() == "rpi_volt":
             return read_number(os.path.join(os.path.dirname(path), "in0_lcrit_alarm"))
     return None
-
-
-def hexadecimal(text: str) -> Optional[int]:
-    """A number such as 0x50005, or 50005 as sysfs writes it."""
-    return int(text, 16) if re.match(r"(0x)?[0-9a-f]{1,8}\s*$", text) else None
-
-
-def firmware_conditions(before: Optional[int], after: Optional[int]) -> List[Json]:
-    """What a Raspberry Pi's firmware did during the run, or may have done."""
-    if before is None or after is None:
-        return []
-    found = []
-    for bit, code, words in FIRMWARE_SIGNS:
-        now, ever = 1 << bit, 1 << bit + 16
-        if (before | after) & now or after & ~before & ever:
-            found.append(condition(code, words + " during the run"))
-        elif after & ever:
-            text = words + " since the machine was started, maybe also during the run"
-            found.append(condition(code, text))
-    return found
 
 
 class MachineState(NamedTuple):
@@ -236,8 +193,10 @@ def conditions_of_run(
     if disturbed[0]:
         text = "other programs used more than %.2f CPU cores during %d of %d tries"
         found.append(condition("disturbed", text % ((FOREIGN_LIMIT,) + disturbed)))
-    found += counter_conditions(before, after) + limit_conditions()
-    if slow_governor(governor):
+    found += [*counter_conditions(before, after), *limit_conditions()]
+    # `powersave` keeps the CPU slow where the driver does not choose the frequency by itself.
+    by_itself = "pstate" in (read_text(CPU_FOLDER % 0 + "cpufreq/scaling_driver") or "")
+    if governor in ("userspace", "conservative") or (governor == "powersave" and not by_itself):
         found.append(condition("governor", "the CPU frequency governor is %s" % governor))
     for name, text in sorted(os.environ.items()):
         if re.match("OPENSSL_(ia32|arm|ppc|s390x)cap$", name) and text:
@@ -246,22 +205,58 @@ def conditions_of_run(
     return found
 
 
-def limit_conditions() -> List[Json]:
+def counter_conditions(before: MachineState, after: MachineState) -> Iterator[Json]:
+    """Steal, swapping and throttling during the run."""
+    if before.times and after.times and after.times.total > before.times.total:
+        stolen = after.times.steal - before.times.steal
+        share = stolen / (after.times.total - before.times.total)
+        if share > STEAL_LIMIT:
+            text = "the hypervisor gave %.1f %% of the CPU time to others"
+            yield condition("steal", text % (share * 100))
+    for code, first, last, text in (
+        ("swap", before.swapped, after.swapped, "the machine swapped %d pages"),
+        ("throttled", before.throttled, after.throttled, "the CPU was throttled %d times"),
+    ):
+        if first is not None and last is not None and last > first:
+            yield condition(code, text % (last - first) + " during the run")
+    if before.firmware is not None and after.firmware is not None:
+        yield from firmware_conditions(before.firmware, after.firmware)
+
+
+# Bits of get_throttled of the Raspberry Pi's firmware: what is so now. The same 16 bits further
+# up: what has been so since the machine was started.
+FIRMWARE_SIGNS = (
+    ("undervoltage", "the supply voltage was too low"),
+    ("throttled", "the firmware capped the CPU frequency"),
+    ("throttled", "the firmware throttled the CPU"),
+    ("throttled", "the firmware slowed the CPU down for its temperature"),
+)
+
+
+def firmware_conditions(before: int, after: int) -> Iterator[Json]:
+    """What a Raspberry Pi's firmware did during the run, or may have done."""
+    for bit, (code, words) in enumerate(FIRMWARE_SIGNS):
+        now, ever = 1 << bit, 1 << bit + 16
+        if (before | after) & now or after & ~before & ever:
+            yield condition(code, words + " during the run")
+        elif after & ever:
+            words += " since the machine was started, maybe also during the run"
+            yield condition(code, words)
+
+
+def limit_conditions() -> Iterator[Json]:
     """A frequency or a share of the CPU that somebody has set below what the machine has."""
-    found = []
-    folder = "/sys/devices/system/cpu/cpu0/cpufreq/"
-    allowed, able = (
-        read_number(folder + "scaling_max_freq"),
-        read_number(folder + "cpuinfo_max_freq"),
-    )
+    names = ("scaling_max_freq", "cpuinfo_max_freq")
+    allowed, able = (read_number(CPU_FOLDER % 0 + "cpufreq/" + name) for name in names)
     if allowed and able and allowed < 0.95 * able:
-        text = "the CPU may run at %d of its %d MHz" % (allowed // 1000, able // 1000)
-        found.append(condition("frequency", text))
-    cores = lowest_quota(own_cgroups())
-    if cores is not None and cores < (os.cpu_count() or 1):
-        text = "a CPU quota allows %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
-        found.append(condition("quota", text))
-    return found
+        text = "the CPU may run at %d of its %d MHz"
+        yield condition("frequency", text % (allowed // 1000, able // 1000))
+    cores, there = (
+        lowest_quota(cgroup_folders(read_text("/proc/self/cgroup") or "0::/")),
+        os.cpu_count() or 1,
+    )
+    if cores is not None and cores < there:
+        yield condition("quota", "a CPU quota allows %.2f of %d CPUs" % (cores, there))
 
 
 def lowest_quota(folders: Sequence[str]) -> Optional[float]:
@@ -277,32 +272,3 @@ def cpu_quota(text: str) -> Optional[float]:
     """CPU cores of a quota and a period, as in cpu.max of a control group; None for no limit."""
     match = re.match(r"([0-9]{1,18}) ([1-9][0-9]{0,17})\b", text)
     return int(match.group(1)) / int(match.group(2)) if match else None
-
-
-def slow_governor(governor: Optional[str]) -> bool:
-    """Whether this governor may keep the CPU slow under load.
-
-    `powersave` only means that where the driver does not choose the frequency by itself.
-    """
-    driver = read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver") or ""
-    return governor in ("userspace", "conservative") or (
-        governor == "powersave" and "pstate" not in driver
-    )
-
-
-def counter_conditions(before: MachineState, after: MachineState) -> List[Json]:
-    """Steal, swapping and throttling during the run."""
-    found = []
-    if before.times and after.times and after.times.total > before.times.total:
-        stolen = after.times.steal - before.times.steal
-        share = stolen / (after.times.total - before.times.total)
-        if share > STEAL_LIMIT:
-            text = "the hypervisor gave %.1f %% of the CPU time to others" % (share * 100)
-            found.append(condition("steal", text))
-    for code, first, last, text in (
-        ("swap", before.swapped, after.swapped, "the machine swapped %d pages"),
-        ("throttled", before.throttled, after.throttled, "the CPU was throttled %d times"),
-    ):
-        if first is not None and last is not None and last > first:
-            found.append(condition(code, text % (last - first) + " during the run"))
-    return found + firmware_conditions(before.firmware, after.firmware)

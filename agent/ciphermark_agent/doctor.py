@@ -6,37 +6,16 @@ import os
 import platform
 from typing import List, NamedTuple, Optional
 
-from ciphermark_agent.children import (
-    LIBC,
-    PACKAGES,
-    SSHD_PLACES,
-    catch_signals,
-    end_children,
-    find_program,
-    ignore_signals,
-    run_tool,
-)
-from ciphermark_agent.common import (
-    EXIT_NOTHING,
-    Json,
-    TryFailed,
-    UsageError,
-    own_file,
-    printable,
-    show,
-)
+from ciphermark_agent import children, common, spool
+from ciphermark_agent import openssl as speed
+from ciphermark_agent.children import PACKAGES, SSHD_PLACES, find_program, run_tool
+from ciphermark_agent.common import Json, TryFailed, UsageError
 from ciphermark_agent.conditions import cpus_for_pinning, read_cpu_times
 from ciphermark_agent.machine import cpu_environment, parse_openssl_version, parse_ssh_version
-from ciphermark_agent.openssl import Asked, mask_variable, openssl_try, speed_abilities
 from ciphermark_agent.settings import upload_site
 from ciphermark_agent.ssh_protocol import SSH_BASELINES, offered_ciphers
 from ciphermark_agent.ssh_server import PrivateServer, sweep_stale_folders
-from ciphermark_agent.upload import (
-    foresee_refusal,
-    spool_folders,
-    spooled_runs,
-    write_atomically,
-)
+from ciphermark_agent.upload import foresee_refusal
 
 
 class Finding(NamedTuple):
@@ -78,16 +57,16 @@ def private_server_findings(ssh: str, sshd: str) -> List[Finding]:
     """A connection to a private sshd, and which ciphers it lets through."""
     offered = offered_ciphers(ssh)
     try:
-        with PrivateServer(ssh, sshd, offered) as server:
+        with PrivateServer(ssh, sshd) as server:
             server.prepare()
             server.zero_connect()
-            missing = ", ".join(server.refused)
-            allowed = len(server.ciphers)
+            refused = [cipher for cipher in offered if not server.knows(cipher)]
     except TryFailed as error:
         remedy = "see the reason; as an ordinary user fewer things are needed than as root"
         return [Finding("ssh to a private sshd", False, str(error), remedy)]
+    detail = "%d of %d ciphers" % (len(offered) - len(refused), len(offered))
+    detail += ", not " + ", ".join(refused) if refused else ""
     absent = [name for name in SSH_BASELINES if name not in offered]
-    detail = "%d of %d ciphers" % (allowed, len(offered)) + (", not " + missing if missing else "")
     remedy = "give an older build with --ssh and --sshd (OpenSSH 7.5 or earlier has them)"
     words = "this OpenSSH has no " + ", ".join(absent) if absent else ", ".join(SSH_BASELINES)
     return [
@@ -97,52 +76,54 @@ def private_server_findings(ssh: str, sshd: str) -> List[Finding]:
 
 
 def openssl_findings(openssl: str, version: Json) -> List[Finding]:
-    able = speed_abilities(openssl)
+    able = speed.speed_abilities(openssl)
     words = "speed -seconds" if able.seconds else "this version takes 15 s a cipher"
-    found = [Finding("openssl tries of one second", able.seconds, words, "OpenSSL 1.1.1 or later")]
+    rc4, fault, machine = speed.Asked("rc4"), "", platform.machine()
     try:
-        openssl_try(openssl, Asked("rc4"), 1, able)
-        found.append(Finding("baseline ciphers of openssl", True, "rc4 answers"))
+        speed.openssl_try(openssl, rc4, 1, able)
     except TryFailed as error:
-        remedy = "install its legacy provider" if able.providers else "install another openssl"
-        found.append(Finding("baseline ciphers of openssl", False, "rc4: %s" % error, remedy))
+        fault = "rc4: %s" % error
+    remedy = "install its legacy provider" if able.providers else "install another openssl"
     flags = cpu_environment()["flags"]
-    mask = mask_variable(platform.machine(), version.get("cpu_settings"), flags)
-    x86_or_arm = platform.machine().startswith(("x86", "amd64", "i", "aarch64", "arm"))
-    if mask and x86_or_arm and flags and "aes" not in flags:
-        mask, detail = None, "this CPU has no AES instructions"
-    else:
-        detail = "=".join(mask) if mask else "no mask is known"
-    return found + [Finding("AES hardware turned off", mask is not None, detail)]
+    mask = speed.mask_variable(machine, version.get("cpu_settings"), flags)
+    masked = "=".join(mask) if mask else "no mask is known"
+    if mask and flags and "aes" not in flags:
+        mask, masked = None, "this CPU has no AES instructions"
+    return [
+        Finding("openssl tries of one second", able.seconds, words, "OpenSSL 1.1.1 or later"),
+        Finding("baseline ciphers of openssl", not fault, fault or "rc4 answers", remedy),
+        Finding("AES hardware turned off", mask is not None, masked),
+    ]
 
 
 def machine_findings() -> List[Finding]:
     watched = read_cpu_times() is not None
     cpus = cpus_for_pinning()
     stat = "/proc/stat" if watched else "/proc/stat cannot be read"
-    prctl = "prctl" if LIBC else "needs prctl of Linux, by Python's ctypes"
+    able = bool(children.LIBC)
+    prctl = "prctl" if able else "needs prctl of Linux, by Python's ctypes"
     cores = "CPU %d and %d" % cpus if cpus else "there are not two cores for this process"
     return [
         Finding("other processes watched", watched, stat, "run it on Linux with /proc mounted"),
-        Finding("CPU seconds of the server", bool(LIBC), prctl, "a Python with ctypes, on Linux"),
+        Finding("CPU seconds of the server", able, prctl, "a Python with ctypes, on Linux"),
         Finding("ssh and sshd on a core each", cpus is not None, cores),
     ]
 
 
 def spool_finding() -> Finding:
     """Whether a run that cannot be uploaded can be kept."""
-    folder = existing = spool_folders()[0]
+    folder = existing = spool.spool_folders()[0]
     while not os.path.lexists(existing) and os.path.dirname(existing) != existing:
         existing = os.path.dirname(existing)  # doctor makes no folders: those above would be asked
     try:
         probe = os.path.join(existing, ".ciphermark-probe-%d" % os.getpid())
-        write_atomically(probe, "")
+        spool.write_atomically(probe, "")
         os.unlink(probe)
     except OSError as error:
         remedy = "give XDG_STATE_HOME a folder that can be written"
         return Finding("spool", False, "%s: %s" % (folder, error.strerror), remedy)
-    waiting = len(spooled_runs())
-    words = " (send them: %s upload)" % own_file() if waiting else ""
+    waiting = len(spool.spooled_runs())
+    words = " (send them: %s upload)" % common.own_file() if waiting else ""
     return Finding("spool", True, "%s, %d run(s) waiting%s" % (folder, waiting, words))
 
 
@@ -155,29 +136,29 @@ def upload_findings(arguments: argparse.Namespace) -> List[Finding]:
     if site is None:
         return []
     refusal = foresee_refusal(site)
-    remedy = "see that %s opens from here; make a token at %s/tokens/" % (site.server, site.server)
+    remedy = "see that {0} opens from here; make a token at {0}/tokens/".format(site.server)
     return [Finding("upload", not refusal, (refusal or site.server).split("\n")[0], remedy)]
 
 
 def command_doctor(arguments: argparse.Namespace) -> int:
     """Exit code 3 when nothing at all could be measured, as `run` would end."""
-    catch_signals()
+    children.catch_signals()
     sweep_stale_folders()
     try:
         found = doctor_findings(arguments)
     finally:
-        ignore_signals()
-        end_children()
+        children.ignore_signals()
+        children.end_children()
     able = {finding.name for finding in found if finding.able}
     measures = bool(able & {"ssh to a private sshd", "openssl"})
-    if arguments.json:
-        facts = {"measures": measures, "findings": [finding._asdict() for finding in found]}
-        code = show(json.dumps(facts, indent=2))
-        return code if measures else EXIT_NOTHING
     lines = []
     for finding in found:
         lines.append("%-4s %s: %s" % ("yes" if finding.able else "no", *finding[::2]))
         if finding.remedy:
             lines.append("     to do: " + finding.remedy)
-    code = show(printable("\n".join(lines)))
-    return code if measures else EXIT_NOTHING
+    text = common.printable("\n".join(lines))
+    if arguments.json:
+        facts = {"measures": measures, "findings": [finding._asdict() for finding in found]}
+        text = json.dumps(facts, indent=2)
+    code = common.show(text)
+    return code if measures else common.EXIT_NOTHING

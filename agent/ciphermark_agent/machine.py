@@ -5,101 +5,36 @@ import hashlib
 import os
 import platform
 import re
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Tuple
 
-from ciphermark_agent.children import read_number, read_text, run_tool, sysctl, system_tool
+from ciphermark_agent.children import read_number, read_text, run_tool, system_tool
 from ciphermark_agent.common import COUNT_LIMIT, TEXT_LIMIT, Json, cut, reading, real, whole
-from ciphermark_agent.conditions import cpu_speed
+from ciphermark_agent.conditions import CPU_FOLDER, cpu_speed
+
+MACHINE_ID_SALT = "ciphermark machine id 1:"
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """CPU facts of /proc/cpuinfo, in the words of the run document."""
+    """CPU facts of /proc/cpuinfo, in the words of the run document.
+
+    On ARM the numbers of the fastest core; lscpu knows what they are called.
+    """
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
     ]
-    first = blocks[0] if blocks else {}
     arm = [block for block in blocks if "CPU implementer" in block]
-    if arm:
-        return arm_facts(arm)
-    flags = first.get("flags") or first.get("isa") or ""
+    cpu = max(arm or blocks[:1], key=lambda one: cpu_speed(whole(one.get("processor")) or 0))
+    name = cpu.get("model name") or cpu.get("cpu model") or cpu.get("cpu")
+    flags = cpu.get("flags") or cpu.get("Features") or cpu.get("isa") or ""
     return {
-        "model": cut(first.get("model name") or first.get("cpu model") or first.get("cpu")),
-        "vendor": cut(first.get("vendor_id")),
-        "family": whole(first.get("cpu family")),
-        "model_id": whole(first.get("model")),
-        "stepping": whole(first.get("stepping")),
+        "model": None if arm else cut(name),
+        "vendor": cut(cpu.get("vendor_id")),
+        "family": whole(cpu.get("CPU architecture") or cpu.get("cpu family")),
+        "model_id": whole(cpu.get("CPU part") or cpu.get("model")),
+        "stepping": whole(cpu.get("CPU revision") or cpu.get("stepping")),
         "flags": flags.split() or None,
     }
-
-
-def arm_facts(blocks: Sequence[Dict[str, str]]) -> Json:
-    """The numbers of the fastest core; lscpu knows what they are called."""
-    fastest = max(blocks, key=lambda block: cpu_speed(whole(block.get("processor")) or 0))
-    return {
-        "model": None,
-        "vendor": None,
-        "family": whole(fastest.get("CPU architecture")),
-        "model_id": whole(fastest.get("CPU part")),
-        "stepping": whole(fastest.get("CPU revision")),
-        "flags": fastest.get("Features", "").split() or None,
-    }
-
-
-def topology_cores() -> Optional[int]:
-    """Physical cores as the kernel's topology files tell."""
-    pairs = set()
-    for folder in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/topology"):
-        pairs.add((read_number(folder + "/physical_package_id"), read_number(folder + "/core_id")))
-    pairs = {pair for pair in pairs if pair[1] is not None}
-    return len(pairs) or None
-
-
-def bsd_cpu() -> Json:
-    """CPU facts on macOS and FreeBSD."""
-    features = "%s %s" % (
-        sysctl("machdep.cpu.features") or "",
-        sysctl("machdep.cpu.leaf7_features") or "",
-    )
-    model = sysctl("machdep.cpu.brand_string") or sysctl("hw.model")
-    return {
-        "model": model,
-        "vendor": sysctl("machdep.cpu.vendor")
-        or ("Apple" if (model or "").startswith("Apple") else None),
-        "family": whole(sysctl("machdep.cpu.family")),
-        "model_id": whole(sysctl("machdep.cpu.model")),
-        "stepping": whole(sysctl("machdep.cpu.stepping")),
-        "cores": whole(sysctl("hw.physicalcpu") or sysctl("kern.smp.cores")),
-        "flags": features.lower().split()
-        or apple_flags(run_tool([system_tool("sysctl"), "hw.optional"]).out),
-    }
-
-
-# hw.optional of Apple silicon, and what Linux calls the same on other ARM cores.
-APPLE_FLAGS = (
-    ("floatingpoint", "fp"),
-    ("AdvSIMD", "asimd"),
-    ("FEAT_AES", "aes"),
-    ("FEAT_PMULL", "pmull"),
-    ("FEAT_SHA1", "sha1"),
-    ("FEAT_SHA256", "sha2"),
-    ("armv8_crc32", "crc32"),
-    ("FEAT_LSE", "atomics"),
-    ("FEAT_FP16", "fphp"),
-    ("FEAT_RDM", "asimdrdm"),
-    ("FEAT_SHA3", "sha3"),
-    ("FEAT_DotProd", "asimddp"),
-    ("FEAT_SHA512", "sha512"),
-    ("FEAT_SME", "sme"),
-)
-
-
-def apple_flags(text: str) -> Optional[List[str]]:
-    """CPU flags from `sysctl hw.optional`; None where it says nothing of AES (macOS 11)."""
-    values = dict(re.findall(r"^hw\.optional\.(?:arm\.)?(\w+): (\d+)$", text, re.M))
-    if "FEAT_AES" not in values:
-        return None
-    return [flag for name, flag in APPLE_FLAGS if values.get(name) == "1"]
 
 
 def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
@@ -115,58 +50,84 @@ def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
     return cut(" + ".join(names)) if known else None, cut(vendor.group(1)) if vendor else None
 
 
-def board() -> Optional[str]:
-    """The machine by the device tree that its firmware handed over: no PC has one."""
-    return cut((read_text("/proc/device-tree/model") or "").rstrip("\0"))
+def sysctl(name: str) -> Optional[str]:
+    answer = run_tool([system_tool("sysctl"), "-n", name])
+    return cut(answer.out) if answer.status == 0 else None
+
+
+def bsd_cpu() -> Json:
+    features = [sysctl("machdep.cpu.features"), sysctl("machdep.cpu.leaf7_features")]
+    flags = " ".join(text for text in features if text).lower().split()
+    model = sysctl("machdep.cpu.brand_string") or sysctl("hw.model")
+    apple = "Apple" if (model or "").startswith("Apple") else None
+    return {
+        "model": model,
+        "vendor": sysctl("machdep.cpu.vendor") or apple,
+        "family": whole(sysctl("machdep.cpu.family")),
+        "model_id": whole(sysctl("machdep.cpu.model")),
+        "stepping": whole(sysctl("machdep.cpu.stepping")),
+        "cores": whole(sysctl("hw.physicalcpu") or sysctl("kern.smp.cores")),
+        "flags": flags or apple_flags(run_tool([system_tool("sysctl"), "hw.optional"]).out),
+    }
+
+
+# hw.optional of Apple silicon, and what Linux calls the same on other ARM cores.
+APPLE_FLAGS = (
+    "floatingpoint fp, AdvSIMD asimd, FEAT_AES aes, FEAT_PMULL pmull, FEAT_SHA1 sha1, "
+    "FEAT_SHA256 sha2, armv8_crc32 crc32, FEAT_LSE atomics, FEAT_FP16 fphp, FEAT_RDM asimdrdm, "
+    "FEAT_SHA3 sha3, FEAT_DotProd asimddp, FEAT_SHA512 sha512, FEAT_SME sme"
+)
+
+
+def apple_flags(text: str) -> Optional[List[str]]:
+    """CPU flags from `sysctl hw.optional`; None where it says nothing of AES (macOS 11)."""
+    values = dict(re.findall(r"^hw\.optional\.(?:arm\.)?(\w+): (\d+)$", text, re.M))
+    if "FEAT_AES" not in values:
+        return None
+    pairs = [pair.split() for pair in APPLE_FLAGS.split(",")]
+    return [flag for name, flag in pairs if values.get(name) == "1"]
+
+
+def topology_cores() -> Optional[int]:
+    """Physical cores as the kernel's topology files tell."""
+    pairs = {
+        (read_number(folder + "/physical_package_id"), read_number(folder + "/core_id"))
+        for folder in glob.glob(CPU_FOLDER % "[0-9]*" + "topology")
+    }
+    return len([core for _, core in pairs if core is not None]) or None
 
 
 def max_mhz() -> Optional[float]:
     """The highest frequency that any core may reach, in MHz."""
-    paths = glob.glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/cpuinfo_max_freq")
+    paths = glob.glob(CPU_FOLDER % "[0-9]*" + "cpufreq/cpuinfo_max_freq")
     known = [khz for khz in map(read_number, paths) if khz and 0 < khz < 1000 * COUNT_LIMIT]
     return max(known) / 1000.0 if known else None
 
 
-def governor() -> Optional[str]:
-    return cut(read_text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
-
-
 def cpu_environment() -> Json:
-    """environment.cpu of the run document."""
     text = read_text("/proc/cpuinfo") if platform.system() == "Linux" else None
     facts = parse_cpuinfo(text) if text else bsd_cpu()
     if facts["model"] is None:
         model, vendor = lscpu_names(run_tool(["lscpu"]).out)
         facts.update(model=model, vendor=facts["vendor"] or vendor)
     facts["flags"] = [flag[:100] for flag in (facts["flags"] or [])[:1000]] or None
-    facts["board"] = board()
+    # The machine by the device tree that its firmware handed over: no PC has one.
+    facts["board"] = cut((read_text("/proc/device-tree/model") or "").rstrip("\0"))
     facts["cores"] = facts.get("cores") or topology_cores()
     facts["architecture"] = cut(platform.machine())
     facts["threads"] = os.cpu_count()
     facts["max_mhz"] = max_mhz()
-    facts["governor"] = governor()
+    facts["governor"] = cut(read_text(CPU_FOLDER % 0 + "cpufreq/scaling_governor"))
     return facts
 
 
 EMPTY_CPU: Json = dict.fromkeys(
     list(parse_cpuinfo("")) + ["board", "cores", "architecture", "threads", "max_mhz", "governor"]
 )
-
-
-MACHINE_ID_SALT = "ciphermark machine id 1:"
+# What DMI says of a virtual machine; the first word is what systemd-detect-virt calls it.
 VM_SIGNS = (
-    ("kvm", "kvm"),
-    ("qemu", "qemu"),
-    ("vmware", "vmware"),
-    ("virtualbox", "oracle"),
-    ("innotek", "oracle"),
-    ("xen", "xen"),
-    ("microsoft corporation", "microsoft"),
-    ("amazon ec2", "amazon"),
-    ("google compute", "google"),
-    ("bhyve", "bhyve"),
-    ("parallels", "parallels"),
-)
+    "kvm,qemu,vmware,oracle,xen,microsoft corporation,amazon ec2,google compute,bhyve,parallels"
+).split(",")
 
 
 def virtualization(flags: Optional[List[str]]) -> Optional[str]:
@@ -175,9 +136,7 @@ def virtualization(flags: Optional[List[str]]) -> Optional[str]:
     The words are those of systemd-detect-virt, which is asked first.
     """
     found = (detect_virt("--vm") if platform.system() == "Linux" else None) or sign_of_vm(flags)
-    if found in (None, "none"):
-        return detect_virt("--container") if container() else found
-    return found
+    return (container() if found in (None, "none") else None) or found
 
 
 def detect_virt(kind: str) -> Optional[str]:
@@ -195,22 +154,23 @@ def container() -> Optional[str]:
 
 def sign_of_vm(flags: Optional[List[str]]) -> Optional[str]:
     """The hypervisor by DMI, where systemd is absent; "none" only when x86 shows no sign of one."""
-    dmi = " ".join(
-        read_text("/sys/class/dmi/id/" + name) or "" for name in ("sys_vendor", "product_name")
-    ).lower()
-    for sign, name in VM_SIGNS:
+    files = ["/sys/class/dmi/id/" + name for name in ("sys_vendor", "product_name")]
+    dmi = " ".join(read_text(path) or "" for path in files).lower()
+    dmi = re.sub("virtualbox|innotek", "oracle", dmi)
+    for sign in VM_SIGNS:
         if sign in dmi:
-            return name
+            return sign.split()[0]
     if flags is None or platform.machine() not in ("x86_64", "i686", "i386"):
         return None
     return "vm-other" if "hypervisor" in flags else "none"
 
 
-def memory_bytes() -> Optional[int]:
-    try:
-        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
-    except (ValueError, OSError):
-        return None
+def memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def load_average() -> List[float]:
+    return [round(load, 2) for load in os.getloadavg()]
 
 
 def parse_os_release(text: str) -> Dict[str, str]:
@@ -220,7 +180,6 @@ def parse_os_release(text: str) -> Dict[str, str]:
 
 
 def os_environment() -> Json:
-    """environment.os of the run document."""
     if platform.system() == "Darwin":
         release = {"ID": "macos", "NAME": "macOS", "VERSION_ID": platform.mac_ver()[0]}
     else:
@@ -234,22 +193,22 @@ def os_environment() -> Json:
     }
 
 
+OPENSSL_FACTS = {
+    "built_on": "built on",
+    "platform": "platform",
+    "options": "options",
+    "compiler": "compiler",
+    "cpu_settings": "CPUINFO",
+}
+
+
 def parse_openssl_version(text: str) -> Json:
     """environment.openssl from `openssl version -a`."""
-    lines = text.strip().splitlines()
-    first = lines[0][:TEXT_LIMIT] if lines else ""
-    same = re.match(r"(.+?) +\(Library: (.+)\)$", first)
-    if same and same.group(1) == same.group(2):
-        first = same.group(1)
+    first = (text.strip().splitlines() or [""])[0][:TEXT_LIMIT]
     named = dict(re.findall(r"^([A-Za-z ]+): *(.*)$", text, re.M))
-    return {
-        "version_text": cut(first),
-        "built_on": cut(named.get("built on")),
-        "platform": cut(named.get("platform")),
-        "options": cut(named.get("options")),
-        "compiler": cut(named.get("compiler")),
-        "cpu_settings": cut(named.get("CPUINFO")),
-    }
+    facts = {fact: cut(named.get(name)) for fact, name in OPENSSL_FACTS.items()}
+    # A library of another version than the program stays visible.
+    return {"version_text": cut(re.sub(r"^(.+?) +\(Library: \1\)$", r"\1", first)), **facts}
 
 
 def machine_id() -> Optional[str]:
@@ -271,13 +230,6 @@ def platform_uuid(text: str) -> Optional[str]:
     return match.group(1) if match else None
 
 
-def load_average() -> Optional[List[float]]:
-    try:
-        return [round(load, 2) for load in os.getloadavg()]
-    except OSError:
-        return None
-
-
 def parse_ssh_version(text: str) -> Optional[str]:
     """`OpenSSH_9.2p1 Debian-2+deb12u6` out of what ssh -V or sshd prints."""
     match = re.search(r"OpenSSH_[^,\r\n]+", text)
@@ -290,9 +242,6 @@ def parse_ssh_library(text: str) -> Optional[str]:
     return cut(match.group(1)) if match else None
 
 
-OPENSSH_FACTS = ("client", "server", "library", "server_library", "default_cipher")
-
-
 def default_cipher(ssh: str) -> Optional[str]:
     """The cipher that the client asks for first, with the machine's own configuration."""
     match = re.search(r"^ciphers ([^,\s]{1,100})", run_tool([ssh, "-G", "127.0.0.1"]).out, re.M)
@@ -302,19 +251,22 @@ def default_cipher(ssh: str) -> Optional[str]:
 def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
     """environment of the run document; a reading that fails is unknown."""
     cpu = reading(cpu_environment, EMPTY_CPU)
-    said = run_tool([openssl, "version", "-a"]).out if openssl else ""
-    openssh: Json = dict.fromkeys(OPENSSH_FACTS)
-    if ssh:
-        client = run_tool([ssh, "-V"]).err
-        openssh["client"], openssh["library"] = parse_ssh_version(client), parse_ssh_library(client)
-        openssh["default_cipher"] = default_cipher(ssh)
+    client = run_tool([ssh, "-V"]).err if ssh else ""
     return {
         "cpu": cpu,
         "virtualization": reading(lambda: virtualization(cpu["flags"]), None),
         "container": reading(container, None),
         "memory_bytes": reading(memory_bytes, None),
         "os": reading(os_environment, dict.fromkeys(("id", "name", "version", "kernel"))),
-        "openssl": parse_openssl_version(said),
-        "openssh": openssh,
+        "openssl": parse_openssl_version(
+            run_tool([openssl, "version", "-a"]).out if openssl else ""
+        ),
+        "openssh": {
+            "client": parse_ssh_version(client),
+            "server": None,  # what sshd says comes later
+            "library": parse_ssh_library(client),
+            "server_library": None,
+            "default_cipher": default_cipher(ssh) if ssh else None,
+        },
         "load_average": reading(load_average, None),
     }

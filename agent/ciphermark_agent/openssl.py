@@ -3,17 +3,8 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ciphermark_agent.children import become_subreaper, reap_orphans, run_tool
-from ciphermark_agent.common import (
-    BYTES_LIMIT,
-    SECONDS_LIMIT,
-    Json,
-    TryFailed,
-    one_line,
-    rate,
-    real,
-    whole,
-)
+from ciphermark_agent.children import ORPHAN_SECONDS, become_subreaper, reap_all, run_tool
+from ciphermark_agent.common import BYTES_LIMIT, Json, TryFailed, one_line, rate, real, whole
 from ciphermark_agent.conditions import ForeignWatch
 from ciphermark_agent.ssh_connection import TRY_SECONDS
 
@@ -21,14 +12,8 @@ MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCL
 MASKED_CIPHERS = ("aes-128-cbc", "aes-128-ctr", "aes-128-gcm")
 # Bits of OPENSSL_armcap (arm_arch.h): it replaces what the CPU says, so everything but AES
 # has to be given again.
-ARM_NEON, ARM_AES, ARM_SHA1, ARM_SHA256, ARM_PMULL, ARM_SHA512 = 1, 4, 8, 16, 32, 64
-ARM_FLAGS = (
-    ("asimd", ARM_NEON),
-    ("neon", ARM_NEON),
-    ("sha1", ARM_SHA1),
-    ("sha2", ARM_SHA256),
-    ("sha512", ARM_SHA512),
-)
+ARM_AES, ARM_PMULL = 4, 32
+ARM_FLAGS = {"asimd": 1, "neon": 1, "sha1": 8, "sha2": 16, "sha512": 64}
 
 
 def mask_variable(
@@ -46,7 +31,7 @@ def mask_variable(
     if known:
         left = int(known.group(1), 16) & ~(ARM_AES | ARM_PMULL)
     else:
-        left = sum({bit for name, bit in ARM_FLAGS if name in (flags or [])})
+        left = sum({bit for name, bit in ARM_FLAGS.items() if name in (flags or [])})
     return "OPENSSL_armcap", "0x%x" % left
 
 
@@ -55,36 +40,20 @@ OPENSSL_BLOCK = 16384
 OPENSSL_OLD_BLOCK = 8192
 OPENSSL_SIZES = (16, 64, 256, 1024, 8192, 16384)  # what it measures when no -bytes is given
 OPENSSL_OLD_SECONDS = 3  # a block size, before -seconds
-OPENSSL_QUICK = (
-    "aes-128-cbc",
-    "aes-128-ctr",
-    "aes-128-gcm",
-    "aes-256-gcm",
-    "aes-256-ctr",
-    "chacha20-poly1305",
-    "rc4",
-    "bf-cbc",
-    "des-ede3-cbc",
+OPENSSL_QUICK = tuple(
+    "aes-128-cbc aes-128-ctr aes-128-gcm aes-256-gcm aes-256-ctr chacha20-poly1305 "
+    "rc4 bf-cbc des-ede3-cbc".split()
 )
 # What --ciphers may name beyond the quick list.
-OPENSSL_KNOWN = OPENSSL_QUICK + (
-    "aes-192-cbc",
-    "aes-192-ctr",
-    "aes-192-gcm",
-    "aes-256-cbc",
-    "camellia-128-cbc",
-    "camellia-256-cbc",
-    "aria-128-cbc",
-    "aria-256-cbc",
-    "sm4-cbc",
-    "cast5-cbc",
+OPENSSL_KNOWN = OPENSSL_QUICK + tuple(
+    "aes-192-cbc aes-192-ctr aes-192-gcm aes-256-cbc camellia-128-cbc camellia-256-cbc "
+    "aria-128-cbc aria-256-cbc sm4-cbc cast5-cbc".split()
 )
 OPENSSL_LEGACY = ("rc4", "bf-cbc", "cast5-cbc")  # live in the legacy provider since OpenSSL 3
 # OpenSSL before 1.1.1 has no -seconds: 15 s a cipher. A quick run then takes these, once each.
 OPENSSL_OLD_QUICK = ("aes-128-cbc", "aes-128-gcm", "bf-cbc")
-# Old versions print the long name of the object.
-OPENSSL_ALIASES = {"id-aes%s-gcm" % bits: "aes-%s-gcm" % bits for bits in ("128", "192", "256")}
 RATE_LIMIT = 1e13  # bytes per second; no machine comes near, even with all its cores
+SECONDS_LIMIT = 1e7
 
 
 class SpeedAbilities(NamedTuple):
@@ -109,6 +78,9 @@ class Asked(NamedTuple):
     operation: str = "encrypt"
     block_size: Optional[int] = OPENSSL_BLOCK
     threads: int = 1
+
+    def any_size(self) -> "Asked":
+        return self._replace(block_size=None)
 
     def in_words(self) -> str:
         return (self.cipher + " " + self.beyond_cipher()).strip()
@@ -148,6 +120,11 @@ def speed_command(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities
     return command + ["-evp", asked.cipher]
 
 
+def same_cipher(printed: str, asked: str) -> bool:
+    """Old versions print the long name of the object: id-aes128-GCM."""
+    return re.sub(r"^id-aes(\d+)-", r"aes-\1-", printed.lower()) == asked
+
+
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
     """Samples by block size: the +DT and +R lines of `openssl speed -mr` (standard error).
 
@@ -171,12 +148,11 @@ def parse_speed_human(text: str, cipher: str) -> Dict[int, Json]:
 
     Doing aes-128-gcm for 3s on 8192 size blocks: 593844 aes-128-gcm's in 3.00s
     """
-    pattern = (
-        r"Doing (\S+)(?: ops)? for \S+s on (\d+) size blocks: (\d+) \S+(?: ops)? in (\d+\.?\d*)s"
+    rows = re.findall(
+        r"Doing (\S+)(?: ops)? for \S+s on (\d+) size blocks: (\d+) \S+(?: ops)? in (\d+\.?\d*)s",
+        text,
     )
-    return samples_of(
-        [row for name, *row in re.findall(pattern, text) if same_cipher(name, cipher)]
-    )
+    return samples_of([row for name, *row in rows if same_cipher(name, cipher)])
 
 
 def samples_of(rows: Sequence[Sequence[str]]) -> Dict[int, Json]:
@@ -184,8 +160,13 @@ def samples_of(rows: Sequence[Sequence[str]]) -> Dict[int, Json]:
     samples = {}
     for row in rows:
         size, blocks, seconds = whole(row[0]), whole(row[1], BYTES_LIMIT), real(row[2])
-        fits = (blocks or 0) * (size or 0) <= BYTES_LIMIT and (seconds or 0.0) <= SECONDS_LIMIT
-        if size and blocks and seconds and fits:
+        if (
+            size
+            and blocks
+            and seconds
+            and blocks * size <= BYTES_LIMIT
+            and seconds <= SECONDS_LIMIT
+        ):
             samples[size] = {"bytes": blocks * size, "seconds": seconds}
     return samples
 
@@ -201,7 +182,7 @@ def parse_multi(out: str, cipher: str) -> Dict[int, float]:
     summed = re.search(r"^\+F:\d+:([^:\n]+):([\d.:]+)$", out, re.M)
     if not header or not summed or not children:
         return {}
-    names = [name for name in children + [summed.group(1)] if name != "evp"]
+    names = set(children + [summed.group(1)]) - {"evp"}
     if not names or not all(same_cipher(name, cipher) for name in names):
         return {}
     sizes = map(whole, header.group(1).split(":"))
@@ -209,9 +190,14 @@ def parse_multi(out: str, cipher: str) -> Dict[int, float]:
     return {size: rate_of_all for size, rate_of_all in pairs if size and rate_of_all}
 
 
-def same_cipher(printed: str, asked: str) -> bool:
-    name = printed.lower()
-    return OPENSSL_ALIASES.get(name, name) == asked
+def multi_samples(out: str, asked: Asked, seconds: int) -> Dict[int, Json]:
+    """-multi tells only the summed rate: bytes are that rate times the seconds asked for."""
+    moved = {size: rate * seconds for size, rate in parse_multi(out, asked.cipher).items()}
+    return {
+        size: {"bytes": int(round(sent)), "seconds": float(seconds), "derived_from": "rate"}
+        for size, sent in moved.items()
+        if 1 <= sent <= BYTES_LIMIT
+    }
 
 
 def zero_rate(text: str) -> bool:
@@ -236,10 +222,9 @@ def openssl_try(
     inherits = asked.threads == 1 or become_subreaper()
     watch = ForeignWatch()
     env = dict([mask]) if mask and asked.acceleration == "masked" else None
-    sizes = 1 if asked.block_size else len(OPENSSL_SIZES)
-    answer = run_tool(
-        speed_command(openssl, asked, seconds, able), TRY_SECONDS + sizes * seconds, env
-    )
+    sizes = [asked.block_size] if asked.block_size else OPENSSL_SIZES
+    command = speed_command(openssl, asked, seconds, able)
+    answer = run_tool(command, TRY_SECONDS + len(sizes) * seconds, env)
     if able.machine and re.search(r"(bad|unknown|invalid|unrecognized) option", answer.err.lower()):
         raise NoMachineOutput(one_line(answer.err))
     if answer.status != 0:
@@ -249,32 +234,18 @@ def openssl_try(
     else:
         found = parse_speed(answer.err, asked.cipher) or parse_speed_human(answer.err, asked.cipher)
         found = {} if zero_rate(answer.out) else found
-    sizes_asked = [asked.block_size] if asked.block_size else OPENSSL_SIZES
-    found = {size: sample for size, sample in found.items() if size in sizes_asked}
+    found = {size: sample for size, sample in found.items() if size in sizes}
     if not found:
         raise TryFailed("openssl speed answered no rate for it")
     fastest = max(map(rate, found.values()))
     if fastest > RATE_LIMIT:
         raise TryFailed("openssl speed answered an impossible rate: %.3g B/s" % fastest)
     if asked.threads > 1 and inherits:
-        reap_orphans()
+        reap_all(ORPHAN_SECONDS)
     foreign = watch.cores() if inherits else None
     for sample in found.values():
         sample["foreign_cpu"] = foreign
     return found
-
-
-def multi_samples(out: str, asked: Asked, seconds: int) -> Dict[int, Json]:
-    """-multi tells only the summed rate: bytes are that rate times the seconds asked for."""
-    return {
-        size: {
-            "bytes": int(round(summed * seconds)),
-            "seconds": float(seconds),
-            "derived_from": "rate",
-        }
-        for size, summed in parse_multi(out, asked.cipher).items()
-        if 1 <= summed * seconds <= BYTES_LIMIT
-    }
 
 
 def explain_openssl(err: str) -> str:

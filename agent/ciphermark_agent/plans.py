@@ -2,37 +2,17 @@
 
 import collections
 import random
+from functools import partial
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ciphermark_agent.common import NOT_REACHED, Json, Progress, rate, verbose
-from ciphermark_agent.openssl import (
-    OPENSSL_BLOCK,
-    OPENSSL_OLD_BLOCK,
-    OPENSSL_OLD_SECONDS,
-    OPENSSL_SIZES,
-    Asked,
-    NoMachineOutput,
-    SpeedAbilities,
-    openssl_try,
-)
+from ciphermark_agent import openssl as speed
+from ciphermark_agent import tries
+from ciphermark_agent.common import Json, Progress, rate, verbose
+from ciphermark_agent.openssl import Asked, SpeedAbilities, openssl_try
 from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, PipeSource
 from ciphermark_agent.ssh_protocol import Channel
 from ciphermark_agent.ssh_server import SshEnd
-from ciphermark_agent.tries import (
-    Budget,
-    Depth,
-    Series,
-    Skipped,
-    Tried,
-    failure_of,
-    pilot_mib,
-    pipeline_try,
-    reference_of,
-    sized_mib,
-    ssh_sample,
-    steady_try_or_pipe,
-    tries_until_quiet,
-)
+from ciphermark_agent.tries import Depth, Series, Skipped, Tried, failure_of, tries_until_quiet
 
 # Tries last longer where their CPU seconds could not be told otherwise: so many times the least.
 # Where a pilot tells too little, a byte costs at least so much (the fastest AES-GCM).
@@ -44,27 +24,44 @@ MOST_FAILURES = 2  # one after the other, then a channel is given up
 # Typical wall seconds of a connection, the first one (with the making of the keys) and a warm-up;
 # only for the printed estimate.
 CONNECT_SECONDS, FIRST_SECONDS, PILOT_SECONDS = 0.25, 0.55, 0.4
+MASK_MIN_EFFECT = 1.1
+NOT_REACHED = "not tried: interrupted"  # reason of what a signal left out
 
 
-class SshPlan:
+class Context(NamedTuple):
+    """What the plans of a run have in common."""
+
+    depth: Depth
+    skipped: Skipped
+    progress: Progress
+
+
+class Plan:
+    """Steps of the run: a label each, the seconds that it is expected to take, and what does it."""
+
+    def __init__(self, context: Context) -> None:
+        self.depth, self.skipped, self.progress = context
+        self.steps: List[Tuple[str, float, Callable[[], None]]] = []
+
+    def cost(self) -> Tuple[int, float]:
+        return len(self.steps), sum(seconds for _, seconds, _ in self.steps)
+
+    def take_steps(self) -> None:
+        for label, seconds, step in self.steps:
+            self.progress.step(label, seconds)
+            step()
+
+
+class SshPlan(Plan):
     """All tries of one far end: rounds over its channels in a new random order each."""
 
-    def __init__(
-        self,
-        server: SshEnd,
-        channels: Sequence[Channel],
-        depth: Depth,
-        skipped: Skipped,
-        progress: "Progress",
-    ) -> None:
+    def __init__(self, server: SshEnd, channels: Sequence[Channel], context: Context) -> None:
+        super().__init__(context)
         self.server = server
         self.channels = channels
-        self.depth = depth
-        self.skipped = skipped
-        self.progress = progress
         self.cpus: Optional[Tuple[int, int]] = None  # of the steady tries: client's and server's
         self.default_cipher: Optional[str] = None
-        self.budget = Budget(depth.repeat_seconds)
+        self.budget = tries.Budget(self.depth.repeat_seconds)
         self.series = collections.OrderedDict(
             ((channel, method), ssh_series(channel, method, server.target))
             for channel in channels
@@ -74,52 +71,45 @@ class SshPlan:
         self.rates: Dict[Channel, float] = {}
         self.failures: Dict[Channel, int] = collections.Counter()
         self.reasons: Dict[Tuple[Channel, str], str] = {}
+        self.where = ("ssh to " + server.label) if server.label else "ssh"
+        self.add_steps()
 
-    def cost(self) -> Tuple[int, float]:
-        """Steps and seconds that it is expected to take."""
-        channels, pilots, tries = len(self.channels), self.server.pilots, self.depth.tries
-        both = sum(self.try_cost(method) for method in METHODS)
-        seconds = FIRST_SECONDS + channels * (pilots * PILOT_SECONDS + tries * both)
-        return 1 + channels * (pilots + 2 * tries), seconds
-
-    def try_cost(self, method: str) -> float:
-        if method == "pipeline":
-            return CONNECT_SECONDS + self.depth.pipeline_seconds
-        return CONNECT_SECONDS + WARM_UP_SECONDS + self.depth.steady_seconds
+    def add_steps(self) -> None:
+        self.steps = [(self.where + ", first connection", FIRST_SECONDS, self.connect)]
+        for channel in list(self.channels) * self.server.pilots:
+            label = "ssh %s: warm-up" % channel.in_words()
+            step = partial(self.attempt, channel, "warm-up", self.pilot)
+            self.steps.append((label, PILOT_SECONDS, step))
+        methods = (
+            ("steady", self.steady, WARM_UP_SECONDS + self.depth.steady_seconds),
+            ("pipeline", self.pipeline, self.depth.pipeline_seconds),
+        )
+        for number in range(self.depth.tries):
+            for channel in random.sample(self.channels, len(self.channels)):
+                for method, attempt, seconds in methods:
+                    words = (channel.in_words(), method, number + 1, self.depth.tries)
+                    label = "ssh %s: %s, round %d of %d" % words
+                    step = partial(self.turn, channel, method, attempt)
+                    self.steps.append((label, CONNECT_SECONDS + seconds, step))
 
     def run(self) -> None:
-        where = "ssh to " + self.server.label if self.server.label else "ssh"
-        self.progress.step(where + ", first connection", FIRST_SECONDS)
         reason = failure_of(self.measure)
         if reason:
-            self.progress.note("%s is not measured: %s" % (where, reason))
+            self.progress.note("%s is not measured: %s" % (self.where, reason))
             steps, seconds = self.cost()
             self.progress.plan(1 - steps, FIRST_SECONDS - seconds)
             self.reasons.update(((channel, "warm-up"), reason) for channel in self.channels)
 
     def measure(self) -> None:
-        with self.server as server:
-            server.prepare()
-            self.default_cipher = server.first_connection().cipher
-            for channel in self.channels:
-                if channel.cipher in server.refused:
-                    self.reasons[channel, "warm-up"] = "this sshd does not know it"
-                    self.failures[channel] = MOST_FAILURES
-            for _ in range(server.pilots):
-                for channel in self.channels:
-                    self.progress.step("ssh %s: warm-up" % channel.in_words(), PILOT_SECONDS)
-                    self.attempt(channel, "warm-up", self.pilot)
-            for number in range(self.depth.tries):
-                for channel in random.sample(self.channels, len(self.channels)):
-                    self.turn(channel, "steady", self.steady, number + 1)
-                    self.turn(channel, "pipeline", self.pipeline, number + 1)
+        with self.server:
+            self.take_steps()
 
-    def turn(
-        self, channel: Channel, method: str, attempt: Callable[[Channel], None], number: int
-    ) -> None:
+    def connect(self) -> None:
+        self.server.prepare()
+        self.default_cipher = self.server.first_connection().cipher
+
+    def turn(self, channel: Channel, method: str, attempt: Callable[[Channel], None]) -> None:
         """One try, unless its series needs no more of them."""
-        words = (channel.in_words(), method, number, self.depth.tries)
-        self.progress.step("ssh %s: %s, round %d of %d" % words, self.try_cost(method))
         if channel in self.rates and not self.series[channel, method].complete(self.depth.stable):
             self.attempt(channel, method, attempt)
 
@@ -142,15 +132,14 @@ class SshPlan:
             if len(missing) == 1:
                 reason = "%s: %s" % (missing[0], reason)
             if missing:
-                words = (self.server.label, channel.beyond_cipher())
-                part = " ".join(word for word in words if word)
+                part = (self.server.label + " " + channel.beyond_cipher()).strip()
                 self.skipped.add("ssh", channel.cipher or "", reason, part)
         return [series for series in self.series.values() if series.samples]
 
     def pilot(self, channel: Channel) -> None:
         """A warm-up connection: the first one's rate sizes the first try."""
-        mib = pilot_mib(channel, bool(self.server.label))
-        pilot = pipeline_try(self.server, channel, mib)
+        mib = tries.pilot_mib(channel, bool(self.server.label))
+        pilot = tries.pipeline_try(self.server, channel, mib)
         self.pilots[channel].append(pilot)
         if channel in self.rates:
             return
@@ -167,23 +156,20 @@ class SshPlan:
         """These seconds; more where too little CPU time would be in them to tell its cost."""
         if self.server.label:  # a line is slow whatever the CPU does
             return seconds
-        pilot = reference_of(self.pilots[channel])
+        pilot = tries.reference_of(self.pilots[channel])
         cost = (pilot.client_cpu - self.server.connection_cpu) / pilot.total
         beyond = WANTED_TIMES * pilot.least_cpu() / max(cost, LEAST_CPU_SECONDS_A_BYTE)
         longest = LONGEST_TIMES * seconds * (2 if pilot.is_short() else 1)
         return max(seconds, min(longest, (pilot.total + beyond) / self.rates[channel]))
-
-    def sample(self, channel: Channel, tried: Tried) -> Json:
-        return ssh_sample(tried, reference_of(self.pilots[channel]))
 
     def steady(self, channel: Channel) -> None:
         series = self.series[channel, "steady"]
 
         def attempt() -> Json:
             seconds = self.try_seconds(channel, self.depth.steady_seconds)
-            tried = steady_try_or_pipe(self.server, channel, seconds, self.cpus)
+            tried = tries.steady_try_or_pipe(self.server, channel, seconds, self.cpus)
             series.facts["source"] = "pipe" if self.server.source is PipeSource else "file"
-            return self.sample(channel, tried)
+            return tries.ssh_sample(tried, tries.reference_of(self.pilots[channel]))
 
         tries_until_quiet(attempt, self.budget, series.samples)
         if not self.series[channel, "pipeline"].samples:
@@ -194,8 +180,9 @@ class SshPlan:
     def pipeline(self, channel: Channel) -> None:
         def attempt() -> Json:
             seconds = self.try_seconds(channel, self.depth.pipeline_seconds)
-            mib = sized_mib(self.rates[channel], seconds)
-            return self.sample(channel, pipeline_try(self.server, channel, mib))
+            mib = tries.sized_mib(self.rates[channel], seconds)
+            tried = tries.pipeline_try(self.server, channel, mib)
+            return tries.ssh_sample(tried, tries.reference_of(self.pilots[channel]))
 
         series = self.series[channel, "pipeline"]
         tries_until_quiet(attempt, self.budget, series.samples)
@@ -216,7 +203,16 @@ def ssh_series(channel: Channel, method: str, target: Json) -> Series:
     )
 
 
-MASK_MIN_EFFECT = 1.1
+def openssl_series(asked: Asked) -> Series:
+    return Series(
+        "openssl",
+        asked.cipher,
+        asked.acceleration,
+        operation=asked.operation,
+        block_size=asked.block_size,
+        threads=asked.threads,
+        timing="cpu" if asked.threads == 1 else "elapsed",
+    )
 
 
 class SpeedWork(NamedTuple):
@@ -238,14 +234,14 @@ def openssl_work(
 
     A version without -seconds measures all block sizes at every call, for 15 s: once each.
     """
-    block = OPENSSL_BLOCK if able.seconds else None
+    block = speed.OPENSSL_BLOCK if able.seconds else None
     often = [Asked(cipher, block_size=block) for cipher in ciphers]
     often += [Asked(cipher, "masked", block_size=block) for cipher in masked]
     if threads > 1:
         often += [Asked(cipher, block_size=block, threads=threads) for cipher in ciphers]
     once: List[Asked] = []
     if able.seconds:
-        size = OPENSSL_OLD_BLOCK if depth.name == "quick" else None
+        size = speed.OPENSSL_OLD_BLOCK if depth.name == "quick" else None
         once += [Asked(cipher, block_size=size) for cipher in ciphers]
     if depth.name != "quick":
         size = None if depth.name == "thorough" else block
@@ -253,7 +249,7 @@ def openssl_work(
     return SpeedWork(often, once, depth.tries if able.seconds else 1)
 
 
-class OpensslPlan:
+class OpensslPlan(Plan):
     """Rounds over all that is asked, in a new random order each."""
 
     def __init__(
@@ -262,45 +258,38 @@ class OpensslPlan:
         able: SpeedAbilities,
         work: SpeedWork,
         mask: Optional[Tuple[str, str]],
-        depth: Depth,
-        skipped: Skipped,
-        progress: "Progress",
+        context: Context,
     ) -> None:
+        super().__init__(context)
         self.openssl = openssl
         self.mask = mask
         self.able = able
         self.work = work
-        self.depth = depth
-        self.skipped = skipped
-        self.progress = progress
         self.failed: Dict[Asked, str] = {}  # of any block size: why it was given up
         self.done: Dict[Asked, int] = collections.Counter()
         self.series: Dict[Asked, Series] = {}
-
-    def cost(self) -> Tuple[int, float]:
-        """Steps and seconds that it is expected to take."""
-        steps = self.work.once + self.work.often * self.work.rounds
-        return len(steps), sum(self.try_cost(asked) for asked in steps)
+        for number in range(work.rounds):
+            order = work.often + (work.once if number == 0 else [])
+            for asked in random.sample(order, len(order)):
+                words = (asked.in_words(), number + 1, work.rounds)
+                label = "openssl %s, round %d of %d" % words
+                self.steps.append((label, self.try_cost(asked), partial(self.turn, asked)))
 
     def try_cost(self, asked: Asked) -> float:
         if not self.able.seconds:
-            return 5.0 * OPENSSL_OLD_SECONDS
-        return 0.05 + self.depth.openssl_seconds * (1 if asked.block_size else len(OPENSSL_SIZES))
+            return 5.0 * speed.OPENSSL_OLD_SECONDS
+        sizes = 1 if asked.block_size else len(speed.OPENSSL_SIZES)
+        return 0.05 + self.depth.openssl_seconds * sizes
 
     def run(self) -> None:
-        for number in range(self.work.rounds):
-            order = self.work.often + (self.work.once if number == 0 else [])
-            random.shuffle(order)
-            for asked in order:
-                words = (asked.in_words(), number + 1, self.work.rounds)
-                self.progress.step("openssl %s, round %d of %d" % words, self.try_cost(asked))
-                if any_size(asked) not in self.failed and not self.complete(asked):
-                    reason = failure_of(self.attempt, asked)
-                    if reason:
-                        self.failed[any_size(asked)] = reason
+        self.take_steps()
 
-    def complete(self, asked: Asked) -> bool:
-        return asked in self.series and self.series[asked].complete(self.depth.stable)
+    def turn(self, asked: Asked) -> None:
+        complete = asked in self.series and self.series[asked].complete(self.depth.stable)
+        if asked.any_size() not in self.failed and not complete:
+            reason = failure_of(self.attempt, asked)
+            if reason:
+                self.failed[asked.any_size()] = reason
 
     def attempt(self, asked: Asked) -> None:
         for block_size, sample in self.samples(asked).items():
@@ -312,11 +301,21 @@ class OpensslPlan:
             self.series[key].samples.append(sample)
         self.done[asked] += 1
 
+    def samples(self, asked: Asked) -> Dict[int, Json]:
+        """One call; a version that does not know -mr is asked again for what people read."""
+        seconds = self.depth.openssl_seconds
+        try:
+            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+        except speed.NoMachineOutput as error:
+            verbose("openssl speed without -mr: %s" % error)
+            self.able = self.able._replace(machine=False)
+            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+
     def explain_gap(self, asked: Asked, wanted: int, interrupted: bool) -> None:
         """Which of the wanted tries there are not, and why."""
-        kind, done = any_size(asked), self.done[asked]
+        kind, done = asked.any_size(), self.done[asked]
         reason = self.failed.get(kind)
-        if reason and kind not in map(any_size, self.series):
+        if reason and kind not in [one.any_size() for one in self.series]:
             self.skipped.add("openssl", asked.cipher, reason, asked.beyond_cipher())
         elif reason and done < wanted:
             words = "%d of %d tries, then it was given up: %s" % (done, wanted, reason)
@@ -326,16 +325,6 @@ class OpensslPlan:
             part = asked.part_in_words() if begun else ""
             self.skipped.add("openssl", asked.cipher, NOT_REACHED, part)
 
-    def samples(self, asked: Asked) -> Dict[int, Json]:
-        """One call; a version that does not know -mr is asked again for what people read."""
-        seconds = self.depth.openssl_seconds
-        try:
-            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
-        except NoMachineOutput as error:
-            verbose("openssl speed without -mr: %s" % error)
-            self.able = self.able._replace(machine=False)
-            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
-
     def results(self, interrupted: bool = False) -> List[Series]:
         """All series, less masked ones that tell nothing, also when the run ends early."""
         for asked in self.work.often + self.work.once:
@@ -344,18 +333,13 @@ class OpensslPlan:
         kept = []
         for asked in sorted(self.series, key=str):
             plain = self.series.get(asked._replace(acceleration="default"))
-            fault = ""
-            if asked.acceleration == "masked":
-                fault = mask_fault(plain, self.series[asked], interrupted)
+            masked = asked.acceleration == "masked"
+            fault = mask_fault(plain, self.series[asked], interrupted) if masked else ""
             if fault:
                 self.skipped.add("openssl", asked.cipher, fault)
             else:
                 kept.append(self.series[asked])
         return kept
-
-
-def any_size(asked: Asked) -> Asked:
-    return asked._replace(block_size=None)
 
 
 def mask_fault(plain: Optional[Series], masked: Series, interrupted: bool = False) -> str:
@@ -369,15 +353,3 @@ def mask_fault(plain: Optional[Series], masked: Series, interrupted: bool = Fals
     if plain.median() < MASK_MIN_EFFECT * masked.median():
         return "mask had no effect"
     return ""
-
-
-def openssl_series(asked: Asked) -> Series:
-    return Series(
-        "openssl",
-        asked.cipher,
-        asked.acceleration,
-        operation=asked.operation,
-        block_size=asked.block_size,
-        threads=asked.threads,
-        timing="cpu" if asked.threads == 1 else "elapsed",
-    )

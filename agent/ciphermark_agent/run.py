@@ -9,51 +9,21 @@ import pwd
 import re
 import socket
 import uuid
-from typing import Any, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
 
-from ciphermark_agent import __version__
-from ciphermark_agent.children import SSHD_MISSING, SSHD_PLACES, find_program, ignore_signals
-from ciphermark_agent.common import (
-    DEFAULT_MAC,
-    FOREIGN_LIMIT,
-    SCHEMA,
-    Interrupted,
-    Json,
-    Progress,
-    UsageError,
-    in_words,
-    reading,
-    utc_now,
-)
-from ciphermark_agent.conditions import (
-    MachineState,
-    condition,
-    conditions_of_run,
-    cpus_for_pinning,
-    machine_state,
-    wait_until_quiet,
-)
+from ciphermark_agent import __version__, common, conditions, openssl, ssh_protocol
+from ciphermark_agent.children import PACKAGES, SSHD_PLACES, find_program, ignore_signals
+from ciphermark_agent.common import Json, UsageError, reading
 from ciphermark_agent.machine import environment, machine_id
-from ciphermark_agent.openssl import (
-    MASKED_CIPHERS,
-    OPENSSL_KNOWN,
-    OPENSSL_OLD_QUICK,
-    OPENSSL_QUICK,
-    SpeedAbilities,
-    mask_variable,
-    speed_abilities,
-)
-from ciphermark_agent.plans import OpensslPlan, SshPlan, openssl_work
-from ciphermark_agent.ssh_protocol import (
-    SSH_BASELINES,
-    SSH_OLD_CIPHERS,
-    offered_ciphers,
-    offered_macs,
-    ssh_channels,
-)
+from ciphermark_agent.plans import Context, OpensslPlan, SshPlan, openssl_work
 from ciphermark_agent.ssh_server import PrivateServer, RemoteHost, SshEnd
 from ciphermark_agent.tries import Series, Skipped, disturbed
 
+SSHD_MISSING = (
+    "ssh is not measured: no sshd was found (looked in PATH, %s): install %s, or give the path of "
+    "one with --sshd; one that was only unpacked from its package works (on Debian and Ubuntu "
+    "`make run` of Ciphermark unpacks one by itself)"
+) % (", ".join(SSHD_PLACES), PACKAGES["sshd"])
 TAG_KEY_LIMIT = 50
 # Members of the document whose values are no free text, so that no name can be in them.
 VOCABULARY = re.compile(
@@ -109,23 +79,17 @@ def without_names(value: Any, names: Set[str], member: str = "") -> Any:
     return text
 
 
-def host_name(options: argparse.Namespace, run_id: str) -> str:
-    if options.anonymous:
-        return "anonymous-" + run_id[:8]
-    return (options.name or socket.gethostname() or "unnamed")[:200]
-
-
 Plan = Union[SshPlan, OpensslPlan]
 
 
 class Run:
     """One execution of the agent: collects what becomes the run document."""
 
-    def __init__(self, options: argparse.Namespace, progress: Progress) -> None:
+    def __init__(self, options: argparse.Namespace, progress: common.Progress) -> None:
         self.options = options
         self.progress = progress
         self.run_id = str(uuid.uuid4())
-        self.started_at = utc_now()
+        self.started_at = common.utc_now()
         self.skipped = Skipped()
         self.series: List[Series] = []
         self.openssh: Json = {}
@@ -133,12 +97,42 @@ class Run:
         self.ssh = find_program("ssh", options.ssh)
         self.sshd = find_program("sshd", options.sshd, SSHD_PLACES)
         self.openssl = find_program("openssl", options.openssl)
-        self.able = SpeedAbilities(False, False)
+        self.able = openssl.SpeedAbilities(False, False)
         self.mask: Optional[Tuple[str, str]] = None
-        self.interrupted: Optional[Interrupted] = None
-        self.offered: List[str] = []
+        self.interrupted: Optional[common.Interrupted] = None
 
     # Discovery
+
+    def environment(self) -> Json:
+        found = environment(self.ssh, self.openssl)
+        self.openssh = found["openssh"]  # completed by what sshd says
+        settings, flags = found["openssl"]["cpu_settings"], found["cpu"]["flags"]
+        self.mask = openssl.mask_variable(platform.machine(), settings, flags)
+        if self.openssl and "openssl" in self.options.tools:
+            self.able = openssl.speed_abilities(self.openssl)
+        return found
+
+    def check_cipher_names(self) -> None:
+        """A name that neither tool knows is a mistake worth stopping for."""
+        known = list(openssl.OPENSSL_KNOWN + ssh_protocol.SSH_OLD_CIPHERS)
+        if self.ssh and any(name not in known for name in self.options.ciphers or ()):
+            known += ssh_protocol.offered_ciphers(self.ssh)
+        for name in self.options.ciphers or ():
+            if name not in known:
+                longer = [one for one in known if one.startswith(name)]
+                near = " or ".join(longer or difflib.get_close_matches(name, known))
+                hint = "did you mean %s?" % near if near else "see `ssh -Q cipher` for those of ssh"
+                words = (name, hint, ", ".join(openssl.OPENSSL_KNOWN))
+                raise UsageError("unknown cipher %s; %s (openssl: %s)" % words)
+        macs = ssh_protocol.offered_macs(self.ssh) if self.ssh and self.options.macs else []
+        for name in self.options.macs:
+            if macs and name not in macs + [common.DEFAULT_MAC]:
+                text = "--macs: this ssh does not know %s; it knows %s, and %s is its own choice"
+                raise UsageError(text % (name, ", ".join(macs), common.DEFAULT_MAC))
+
+    def wanted(self, ciphers: Sequence[str]) -> List[str]:
+        asked = self.options.ciphers
+        return [name for name in ciphers if asked is None or name in asked]
 
     def ssh_ciphers(self) -> List[str]:
         """The ciphers to measure with ssh; notes why there are none."""
@@ -147,24 +141,18 @@ class Run:
         if self.ssh is None:
             self.progress.note("ssh is not measured: no ssh was found in PATH (give --ssh PATH)")
             return []
-        self.offered = offered_ciphers(self.ssh)
-        self.skip_missing_ciphers(self.offered)
-        chosen = [name for name in self.offered if self.wanted(name)]
+        offered = ssh_protocol.offered_ciphers(self.ssh)
+        asked = [one for one in self.options.ciphers or () if one in ssh_protocol.SSH_OLD_CIPHERS]
+        for cipher in self.wanted(asked or ssh_protocol.SSH_BASELINES):
+            if cipher not in offered:
+                self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
+        chosen = self.wanted(offered)
         if self.sshd is None and chosen and not self.options.targets:
-            self.progress.note("ssh is not measured: " + SSHD_MISSING)
+            self.progress.note(SSHD_MISSING)
             for cipher in chosen:
                 self.skipped.add("ssh", cipher, "no sshd on this machine")
             return []
         return chosen
-
-    def wanted(self, cipher: str) -> bool:
-        return self.options.ciphers is None or cipher in self.options.ciphers
-
-    def skip_missing_ciphers(self, offered: Sequence[str]) -> None:
-        asked = [name for name in self.options.ciphers or () if name in SSH_OLD_CIPHERS]
-        for cipher in asked or SSH_BASELINES:
-            if cipher not in offered and self.wanted(cipher):
-                self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
 
     def openssl_ciphers(self) -> List[str]:
         """The ciphers to measure with openssl; fewer for versions that take 15 s for each."""
@@ -174,62 +162,29 @@ class Run:
             text = "openssl is not measured: none was found in PATH (give --openssl PATH)"
             self.progress.note(text)
             return []
-        if self.options.ciphers is not None:
-            return [name for name in OPENSSL_KNOWN if name in self.options.ciphers]
-        if self.options.depth.name == "thorough":
-            return list(OPENSSL_KNOWN)
+        if self.options.ciphers is not None or self.options.depth.name == "thorough":
+            return self.wanted(openssl.OPENSSL_KNOWN)
         if self.able.seconds or self.options.depth.name == "standard":
-            return list(OPENSSL_QUICK)
-        for cipher in OPENSSL_QUICK:
-            if cipher not in OPENSSL_OLD_QUICK:
-                reason = (
-                    "this openssl speed has no -seconds and takes 15 s a cipher: not in a quick run"
-                )
+            return list(openssl.OPENSSL_QUICK)
+        reason = "this openssl speed has no -seconds and takes 15 s a cipher: not in a quick run"
+        for cipher in openssl.OPENSSL_QUICK:
+            if cipher not in openssl.OPENSSL_OLD_QUICK:
                 self.skipped.add("openssl", cipher, reason)
-        return list(OPENSSL_OLD_QUICK)
+        return list(openssl.OPENSSL_OLD_QUICK)
 
     def masked_ciphers(self, ciphers: Sequence[str]) -> List[str]:
         """Ciphers to repeat with the AES hardware turned off."""
-        chosen = [name for name in MASKED_CIPHERS if name in ciphers]
+        chosen = [name for name in openssl.MASKED_CIPHERS if name in ciphers]
         slow = not self.able.seconds and self.options.depth.name == "quick"
         if not self.options.mask or slow:
             return []
         if self.mask is None:
+            reason = "no way is known to turn the AES hardware of %s off"
+            reason %= platform.machine() or "this machine"
             for cipher in chosen:
-                reason = "no way is known to turn the AES hardware of %s off"
-                reason %= platform.machine() or "this machine"
                 self.skipped.add("openssl", cipher, reason, "masked")
             return []
         return chosen
-
-    def check_cipher_names(self) -> None:
-        """A name that neither tool knows is a mistake worth stopping for."""
-        known = list(OPENSSL_KNOWN + SSH_OLD_CIPHERS)
-        if self.ssh and any(name not in known for name in self.options.ciphers or ()):
-            known += offered_ciphers(self.ssh)
-        for name in self.options.ciphers or ():
-            if name not in known:
-                longer = [one for one in known if one.startswith(name)]
-                near = " or ".join(longer or difflib.get_close_matches(name, known))
-                words = (
-                    "did you mean %s?" % near if near else "see `ssh -Q cipher` for those of ssh"
-                )
-                openssl = ", ".join(OPENSSL_KNOWN)
-                raise UsageError("unknown cipher %s; %s (openssl: %s)" % (name, words, openssl))
-        macs = offered_macs(self.ssh) if self.ssh and self.options.macs else []
-        for name in self.options.macs:
-            if macs and name not in macs + [DEFAULT_MAC]:
-                text = "--macs: this ssh does not know %s; it knows %s, and %s is its own choice"
-                raise UsageError(text % (name, ", ".join(macs), DEFAULT_MAC))
-
-    def environment(self) -> Json:
-        found = environment(self.ssh, self.openssl)
-        self.openssh = found["openssh"]  # completed by what sshd says
-        settings, flags = found["openssl"]["cpu_settings"], found["cpu"]["flags"]
-        self.mask = mask_variable(platform.machine(), settings, flags)
-        if self.openssl and "openssl" in self.options.tools:
-            self.able = speed_abilities(self.openssl)
-        return found
 
     # Measuring
 
@@ -242,59 +197,61 @@ class Run:
         plans = self.plans(ssh_ciphers, openssl_ciphers)
         self.announce(plans, len(ssh_ciphers), len(openssl_ciphers))
         limit, note = self.options.depth.wait_seconds, self.progress.note
-        foreign = reading(lambda: wait_until_quiet(limit, note), None)
-        before = reading(machine_state, MachineState(None, None, None))
-        if foreign is not None and foreign <= FOREIGN_LIMIT:
-            self.pinned_cpus = reading(cpus_for_pinning, None)
+        foreign = reading(lambda: conditions.wait_until_quiet(limit, note), None)
+        unread = conditions.MachineState(None, None, None)
+        before = reading(conditions.machine_state, unread)
+        if foreign is not None and foreign <= common.FOREIGN_LIMIT:
+            self.pinned_cpus = reading(conditions.cpus_for_pinning, None)
         try:
             for plan in plans:
                 if isinstance(plan, SshPlan) and not plan.server.label:
                     plan.cpus = self.pinned_cpus
                 plan.run()
             ignore_signals()  # from here on there is a run to lose
-        except Interrupted as signalled:
+        except common.Interrupted as signalled:
             self.interrupted = signalled
         for plan in plans:
             self.series += plan.results(self.interrupted is not None)
             if isinstance(plan, SshPlan):
                 self.note_server(plan)
         self.progress.finish()
-        governed = environment["cpu"]["governor"]
-        found = reading(
-            lambda: conditions_of_run(
-                foreign, before, machine_state(), self.disturbed_tries(), governed
+        samples = [sample for series in self.series for sample in series.samples]
+        disturbances = len(list(filter(disturbed, samples))), len(samples)
+        governor = environment["cpu"]["governor"]
+        found: List[Json] = reading(
+            lambda: conditions.conditions_of_run(
+                foreign, before, conditions.machine_state(), disturbances, governor
             ),
             [],
         )
         if self.interrupted:
             text = "a signal (%d) ended the run before all was measured" % self.interrupted.signum
-            found.append(condition("interrupted", text))
+            found.append(conditions.condition("interrupted", text))
         return self.document(environment, found)
 
-    def remote_ends(self) -> List[Tuple[str, str]]:
-        """The address of each target, and what the document calls it."""
-        targets = self.options.targets
-        if self.options.anonymous:
-            return [(address, "remote %d" % (at + 1)) for at, address in enumerate(targets)]
-        return [(address, address) for address in targets]
-
-    def plans(self, ssh: Sequence[str], openssl: Sequence[str]) -> List[Plan]:
+    def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[Plan]:
         """What is to be measured with each far end, and with openssl."""
         options = self.options
-        rest = (options.depth, self.skipped, self.progress)
+        context = Context(options.depth, self.skipped, self.progress)
         plans: List[Plan] = []
         if ssh:
-            channels = ssh_channels(ssh, options.macs, options.compression)
-            remote = self.remote_ends()
-            ends: List[SshEnd] = [
-                RemoteHost(self.ssh or "", address, shown) for address, shown in remote
-            ]
-            plans += [SshPlan(end, channels, *rest) for end in ends or [self.private_server()]]
-        if openssl:
-            masked = self.masked_ciphers(openssl)
-            work = openssl_work(options.depth, self.able, openssl, masked, options.threads)
-            plans.append(OpensslPlan(self.openssl or "", self.able, work, self.mask, *rest))
+            channels = ssh_protocol.ssh_channels(ssh, options.macs, options.compression)
+            plans += [SshPlan(end, channels, context) for end in self.far_ends()]
+        if openssl_ciphers:
+            masked = self.masked_ciphers(openssl_ciphers)
+            work = openssl_work(options.depth, self.able, openssl_ciphers, masked, options.threads)
+            plans.append(OpensslPlan(self.openssl or "", self.able, work, self.mask, context))
         return plans
+
+    def far_ends(self) -> List[SshEnd]:
+        """The targets, which an anonymous document calls by numbers; without any, our own sshd."""
+        ssh, targets = self.ssh or "", self.options.targets
+        if not targets:
+            return [PrivateServer(ssh, self.sshd or "")]
+        shown = targets
+        if self.options.anonymous:
+            shown = ["remote %d" % (at + 1) for at in range(len(targets))]
+        return [RemoteHost(ssh, *both) for both in zip(targets, shown)]  # noqa: B905 - new in 3.10
 
     def announce(self, plans: Sequence[Plan], ssh: int, openssl: int) -> None:
         """Print the estimate and give the progress line its plan."""
@@ -304,13 +261,8 @@ class Run:
         if plans:
             text = "Measuring %d ssh and %d openssl ciphers (%s); this takes %s %s."
             about = "about" if depth.stable is None else "at most about"
-            words = in_words(self.progress.planned)
+            words = common.in_words(self.progress.planned)
             self.progress.note(text % (ssh, openssl, depth.name, about, words))
-
-    def private_server(self) -> SshEnd:
-        ssh = self.ssh or ""
-        macs = offered_macs(ssh) if self.options.macs else []
-        return PrivateServer(ssh, self.sshd or "", self.offered, macs)
 
     def note_server(self, plan: SshPlan) -> None:
         """Keep what was learned about sshd; its version only where there is a single target."""
@@ -321,20 +273,17 @@ class Run:
             default = self.openssh["default_cipher"] or plan.default_cipher
             self.openssh["default_cipher"] = default
 
-    def disturbed_tries(self) -> Tuple[int, int]:
-        samples = [sample for series in self.series for sample in series.samples]
-        return sum(1 for sample in samples if disturbed(sample)), len(samples)
-
-    def document(self, environment: Json, conditions: List[Json]) -> Json:
+    def document(self, environment: Json, found: List[Json]) -> Json:
         options = self.options
-        document: Json = {
-            "schema": SCHEMA,
+        own_name = options.name or socket.gethostname() or "unnamed"
+        document: Dict[str, Any] = {
+            "schema": common.SCHEMA,
             "run_id": self.run_id,
             "agent": {"name": "ciphermark-agent", "version": __version__},
             "started_at": self.started_at,
-            "finished_at": utc_now(),
+            "finished_at": common.utc_now(),
             "host": {
-                "name": host_name(options, self.run_id),
+                "name": own_name[:200],
                 "machine_id": None if options.anonymous else machine_id(),
                 "named": options.name is not None and not options.anonymous,
             },
@@ -345,11 +294,12 @@ class Run:
                 "pinned_cpus": list(self.pinned_cpus) if self.pinned_cpus else None,
             },
             "environment": environment,
-            "conditions": conditions,
+            "conditions": found,
             "measurements": [series.document() for series in self.series],
             "skipped": self.skipped.document(),
         }
         if not options.anonymous:
             return document
+        document["host"]["name"] = "anonymous-" + self.run_id[:8]
         names = own_names(options.targets) - {environment["os"]["id"] or ""} | own_homes()
         return dict(without_names(document, names))

@@ -10,7 +10,7 @@ from typing import Dict, List, Sequence
 from ciphermark_agent.children import read_text, run_tool
 from ciphermark_agent.common import UsageError, one_line, own_file, shell_words, show
 from ciphermark_agent.settings import configuration, configuration_files
-from ciphermark_agent.upload import write_atomically
+from ciphermark_agent.spool import write_atomically
 
 SERVICE = """\
 [Unit]
@@ -67,14 +67,24 @@ def command_schedule(arguments: argparse.Namespace) -> int:
 
 def configuration_hint() -> List[str]:
     """What to write first, where no configuration file names a server."""
-    if "server" in configuration(configuration_files()):
+    if "server" in configuration():
         return []
-    folder = os.path.dirname(configuration_files()[1])
     words = (
-        "# First write %s/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
-        "#   token_file = %s/token\n"
+        "# First write {0}/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
+        "#   token_file = {0}/token\n"
     )
-    return [words % (folder, folder)]
+    return [words.format(os.path.dirname(configuration_files()[1]))]
+
+
+def unit_words(command: Sequence[str]) -> str:
+    """A command line as systemd reads it."""
+    words = []
+    for word in command:
+        if re.search(r"[^A-Za-z0-9_./-]", word):
+            word = re.sub(r'([\\"])', r"\\\1", word).replace("%", "%%").replace("$", "$$")
+            word = '"%s"' % word
+        words.append(word)
+    return " ".join(words)
 
 
 def unit_folder() -> str:
@@ -89,11 +99,12 @@ def systemctl(*words: str) -> List[str]:
     return ["systemctl"] + ([] if os.getuid() == 0 else ["--user"]) + list(words)
 
 
-def do(command: Sequence[str]) -> None:
+def do(*words: str) -> None:
+    command = systemctl(*words)
     answer = run_tool(command)
     if answer.status != 0:
-        words = "%s failed: %s" % (shell_words(command), one_line(answer.err))
-        raise UsageError("the units are in %s, but %s" % (unit_folder(), words))
+        why = "%s failed: %s" % (shell_words(command), one_line(answer.err))
+        raise UsageError("the units are in %s, but %s" % (unit_folder(), why))
 
 
 def need_systemd() -> None:
@@ -103,13 +114,6 @@ def need_systemd() -> None:
         raise UsageError(words % one_line(answer.err))
 
 
-def is_installed(units: Dict[str, str]) -> bool:
-    """Whether exactly these units are there and the timer runs."""
-    there = [read_text(os.path.join(unit_folder(), name)) for name in units]
-    asked = [systemctl(word, "--quiet", TIMER_NAME) for word in ("is-enabled", "is-active")]
-    return there == list(units.values()) and all(run_tool(one).status == 0 for one in asked)
-
-
 def install(units: Dict[str, str], run: Sequence[str], dry_run: bool) -> int:
     """Write the units and start the timer, if the command that it starts would work."""
     need_systemd()
@@ -117,7 +121,9 @@ def install(units: Dict[str, str], run: Sequence[str], dry_run: bool) -> int:
     if tried.status != 0:
         raise UsageError("the timer would fail: %s" % one_line(tried.err))
     folder = unit_folder()
-    if is_installed(units):
+    there = [read_text(os.path.join(folder, name)) for name in units]
+    asked = [systemctl(word, "--quiet", TIMER_NAME) for word in ("is-enabled", "is-active")]
+    if there == list(units.values()) and all(run_tool(one).status == 0 for one in asked):
         return show("already installed in " + folder)
     if dry_run:
         return show("would be installed in " + folder)
@@ -127,8 +133,8 @@ def install(units: Dict[str, str], run: Sequence[str], dry_run: bool) -> int:
             write_atomically(os.path.join(folder, name), text)
     except OSError as error:
         raise UsageError("%s cannot be written: %s" % (folder, error.strerror))
-    do(systemctl("daemon-reload"))
-    do(systemctl("enable", "--now", TIMER_NAME))
+    do("daemon-reload")
+    do("enable", "--now", TIMER_NAME)
     next_run = shell_words(systemctl("list-timers", TIMER_NAME))
     lines = configuration_hint() + ["installed in %s; next run: %s" % (folder, next_run)]
     if os.getuid() != 0:
@@ -146,22 +152,11 @@ def remove(units: Dict[str, str], dry_run: bool) -> int:
         return show("would be removed from " + unit_folder())
     need_systemd()
     if os.path.join(unit_folder(), TIMER_NAME) in there:
-        do(systemctl("disable", "--now", TIMER_NAME))
+        do("disable", "--now", TIMER_NAME)
     try:
         for path in there:
             os.unlink(path)
     except OSError as error:
         raise UsageError("%s cannot be removed: %s" % (error.filename, error.strerror))
-    do(systemctl("daemon-reload"))
+    do("daemon-reload")
     return show("removed from " + unit_folder())
-
-
-def unit_words(command: Sequence[str]) -> str:
-    """A command line as systemd reads it."""
-    return " ".join(
-        '"%s"'
-        % word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
-        if re.search(r"[^A-Za-z0-9_./-]", word)
-        else word
-        for word in command
-    )

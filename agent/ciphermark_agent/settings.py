@@ -7,50 +7,15 @@ import pkgutil
 import re
 import sys
 import urllib.parse
-from importlib.util import find_spec
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import ciphermark_agent
-from ciphermark_agent.common import (
-    EXIT_OK,
-    PLACEHOLDER,
-    Progress,
-    UsageError,
-    one_line,
-    own_file,
-    say,
-    shell_words,
-    show,
-)
+from ciphermark_agent.common import Progress, UsageError, one_line, own_file, say, shell_words, show
+from ciphermark_agent.tries import DEPTHS, Depth
 from ciphermark_agent.upload import Site, trust_of
 
-
-def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
-    """What the command line asked the run command for, with the depth and name that follow."""
-    seconds = arguments.seconds
-    given = {
-        "tries": arguments.tries,
-        "wait_seconds": arguments.wait,
-        "pipeline_seconds": seconds,
-        "steady_seconds": seconds,
-        "openssl_seconds": seconds and max(1, int(round(seconds))),
-    }
-    depth = arguments.depth._replace(**{key: one for key, one in given.items() if one is not None})
-    return changed(arguments, depth=depth, openssl=None, name=arguments.name or configured_name())
-
-
-def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
-    """A copy of these options with other values."""
-    return argparse.Namespace(**dict(vars(options), **values))
-
-
-def configured_name() -> Optional[str]:
-    name = configuration(configuration_files()).get("name")
-    return host_label(name) if name else None
-
-
+PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
 CONFIG_KEYS = ("server", "token", "token_file", "ca_file", "name", "tags", "depth", "ciphers")
-DEPTHS = ("quick", "standard", "thorough")
 
 
 def typed(text: str) -> str:
@@ -61,10 +26,10 @@ def typed(text: str) -> str:
 
 
 def host_label(text: str) -> str:
-    text = typed(text)
-    if not text.strip() or len(text) > 200:
+    text = typed(text).strip()
+    if not 1 <= len(text) <= 200:
         raise argparse.ArgumentTypeError("give a name of 1 to 200 characters")
-    return text.strip()
+    return text
 
 
 def listed(text: str) -> List[str]:
@@ -80,27 +45,25 @@ def tag_pair(text: str) -> Tuple[str, str]:
     return key, value
 
 
-def name_list(what: str) -> Callable[[str], Tuple[str, ...]]:
-    def names_of(text: str) -> Tuple[str, ...]:
-        names = tuple(listed(text.lower()))
-        if not names:
-            raise argparse.ArgumentTypeError("give at least one " + what)
-        return names
-
-    return names_of
+def name_list(text: str) -> Tuple[str, ...]:
+    names = tuple(listed(text.lower()))
+    if not names:
+        raise argparse.ArgumentTypeError("give at least one name")
+    return names
 
 
-def depth_name(text: str) -> str:
+def depth_name(text: str) -> Depth:
     if text not in DEPTHS:
         raise argparse.ArgumentTypeError("give " + ", ".join(DEPTHS))
-    return text
+    return DEPTHS[text]
 
 
-CONFIG_CHECKS: Dict[str, Callable[[str], Any]] = {
+# Settings that are options of `run`, with what makes the option's value of them.
+OPTIONS: Dict[str, Callable[[str], Any]] = {
     "name": host_label,
     "tags": lambda text: [tag_pair(one) for one in listed(text)],
     "depth": depth_name,
-    "ciphers": name_list("cipher"),
+    "ciphers": name_list,
 }
 
 
@@ -110,10 +73,10 @@ def configuration_files() -> List[str]:
     return [os.path.join(home, "ciphermark", "agent.ini"), "/etc/ciphermark/agent.ini"]
 
 
-def configuration(paths: Sequence[str]) -> Dict[str, str]:
+def configuration() -> Dict[str, str]:
     """Settings of the section [agent]; UsageError for a file that says something else."""
     settings: Dict[str, str] = {}
-    for path in paths:
+    for path in configuration_files():
         parser = configparser.ConfigParser(interpolation=None)
         try:
             with open(path, encoding="utf-8-sig") as file:  # editors of Windows write a mark
@@ -135,28 +98,36 @@ def configuration(paths: Sequence[str]) -> Dict[str, str]:
                 words = "%s: unknown setting %s; there are %s"
                 raise UsageError(words % (path, key, ", ".join(CONFIG_KEYS)))
             try:
-                if text and key in CONFIG_CHECKS:
-                    CONFIG_CHECKS[key](text)
+                if text and key in OPTIONS:
+                    OPTIONS[key](text)
             except argparse.ArgumentTypeError as error:
                 raise UsageError("%s: %s: %s" % (path, key, error))
             settings.setdefault(key, text)
     return settings
 
 
-def with_configured_options(words: Sequence[str]) -> List[str]:
-    """The words of a command line, before those of `run` what the configuration asks of it.
+def run_defaults() -> Dict[str, Any]:
+    """What the configuration asks of `run`, by the names of its options; what is typed counts."""
+    given = configuration().items()
+    return {key: OPTIONS[key](text) for key, text in given if text and key in OPTIONS}
 
-    What is typed counts, for it comes later.
-    """
-    if not words or words[0] != "run":
-        return list(words)
-    given = configuration(configuration_files())
-    options = ["--tag=" + tag for tag in listed(given.get("tags", ""))]
-    if given.get("depth") and not any("--" + one in words for one in DEPTHS):
-        options.append("--" + given["depth"])
-    if given.get("ciphers"):
-        options.append("--ciphers=" + given["ciphers"])
-    return [words[0]] + options + list(words[1:])
+
+def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
+    """What the command line asked the run command for, with the depth and name that follow."""
+    seconds = arguments.seconds
+    given = {
+        "tries": arguments.tries,
+        "wait_seconds": arguments.wait,
+        "pipeline_seconds": seconds,
+        "steady_seconds": seconds,
+        "openssl_seconds": seconds and max(1, int(round(seconds))),
+    }
+    depth = arguments.depth._replace(**{key: one for key, one in given.items() if one is not None})
+    return changed(arguments, depth=depth, openssl=None)
+
+
+def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
+    return argparse.Namespace(**dict(vars(options), **values))
 
 
 def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
@@ -164,7 +135,7 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
 
     An option counts before the environment, the environment before a configuration file.
     """
-    given = configuration(configuration_files())
+    given = configuration()
     server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or given.get("server")
     if not server:
         return None
@@ -176,9 +147,10 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
         or given.get("token")
         or token_from_file(given.get("token_file"))
     )
-    if not token and not getattr(arguments, "dry_run", False):
+    sends = not getattr(arguments, "dry_run", False)
+    if not token and sends:
         raise UsageError("--server needs a token: --token, --token-file or CIPHERMARK_TOKEN")
-    if token == PLACEHOLDER and not getattr(arguments, "dry_run", False):
+    if token == PLACEHOLDER and sends:
         words = "TOKEN stands for a token: make one at %s/tokens/, and give it instead"
         raise UsageError(words % server.rstrip("/"))
     if token and not re.match(r"[\x21-\x7e]+$", token):
@@ -194,12 +166,21 @@ def site_parts(server: str) -> urllib.parse.SplitResult:
     """The parts of an address that can be asked; UsageError for any other."""
     try:
         parts = urllib.parse.urlsplit(server)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        if usable:
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             return parts
     except ValueError:  # brackets, a port that is no number
         pass
     raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
+
+
+def token_from_file(path: Optional[str]) -> Optional[str]:
+    if path is None:
+        return None
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return file.read().strip()
+    except (OSError, ValueError) as error:
+        raise UsageError("--token-file %s cannot be read: %s" % (path, error))
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
@@ -219,36 +200,24 @@ def upload_again(arguments: argparse.Namespace) -> str:
     return shell_words(words)
 
 
-def token_from_file(path: Optional[str]) -> Optional[str]:
-    if path is None:
-        return None
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            return file.read().strip()
-    except (OSError, ValueError) as error:
-        raise UsageError("--token-file %s cannot be read: %s" % (path, error))
-
-
 def modules() -> Iterator[Tuple[str, str]]:
     """Path and text of every module, from a folder and from the one file alike."""
     package = ciphermark_agent.__name__
     found = sorted(one.name for one in pkgutil.iter_modules(ciphermark_agent.__path__))
-    for name in [package] + ["%s.%s" % (package, one) for one in found]:
-        loader = getattr(find_spec(name), "loader", None)
-        path = name.replace(".", "/") + ("/__init__" if name == package else "") + ".py"
-        yield path, loader.get_source(name) if loader else ""
+    for name in ["__init__"] + found:
+        text = pkgutil.get_data(package, name + ".py") or b""
+        yield "%s/%s.py" % (package, name), text.decode("ascii")
 
 
 def command_source(arguments: argparse.Namespace) -> int:
     if arguments.folder is None:
         return show("\n".join("# %s\n\n%s" % module for module in modules()).rstrip("\n"))
+    folder = os.path.join(arguments.folder, ciphermark_agent.__name__)
     try:
-        os.makedirs(os.path.join(arguments.folder, ciphermark_agent.__name__))
+        os.makedirs(folder)
         for path, text in modules():
             with open(os.path.join(arguments.folder, path), "w") as file:
                 file.write(text)
     except OSError as error:
         raise UsageError("%s cannot be written: %s" % (error.filename, error.strerror))
-    folder = os.path.join(arguments.folder, ciphermark_agent.__name__)
-    show("unpacked; it runs as: python3 %s" % folder)
-    return EXIT_OK
+    return show("unpacked; it runs as: python3 %s" % folder)

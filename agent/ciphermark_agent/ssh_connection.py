@@ -9,18 +9,12 @@ import tempfile
 import time
 from typing import Any, NamedTuple, Optional, Set, Tuple
 
-from ciphermark_agent.children import (
-    LOG_BYTES,
-    ORPHAN_SECONDS,
-    REAP_SECONDS,
-    _children,
-    end_children,
-    reap,
-    start,
-)
-from ciphermark_agent.common import MIB, TOOL_SECONDS, WORK_PREFIX, TryFailed, decode
-from ciphermark_agent.ssh_protocol import Channel, parse_negotiated, server_command
+from ciphermark_agent import children
+from ciphermark_agent.children import end_children, reap, start
+from ciphermark_agent.common import MIB, TOOL_SECONDS, WORK_PREFIX, TryFailed
+from ciphermark_agent.ssh_protocol import Channel, parse_negotiated
 
+TRY_SECONDS = 60.0
 # Steady method: the first 60 to 185 ms of a channel run slowly (the TCP window opens), so the
 # slope starts later; at least 16 MiB make the bursts of ssh's window updates (0.1 MiB) vanish.
 WARM_UP_SECONDS = 0.3
@@ -45,16 +39,12 @@ class FileSource:
 
     def __init__(self) -> None:
         shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache  # nosec B108
-        folder = shared if os.access(shared, os.W_OK) else None
         try:
+            folder = shared if os.access(shared, os.W_OK) else None
             self.read_end, path = tempfile.mkstemp(prefix=WORK_PREFIX, dir=folder)
-        except OSError as error:
-            raise NoSharedFile("no temporary file can be made: %s" % error)
-        os.unlink(path)
-        try:
+            os.unlink(path)
             os.ftruncate(self.read_end, SPARSE_BYTES)
         except OSError as error:
-            os.close(self.read_end)
             raise NoSharedFile("no sparse file can be made: %s" % error)
         self.limit = float(SPARSE_BYTES)
 
@@ -88,13 +78,12 @@ class PipeSource:
     def wait(self, seconds: float) -> None:
         """Write for so long."""
         until = time.perf_counter() + seconds
-        while True:
-            left = until - time.perf_counter()
-            if left <= 0:
-                return
+        left = seconds
+        while left > 0:
             if select.select([], [self.write_end], [], left)[1]:
                 with contextlib.suppress(BlockingIOError):
                     self.written += os.write(self.write_end, self.zeros)
+            left = until - time.perf_counter()
 
     def position(self) -> int:
         return self.written
@@ -105,7 +94,7 @@ class PipeSource:
 
     def close(self) -> None:
         if self.write_end >= 0:
-            os.close(self.write_end)
+            self.end()
         os.close(self.read_end)
 
 
@@ -132,9 +121,7 @@ def warm_up(source: Any, limit: float) -> None:
         before = now
 
 
-def steady_window(
-    source: Any, seconds: float, warm_up_limit: float = WARM_UP_SECONDS
-) -> Tuple[int, float]:
+def steady_window(source: Any, seconds: float, warm_up_limit: float) -> Tuple[int, float]:
     """(bytes, seconds) of a window in the middle of the stream, after the warm-up."""
     warm_up(source, warm_up_limit)
     began, first = time.perf_counter(), source.position()
@@ -144,9 +131,6 @@ def steady_window(
         elapsed, moved = now - began, position - first
         if elapsed >= seconds and (moved >= STEADY_MIN_BYTES or elapsed >= STEADY_MAX_SECONDS):
             return moved, elapsed
-
-
-TRY_SECONDS = 60.0
 
 
 class Usage(NamedTuple):
@@ -165,81 +149,70 @@ class Transfer:
     """
 
     def __init__(
-        self,
-        server: Any,
-        channel: Channel,
-        source: int,
-        cpus: Optional[Tuple[int, int]],
+        self, server: Any, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]
     ) -> None:
         self.server = server
         self.channel = channel
         self.source = source
-        self.cpus = cpus
+        self.cpus = [{cpu} for cpu in cpus] if cpus else [None, None]  # of client and server
         self.received = b""
         self.feeders: Set[int] = set()
-        self.servers: Set[int] = set()
+        self.awaited: Set[int] = set()
         self.setup_seconds = 0.0
 
     def __enter__(self) -> "Transfer":
+        self.output, write_end = os.pipe()
         try:
             self.started = time.perf_counter()
-            self.connect()
-        except (OSError, subprocess.SubprocessError) as error:
-            end_children()
-            raise TryFailed("no connection could be started: %s" % error)
-        except BaseException:
-            end_children()
+            self.connect(write_end)
+        except BaseException as error:
+            self.__exit__()
+            if isinstance(error, (OSError, subprocess.SubprocessError)):
+                raise TryFailed("no connection could be started: %s" % error)
             raise
+        finally:
+            os.close(write_end)
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self.output)
-        if _children:
+        if children._children:
             end_children()
 
-    def connect(self) -> None:
+    def connect(self, write_end: int) -> None:
         """Be inetd for a private sshd: accept the one connection of our ssh and hand it over."""
         server = self.server
-        if server.target["kind"] == "remote":
-            self.start_client(0)
+        if server.label:
+            self.start_client(0, write_end)
             return
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        with contextlib.closing(listener):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
             listener.bind(("127.0.0.1", 0))
             listener.listen(1)
-            self.start_client(listener.getsockname()[1])
+            self.start_client(listener.getsockname()[1], write_end)
             connection = self.accept(listener)
-        with contextlib.closing(connection), open(server.path("sshd.log"), "wb") as log:
+        with connection, open(server.path("sshd.log"), "wb") as log:
             sshd = start(
-                server.prefix + server_command(server.sshd, server.folder),
+                server.prefix + server.server_command(self.channel),
                 stdin=connection.fileno(),
                 stdout=connection.fileno(),
                 stderr=log,
                 env=server.sshd_env,
-                cpus={self.cpus[1]} if self.cpus else None,
+                cpus=self.cpus[1],
             )
-        self.servers.add(sshd.pid)
+        self.awaited.add(sshd.pid)
 
-    def start_client(self, port: int) -> None:
-        server = self.server
-        command = server.command(self.channel, port)
-        self.output, write_end = os.pipe()
-        try:
-            with open(server.path("ssh.log"), "wb") as log:
-                self.ssh = start(
-                    command,
-                    stdin=self.source,
-                    stdout=write_end,
-                    stderr=log,
-                    env=server.client_environment(),
-                    cpus={self.cpus[0]} if self.cpus else None,
-                    file_bytes=LOG_BYTES,
-                )
-        except BaseException:
-            os.close(self.output)
-            raise
-        finally:
-            os.close(write_end)
+    def start_client(self, port: int, write_end: int) -> None:
+        with open(self.server.path("ssh.log"), "wb") as log:
+            self.ssh = start(
+                self.server.command(self.channel, port),
+                stdin=self.source,
+                stdout=write_end,
+                stderr=log,
+                env=self.server.client_env,
+                cpus=self.cpus[0],
+                file_bytes=children.LOG_BYTES,
+            )
+        self.awaited.add(self.ssh.pid)
 
     def accept(self, listener: socket.socket) -> socket.socket:
         """The connection of our ssh; TryFailed when it gives up before."""
@@ -248,13 +221,13 @@ class Transfer:
             if select.select([listener], [], [], 0.1)[0]:
                 return listener.accept()[0]
             if reap(self.ssh.pid, os.WNOHANG)[0]:
-                raise self.failure()
+                break
         raise self.failure()
 
     def failure(self) -> TryFailed:
         """Ends the connection, so that its logs are complete, and says why it failed."""
         end_children()
-        return TryFailed(self.server.explain(decode(self.received)))
+        return TryFailed(self.server.explain(self.received.decode("utf-8", "replace")))
 
     def wait_for(self, marker: str, timeout: float = TOOL_SECONDS) -> float:
         """perf_counter at the arrival of a marker of the remote command."""
@@ -272,17 +245,15 @@ class Transfer:
         now = time.perf_counter()
         if marker == "R":
             self.setup_seconds = now - self.started
-            self.negotiated = parse_negotiated(self.server.read("ssh.log"))
-            self.server.negotiated = self.negotiated
+            self.server.negotiated = parse_negotiated(self.server.read("ssh.log"))
         return now
 
     def finish(self, timeout: float = TRY_SECONDS) -> Usage:
         """Wait for the end of the stream, reap every process, account for its CPU seconds."""
         ended_at = self.wait_for("D", timeout)
         client, server, complete = 0.0, 0.0, False
-        wanted = {self.ssh.pid} | self.servers | self.feeders
         status = None
-        deadline = time.monotonic() + REAP_SECONDS
+        deadline = time.monotonic() + children.REAP_SECONDS
         while time.monotonic() < deadline:
             try:
                 pid, code, seconds = reap(-1, os.WNOHANG)
@@ -295,18 +266,15 @@ class Transfer:
                 client, status = seconds, code
             elif pid not in self.feeders:
                 server += seconds
-            if pid in wanted:
-                wanted.discard(pid)
-                if not wanted:
-                    deadline = time.monotonic() + ORPHAN_SECONDS
-        if wanted or status != 0:
+            if pid in self.awaited:
+                self.awaited.remove(pid)
+                if not self.awaited:
+                    deadline = time.monotonic() + children.ORPHAN_SECONDS
+        if self.awaited or status != 0:
             raise self.failure()
-        self.check_negotiated()
-        trusted = complete and self.server.inherits_orphans
-        return Usage(self.setup_seconds, ended_at, client, server if trusted else None)
-
-    def check_negotiated(self) -> None:
-        """A measurement of another cipher than the one asked for is an error, not a result."""
-        different = self.channel.difference(self.negotiated)
+        # A measurement of another cipher than the one asked for is an error, not a result.
+        different = self.channel.difference(self.server.negotiated)
         if different:
             raise TryFailed("ssh negotiated " + different)
+        trusted = complete and self.server.inherits_orphans
+        return Usage(self.setup_seconds, ended_at, client, server if trusted else None)

@@ -6,23 +6,14 @@ import re
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from ciphermark_agent.children import run_tool
-from ciphermark_agent.common import DEFAULT_MAC, HOST_ALIAS, one_line
+from ciphermark_agent.common import DEFAULT_MAC, one_line
 
+HOST_ALIAS = "ciphermark"
 SSH_BASELINES = ("arcfour", "blowfish-cbc", "3des-cbc")
 # For a client without `ssh -Q` (before 6.3).
-SSH_OLD_CIPHERS = (
-    "3des-cbc",
-    "aes128-cbc",
-    "aes192-cbc",
-    "aes256-cbc",
-    "aes128-ctr",
-    "aes192-ctr",
-    "aes256-ctr",
-    "arcfour",
-    "arcfour128",
-    "arcfour256",
-    "blowfish-cbc",
-    "cast128-cbc",
+SSH_OLD_CIPHERS = tuple(
+    "3des-cbc aes128-cbc aes192-cbc aes256-cbc aes128-ctr aes192-ctr aes256-ctr "
+    "arcfour arcfour128 arcfour256 blowfish-cbc cast128-cbc".split()
 )
 CIPHER_NAME = re.compile(r"[a-z0-9][a-z0-9@._/+-]{0,99}$")
 CIPHERS_LIMIT = 200  # of one ssh; each is measured twice
@@ -32,23 +23,6 @@ def version_number(text: Optional[str]) -> Tuple[int, int]:
     """(9, 2) of OpenSSH_9.2p1; unknown counts as new."""
     match = re.search(r"OpenSSH_([0-9]{1,4})\.([0-9]{1,4})", text or "")
     return (int(match.group(1)), int(match.group(2))) if match else (99, 0)
-
-
-def split_sshd_lines(sshd: str, version: Tuple[int, int]) -> List[str]:
-    """Since 9.8 sshd starts helper programs at compiled-in paths; an unpacked one has its own."""
-    root = pathlib.Path(sshd).resolve().parent.parent
-    lines = []
-    for keyword, name, since in (
-        ("SshdSessionPath", "sshd-session", (9, 8)),
-        ("SshdAuthPath", "sshd-auth", (10, 0)),
-    ):
-        if version < since or str(root) == "/usr":
-            continue
-        for folder in ("lib/openssh", "lib/ssh", "libexec", "libexec/openssh"):
-            if (root / folder / name).exists():
-                lines.append("%s %s" % (keyword, root / folder / name))
-                break
-    return lines
 
 
 class Channel(NamedTuple):
@@ -65,43 +39,44 @@ class Channel(NamedTuple):
         words = ["with " + self.mac] if self.mac else []
         return " ".join(words + ["compressed"] * self.compression)
 
+    def options(self) -> List[str]:
+        """Options of ssh that ask for it."""
+        words = ["-o", "Compression=%s" % ("yes" if self.compression else "no")]
+        words += ["-c", self.cipher] if self.cipher else []
+        return words + (["-m", self.mac] if self.mac else [])
+
+    def server_options(self, version: Tuple[int, int]) -> List[str]:
+        """Options of an sshd that lets it in: a stock one refuses many a cipher and MAC."""
+        also = "+" if version >= (7, 0) else ""
+        words = ["-o", "Ciphers=" + also + self.cipher] if self.cipher else []
+        return words + (["-o", "MACs=" + also + self.mac] if self.mac else [])
+
     def difference(self, used: "Negotiated") -> Optional[str]:
         """In words, what was negotiated instead of what was asked for."""
-        if self.cipher is not None and used.cipher != self.cipher:
-            return "%s instead of %s" % (used.cipher, self.cipher)
-        if self.mac is not None and used.mac != self.mac:
-            return "%s instead of %s" % (used.mac, self.mac)
+        for asked, got in ((self.cipher, used.cipher), (self.mac, used.mac)):
+            if asked is not None and got != asked:
+                return "%s instead of %s" % (got, asked)
         if self.compression != (used.compression not in (None, "none")):
             return "compression %s" % used.compression
         return None
-
-
-def has_own_mac(cipher: str) -> bool:
-    """Ciphers that authenticate by themselves use none of the MACs."""
-    return "gcm" not in cipher and "poly1305" not in cipher
 
 
 def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool) -> List[Channel]:
     """Every combination that makes a difference."""
     channels = []
     for cipher in ciphers:
-        for mac in macs if macs and has_own_mac(cipher) else [DEFAULT_MAC]:
+        authenticates = "gcm" in cipher or "poly1305" in cipher  # by itself: it uses no MAC
+        for mac in (not authenticates and macs) or [DEFAULT_MAC]:
             name = None if mac == DEFAULT_MAC else mac
-            channels += [
-                Channel(cipher, name, packed) for packed in (False, True)[: 1 + compression]
-            ]
+            for packed in (False, True)[: 1 + compression]:
+                channels.append(Channel(cipher, name, packed))
     return channels
 
 
 def sshd_configuration(
-    folder: str,
-    ciphers: Sequence[str],
-    version: Tuple[int, int],
-    use_pam: bool,
-    extra: Sequence[str],
-    macs: Sequence[str] = (),
+    folder: str, version: Tuple[int, int], use_pam: bool, extra: Sequence[str]
 ) -> str:
-    """sshd_config of the private server: only our key, every cipher the client offers."""
+    """sshd_config of the private server: only our key is let in."""
     lines = [
         "HostKey %s/host_key" % folder,
         "AuthorizedKeysFile %s/authorized_keys" % folder,
@@ -113,7 +88,6 @@ def sshd_configuration(
         "PrintMotd no",
         "LogLevel INFO",  # to our own file; tells of locked accounts
         "UseDNS no",
-        "Ciphers " + ",".join(ciphers),
     ]
     if version < (7, 5):
         lines.append("UsePrivilegeSeparation no")  # needed by a server that is not root
@@ -122,9 +96,24 @@ def sshd_configuration(
     if version >= (7, 8):
         # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
         lines.append("SetEnv SHLVL=1")
-    if macs:
-        lines.append("MACs " + ",".join(macs))
     return "\n".join(lines + list(extra)) + "\n"
+
+
+def split_sshd_lines(sshd: str, version: Tuple[int, int]) -> List[str]:
+    """Since 9.8 sshd starts helper programs at compiled-in paths; an unpacked one has its own."""
+    root = pathlib.Path(sshd).resolve().parent.parent
+    helpers = (("SshdSessionPath", "sshd-session", (9, 8)), ("SshdAuthPath", "sshd-auth", (10, 0)))
+    lines = []
+    for keyword, name, since in helpers:
+        paths = [root / folder / name for folder in ("lib/openssh", "lib/ssh", "libexec")]
+        there = [path for path in paths + [root / "libexec/openssh" / name] if path.exists()]
+        if version >= since and str(root) != "/usr" and there:
+            lines.append("%s %s" % (keyword, there[0]))
+    return lines
+
+
+def server_command(sshd: str, folder: str) -> List[str]:
+    return [sshd, "-i", "-e", "-f", folder + "/sshd_config"]
 
 
 def client_command(
@@ -137,20 +126,30 @@ def client_command(
         "ControlPath=none PreferredAuthentications=publickey"
     ) % (HOST_ALIAS, folder)
     command = [ssh, "-F", "/dev/null", "-v", "-T", "-a", "-x", "-i", folder + "/user_key"]
-    command += ["-p", str(port), "-l", user]
-    for option in options.split():
-        command += ["-o", option]
-    return command + channel_options(channel) + ["127.0.0.1", remote_command(token)]
+    command += ["-p", str(port), "-l", user] + option_words(options) + channel.options()
+    return command + ["127.0.0.1", remote_command(token)]
 
 
-def channel_options(channel: Channel) -> List[str]:
-    """Options of ssh that ask for this channel."""
-    words = ["-o", "Compression=%s" % ("yes" if channel.compression else "no")]
-    if channel.cipher:
-        words += ["-c", channel.cipher]
-    if channel.mac:
-        words += ["-m", channel.mac]
-    return words
+def remote_client_command(
+    ssh: str, address: str, channel: Channel, token: str, version: Tuple[int, int]
+) -> List[str]:
+    """ssh with the user's configuration, except for what would spoil a measurement.
+
+    No shared connection, no prompt, no terminal, no LocalCommand, and no RemoteCommand (since
+    7.6) beside ours.
+    """
+    options = (
+        "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes "
+        "PermitLocalCommand=no"
+    )
+    if version >= (7, 6):
+        options += " RemoteCommand=none"
+    command = [ssh, "-v", "-T", "-a", "-x"] + option_words(options)
+    return command + channel.options() + [address, remote_command(token)]
+
+
+def option_words(options: str) -> List[str]:
+    return [word for option in options.split() for word in ("-o", option)]
 
 
 def remote_command(token: str) -> str:
@@ -159,10 +158,6 @@ def remote_command(token: str) -> str:
     The token keeps what a login shell may print from being taken for a marker.
     """
     return "printf R%s; cat >/dev/null; printf D%s" % (token, token)
-
-
-def server_command(sshd: str, folder: str) -> List[str]:
-    return [sshd, "-i", "-e", "-f", folder + "/sshd_config"]
 
 
 class Negotiated(NamedTuple):
@@ -192,40 +187,28 @@ def parse_negotiated(log: str) -> Negotiated:
     return Negotiated(cipher.lower(), None if mac.startswith("<") else mac, kex, compression)
 
 
+FAILURES = (
+    ("no matching cipher", "this sshd refuses it"),
+    ("Unknown cipher type", "this ssh does not know it"),
+    ("cipher spec", "this sshd does not know it"),
+    ("mac spec", "this sshd does not know its MAC"),
+    ("account is locked", "the account is locked, and this sshd lets no locked account in"),
+    ("account is currently not available", "the account has no login shell"),
+    ("This account is not available", "the account has no login shell"),
+    ("setgroups: Operation not permitted", "sshd needs a real user, not this container's root"),
+    ("No user exists for uid", "this user id has no account in the passwd file"),
+)
+
+
 def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
     """Why a connection gave no figure, in words; `received` is what the far side printed."""
-    for sign, words in (
-        ("no matching cipher", "this sshd refuses it"),
-        ("Unknown cipher type", "this ssh does not know it"),
-        ("account is locked", "the account is locked, and this sshd lets no locked account in"),
-        ("account is currently not available", "the account has no login shell"),
-        ("This account is not available", "the account has no login shell"),
-        (
-            "setgroups: Operation not permitted",
-            "sshd needs a real user here, not this container's root",
-        ),
-        ("No user exists for uid", "this user id has no account in the passwd file"),
-        ("Permission denied", "sshd refused the temporary key: " + one_line(sshd_log)),
-    ):
-        if sign in ssh_log or sign in sshd_log or sign in received:
+    logs = "\n".join((ssh_log, sshd_log, received))
+    for sign, words in FAILURES:
+        if sign in logs:
             return words
+    if "Permission denied" in logs:
+        return "sshd refused the temporary key: " + one_line(sshd_log)
     return "%s (sshd: %s)" % (one_line(ssh_log), one_line(sshd_log))
-
-
-def remote_client_command(
-    ssh: str, address: str, channel: Channel, token: str, version: Tuple[int, int] = (99, 0)
-) -> List[str]:
-    """ssh with the user's configuration, except for what would spoil a measurement.
-
-    No shared connection, no prompt, no terminal, no LocalCommand, and no RemoteCommand (since
-    7.6) beside ours.
-    """
-    command = [ssh, "-v", "-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ControlMaster=no"]
-    command += ["-o", "ControlPath=none", "-o", "ClearAllForwardings=yes"]
-    command += ["-o", "PermitLocalCommand=no"]
-    if version >= (7, 6):
-        command += ["-o", "RemoteCommand=none"]
-    return command + channel_options(channel) + [address, remote_command(token)]
 
 
 def offered_macs(ssh: str) -> List[str]:

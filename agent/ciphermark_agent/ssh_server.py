@@ -5,35 +5,24 @@ import fcntl
 import glob
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import stat
 import subprocess
 import tempfile
 import uuid
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from ciphermark_agent.children import (
-    LOG_BYTES,
-    ToolResult,
-    become_subreaper,
-    own_user_name,
-    read_text,
-    run_tool,
-)
-from ciphermark_agent.common import HOST_ALIAS, MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
+from ciphermark_agent import children, ssh_protocol
+from ciphermark_agent.children import become_subreaper, read_text, run_tool, shown
+from ciphermark_agent.common import MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
 from ciphermark_agent.machine import parse_ssh_library, parse_ssh_version
 from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, FileSource, Transfer, Usage
-from ciphermark_agent.ssh_protocol import (
-    Channel,
-    Negotiated,
-    client_command,
-    explain_failure,
-    remote_client_command,
-    split_sshd_lines,
-    sshd_configuration,
-    version_number,
-)
+from ciphermark_agent.ssh_protocol import HOST_ALIAS, Channel, Negotiated, version_number
+
+# Where sshd wants its privilege separation directory when that is created at each boot.
+SEPARATION_DIRECTORY = "/run/sshd"
 
 
 def sweep_stale_folders() -> None:
@@ -43,9 +32,19 @@ def sweep_stale_folders() -> None:
             status = os.lstat(folder)
             ours = status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
             if ours and os.path.exists(os.path.join(folder, "owner")):
-                with open_directory(folder) as descriptor:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # its agent is gone
+                with locked_directory(folder, fcntl.LOCK_EX):  # its agent is gone
                     remove_work_folder(folder)
+
+
+@contextlib.contextmanager
+def locked_directory(path: str, kind: int) -> Iterator[None]:
+    """Meanwhile no agent locks it in another way; BlockingIOError where one does already."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def remove_work_folder(folder: str) -> None:
@@ -59,35 +58,18 @@ def remove_work_folder(folder: str) -> None:
 
 def remove_unused_directory(path: str) -> None:
     """Remove it, unless another agent has come to use it; OSError then."""
-    with open_directory(path) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with locked_directory(path, fcntl.LOCK_EX):
         os.rmdir(path)
-
-
-@contextlib.contextmanager
-def open_directory(path: str) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-# Where sshd wants its privilege separation directory when that is created at each boot.
-SEPARATION_DIRECTORY = "/run/sshd"
 
 
 def library_folders(sshd: str) -> List[str]:
     """Library folders of an unpacked package: <root>/usr/sbin/sshd -> <root>/usr/lib/..."""
     folder = pathlib.Path(sshd).resolve().parent
     root = folder.parent.parent if folder.parent.name == "usr" else folder.parent
-    if str(root) == "/":
-        return []
-    found = []
-    for base in ("usr/lib", "lib", "usr/lib64", "lib64"):
-        for place in [root / base] + sorted((root / base).glob("*-*")):
-            if any(place.glob("*.so*")):
-                found.append(str(place))
+    found: List[str] = []
+    for base in ("usr/lib", "lib", "usr/lib64", "lib64") if str(root) != "/" else ():
+        places = [root / base] + sorted((root / base).glob("*-*"))
+        found += [str(place) for place in places if any(place.glob("*.so*"))]
     return found
 
 
@@ -96,9 +78,8 @@ def sshd_library_path(sshd: str) -> Dict[str, str]:
     answer = run_tool([sshd, "-?"])
     if "shared librar" not in answer.err and "ibrary not loaded" not in answer.err:
         return {}
-    folders = library_folders(sshd)
-    extra = {"LD_LIBRARY_PATH": os.pathsep.join(folders)}
-    if not folders or parse_ssh_version(run_tool([sshd, "-?"], env=extra).err) is None:
+    extra = {"LD_LIBRARY_PATH": os.pathsep.join(library_folders(sshd))}
+    if parse_ssh_version(run_tool([sshd, "-?"], env=extra).err) is None:
         raise TryFailed("%s does not start: %s" % (sshd, one_line(answer.err)))
     return extra
 
@@ -112,7 +93,7 @@ class SshEnd:
     """The far end of ssh connections, and the folder with their logs."""
 
     target: Json = {"kind": "loopback", "name": None}
-    label = ""  # what the user calls it, where there may be several
+    label = ""  # what the user calls a remote one
     warm_up_limit = WARM_UP_SECONDS
     pilots = 2  # of each channel
     source: Any = FileSource  # of the steady method's input, until one does not work
@@ -125,9 +106,9 @@ class SshEnd:
         self.inherits_orphans = become_subreaper()
         self.version: Optional[str] = None
         self.library: Optional[str] = None
-        self.refused: List[str] = []  # ciphers that it does not know
         self.negotiated = Negotiated(None, None, None, None)  # of the latest connection
         self.connection_cpu = 0.0  # seconds of the client for one that carries nothing
+        self.client_env: Dict[str, str] = {}
 
     def __enter__(self) -> Any:
         try:
@@ -135,7 +116,7 @@ class SshEnd:
         except OSError as error:
             raise TryFailed("no temporary directory can be made: %s" % error)
         # Locked, then marked: the kernel frees it however we end, for `sweep_stale_folders`.
-        fcntl.flock(self.holding.enter_context(open_directory(self.folder)), fcntl.LOCK_EX)
+        self.holding.enter_context(locked_directory(self.folder, fcntl.LOCK_EX))
         self.write("owner", "")
         return self
 
@@ -147,6 +128,8 @@ class SshEnd:
         return os.path.join(self.folder, name)
 
     def write(self, name: str, text: str) -> None:
+        if shown("# %s:" % self.path(name), *["#   " + line for line in text.splitlines()]):
+            return
         with open(self.path(name), "w") as file:
             file.write(text)
 
@@ -154,20 +137,11 @@ class SshEnd:
         return read_text(self.path(name)) or ""
 
     def command(self, channel: Channel, port: int) -> List[str]:
-        """The ssh command of a connection."""
         raise NotImplementedError  # each kind of server has its own
-
-    def client_environment(self) -> Dict[str, str]:
-        """What ssh gets beside the environment of every child."""
-        return {}
 
     def transfer(self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]) -> Transfer:
         """A connection whose input is this descriptor."""
         return Transfer(self, channel, source, cpus)
-
-    def explain(self, received: str) -> str:
-        """Why a connection gave no figure; `received` is what the far side printed."""
-        raise NotImplementedError  # each kind of server has its own
 
     def prepare(self) -> None:
         """What is needed before the first connection; TryFailed says why it is not there."""
@@ -180,7 +154,7 @@ class SshEnd:
             self.version = cut(banners[-1]) if banners else None
         return self.negotiated
 
-    def zero_connect(self) -> "Usage":
+    def zero_connect(self) -> Usage:
         with self.transfer(Channel(None), subprocess.DEVNULL, None) as transfer:
             transfer.wait_for("R")
             return transfer.finish()
@@ -189,57 +163,57 @@ class SshEnd:
 class PrivateServer(SshEnd):
     """Keys, configuration and programs for connections to a private sshd."""
 
-    def __init__(
-        self, ssh: str, sshd: str, ciphers: Sequence[str], macs: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, ssh: str, sshd: str) -> None:
         super().__init__(ssh)
         self.sshd = sshd
-        self.macs = list(macs)  # empty: those of sshd's own default
-        self.ciphers = list(ciphers)  # all that the client offers: its default among them
         self.sshd_env: Dict[str, str] = {}
         self.prefix: List[str] = []  # words that start sshd in other surroundings
         self.use_pam = False
-        self.user = "USER"
+        self.user = ""
 
     def command(self, channel: Channel, port: int) -> List[str]:
-        return client_command(self.ssh, self.folder, self.user, port, channel, self.marker)
+        return ssh_protocol.client_command(
+            self.ssh, self.folder, self.user, port, channel, self.marker
+        )
 
     def explain(self, received: str) -> str:
-        return explain_failure(self.read("ssh.log"), self.read("sshd.log"), received)
+        """Why a connection gave no figure; `received` is what the far side printed."""
+        logs = self.read("ssh.log"), self.read("sshd.log")
+        return ssh_protocol.explain_failure(*logs, received)
 
     def prepare(self) -> None:
         """Make keys and a configuration that this sshd accepts; TryFailed says why not."""
-        self.user = own_user_name()
+        try:
+            self.user = pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:
+            raise TryFailed("user id %d has no account in the passwd file" % os.getuid())
         self.sshd_env = sshd_library_path(self.sshd)
         said = run_tool([self.sshd, "-?"], env=self.sshd_env).err
         self.version, self.library = parse_ssh_version(said), parse_ssh_library(said)
         self.make_key("host_key")
         self.make_key("user_key")
-        host = self.read("host_key.pub").split()
-        self.write("known_hosts", "%s %s %s\n" % (HOST_ALIAS, host[0], host[1]))
+        self.write("known_hosts", "%s %s" % (HOST_ALIAS, self.read("host_key.pub")))
         limits = 'from="127.0.0.1",no-pty,no-port-forwarding,no-agent-forwarding,no-X11-forwarding '
         self.write("authorized_keys", limits + self.read("user_key.pub"))
         self.configure()
 
-    def key_command(self, name: str) -> List[str]:
-        beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
-        keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
-        return [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t", "ed25519"]
-
     def make_key(self, name: str) -> None:
         """ed25519, or RSA where that is not allowed (FIPS)."""
-        command = self.key_command(name)
-        for kind in (["ed25519"], ["rsa", "-b", "3072"]):
-            answer = run_tool(command[:-1] + kind)
-            if answer.status == 0:
-                return
-        raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
+        beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
+        keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
+        command = [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t"]
+        answer = run_tool(command + ["ed25519"])
+        if answer.status != 0:
+            answer = run_tool(command + ["rsa", "-b", "3072"])
+        if answer.status != 0:
+            raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
 
     def configure(self) -> None:
         """Write sshd_config and amend it until `sshd -t` accepts it."""
         self.hold_separation_directory(SEPARATION_DIRECTORY)
+        self.write("sshd_config", self.configuration())
         for _ in range(5):
-            answer = self.check(self.ciphers, self.macs)
+            answer = run_tool(self.check_command(), env=self.sshd_env)
             if answer.status == 0:
                 return
             missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
@@ -247,24 +221,25 @@ class PrivateServer(SshEnd):
                 self.make_separation_directory(missing.group(1))
             elif "Privilege separation user" in answer.err and not self.prefix:
                 self.add_separation_user()
-            elif re.search("(cipher|mac) spec", answer.err.lower()):
-                self.drop_unknown_names()
             else:
                 break
         raise TryFailed("%s: %s" % (self.sshd, one_line(answer.err)))
 
-    def configuration(self, ciphers: Sequence[str], macs: Sequence[str]) -> str:
+    def configuration(self) -> str:
         version = version_number(self.version)
-        extra = split_sshd_lines(self.sshd, version)
-        return sshd_configuration(self.folder, ciphers, version, self.use_pam, extra, macs)
+        extra = ssh_protocol.split_sshd_lines(self.sshd, version)
+        return ssh_protocol.sshd_configuration(self.folder, version, self.use_pam, extra)
 
     def check_command(self) -> List[str]:
         return self.prefix + [self.sshd, "-t", "-f", self.path("sshd_config")]
 
-    def check(self, ciphers: Sequence[str], macs: Sequence[str]) -> ToolResult:
-        """`sshd -t` with a configuration that enables these ciphers and MACs."""
-        self.write("sshd_config", self.configuration(ciphers, macs))
-        return run_tool(self.check_command(), env=self.sshd_env)
+    def knows(self, cipher: str) -> bool:
+        options = Channel(cipher).server_options(version_number(self.version))
+        return run_tool(self.check_command() + options, env=self.sshd_env).status == 0
+
+    def server_command(self, channel: Channel) -> List[str]:
+        options = channel.server_options(version_number(self.version))
+        return ssh_protocol.server_command(self.sshd, self.folder) + options
 
     def add_separation_user(self) -> None:
         """As root sshd wants an account `sshd`, which comes with its package.
@@ -286,35 +261,18 @@ class PrivateServer(SshEnd):
         """As root sshd wants this (normally made at boot); the note is for whoever cleans up."""
         self.write("made_directory", path)
         try:
-            os.mkdir(path, 0o755)
-        except FileExistsError:
-            pass  # another agent was quicker
+            with contextlib.suppress(FileExistsError):  # another agent was quicker
+                os.mkdir(path, 0o755)
         except OSError as error:
-            text = "sshd needs the directory %s: %s"
-            raise TryFailed(text % (path, error.strerror))
+            raise TryFailed("sshd needs the directory %s: %s" % (path, error.strerror))
         self.hold_separation_directory(path)
 
     def hold_separation_directory(self, path: str) -> None:
         """Keep another agent, which may have made it, from removing it while we run."""
         with contextlib.suppress(OSError):
-            descriptor = self.holding.enter_context(open_directory(path))
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            self.holding.enter_context(locked_directory(path, fcntl.LOCK_SH))
 
-    def drop_unknown_names(self) -> None:
-        """One unknown name makes sshd reject a whole list: ask for each alone.
-
-        A connection that asks for a MAC that was dropped is refused in words.
-        """
-        known = [name for name in self.ciphers if "cipher spec" not in self.check([name], []).err]
-        self.refused += [cipher for cipher in self.ciphers if cipher not in known]
-        self.ciphers = known
-        if not known:
-            raise TryFailed("sshd knows none of the client's ciphers")
-        self.macs = [
-            name for name in self.macs if "mac spec" not in self.check(known, [name]).err.lower()
-        ]
-
-    def zero_connect(self) -> "Usage":
+    def zero_connect(self) -> Usage:
         try:
             return super().zero_connect()
         except TryFailed:
@@ -323,6 +281,19 @@ class PrivateServer(SshEnd):
         self.use_pam = True
         self.configure()
         return self.zero_connect()
+
+
+REMOTE_FAILURES = (
+    (
+        "Permission denied",
+        "the login was refused, and BatchMode asks for no password: set up a key",
+    ),
+    (
+        "Host key verification failed",
+        "its host key is not known: connect once by hand and accept it",
+    ),
+    ("Unknown cipher type", "this ssh does not know it"),
+)
 
 
 class RemoteHost(SshEnd):
@@ -337,42 +308,27 @@ class RemoteHost(SshEnd):
         self.client_version = version_number(None)
         self.inherits_orphans = False  # its CPU time cannot be told from here
         self.label = shown
+        if "SSH_AUTH_SOCK" in os.environ:  # the user's ssh agent, of no use to a private sshd
+            self.client_env["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
         self.target = {"kind": "remote", "name": shown}
 
     def prepare(self) -> None:
-        said = run_tool([self.ssh, "-V"]).err
-        self.client_version = version_number(parse_ssh_version(said))
+        self.client_version = version_number(run_tool([self.ssh, "-V"]).err)
 
     def command(self, channel: Channel, port: int) -> List[str]:
-        return remote_client_command(
+        return ssh_protocol.remote_client_command(
             self.ssh, self.address, channel, self.marker, self.client_version
         )
-
-    def client_environment(self) -> Dict[str, str]:
-        """The user's ssh agent, which the private sshd has no use for."""
-        names = ("SSH_AUTH_SOCK",)
-        return {name: os.environ[name] for name in names if name in os.environ}
 
     def explain(self, received: str) -> str:
         """Why it refused, in words; what would name the host only if the run may."""
         log = self.read("ssh.log")
-        if os.path.getsize(self.path("ssh.log")) >= LOG_BYTES:
-            return "the far end made ssh write a log of %d MiB" % (LOG_BYTES // MIB)
+        if os.path.getsize(self.path("ssh.log")) >= children.LOG_BYTES:
+            return "the far end made ssh write a log of %d MiB" % (children.LOG_BYTES // MIB)
         offer = re.search(r"no matching (\S+) found\. Their offer: (\S+)", log)
         if offer:
-            kind = {"cipher": "this cipher"}.get(offer.group(1), "this " + offer.group(1))
-            return "the remote sshd refuses %s (it offers %s)" % (kind, offer.group(2)[:500])
-        for sign, words in (
-            (
-                "Permission denied",
-                "the login was refused, and BatchMode asks for no password: set up a key",
-            ),
-            (
-                "Host key verification failed",
-                "its host key is not known: connect once by hand and accept it",
-            ),
-            ("Unknown cipher type", "this ssh does not know it"),
-        ):
+            return "the remote sshd refuses this %s (it offers %.500s)" % offer.groups()
+        for sign, words in REMOTE_FAILURES:
             if sign in log:
                 return words
         return one_line(log) if self.label == self.address else "the connection failed"

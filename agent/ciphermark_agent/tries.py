@@ -5,30 +5,13 @@ import contextlib
 import os
 import re
 import statistics
-import subprocess
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from ciphermark_agent import ssh_connection
 from ciphermark_agent.children import end_children, start
-from ciphermark_agent.common import (
-    FOREIGN_LIMIT,
-    MAX_REPEATS,
-    MIB,
-    Json,
-    TryFailed,
-    decode,
-    rate,
-    unforeseen,
-    verbose,
-)
+from ciphermark_agent.common import FOREIGN_LIMIT, MIB, Json, TryFailed, rate, unforeseen, verbose
 from ciphermark_agent.conditions import ForeignWatch
-from ciphermark_agent.ssh_connection import (
-    NoSharedFile,
-    PipeSource,
-    Usage,
-    steady_window,
-    wait_for_first_byte,
-)
 from ciphermark_agent.ssh_protocol import Channel
 from ciphermark_agent.ssh_server import SshEnd
 
@@ -52,31 +35,25 @@ class Depth(NamedTuple):
 QUICK = Depth("quick", 3, PIPELINE_SECONDS, 0.5, 1, 4.0, 5.0)
 STANDARD = Depth("standard", 5, PIPELINE_SECONDS, 1.0, 1, 15.0, 30.0)
 THOROUGH = Depth("thorough", 15, PIPELINE_SECONDS, 1.5, 1, 60.0, 120.0, stable=0.02)
-
-
+DEPTHS = {depth.name: depth for depth in (QUICK, STANDARD, THOROUGH)}
 # A series is stable when its median is known within the wanted share; fewer tries cannot tell.
 STABLE_MIN_TRIES = 5
 MAX_SAMPLES = 100  # of a measurement, by the run document
+MAX_REPEATS = 2  # of a disturbed try
 
 
 class Series:
     """One configuration and its tries, as a measurement of the run document."""
 
     def __init__(self, tool: str, cipher: str, acceleration: str = "default", **facts: Any) -> None:
-        self.tool = tool
-        self.cipher = cipher
-        self.acceleration = acceleration
-        self.facts = facts
+        self.facts: Json = {"tool": tool, "cipher": cipher, "acceleration": acceleration, **facts}
         self.samples: List[Json] = []
 
     def document(self) -> Json:
-        head: Json = {"tool": self.tool, "cipher": self.cipher, "acceleration": self.acceleration}
-        head.update(self.facts)
-        head["samples"] = self.samples
-        return head
+        return {**self.facts, "samples": self.samples}
 
     def median(self) -> float:
-        return statistics.median(rate(sample) for sample in self.samples)
+        return statistics.median(map(rate, self.samples))
 
     def complete(self, wanted: Optional[float]) -> bool:
         """Whether more tries would tell nothing more, or would not fit the document."""
@@ -134,8 +111,7 @@ def failure_of(attempt: Callable[..., None], *arguments: Any) -> Optional[str]:
 
 
 def disturbed(sample: Json) -> bool:
-    foreign = sample.get("foreign_cpu")
-    return foreign is not None and foreign > FOREIGN_LIMIT
+    return (sample.get("foreign_cpu") or 0.0) > FOREIGN_LIMIT
 
 
 def tries_until_quiet(attempt: Callable[[], Json], budget: Budget, samples: List[Json]) -> None:
@@ -164,6 +140,17 @@ LEAST_CPU_SECONDS = 0.2
 SHORT_PILOT_TIMES = 2.0
 
 
+def pilot_mib(channel: Channel, remote: bool = False) -> int:
+    """Less where the cipher, or maybe the line, is slow."""
+    slow = remote or (channel.cipher or "").startswith(SLOW_CIPHERS)
+    return SLOW_PILOT_MIB if slow else PILOT_MIB
+
+
+def sized_mib(bytes_per_second: float, seconds: float) -> int:
+    """MiB for a try of so many seconds at this rate."""
+    return max(SLOW_PILOT_MIB, min(PIPELINE_MAX_MIB, round(bytes_per_second * seconds / MIB)))
+
+
 def dd_command(mib: int) -> List[str]:
     """bs in bytes, because dd of BSD and GNU spell a mebibyte differently."""
     return ["dd", "if=/dev/zero", "bs=%d" % MIB, "count=%d" % mib]
@@ -184,7 +171,7 @@ class Tried(NamedTuple):
     moved: int
     seconds: float
     total: int
-    usage: Usage
+    usage: ssh_connection.Usage
     foreign: Optional[float]
 
 
@@ -208,12 +195,10 @@ class Reference(NamedTuple):
 
 
 def reference_of(pilots: Sequence[Tried]) -> Reference:
+    client = [pilot.usage.client_cpu for pilot in pilots]
     server = [pilot.usage.server_cpu for pilot in pilots if pilot.usage.server_cpu is not None]
-    return Reference(
-        pilots[0].total,
-        statistics.median(pilot.usage.client_cpu for pilot in pilots),
-        statistics.median(server) if server else None,
-    )
+    median = statistics.median
+    return Reference(pilots[0].total, median(client), median(server) if server else None)
 
 
 def cpu_of_bytes(tried: Tried, reference: Reference) -> Tuple[Optional[float], Optional[float]]:
@@ -235,21 +220,16 @@ def cpu_of_bytes(tried: Tried, reference: Reference) -> Tuple[Optional[float], O
     return ends[0], ends[1]
 
 
-SSH_SAMPLE = (
-    "bytes",
-    "seconds",
-    "setup_seconds",
-    "client_cpu_seconds",
-    "server_cpu_seconds",
-    "foreign_cpu",
-)
-
-
 def ssh_sample(tried: Tried, reference: Reference) -> Json:
-    """A sample of the run document."""
     client, server = cpu_of_bytes(tried, reference)
-    seconds, setup = round(tried.seconds, 6), round(tried.usage.setup_seconds, 4)
-    return dict(zip(SSH_SAMPLE, (tried.moved, seconds, setup, client, server, tried.foreign)))  # noqa: B905 - new in 3.10
+    return {
+        "bytes": tried.moved,
+        "seconds": round(tried.seconds, 6),
+        "setup_seconds": round(tried.usage.setup_seconds, 4),
+        "client_cpu_seconds": client,
+        "server_cpu_seconds": server,
+        "foreign_cpu": tried.foreign,
+    }
 
 
 def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
@@ -259,25 +239,18 @@ def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
     """
     watch = ForeignWatch()
     read_end, write_end = os.pipe()
-    try:
+    with open(read_end, "rb", 0) as reads, open(write_end, "wb", 0) as writes:
         with server.transfer(channel, read_end, None) as transfer:
-            os.close(read_end)
-            read_end = -1
+            reads.close()
             transfer.wait_for("R")
             began = time.perf_counter()
-            dd = start(dd_command(mib), stdout=write_end, stderr=subprocess.PIPE)
+            with open(server.path("dd.log"), "wb") as log:
+                dd = start(dd_command(mib), stdout=write_end, stderr=log)
             transfer.feeders.add(dd.pid)
-            os.close(write_end)
-            write_end = -1
+            transfer.awaited.add(dd.pid)
+            writes.close()
             usage = transfer.finish()
-            said = dd.stderr.read() if dd.stderr else b""
-            if dd.stderr:
-                dd.stderr.close()
-    finally:
-        for descriptor in (read_end, write_end):
-            if descriptor >= 0:
-                os.close(descriptor)
-    moved = parse_dd(decode(said))
+    moved = parse_dd(server.read("dd.log"))
     if moved != mib * MIB:
         raise TryFailed("dd wrote %d bytes instead of %d" % (moved, mib * MIB))
     return Tried(moved, usage.ended_at - began, moved, usage, watch.cores())
@@ -291,16 +264,16 @@ def steady_try(
     with contextlib.closing(server.source()) as source:
         with server.transfer(channel, source.read_end, cpus) as transfer:
             transfer.wait_for("R")
-            wait_for_first_byte(source)
-            moved, elapsed = steady_window(source, seconds, server.warm_up_limit)
+            ssh_connection.wait_for_first_byte(source)
+            moved, elapsed = ssh_connection.steady_window(source, seconds, server.warm_up_limit)
             source.end()
             usage = transfer.finish()
             total = source.position()
-        if moved <= 0:
-            raise TryFailed("the stream stood still")
-        if total >= source.limit:
-            raise TryFailed("ssh read all of the source before the try was over")
-        return Tried(moved, elapsed, total, usage, watch.cores())
+    if moved <= 0:
+        raise TryFailed("the stream stood still")
+    if total >= source.limit:
+        raise TryFailed("ssh read all of the source before the try was over")
+    return Tried(moved, elapsed, total, usage, watch.cores())
 
 
 def steady_try_or_pipe(
@@ -309,20 +282,9 @@ def steady_try_or_pipe(
     """Change to the pipe for the rest of the run when a shared file position does not move."""
     try:
         return steady_try(server, channel, seconds, cpus)
-    except NoSharedFile:
-        if server.source is PipeSource:
+    except ssh_connection.NoSharedFile:
+        if server.source is ssh_connection.PipeSource:
             raise
         verbose("the position of a shared file tells nothing here: using a pipe")
-        server.source = PipeSource
+        server.source = ssh_connection.PipeSource
         return steady_try(server, channel, seconds, cpus)
-
-
-def pilot_mib(channel: Channel, remote: bool = False) -> int:
-    """Less where the cipher, or maybe the line, is slow."""
-    slow = remote or (channel.cipher or "").startswith(SLOW_CIPHERS)
-    return SLOW_PILOT_MIB if slow else PILOT_MIB
-
-
-def sized_mib(bytes_per_second: float, seconds: float) -> int:
-    """MiB for a try of so many seconds at this rate."""
-    return max(SLOW_PILOT_MIB, min(PIPELINE_MAX_MIB, round(bytes_per_second * seconds / MIB)))

@@ -79,7 +79,7 @@ def answer_tries(sshd: str, pinned: bool) -> None:
     ssh = agent.find_program("ssh", None)
     assert ssh, "no ssh on this machine"
     kind = PinnedServer if pinned else agent.PrivateServer
-    with kind(ssh, sshd, agent.offered_ciphers(ssh)) as server:
+    with kind(ssh, sshd) as server:
         server.prepare()
         server.first_connection()
         say(json.dumps({"folder": server.folder}))
@@ -128,8 +128,10 @@ def standing_sshd(sshd: str, folder: Path, pinned: bool) -> Iterator[int]:
         port = int(free.getsockname()[1])
     passwd = folder / "passwd"
     prefix = agent.with_passwd(str(passwd)) if passwd.exists() else []
+    offered = ("-o", "Ciphers=" + ",".join(agent.offered_ciphers("ssh")))
+    options = ["-f", str(folder / "sshd_config"), "-p", str(port), *LOOPBACK, *offered]
     daemon = agent.start(
-        [*prefix, sshd, "-D", "-f", str(folder / "sshd_config"), "-p", str(port), *LOOPBACK],
+        [*prefix, sshd, "-D", *options],
         cpus={SERVER_CPU} if pinned else None,
         env=agent.sshd_library_path(sshd),
         stderr=subprocess.DEVNULL,

@@ -55,7 +55,7 @@ def assert_within_5_percent(pairs: Iterable[Pair]) -> None:
 def private_server(sshd: str) -> Iterator[agent.PrivateServer]:
     ssh = agent.find_program("ssh", None)
     assert ssh
-    with agent.PrivateServer(ssh, sshd, agent.offered_ciphers(ssh)) as server:
+    with agent.PrivateServer(ssh, sshd) as server:
         server.prepare()
         server.first_connection()
         yield server

@@ -91,14 +91,15 @@ def test_a_thorough_run_stops_early_where_tries_agree(run_agent: RunAgent, tmp_p
 
 def test_thorough_ssh_series_stop_early_too(sshd: str) -> None:
     progress, channel = agent.Progress("none"), agent.Channel("a")
-    server = agent.PrivateServer("ssh", sshd, ["a"])
-    plan = agent.SshPlan(server, [channel], agent.THOROUGH, agent.Skipped(), progress)
+    server = agent.PrivateServer("ssh", sshd)
+    context = agent.Context(agent.THOROUGH, agent.Skipped(), progress)
+    plan = agent.SshPlan(server, [channel], context)
     plan.rates[channel] = 100e6
     made: list[agent.Channel] = []
     plan.series[channel, "steady"] = series_of([100e6] * 5)
-    plan.turn(channel, "steady", made.append, 6)
+    plan.turn(channel, "steady", made.append)
     assert made == []
-    plan.turn(channel, "pipeline", made.append, 1)
+    plan.turn(channel, "pipeline", made.append)
     assert made == [channel]
 
 

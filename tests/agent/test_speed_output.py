@@ -121,7 +121,8 @@ def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> No
     ciphers = ("aes-128-cbc", "aes-128-gcm")
     work = agent.openssl_work(agent.QUICK, able, ciphers, ciphers)
     progress = agent.Progress("none")
-    plan = agent.OpensslPlan("openssl", able, work, ("X", "y"), agent.QUICK, skipped, progress)
+    context = agent.Context(agent.QUICK, skipped, progress)
+    plan = agent.OpensslPlan("openssl", able, work, ("X", "y"), context)
     masked = agent.Asked("aes-128-gcm", "masked")
     plan.done[masked] = 1
     plan.series[masked] = speed_series("masked", 300e6)

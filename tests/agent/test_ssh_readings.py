@@ -146,7 +146,8 @@ def test_tries_of_a_slow_cipher_last_until_their_cost_can_be_told() -> None:
     server, channel = agent.SshEnd("ssh"), agent.Channel("3des-cbc")
     server.connection_cpu = 0.07
     progress = agent.Progress("none")
-    plan = agent.SshPlan(server, [channel], agent.QUICK, agent.Skipped(), progress)
+    context = agent.Context(agent.QUICK, agent.Skipped(), progress)
+    plan = agent.SshPlan(server, [channel], context)
     plan.pilots[channel] = [SHORT_PILOT]
     plan.rates[channel] = 28 * agent.MIB
     mib = round(plan.try_seconds(channel, 0.8) * 28)
@@ -169,8 +170,8 @@ def test_tries_are_sized_by_time(rate: float, seconds: float, mib: int) -> None:
 
 
 def test_old_servers_get_what_they_need_and_nothing_unknown() -> None:
-    old = agent.sshd_configuration("/f", ["aes128-ctr"], (5, 3), False, [])
-    new = agent.sshd_configuration("/f", ["aes128-ctr"], (9, 2), False, ["SshdSessionPath /x"])
+    old = agent.sshd_configuration("/f", (5, 3), False, [])
+    new = agent.sshd_configuration("/f", (9, 2), False, ["SshdSessionPath /x"])
     assert "UsePrivilegeSeparation no" in old
     assert "SetEnv" not in old
     assert "UsePrivilegeSeparation" not in new
@@ -250,7 +251,8 @@ def test_on_a_busy_machine_tries_last_until_their_cost_can_be_told(
 ) -> None:
     server, channel = agent.SshEnd("ssh"), agent.Channel("aes128-ctr")
     server.connection_cpu = 0.07
-    plan = agent.SshPlan(server, [channel], agent.QUICK, agent.Skipped(), agent.Progress("none"))
+    context = agent.Context(agent.QUICK, agent.Skipped(), agent.Progress("none"))
+    plan = agent.SshPlan(server, [channel], context)
     usage = agent.Usage(0.3, 0.0, client, 0.2)
     plan.pilots[channel] = [agent.Tried(40_000_000, 0.2, 40_000_000, usage, 0.0)]
     plan.rates[channel] = rate

@@ -36,11 +36,12 @@ class Remote:
                 self.answer(connection)
 
     def answer(self, connection: socket.socket) -> None:
+        server = self.server
         child = agent.start(
-            self.server.prefix + agent.server_command(self.server.sshd, self.server.folder),
+            server.prefix + server.server_command(agent.Channel(None)),
             stdin=connection.fileno(),
             stdout=connection.fileno(),
-            env=self.server.sshd_env,
+            env=server.sshd_env,
         )
         child.wait()
         agent._children.pop(child.pid)
@@ -53,8 +54,9 @@ class Remote:
 
 @pytest.fixture(scope="module")
 def remote(sshd: str) -> Iterator[Remote]:
-    with agent.PrivateServer(SSH, sshd, ["aes128-ctr"]) as server:
+    with agent.PrivateServer(SSH, sshd) as server:
         server.prepare()
+        server.write("sshd_config", server.read("sshd_config") + "Ciphers aes128-ctr\n")
         far = Remote(server)
         yield far
         far.close()

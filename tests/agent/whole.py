@@ -22,6 +22,7 @@ from ciphermark_agent.plans import *
 from ciphermark_agent.run import *
 from ciphermark_agent.schedule import *
 from ciphermark_agent.settings import *
+from ciphermark_agent.spool import *
 from ciphermark_agent.ssh_connection import *
 from ciphermark_agent.ssh_protocol import *
 from ciphermark_agent.ssh_server import *
