@@ -44,6 +44,9 @@ ELSEWHERE = {
 """Commands that tests of another subject run."""
 
 DOWNLOADS = "downloads packages; the image installs the same files with the same options"
+OF_SCALE = (
+    "starts, ends or asks containers of other images; launch/test_scale.py runs their commands"
+)
 
 NOT_RUN = {
     "python3 -m venv .venv && .venv/bin/pip install --no-deps --only-binary :all: --require-hashes"
@@ -67,6 +70,13 @@ NOT_RUN = {
     " python manage.py restore - < ciphermark.dump":
     "starts a container; its command is run with `docker compose run`",
     "docker compose exec web cat sbom/python.cdx.json": "shows a file that only the image has",
+    "docker compose --profile scale up -d": OF_SCALE,
+    "docker compose logs pooler": OF_SCALE,
+    "docker compose exec -T worker python manage.py backup -": OF_SCALE,
+    "docker compose rm --stop --force replica": OF_SCALE,
+    "docker volume rm ciphermark_replica": OF_SCALE,
+    "docker compose rm --stop --force web2 worker2 replica pooler objects proxy": OF_SCALE,
+    "docker compose config": "asks the engine about its file",
 }  # fmt: skip
 """Commands that no test runs, and why."""
 

@@ -5,11 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.launch.tools import PROJECT
+from tests.launch.tools import PROJECT, free_port
 
 DEPLOY = PROJECT / "deploy"
 
@@ -63,6 +63,36 @@ def caddy(folder: Path, port: int, servers: tuple[int, int]) -> list[str | Path]
     (folder / "Caddyfile").write_text(f"{settings}{site}")
     program = Path(sys.executable).with_name("caddy")
     return ["env", f"HOME={folder}", program, "run", "--config", folder / "Caddyfile"]
+
+
+def scale(folder: Path, port: int, servers: tuple[int, int]) -> list[str | Path]:
+    """See `Prepare`: the proxy of the profile `scale`."""
+    key, certificate = _certificate(folder)
+    first, second = servers
+    behind = {"web": first, "web2": second, "objects": free_port()}
+    command = proxy_of_scale(folder, port, free_port(), behind, "bench.example.org")
+    text = (folder / "Caddyfile").read_text()
+    own = "{$CIPHERMARK_SITE_HOST} {\n"
+    assert own in text
+    (folder / "Caddyfile").write_text(text.replace(own, f"{own}\ttls {certificate} {key}\n"))
+    return command
+
+
+def proxy_of_scale(
+    folder: Path, https: int, http: int, behind: Mapping[str, int], site: str
+) -> list[str | Path]:
+    """The same on these ports, before services on those, with certificates that it signs itself."""
+    text = (DEPLOY / "scale/Caddyfile").read_text()
+    for name, port in behind.items():
+        text, replaced = re.subn(rf"\b{name}:\d+", f"127.0.0.1:{port}", text)
+        assert replaced == 1
+    options = f"\n{{\n\thttp_port {http}\n\thttps_port {https}\n\tdefault_bind 127.0.0.1\n"
+    assert "\n{\n" in text
+    (folder / "Caddyfile").write_text(text.replace("\n{\n", options, 1))
+    named = [f"CIPHERMARK_SITE_HOST={site}", "CIPHERMARK_FILES_HOST=files.internal"]
+    places = [f"HOME={folder}", f"XDG_DATA_HOME={folder}"]
+    program = Path(sys.executable).with_name("caddy")
+    return ["env", *named, *places, program, "run", "--config", folder / "Caddyfile"]
 
 
 def _with_ports(text: str, servers: tuple[int, int]) -> str:

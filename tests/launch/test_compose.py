@@ -22,11 +22,13 @@ from tests.launch.tools import PROJECT, within
 from tests.production_shape import dockerfile, services
 
 SECRETS = ("CIPHERMARK_SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
-OURS = ("migrate", "web", "web2", "worker", "beat", "backup")
+OURS = ("migrate", "web", "web2", "worker", "worker2", "beat", "backup")
+OF_SCALE = ("replica", "pooler", "objects", "proxy")
+"""What is not ours in the profile `scale`; `test_scale.py` has what they do."""
 
 
 def test_the_whole_system_is_there() -> None:
-    assert set(services()) == {"postgres", "redis", *OURS}
+    assert set(services()) == {"postgres", "redis", *OURS, *OF_SCALE}
 
 
 def test_no_secret_has_a_default_and_each_is_demanded() -> None:
@@ -50,25 +52,35 @@ def test_nothing_runs_as_root() -> None:
     for name, service in services().items():
         assert "privileged" not in service
         assert service.get("user") != "root"
-        if name not in OURS:
+        if name in ("postgres", "redis"):
             assert service["user"] == name
 
 
-def test_only_the_web_servers_are_reachable_and_only_from_this_host() -> None:
+def test_only_the_web_servers_are_reachable_from_this_host_and_only_the_proxy_from_others() -> None:
     published = {name: each["ports"] for name, each in services().items() if "ports" in each}
     assert published == {
         "web": ["${CIPHERMARK_LISTEN:-127.0.0.1:8000}:8000"],
         "web2": ["${CIPHERMARK_LISTEN_SECOND:-127.0.0.1:8001}:8000"],
+        "proxy": ["80:80", "443:443", "443:443/udp"],
     }
 
 
 def test_containers_of_ours_cannot_write_their_own_files() -> None:
-    for name in OURS:
-        assert services()[name]["read_only"] is True
+    for name in (*OURS, *OF_SCALE):
+        service = services()[name]
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_every_container_has_a_limit_of_memory_and_of_processes() -> None:
+    for service in services().values():
+        assert service["mem_limit"]
+        assert service["pids_limit"]
 
 
 def test_everything_waits_for_the_migration() -> None:
-    for name in ("web", "web2", "worker", "beat"):
+    for name in ("web", "web2", "worker", "worker2", "beat"):
         waits = services()[name]["depends_on"]["migrate"]
         assert waits == {"condition": "service_completed_successfully"}
     assert services()["migrate"]["depends_on"]["postgres"] == {"condition": "service_healthy"}

@@ -25,7 +25,7 @@ from tests.launch.documented_site import (
     make_programs,
     production_settings,
 )
-from tests.launch.proxies import caddy, nginx, running
+from tests.launch.proxies import caddy, nginx, running, scale
 from tests.launch.tools import free_port, within
 from tests.sample_documents import run_document
 
@@ -138,7 +138,7 @@ def test_every_request_is_answered_while_the_site_is_updated(site: Site, tmp_pat
         published = [CuttingProxy(int(site.environment[name]), seed=1) for name in names]
         first, second = (stack.enter_context(one).port for one in published)
         groups = []
-        for prepare in (nginx, caddy):
+        for prepare in (nginx, caddy, scale):
             folder, port = tmp_path / prepare.__name__, free_port()
             folder.mkdir()
             stack.enter_context(running(prepare(folder, port, (first, second)), folder))
