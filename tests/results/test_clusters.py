@@ -40,7 +40,7 @@ def test_the_copy_finds_the_same_clusters(votes: list[float]) -> None:
         f"SELECT {_CLUSTERED} FROM (SELECT ? AS values, ?::BIGINT AS n)",  # noqa: S608
         [ordered, len(ordered)],
     ).fetchall()
-    assert found[0] == (None if cluster_gap(ordered) is None else ordered)
+    assert found[0] == ([] if cluster_gap(ordered) is None else ordered)
 
 
 @pytest.mark.django_db

@@ -18,6 +18,7 @@ SETTINGS = {
     "joined_subquery_requires_alias": 0,
     "allow_suspicious_low_cardinality_types": 1,
     "precise_float_parsing": 1,
+    "enable_materialized_cte": 1,
     # Whichever replica is asked has all that any of them has acknowledged.
     "select_sequential_consistency": 1,
 }
@@ -102,6 +103,8 @@ def translated(statement: str, kinds: Kinds, source: Source) -> str:
         node.replace(_placed(node.name, *types[node.name]))
     for select in list(tree.find_all(exp.Select)):
         _unnest_in_step(select)
+    for cte in tree.find_all(exp.CTE):
+        cte.set("materialized", True)  # or it is worked out anew wherever it is named
     for table in list(tree.find_all(exp.Table)):
         rows = source(table.name)
         if rows is not None:
