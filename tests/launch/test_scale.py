@@ -252,11 +252,10 @@ def test_the_replica_copies_the_primary_once_and_follows_it(machine: Machine) ->
     words = shell("replica", "command", here)
     given = {"PGDATA": str(data), "PGPASSWORD": PASSWORD, "PGPORT": str(port)}
     primary, replica = machine.url(machine.port), machine.url(port)
+    count = "SELECT count(*) FROM numbers"
     for rows in (1001, 1002):
         with machine.running(*words, **given) as process:
-            count = "SELECT count(*) FROM numbers"
-            found = partial(says, replica, count)
-            assert within(SECONDS, lambda: found() is not None), machine.log()
+            assert within(SECONDS, lambda: says(replica, count) is not None), machine.log()
             with psycopg.connect(primary) as connection:
                 connection.execute("INSERT INTO numbers VALUES (0)")
             assert within(SECONDS, lambda: says(replica, count) == rows), machine.log()  # noqa: B023
