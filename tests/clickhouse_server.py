@@ -13,6 +13,9 @@ import lz4.frame  # type: ignore[import-untyped]
 from werkzeug import Request, Response
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+MOST = 131_072
+"""Bytes in a field of a form: `http_max_field_value_size`, which the engine alone does not hold."""
+
 OWN = {
     "query",
     "database",
@@ -52,6 +55,8 @@ class Session:
             data = lz4.frame.decompress(data)
         statement = query + b"\n" + data if query else data
         form = said.get("default_format") or asked.headers.get("X-ClickHouse-Format") or FORMAT
+        if any(len(value.encode()) > MOST for value in asked.form.values()):
+            raise ValueError("Field value too long")
         parameters = {
             name.removeprefix("param_"): value
             for name, value in said.items()

@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 NAME = "CIPHERMARK_ANALYTICS_URL"
 
-_HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]")
+_HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")
 _DATABASE = re.compile(r"/[A-Za-z_][A-Za-z0-9_]*")
 _FORM = (
     f"{NAME} must be duckdb:, duckdb+s3://BUCKET/FOLDER, or"
@@ -25,7 +25,7 @@ def clickhouse_url(url: str) -> str:
     parts = urlsplit(url)
     if (
         parts.scheme not in ("clickhouse", "clickhouses")
-        or not _HOST.fullmatch(parts.netloc.rpartition("@")[2].rpartition(":")[0] or parts.netloc)
+        or not _HOST.fullmatch(parts.hostname or "")
         or not _DATABASE.fullmatch(parts.path)
         or parts.query
         or parts.fragment

@@ -74,14 +74,16 @@ def rebuild() -> str:
 
     Or ClickHouse its tables. Where it was written.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
-        data_changed()  # kept answers may be of the copy that is given up
     if settings.CIPHERMARK_ANALYTICS_URL:
         from results.analytics.clickhouse.maintenance import read_anew
 
         read_anew()
+        with transaction.atomic():
+            data_changed()  # kept answers may be of the tables that are given up
         return "ClickHouse"
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
+        data_changed()  # kept answers may be of the copy that is given up
     with connection.cursor() as cursor:
         state = present_state(cursor)
     return os.fspath(write_snapshot(copy_of_all(), state))

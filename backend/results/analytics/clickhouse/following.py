@@ -5,9 +5,13 @@ PostgreSQL lets one at a time. A step that is cut off is marked as failed by the
 """
 
 import logging
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
+from typing import TypeVar
+from uuid import uuid4
 
 import orjson
 from clickhouse_connect.driver.client import Client
@@ -29,7 +33,7 @@ from results.analytics.clickhouse.tables import (
     seen,
 )
 from results.analytics.copy import indices_of, sets_of
-from results.analytics.snapshot import USABLE_SECONDS
+from results.analytics.snapshot import USABLE_SECONDS, VERSION
 from results.analytics.tables import (
     CPU_BOUND_INDEX,
     ENVIRONMENTS,
@@ -50,11 +54,13 @@ from store.outage import AnalyticsUnavailable
 
 logger = logging.getLogger(__name__)
 
+Key = TypeVar("Key")
+
 RUNS_AT_ONCE = 2_000
 """Runs whose rows become one block of each table."""
 
-LOCK = 0x0C1C
-"""Of the database's advisory locks, the one of who writes to ClickHouse."""
+FOLLOWING, BUILDING, TIDYING = 0x0C1C, 0x0C1D, 0x0C1E
+"""Of the database's advisory locks, those of who writes to ClickHouse: one alone does each."""
 
 _TRY = "SELECT pg_try_advisory_xact_lock(%s)"
 _TRIED_EVERY_SECONDS = 0.02
@@ -70,13 +76,22 @@ KEPT_SECONDS = 900
 LEFT_SECONDS = 3600
 """Tables: during an update a process of the version before still asks its own."""
 
+FAILED_KEPT_SECONDS = 86_400
+"""Marks of failed steps: whoever was suspended in one may still add rows to it."""
+
+_GENERATION = re.compile(rf"ciphermark_{VERSION}_([0-9]+)_")
+
+_KNOWN = "SELECT id FROM ({runs}) WHERE id IN {{runs: Array(Int64)}}"
 _CUT_OFF = f"""
-SELECT generation, step FROM {STATES} GROUP BY generation, step HAVING max(what) = 'begun'
+SELECT step FROM {STATES} WHERE generation = {{generation: UInt64}}
+GROUP BY step HAVING max(what) = 'begun'
 """  # noqa: S608 - constants
 _LAST_STEP = f"SELECT max(step) FROM {STATES} WHERE generation = {{generation: UInt64}}"  # noqa: S608
 _LONG_DONE = f"""
-SELECT maxIf(step, what = 'done'), groupArrayIf(step, what = 'failed') FROM {STATES}
-WHERE generation = {{generation: UInt64}} AND at < now() - {{seconds: Int64}}
+SELECT maxIf(step, what = 'done' AND at < now() - {{seconds: Int64}}),
+    countIf(step = 1 AND what = 'done' AND at < now() - {{left: Int64}}),
+    groupArrayIf(step, what = 'failed' AND at < now() - {{seconds: Int64}})
+FROM {STATES} WHERE generation = {{generation: UInt64}}
 """  # noqa: S608 - constants
 _LONG_ENDED = f"""
 SELECT run, max(step) FROM {ENDED}
@@ -88,8 +103,13 @@ DELETE FROM {ENDED} WHERE generation < {{generation: UInt64}}
     OR generation = {{generation: UInt64}} AND step <= {{last: UInt64}}
 """  # noqa: S608 - constants
 _FORGET_STEPS = f"""
-DELETE FROM {STATES} WHERE generation = {{generation: UInt64}} AND step <= {{last: UInt64}}
+DELETE FROM {STATES} WHERE generation = {{generation: UInt64}}
+    AND step > 1 AND step <= {{before: UInt64}} AND step NOT IN (
+        SELECT step FROM {STATES} WHERE generation = {{generation: UInt64}} AND what = 'failed'
+            AND at >= now() - {FAILED_KEPT_SECONDS}
+    )
 """  # noqa: S608 - constants
+"""The first one tells how long the generation has been there."""
 _TABLES = """
 SELECT name FROM system.tables
 WHERE database = currentDatabase() AND match(name, '^ciphermark_[0-9]+_')
@@ -109,11 +129,11 @@ def prepare(client: Client) -> None:
 
 
 @contextmanager
-def writing(patience: float) -> Iterator[CursorWrapper]:
-    """The one that writes: its cursor sees one moment of PostgreSQL, taken after others wrote.
+def alone(lock: int, patience: float) -> Iterator[CursorWrapper]:
+    """The only one to do this; its cursor sees one moment of PostgreSQL, taken after others did it.
 
     By a connection of its own, as the caller's may be in a transaction. `AnalyticsUnavailable`
-    when somebody else still writes after `patience` seconds.
+    when somebody else still does it after `patience` seconds.
     """
     own = connections[DEFAULT_DB_ALIAS].copy()
     deadline = time.monotonic() + patience
@@ -121,7 +141,7 @@ def writing(patience: float) -> Iterator[CursorWrapper]:
         with own.cursor() as cursor:
             while True:
                 cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                cursor.execute(_TRY, [LOCK])
+                cursor.execute(_TRY, [lock])
                 if cursor.fetchone()[0]:
                     break
                 cursor.execute("ROLLBACK")
@@ -139,14 +159,13 @@ def writing(patience: float) -> Iterator[CursorWrapper]:
 
 def follow(client: Client, patience: float) -> bool:
     """Bring what was committed before the call; False where all has to be read anew."""
-    with writing(patience) as cursor:
+    with alone(FOLLOWING, patience) as cursor:
         return follow_to(client, cursor)
 
 
 def follow_to(client: Client, cursor: CursorWrapper) -> bool:
-    """The same as the one that writes."""
-    _note_failed(client)
-    before = written(client)
+    """The same as the one that follows."""
+    before = _settled(client)
     if before is None or before.age > USABLE_SECONDS:
         return False
     changes = changes_since(cursor, before.state)
@@ -159,13 +178,19 @@ def follow_to(client: Client, cursor: CursorWrapper) -> bool:
 
 
 def build(client: Client, patience: float) -> None:
-    """Read everything into tables of their own, which then take the place of those before."""
-    with writing(patience) as cursor:
+    """Read everything into tables of their own, which then take the place of those before.
+
+    Those are followed meanwhile. Nothing is done where somebody else has done it by then.
+    """
+    before = written(client)
+    with alone(BUILDING, patience) as cursor:
+        newest = written(client)
+        if newest and (before is None or newest.generation > before.generation):
+            return
         begun = time.monotonic()
         state = present_state(cursor)
-        before = written(client)
         # The newest counts, whatever another machine's clock said of the one before.
-        generation = max(time.time_ns(), before.generation + 1 if before else 0)
+        generation = max(time.time_ns(), newest.generation + 1 if newest else 0)
         for table in TABLES:
             client.command(create(table, generation))
         empty = Written(generation, 0, state)
@@ -177,10 +202,18 @@ def build(client: Client, patience: float) -> None:
         logger.info("ClickHouse: %d runs in %.1f s", len(keys), time.monotonic() - begun)
 
 
-def _note_failed(client: Client) -> None:
-    """The step that was begun and not done: by one that is no more, since the lock is ours."""
-    for generation, step in client.query(_CUT_OFF).result_rows:
-        _note(client, generation, step, "failed")
+def _settled(client: Client) -> Written | None:
+    """What ClickHouse has, once a step that was begun and not done is marked as failed.
+
+    It is of one that is no more, since the lock is ours.
+    """
+    now = written(client)
+    if now is None:
+        return None
+    cut_off = client.query(_CUT_OFF, {"generation": now.generation}).result_rows
+    for (step,) in cut_off:
+        _note(client, now.generation, step, "failed")
+    return written(client) if cut_off else now
 
 
 @contextmanager
@@ -198,44 +231,41 @@ def _note(
 ) -> None:
     row = [generation, step, what, state.epoch if state else "", state.snapshot if state else ""]
     columns = ["generation", "step", "what", "epoch", "snapshot"]
-    client.insert(STATES, [row], columns)
+    client.insert(STATES, [row], columns, settings=_once())
+
+
+def _once() -> dict[str, str]:
+    """Settings of an insert: one whose answer is lost is sent again, and must not count twice."""
+    return {"insert_deduplication_token": uuid4().hex}
 
 
 def _apply(
     client: Client, cursor: CursorWrapper, changes: Changes, before: Written, step: int
 ) -> None:
-    runs = list(changes.runs)
-    if runs:
+    generation, indices_too = before.generation, not changes.profiles
+    for batch in _batches(changes.runs):
         known = client.query(
-            f"SELECT id FROM ({seen('run', before.shape)}) WHERE id IN {{runs: Array(Int64)}}",  # noqa: S608
-            {**parameters_of(before), "runs": runs},
+            _KNOWN.format(runs=seen("run", before.shape)), {**parameters_of(before), "runs": batch}
         ).result_rows
-        _end(client, before.generation, step, [key for (key,) in known])
-        for batch in _batches(runs):
-            _insert_runs(client, cursor, batch, before, step)
+        _end(client, generation, step, [key for (key,) in known])
+        _insert_runs(client, cursor, batch, before, step, indices_too=indices_too)
     if changes.profiles:
-        _end(client, before.generation, step, [0])
+        _end(client, generation, step, [0])
         cursor.execute(_KEYS)
         for batch in _batches(key for (key,) in cursor.fetchall()):
-            if table_rows := _received(cursor, SPEED_INDEX, batch):
-                _insert(client, SPEED_INDEX, table_rows, before.generation, step)
+            _insert(client, SPEED_INDEX, _received(cursor, SPEED_INDEX, batch), generation, step)
             _insert_indices(client, cursor, _received(cursor, LEVEL, batch), before, step)
 
 
 def _end(client: Client, generation: int, step: int, runs: Iterable[int]) -> None:
     rows = [[generation, step, run] for run in runs]
     if rows:
-        client.insert(ENDED, rows, ["generation", "step", "run"])
+        client.insert(ENDED, rows, ["generation", "step", "run"], settings=_once())
 
 
-def _batches(keys: Iterable[int]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for key in keys:
-        batch.append(key)
-        if len(batch) == RUNS_AT_ONCE:
-            yield batch
-            batch = []
-    if batch:
+def _batches(keys: Iterable[Key]) -> Iterator[list[Key]]:
+    left = iter(keys)
+    while batch := list(islice(left, RUNS_AT_ONCE)):
         yield batch
 
 
@@ -259,14 +289,21 @@ def _insert(
         name_of(table.name, generation),
         [*table.columns, "since"],
         block,
+        settings=_once(),
         fmt="JSONColumns",
     )
 
 
 def _insert_runs(
-    client: Client, cursor: CursorWrapper, runs: Sequence[int], before: Written, step: int
+    client: Client,
+    cursor: CursorWrapper,
+    runs: Sequence[int],
+    before: Written,
+    step: int,
+    *,
+    indices_too: bool = True,
 ) -> None:
-    """These runs with all that belongs to them; the runs themselves last."""
+    """These runs with all that belongs to them (their indices, unless those of all runs come)."""
     generation = before.generation
     of_runs = _received(cursor, RUN, runs)
     environments = set(orjson.loads(of_runs[list(RUN.columns).index("environment")]))
@@ -285,8 +322,10 @@ def _insert_runs(
         if rows:
             _insert(client, table, as_received(rows), generation, step)
     for table in OF_RUNS:
-        _insert(client, table, received[table.name], generation, step)
-    _insert_indices(client, cursor, received[LEVEL.name], before, step)
+        if indices_too or table is not SPEED_INDEX:
+            _insert(client, table, received[table.name], generation, step)
+    if indices_too:
+        _insert_indices(client, cursor, received[LEVEL.name], before, step)
     _insert(client, RUN, of_runs, generation, step)
 
 
@@ -317,45 +356,42 @@ def _unknown(
 
 def tidy(client: Client, patience: float) -> None:
     """Remove what nobody sees any more: rows that have ended, tables of generations before."""
-    with writing(patience):
+    with alone(TIDYING, patience):
         now = written(client)
         if now is None:
             return
-        _remove_ended(client, now)
-        if time.time() - now.generation / 1e9 > LEFT_SECONDS:
+        of_all = {"generation": now.generation, "seconds": KEPT_SECONDS, "left": LEFT_SECONDS}
+        ((last, first_is_old, failed),) = client.query(_LONG_DONE, of_all).result_rows
+        _remove_ended(client, now, last, failed)
+        given = {**of_all, "last": last, "before": min(last, now.step - 1)}
+        client.command(_FORGET_ENDED, given)
+        client.command(_FORGET_STEPS, given)
+        if first_is_old:
             _drop_tables_before(client, now)
 
 
-def _remove_ended(client: Client, now: Written) -> None:
-    of_all = {"generation": now.generation, "seconds": KEPT_SECONDS}
-    ((last, failed),) = client.query(_LONG_DONE, of_all).result_rows
-    rows = client.query(_LONG_ENDED, {**of_all, "last": last}).result_rows
-    of_run = {int(run): int(step) for run, step in rows}
-    of_indices = of_run.pop(0, 0)
-    given = {
-        "runs": list(of_run),
-        "steps": list(of_run.values()),
-        "failed": failed,
-        "of_indices": of_indices,
-    }
+def _remove_ended(client: Client, now: Written, last: int, failed: Sequence[int]) -> None:
+    of_all = {"generation": now.generation, "last": last}
+    ended = [(int(run), int(step)) for run, step in client.query(_LONG_ENDED, of_all).result_rows]
+    of_indices = max((step for run, step in ended if not run), default=0)
     for table in (one.name for one in TABLES):
-        conditions, key = [], KEY_OF_RUNS.get(table)
-        if of_run and key:
-            conditions.append(_BEFORE_ENDED.format(key=key))
+        name, key = name_of(table, now.generation), KEY_OF_RUNS.get(table)
         if failed:
-            conditions.append("since IN {failed: Array(UInt64)}")
+            condition = "since IN {failed: Array(UInt64)}"
+            client.command(f"DELETE FROM {name} WHERE {condition}", {"failed": list(failed)})  # noqa: S608
         if of_indices and table in INDICES:
-            conditions.append("since < {of_indices: UInt64}")
-        if conditions:
-            name = name_of(table, now.generation)
-            client.command(f"DELETE FROM {name} WHERE {' OR '.join(conditions)}", given)  # noqa: S608
-    client.command(_FORGET_ENDED, {**of_all, "last": last})
-    client.command(_FORGET_STEPS, {**of_all, "last": min(last, now.step - 1)})
+            condition = "since < {step: UInt64}"
+            client.command(f"DELETE FROM {name} WHERE {condition}", {"step": of_indices})  # noqa: S608
+        for batch in _batches([one for one in ended if one[0]]) if key else ():
+            runs, steps = zip(*batch, strict=True)
+            given = {"runs": list(runs), "steps": list(steps)}
+            client.command(f"DELETE FROM {name} WHERE {_BEFORE_ENDED.format(key=key)}", given)  # noqa: S608
 
 
 def _drop_tables_before(client: Client, now: Written) -> None:
-    """Also those of versions of the program before: who still asked them has long gone."""
+    """Those of earlier generations, and of versions of the program before, which nobody asks."""
     own = {STATES, ENDED, *(name_of(table.name, now.generation) for table in TABLES)}
     for (name,) in client.query(_TABLES).result_rows:
-        if name not in own:
+        found = _GENERATION.match(name)
+        if name not in own and not (found and int(found[1]) > now.generation):  # being built
             client.command(f"DROP TABLE IF EXISTS {name}")

@@ -7,11 +7,12 @@ from django.conf import settings
 from django.db.backends.utils import CursorWrapper
 
 from results.analytics.clickhouse.following import (
+    FOLLOWING,
+    alone,
     build,
     follow,
     follow_to,
     tidy,
-    writing,
     written,
 )
 from results.analytics.clickhouse.server import server
@@ -68,7 +69,7 @@ def copies() -> tuple[Duck, Duck] | None:
 
     None where ClickHouse has nothing, or too much has changed since.
     """
-    with server().client() as client, writing(PATIENCE_SECONDS) as cursor:
+    with server().client() as client, alone(FOLLOWING, PATIENCE_SECONDS) as cursor:
         if not follow_to(client, cursor):
             return None
         now = written(client)
@@ -81,7 +82,7 @@ def copies() -> tuple[Duck, Duck] | None:
 
 def _fetch(client: Client, now: Written, table: Table, into: Duck) -> None:
     """The rows that are seen; of what is never removed those that runs still have."""
-    select = f"SELECT {table.names} FROM ({seen(table.name, now.shape)})"  # noqa: S608 - constants
+    select = f"SELECT {table.names} FROM ({seen(table.name, now.shape)})"  # noqa: S608 # nosec B608
     with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
         file.write(client.raw_query(select, parameters_of(now), fmt="Parquet"))
         file.flush()

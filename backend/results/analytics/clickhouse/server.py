@@ -5,14 +5,14 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import ClickHouseError, DatabaseError, OperationalError
+from clickhouse_connect.driver.exceptions import DatabaseError, OperationalError
 from django.conf import settings
 from django.db import connection
 
@@ -64,9 +64,9 @@ class Server:
     @contextmanager
     def client(self) -> Iterator[Client]:
         """A connection, with a session of its own; what fails is `AnalyticsUnavailable`."""
+        with self.lock:
+            client = self.free.pop() if self.free else None
         try:
-            with self.lock:
-                client = self.free.pop() if self.free else None
             client = client or _connected()
             yield client
         except OperationalError as error:
@@ -76,8 +76,15 @@ class Server:
             logger.exception("ClickHouse refused")
             words = REFUSED if _TOO_MUCH_MEMORY not in str(error) else TOO_MUCH_MEMORY
             raise AnalyticsUnavailable(words) from error
-        with self.lock:
-            self.free.append(client)
+        except Exception:  # of whoever asks: the connection is as good as before
+            self._free(client)
+            raise
+        self._free(client)
+
+    def _free(self, client: Client | None) -> None:
+        if client is not None:
+            with self.lock:
+                self.free.append(client)
 
     def _present(self, client: Client) -> Written:
         """What ClickHouse has, when it has all that PostgreSQL had committed before the call."""
@@ -140,8 +147,7 @@ class _Asked:
     def forget(self) -> None:
         """Drop what the block made."""
         for table in self.tables:
-            with suppress(ClickHouseError):
-                self.client.command(f"DROP TEMPORARY TABLE IF EXISTS {table}")
+            self.client.command(f"DROP TEMPORARY TABLE IF EXISTS {table}")
 
 
 @lru_cache(maxsize=1_000)

@@ -51,17 +51,22 @@ INDICES = (SPEED_INDEX.name, CPU_BOUND_INDEX.name)
 STATES = f"ciphermark_{VERSION}_state"
 ENDED = f"ciphermark_{VERSION}_ended"
 
+ONCE = "non_replicated_deduplication_window = 1000"
+"""An insert with a token that is known already is none."""
+
 CREATE_STATES = f"""
 CREATE TABLE IF NOT EXISTS {STATES} (
     generation UInt64, step UInt64, what LowCardinality(String), epoch String, snapshot String,
     at DateTime DEFAULT now()
 ) ENGINE = MergeTree ORDER BY (generation, step)
+SETTINGS {ONCE}
 """
 """Of each step that it was `begun` and `done`, or that it `failed`: its rows are never seen."""
 
 CREATE_ENDED = f"""
 CREATE TABLE IF NOT EXISTS {ENDED} (generation UInt64, step UInt64, run Int32)
 ENGINE = MergeTree ORDER BY (generation, run)
+SETTINGS {ONCE}
 """
 """Runs (0: the speed indices of all) whose rows from before a step are not seen since."""
 
@@ -124,7 +129,7 @@ def create(table: Table, generation: int) -> str:
     order = _ORDER.get(table.name, next(iter(table.columns)))
     return f"""
         CREATE TABLE {name_of(table.name, generation)} ({columns}, since UInt64)
-        ENGINE = MergeTree ORDER BY ({order})
+        ENGINE = MergeTree ORDER BY ({order}) SETTINGS {ONCE}
     """
 
 
