@@ -156,6 +156,7 @@ class Machine:
     port: int
 
     def url(self, port: int, password: str = PASSWORD) -> str:
+        """Of a server or pooler here."""
         return f"postgresql://ciphermark:{password}@127.0.0.1:{port}/ciphermark"
 
     def run(self, *words: str | Path, **environment: str) -> None:
@@ -252,9 +253,9 @@ def test_the_replica_copies_the_primary_once_and_follows_it(machine: Machine) ->
     words = shell("replica", "command", here)
     given = {"PGDATA": str(data), "PGPASSWORD": PASSWORD, "PGPORT": str(port)}
     primary, replica = machine.url(machine.port), machine.url(port)
+    count = "SELECT count(*) FROM numbers"
     for rows in (1001, 1002):
         with machine.running(*words, **given) as process:
-            count = "SELECT count(*) FROM numbers"
             assert within(SECONDS, lambda: says(replica, count) is not None), machine.log()
             with psycopg.connect(primary) as connection:
                 connection.execute("INSERT INTO numbers VALUES (0)")
