@@ -156,6 +156,7 @@ class Machine:
     port: int
 
     def url(self, port: int, password: str = PASSWORD) -> str:
+        """Of a server or pooler here."""
         return f"postgresql://ciphermark:{password}@127.0.0.1:{port}/ciphermark"
 
     def run(self, *words: str | Path, **environment: str) -> None:

@@ -19,7 +19,8 @@ from results.analytics.clickhouse.server import server
 from results.analytics.clickhouse.tables import ENDED, STATES, name_of
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
-from results.selection import ComparisonQuery
+from results.hosts.host_list import ORDERINGS
+from results.selection import GROUPINGS, ComparisonQuery
 from store.models import Host, ReferenceProfile, Run
 from tests.conftest import StoreRun
 from tests.launch.tools import free_port
@@ -54,7 +55,20 @@ def rows_of(table: str) -> int:
         return int(client.query(f"SELECT count() FROM {table}").result_rows[0][0])  # noqa: S608
 
 
+METRICS = ("throughput", "normalised", "vs_3des", "cpu_seconds_per_gb", "cpu_bound_normalised")
+
 ADDRESSES = (
+    *(
+        f"/api/v1/comparison/?group_by={group}&metric={metric}&tool={tool}"
+        for group in (*GROUPINGS, "tag:rack")
+        for metric in METRICS
+        for tool in ("ssh", "openssl")
+    ),
+    *(f"/api/v1/hosts/?ordering={ordering}" for ordering in ORDERINGS),
+    "/api/v1/comparison/?group_by=tag:it's&split_by=os",
+    "/?tag=it's:%5Ca'%0A",
+    "/hosts/?q='%5C",
+    "/?" + "&".join(f"tag=k{number}:v" for number in range(60)),
     "/api/v1/comparison/?group_by=cpu",
     "/api/v1/comparison/?group_by=os&metric=vs_3des",
     "/api/v1/comparison/?group_by=openssl_series&split_by=cpu_vendor&tool=openssl",
@@ -80,15 +94,14 @@ ADDRESSES = (
 _OF_A_REQUEST = re.compile(rb'nonce="[^"]*"|csrf[^>]*|[0-9]{2}(:|%3A)[0-9]{2}((:|%3A)[0-9.]+)?')
 
 
-def answers() -> dict[str, bytes]:
+def answers() -> dict[str, tuple[int, bytes]]:
     """Address -> what a reader gets there, without what is new each time."""
     cache.clear()
     client = Client()
     found = {}
     for address in ADDRESSES:
         answer = client.get(address)
-        assert answer.status_code == 200, (address, answer.getvalue()[:500])
-        found[address] = _OF_A_REQUEST.sub(b"", answer.getvalue())
+        found[address] = answer.status_code, _OF_A_REQUEST.sub(b"", answer.getvalue())
     return found
 
 
@@ -112,6 +125,7 @@ def test_every_page_and_file_is_that_of_the_copy_in_each_process(
             )
         )
     expected = answers()
+    assert sum(status != 200 for status, _ in expected.values()) <= len(ADDRESSES) // 20
     request.getfixturevalue("clickhouse")
     found = answers()
     for address in ADDRESSES:
@@ -214,6 +228,80 @@ def test_tables_are_read_anew_when_they_are_asked_to_be(
         names = [name for (name,) in client.query(following._TABLES).result_rows]
     assert not any(str(before.generation) in name for name in names)
     agree()
+
+
+def test_a_run_and_a_profile_that_come_together_come_once(
+    clickhouse: None, store_run: StoreRun, profile_2015: ReferenceProfile
+) -> None:
+    store_run(run_of("box-1", 1e8))
+    agree()
+    store_run(run_of("box-2", 2e8))
+    made = ReferenceProfile.objects.create(
+        name="Another", levels=profile_2015.levels, fits=profile_2015.fits
+    )
+    ReferenceProfile.objects.filter(pk=made.pk).update(completed_at=profile_2015.created_at)
+    agree()
+
+
+def test_a_request_that_is_sent_again_counts_once(
+    clickhouse: None,
+    store_run: StoreRun,
+    profile_2015: ReferenceProfile,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As the client does where an answer is lost."""
+    insert, tokens = following._insert, iter(range(10**6))
+
+    def twice(*given: Any) -> None:
+        token = {"insert_deduplication_token": f"test {next(tokens)}"}
+        with monkeypatch.context() as patched:
+            patched.setattr(following, "_once", lambda: token)
+            insert(*given)
+            insert(*given)
+
+    monkeypatch.setattr(following, "_insert", twice)
+    store_run(run_of("box-1", 1e8))
+    agree()
+    store_run(run_of("box-2", 2e8))
+    agree()
+
+
+def test_questions_go_on_while_all_is_read_anew(
+    clickhouse: None,
+    store_run: StoreRun,
+    profile_2015: ReferenceProfile,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store_run(run_of("box-1", 1e8))
+    agree()
+    insert, seen = following._insert_runs, list[Any]()
+
+    def meanwhile(*given: Any, **more: Any) -> None:
+        insert(*given, **more)
+        if not seen:
+            store_run(run_of("box-2", 1e8))
+            seen.append(0)
+            with server().questions() as ask:
+                seen.extend(ask("SELECT count(*) FROM run", {}))
+
+    monkeypatch.setattr(following, "_insert_runs", meanwhile)
+    call_command("analytics", "--rebuild")
+    assert seen == [0, (2,)]
+    agree()
+
+
+def test_a_machine_whose_clock_is_behind_reads_anew(
+    clickhouse: None,
+    store_run: StoreRun,
+    profile_2015: ReferenceProfile,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store_run(run_of("box-1", 1e8))
+    agree()
+    monkeypatch.setattr("time.time_ns", lambda: 1)
+    call_command("analytics", "--rebuild")
+    agree()
+    assert rows_of(f"(SELECT DISTINCT generation FROM {STATES})") == 2  # noqa: S608
 
 
 def test_merged_hosts_vote_as_one(

@@ -60,7 +60,7 @@ SELECT DISTINCT id FROM (SELECT unnest(from_json(?, '["INTEGER"]')) AS id)
 ANTI JOIN environment USING (id)
 """
 
-_FORGET_SETS = """
+FORGET_SETS = """
 DELETE FROM series_of_set WHERE series_set NOT IN (SELECT series_set FROM set_of_run)
 """
 
@@ -192,7 +192,7 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
     if known:
         _delete_of_runs(duck, known - _known(duck, known))
         duck.execute("DELETE FROM environment WHERE id NOT IN (SELECT environment FROM run)")
-        duck.execute(_FORGET_SETS)
+        duck.execute(FORGET_SETS)
 
 
 def batches(keys: Iterable[int]) -> Iterator[list[int]]:

@@ -17,11 +17,17 @@ from results.analytics.clickhouse.following import (
 )
 from results.analytics.clickhouse.server import server
 from results.analytics.clickhouse.tables import Written, parameters_of, seen
-from results.analytics.copy import Duck, empty_copy, filled_copy
+from results.analytics.copy import FORGET_SETS, Duck, empty_copy, filled_copy
 from results.analytics.tables import TABLES, Table
 from results.analytics.unseen_changes import oldest_unseen_change
 
 PATIENCE_SECONDS = 60.0
+
+_UNUSED = {
+    "environment": "DELETE FROM environment WHERE id NOT IN (SELECT environment FROM run)",
+    "series_of_set": FORGET_SETS,
+}
+"""Table of what is never removed -> DuckDB: the rows that no run has any more go."""
 
 
 def bring() -> None:
@@ -82,17 +88,11 @@ def copies() -> tuple[Duck, Duck] | None:
 
 def _fetch(client: Client, now: Written, table: Table, into: Duck) -> None:
     """The rows that are seen; of what is never removed those that runs still have."""
-    select = f"SELECT {table.names} FROM ({seen(table.name, now.shape)})"  # noqa: S608 # nosec B608
+    select = f"SELECT {table.names} FROM ({seen(table.name, now.shape)})"  # noqa: S608 - constants
     with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
         file.write(client.raw_query(select, parameters_of(now), fmt="Parquet"))
         file.flush()
-        rows = f"SELECT {table.names} FROM read_parquet('{file.name}')"  # noqa: S608
+        rows = f"SELECT {table.names} FROM read_parquet('{file.name}')"  # noqa: S608 - constants
         into.execute(table.insert_from(rows))
-    if table.name in _USED:
-        into.execute(f"DELETE FROM {table.name} WHERE {_USED[table.name]}")  # noqa: S608
-
-
-_USED = {
-    "environment": "id NOT IN (SELECT environment FROM run)",
-    "series_of_set": "series_set NOT IN (SELECT series_set FROM set_of_run)",
-}
+    if table.name in _UNUSED:
+        into.execute(_UNUSED[table.name])
