@@ -42,7 +42,8 @@ class Session:
     """A connection of its own, with the settings and temporary tables that it was given."""
 
     def __init__(self, folder: str) -> None:
-        self.connection: Any = chdb.connect(folder)  # type: ignore[no-untyped-call]
+        connect: Any = chdb.connect
+        self.connection = connect(folder)
         self.lock = threading.Lock()
         self.settings: dict[str, str] = {}
 

@@ -291,3 +291,9 @@ def clickhouse_server(tmp_path: Path) -> Iterator[str]:
             yield f"clickhouse://127.0.0.1:{port}/default"
         finally:
             server.terminate()
+
+
+@pytest.fixture(scope="session")
+def clickhouse_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the one engine that a process can have."""
+    return tmp_path_factory.mktemp("clickhouse")

@@ -9,12 +9,6 @@ from pytest_django.fixtures import Settings
 from results.analytics.clickhouse import server
 
 
-@pytest.fixture(scope="session")
-def clickhouse_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the one engine that a process can have."""
-    return tmp_path_factory.mktemp("clickhouse")
-
-
 @pytest.fixture
 def clickhouse(
     clickhouse_folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch

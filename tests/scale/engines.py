@@ -40,9 +40,14 @@ def from_parquet(snapshot: Path, memory_gb: int) -> int:
     return 0
 
 
+def clickhouse_folder(snapshot: Path) -> Path:
+    """Where ClickHouse has its tables; a process can have one such folder."""
+    return snapshot.parent / "clickhouse"
+
+
 def clickhouse(snapshot: Path, memory_gb: int) -> int:
     """ClickHouse in this process (chdb), its tables filled from the snapshot's files."""
-    settings.CIPHERMARK_ANALYTICS_URL = f"chdb://{snapshot.parent / 'clickhouse'}"
+    settings.CIPHERMARK_ANALYTICS_URL = f"chdb://{clickhouse_folder(snapshot)}"
     SETTINGS["max_memory_usage"] = memory_gb * 10**9
     with server().client() as client:
         for table in TABLES:

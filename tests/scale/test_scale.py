@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import clickhouse_connect
 import duckdb
 import pytest
 from pytest_django.fixtures import Settings
@@ -14,7 +15,7 @@ from results.comparison.comparison import compare
 from results.selection import ComparisonQuery
 from store.models import ReferenceProfile
 from tests.bench.fleet.size import Size
-from tests.scale import fleet, into_docs, measure, prototypes, questions, run
+from tests.scale import engines, fleet, into_docs, measure, prototypes, questions, run
 from tests.scale.engines import ENGINES
 
 HOSTS = 2_000
@@ -26,12 +27,17 @@ def folder(
     tmp_path: Path,
     transactional_db: None,
     profile_2015: ReferenceProfile,
+    clickhouse_folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Path]:
     """Where fleets are made of the runs of a few machines; no engine knows anything."""
     settings.ANALYTICS_DIR = tmp_path
     monkeypatch.setattr(server, "_server", server.Server())
     monkeypatch.setitem(dialect.SETTINGS, "max_memory_usage", 0)
+    monkeypatch.setattr(engines, "clickhouse_folder", lambda _: clickhouse_folder)
+    with clickhouse_connect.get_client(dsn=f"chdb://{clickhouse_folder}") as client:
+        for (name,) in client.query("SHOW TABLES").result_rows:
+            client.command(f"DROP TABLE {name}")
     engine().forget()
     prototypes.store(Size("scale", 30, 30))
     yield tmp_path
