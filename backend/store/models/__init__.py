@@ -22,9 +22,9 @@ from store.models.run import MovedDocument as MovedDocument
 from store.models.run import Run as Run
 from store.models.run import RunDocument as RunDocument
 from store.models.saved_view import SavedView as SavedView
-from store.models.saved_view import Share as Share
 from store.models.series import Measurement as Measurement
 from store.models.series import Negotiated as Negotiated
 from store.models.series import Series as Series
+from store.models.share import Share as Share
 from store.models.token import ApiToken as ApiToken
 from store.models.token import ExternalIdentity as ExternalIdentity
