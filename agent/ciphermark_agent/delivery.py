@@ -216,8 +216,8 @@ def upload_or_keep(site: Site, document: Json, screen: Optional[TextIO]) -> int:
             spool.remove_sent(path)
         waiting = len(spool.spooled_runs())
         if waiting:
-            words = "%d earlier run(s) wait in the spool: %s\n"
-            say(words % (waiting, site.again), screen)
+            runs = "1 earlier run waits" if waiting == 1 else "%d earlier runs wait" % waiting
+            say("%s in the spool: %s\n" % (runs, site.again), screen)
         return common.EXIT_OK
     if path:
         words = "%s; the run is kept in %s\nsend it later: %s %s"

@@ -123,8 +123,9 @@ def spool_finding() -> Finding:
         remedy = "give XDG_STATE_HOME a folder that can be written"
         return Finding("spool", False, "%s: %s" % (folder, error.strerror), remedy)
     waiting = len(spool.spooled_runs())
-    words = " (send them: %s upload)" % common.own_file() if waiting else ""
-    return Finding("spool", True, "%s, %d run(s) waiting%s" % (folder, waiting, words))
+    runs = "1 run" if waiting == 1 else "%d runs" % waiting
+    words = " (send: %s upload)" % common.own_file() if waiting else ""
+    return Finding("spool", True, "%s, %s waiting%s" % (folder, runs, words))
 
 
 def upload_findings(arguments: argparse.Namespace) -> List[Finding]:

@@ -139,7 +139,8 @@ def _choose_settings() -> None:
 def _clear_the_way(site: Site) -> None:
     found = orphan_processes.end_marked_processes(site.data_dir)
     if found:
-        say(f"Ended {found} process(es) that an earlier start had left behind.")
+        ended = "a process" if found == 1 else f"{found} processes"
+        say(f"Ended {ended} that an earlier start had left behind.")
     preconditions.check_port(site.port)
 
 

@@ -92,10 +92,16 @@ def _facts(entry: FleetChangeSummary) -> Iterable[str]:
         if members and members[0].good_at:
             yield f"Last run {_utc(members[0].good_at)}"
     else:
-        yield f"What differs: {entry.cause or 'nothing that the runs state'}"
+        yield _cause(entry)
         yield f"First changed run {_utc(entry.first_at)}"
     if entry.fixed_at:
         yield f"As before since {_utc(entry.fixed_at)}"
+
+
+def _cause(entry: FleetChangeSummary) -> str:
+    if entry.contradicted:
+        return f"No likely cause: {entry.contradicted} changed nothing on other hosts"
+    return f"What differs: {entry.cause or 'nothing that the runs state'}"
 
 
 def _effect(one: Effect) -> str:

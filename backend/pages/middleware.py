@@ -55,7 +55,7 @@ def locked_out(
 
 
 class UnavailableMiddleware:
-    """Answers for pages; the API has the same answer in its own error format."""
+    """Answers for pages; programs get the same from the API in its own error format."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -69,7 +69,11 @@ class UnavailableMiddleware:
         words = outage_message(error)
         if words is None:
             return None
-        context = {"words": words, "again": RETRY_AFTER if request.method == "GET" else None}
+        context = {
+            "words": words,
+            "again": RETRY_AFTER if request.method == "GET" else None,
+            "file": request.path_info.startswith(COUNTED_ELSEWHERE),
+        }
         return HttpResponse(
             render_to_string("pages/unavailable.html", context),
             status=503,

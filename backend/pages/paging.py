@@ -1,10 +1,13 @@
 """Lists page by page: by the id of the last row seen, so that rows that arrive shift nothing."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import Any, Generic, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
+from django.db.models.expressions import Combinable
 from django.http import QueryDict
 
 from pages.page_query import PageAddress
@@ -40,13 +43,50 @@ def page_of(rows: QuerySet[M], params: QueryDict) -> Page[M]:
         part = rows.filter(pk__gt=after).order_by("pk")
     else:
         part = (rows if before is None else rows.filter(pk__lt=before)).order_by("-pk")
+    found, newer, older = _cut(part, seen=before is not None, backwards=after is not None)
+    return Page(found, *_neighbours(params, [row.pk for row in found], newer, older), by_age=True)
+
+
+def page_of_times(rows: QuerySet[M], time: Combinable, params: QueryDict) -> Page[M]:
+    """The same by a time of the rows; of one moment the row that was stored last comes first.
+
+    `before` and `after` hold both, `MICROSECONDS-ID`, so that nothing is lost when the row goes.
+    """
+    before, after = _moment(params, BEFORE), _moment(params, AFTER)
+    timed: Any = rows.annotate(moment=time)  # django-stubs make another type of it
+    seen, end = (before, "lt") if after is None else (after, "gt")
+    if seen is not None:
+        at, pk = seen
+        # The first condition is the one that an index finds its place by.
+        timed = timed.filter(**{f"moment__{end}e": at})
+        timed = timed.filter(Q(**{f"moment__{end}": at}) | Q(**{f"pk__{end}": pk}))
+    part = timed.order_by("-moment", "-pk") if after is None else timed.order_by("moment", "pk")
+    found, newer, older = _cut(part, seen=before is not None, backwards=after is not None)
+    places = [f"{(row.moment - _EPOCH) // _MICROSECOND}-{row.pk}" for row in found]
+    return Page(found, *_neighbours(params, places, newer, older), by_age=True)
+
+
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+
+
+def _moment(params: QueryDict, name: str) -> tuple[datetime, int] | None:
+    found = re.fullmatch(r"(-?[0-9]{1,17})-([0-9]{1,18})", params.get(name, ""))
+    if found is None:
+        return None
+    try:
+        return _EPOCH + int(found[1]) * _MICROSECOND, int(found[2])
+    except OverflowError:
+        return None
+
+
+def _cut(part: QuerySet[M], *, seen: bool, backwards: bool) -> tuple[list[M], bool, bool]:
+    """The rows of the page, the latest first, and whether there are newer and older ones."""
     found = list(part[: PAGE_SIZE + 1])
     further, found = len(found) > PAGE_SIZE, found[:PAGE_SIZE]
-    if after is not None:
-        found.reverse()
-    newer, older = (further, True) if after is not None else (before is not None, further)
-    ids = [row.pk for row in found]
-    return Page(found, *_neighbours(params, ids, newer, older), by_age=True)
+    if not backwards:
+        return found, seen, further
+    found.reverse()
+    return found, further, True
 
 
 def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[int]:
@@ -60,7 +100,7 @@ def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[
 
 
 def _neighbours(
-    params: QueryDict, ids: Sequence[int], newer: bool, older: bool
+    params: QueryDict, ids: Sequence[int | str], newer: bool, older: bool
 ) -> tuple[str | None, str | None]:
     """The addresses of the pages before and after the one that has these rows."""
     address = PageAddress(params)

@@ -148,6 +148,12 @@ def test_an_object_storage_that_is_away_is_told_and_loses_nothing(
     assert (answer.status_code, "Retry-After" in answer) == (503, True)
     assert "object storage" in answer.json()["errors"][0]["detail"]
     assert time.monotonic() - begun < 30
+    page = reader.get(state["file_url"], headers={"accept": "text/html,*/*;q=0.8"})
+    assert (page.status_code, page["Retry-After"]) == (503, "10")
+    assert page["Content-Type"].startswith("text/html")
+    said = page.content.decode()
+    assert "The object storage cannot be used just now" in said
+    assert "manage.py doctor" in said
     failed = made(reader, "kind=samples")
     assert failed["failure"].startswith("The object storage did not take the file")
     assert list(folder.iterdir()) == []

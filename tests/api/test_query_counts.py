@@ -53,7 +53,7 @@ PAGES = {
     "/?tool=openssl": 6,
     "/hosts/": 8,
     "/hosts/{run.host_id}/": 35,
-    "/runs/": 3,
+    "/runs/": 4,
     "/runs/{run.run_id}/": 7,
     "/hosts/{run.host_id}/diff/": 10,
     "/runs/{run.run_id}/diff/": 5,

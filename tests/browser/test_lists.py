@@ -175,6 +175,13 @@ def test_differences_are_seen_whole_on_a_phone(open_page: OpenPage, two_releases
     assert box["x"] + box["width"] <= 390
 
 
+def test_the_navigation_shows_on_a_phone_that_it_goes_on(open_page: OpenPage) -> None:
+    page = open_page("/runs/", width=390)
+    box = page.get_by_role("link", name="Sign in").bounding_box()
+    assert box is not None
+    assert box["x"] < 380, "it would seem to end before"
+
+
 def test_hosts_are_found_sorted_and_turned_page_by_page(open_page: OpenPage, fleet: None) -> None:
     page = open_page("/hosts/")
     page.get_by_label("Name").press_sequentially("fleet 1")

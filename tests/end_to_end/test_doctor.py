@@ -106,4 +106,5 @@ def test_lines_for_people(site: LiveSite) -> None:
     )
     assert done.returncode == 1
     assert "\nwrong    redis          cannot be reached: " in done.stdout
-    assert "-> Start Redis (docker compose up -d redis)" in done.stdout
+    assert "-> Start Redis (make run)" in done.stdout
+    assert "docker" not in done.stdout

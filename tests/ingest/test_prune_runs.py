@@ -73,7 +73,9 @@ def test_a_verdict_that_rested_on_a_deleted_run_goes_with_it(
     fast = ssh_measurement(gcm, 9e8)
     plain = store_run(run_document(fast, started_at=today, finished_at=today))
     assert plain.acceleration == "hardware"
-    assert prune("--older-than", "30", "--no-keep-latest", capsys=capsys).startswith("1 runs")
+    assert prune("--older-than", "30", "--no-keep-latest", capsys=capsys).startswith(
+        "1 run deleted"
+    )
     plain.refresh_from_db()
     assert plain.acceleration == "unknown"
 

@@ -5,6 +5,7 @@ No cluster is here: `test_documented_lines.py` runs compose's command lines, whi
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -20,19 +21,27 @@ VERSIONS = ("1.30", "1.34", "1.37")
 
 
 def objects() -> list[dict[str, Any]]:
-    """All that `kubectl apply --kustomize` makes, as it stands in the files."""
-    listed = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"]
+    """All that `kubectl apply --kustomize` makes, with the backup, as it stands in the files."""
+    return [one for folder in (FOLDER, FOLDER / "backup") for one in _objects_of(folder)]
+
+
+def _objects_of(folder: Path) -> Iterator[dict[str, Any]]:
+    listed = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
     assert sorted(listed) == sorted(
-        path.name for path in FOLDER.glob("*.yaml") if path.name != "kustomization.yaml"
+        path.name for path in folder.glob("*.yaml") if path.name != "kustomization.yaml"
     )
-    return [one for name in listed for one in yaml.safe_load_all((FOLDER / name).read_text())]
+    for name in listed:
+        yield from yaml.safe_load_all((folder / name).read_text())
 
 
 def pods() -> dict[str, dict[str, Any]]:
     """The pods of deployments and jobs, by what the services of compose are called."""
-    made = [one for one in objects() if one["kind"] in ("Deployment", "Job")]
+    made = [one for one in objects() if one["kind"] in ("Deployment", "Job", "CronJob")]
     return {
-        one["metadata"]["name"].removeprefix("ciphermark-"): one["spec"]["template"] for one in made
+        one["metadata"]["name"].removeprefix("ciphermark-"): (
+            one["spec"].get("jobTemplate", one)["spec"]["template"]
+        )
+        for one in made
     }
 
 
@@ -60,7 +69,7 @@ def test_a_misspelt_field_would_be_noticed() -> None:
 
 def test_it_is_what_compose_starts_but_for_the_servers() -> None:
     ours = {name for name, one in services().items() if "build" in one}
-    ours -= {"web2", "worker2", "backup"}
+    ours -= {"web2", "worker2"}
     assert set(pods()) == ours
 
 
@@ -73,6 +82,9 @@ def test_commands_are_those_of_compose(tmp_path: Any) -> None:
         elif name == "migrate":
             said, theirs = command[-1].split(" && "), services()[name]["command"][-1].split(" && ")
             assert said == [one for one in theirs if "collectstatic" not in one]
+        elif name == "backup":
+            theirs = services()[name]["command"][-1].replace("${CIPHERMARK_BACKUPS_KEEP:-14}", "14")
+            assert all(one in theirs for one in command[-1].split(" && "))
         else:
             assert command == services()[name]["command"]
     ready = [one["command"] for one in containers(pods()["web"]) if "command" in one]
@@ -105,6 +117,13 @@ def test_whatever_is_written_has_a_volume() -> None:
             assert {"/tmp", "/var/lib/ciphermark"} <= mounted.keys()
             for setting in container.get("env", ()):
                 assert setting["value"] in mounted
+
+
+def test_the_backup_is_offered_and_has_a_lasting_folder() -> None:
+    assert "#   - backup" in (FOLDER / "kustomization.yaml").read_text()
+    (volume,) = (one for one in pods()["backup"]["spec"]["volumes"] if one["name"] == "backups")
+    claims = {one["metadata"]["name"] for one in objects() if "Claim" in one["kind"]}
+    assert volume["persistentVolumeClaim"]["claimName"] in claims
 
 
 def test_settings_are_settings_and_none_is_a_secret() -> None:

@@ -120,8 +120,8 @@ def test_what_is_found_soon_after_a_message_waits_a_minute(days: Days, hook: Rec
     web_hook(hook)
     days("nas")
     send_all()
-    days("web", environment=with_openssl(OLD))
-    days("pi", environment=with_openssl(OLD))
+    days("web", environment=with_openssl(OLD), count=8)
+    days("pi", environment=with_openssl(OLD), count=8)
     send_all()
     assert len(hook.received) == 1
     let_time_pass()
@@ -221,7 +221,7 @@ def test_a_failed_message_is_tried_again_later_and_later_and_given_up_in_the_end
     row.refresh_from_db()
     assert (row.state, row.attempts, row.error) == ("sent", 4, "")
 
-    days("web", environment=with_openssl(OLD))
+    days("web", environment=with_openssl(OLD), count=8)
     last = Notification.objects.filter(state="waiting")
     assert last.update(due_at=timezone.now() - 2 * GIVE_UP) == 1
     hook.status = 500
@@ -242,7 +242,7 @@ def test_what_is_gone_or_ignored_before_it_is_sent_is_not_sent(days: Days, hook:
 def test_a_digest_waits_for_the_morning_and_is_one_message(days: Days, hook: Receiver) -> None:
     web_hook(hook, daily=True)
     days("nas")
-    days("web", first=LATELY - 1, environment=with_openssl(OLD))
+    days("web", first=LATELY - 1, environment=with_openssl(OLD), count=8)
     send_all()
     assert hook.received == []
     due = Notification.objects.values_list("due_at", flat=True)

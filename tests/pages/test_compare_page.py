@@ -47,6 +47,14 @@ def test_the_worked_example_of_normalisation_is_on_the_page(member: Client) -> N
     assert "reference profile 2015" in text_of(html)
 
 
+def test_a_method_that_nobody_measured_leads_back(member: Client, store_run: StoreRun) -> None:
+    store_run(machine("a", ssh_measurement(GCM, 1e8)))
+    html = page(member, "/", method="steady")
+    assert "Nothing has been measured with SSH (whole transfer) in this way" in text_of(html)
+    (address,) = re.findall(r'href="([^"]*)"[^>]*>Show the method Pipeline', html)
+    assert "100 MB/s" in text_of(page(member, f"/{unescape(address)}"))
+
+
 @pytest.mark.usefixtures("published")
 def test_table_chart_csv_and_api_have_the_same_numbers(member: Client, reader: ApiClient) -> None:
     html = page(member, "/", group_by="os", source="published")

@@ -66,6 +66,25 @@ def test_a_change_by_a_disturbed_run_says_what_disturbed_it(
     assert "disturbed other processes used 31 % of the CPU" in said
 
 
+def test_a_change_that_its_family_confirms_is_not_left_as_unconfirmed(
+    member: Client, store_run: StoreRun
+) -> None:
+    """Soon after another change: the series has too few runs before it, the list has it."""
+    for day in range(12):
+        level = 1.0 if day < 6 else 0.8 if day < 8 else 0.3
+        environment = with_openssl(OLD if day < 6 else NEW if day < 8 else OLD)
+        series = [
+            openssl_measurement(f"aes-{bits}-cbc", 1e9 * level * (1 + 0.002 * (day % 3)))
+            for bits in (128, 256)
+        ]
+        run = store_run(run_of_day(day, *series, environment=environment))
+    said = text_of(history_of(page(member, address(run), series="openssl/16384/aes-128-cbc")))
+    assert "unconfirmed: too few runs before it" in said
+    told = "Confirmed as a change of openssl aes-cbc , which looks at 2 series and up to six runs"
+    assert told in said
+    assert "Part of a change of openssl aes-cbc ." in said
+
+
 def test_a_steady_history_says_that_nothing_changed(member: Client, store_run: StoreRun) -> None:
     for day in range(4):
         run = store_run(run_of_day(day, ssh_measurement(GCM, 1e8)))

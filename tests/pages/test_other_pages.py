@@ -9,6 +9,7 @@ from django.test import Client
 
 from store.models import Run
 from tests.conftest import ApiClient, StoreRun
+from tests.histories import run_of_day
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
@@ -146,7 +147,30 @@ def test_long_lists_come_page_by_page_and_lose_nothing(
     assert re.findall(r"host (\d)</bdi></a>", back) == pages[-2]
 
 
-@pytest.mark.parametrize("cursor", ("x", "-1", "9" * 40, "²"))
+def test_runs_are_listed_by_when_they_were_measured(
+    member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They arrive in another order; of one moment the later arrival is on top."""
+    monkeypatch.setattr("pages.paging.PAGE_SIZE", 2)
+    for number, day in ((2, 3), (5, 9), (0, 1), (3, 5), (4, 5), (1, 2)):
+        store_run(run_of_day(day, ssh_measurement(GCM, 1e8), host={"name": f"host {number}"}))
+    address, seen = "/runs/", []
+    while True:
+        html = page(member, address)
+        seen += re.findall(r"host (\d)</bdi></a>", html)
+        older = re.search(r'href="(\?[^"]*)" rel="next"', html)
+        if older is None:
+            break
+        address = "/runs/" + older[1].replace("&amp;", "&")
+        Run.objects.filter(host__name="host 4").delete()  # the last of the first page
+    assert seen == ["5", "4", "3", "2", "1", "0"]
+    newer = re.search(r'href="(\?[^"]*)" rel="prev"', html)
+    assert newer is not None
+    back = page(member, "/runs/" + newer[1].replace("&amp;", "&"))
+    assert re.findall(r"host (\d)</bdi></a>", back) == ["3", "2"]
+
+
+@pytest.mark.parametrize("cursor", ("x", "-1", "9" * 40, "²", "9" * 17 + "-1", "1"))
 def test_a_cursor_that_cannot_be_shows_the_first_page(
     member: Client, store_run: StoreRun, cursor: str
 ) -> None:

@@ -58,6 +58,17 @@ def test_groups_of_mostly_different_hosts_offer_their_common_ones(
     assert "matched hosts" in matched
 
 
+def test_groups_of_different_hosts_do_not_say_that_nothing_differs(
+    member: Client, store_run: StoreRun
+) -> None:
+    view = {**SERIES, "relative_to": "1.1.1", "cipher": AES}
+    said = text_of(page(member, "/", **view))
+    assert "Compare those alone" in said
+    assert "none of 1 figure differs" not in said
+    assert "the groups' medians tell none of 1 figure apart; smaller differences may" in said
+    assert "groups' medians" not in text_of(page(member, "/", **view, matched=1))
+
+
 def test_a_view_that_cannot_match_leads_out(member: Client, store_run: StoreRun) -> None:
     upgraded_fleet(store_run)
     html = page(member, "/", group_by="cpu", matched=1)

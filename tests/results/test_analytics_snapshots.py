@@ -267,6 +267,16 @@ def test_who_watches_the_site_does_not_wait_for_the_object_storage(
     assert lag == 0
 
 
+def test_a_rebuild_that_the_bucket_does_not_take_fails(bucket: Bucket, store_run: StoreRun) -> None:
+    store_run(ctr(1e8))
+    bucket.on_machine("worker", bucket.url.replace(bucket.server, "http://127.0.0.1:9"))
+    with pytest.raises(CommandError, match="the object storage did not take it"):
+        call_command("analytics", "--rebuild")
+    bucket.on_machine("worker")
+    call_command("analytics", "--rebuild")
+    assert any(name.endswith("state.json") for name in bucket.names())
+
+
 @pytest.mark.parametrize(
     "harm",
     ("cut", "without its state", "gone meanwhile", "away", "cut off", "too slow", "no folder"),

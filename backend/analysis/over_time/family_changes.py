@@ -25,6 +25,10 @@ SHOWN_BY = 6
 
 CONFIRMED_BY = 2
 
+LASTS = 3
+"""Runs that a change must last for where the library did not change with it: what slows a shared
+machine for a while often slows two runs in a row."""
+
 LEAST_STEP = log(1 + SMALLEST_CHANGE)
 
 STANDARD_ERRORS = 4.5
@@ -68,19 +72,16 @@ class ObservedRun:
 
 @dataclass(frozen=True)
 class Step:
-    """A family's level changed at the run `first`; `shown` runs say so, the latest among them.
+    """A family's level changed at the run `first`; `shown` are the runs from there on.
 
-    One alone does not confirm it. `before`: keys of the up to 10 runs that it is compared with.
+    `before`: keys of the up to 10 runs that it is compared with. `confirmed`: it has lasted.
     """
 
     family: Family
     first: int
     shown: tuple[int, ...]
     before: tuple[int, ...]
-
-    @property
-    def confirmed(self) -> bool:
-        return len(self.shown) >= CONFIRMED_BY
+    confirmed: bool
 
 
 @dataclass
@@ -122,9 +123,10 @@ class Watch:
     def observe(self, run: ObservedRun, families: Mapping[int, Family]) -> list[Step]:
         """Take a run in that is later than all before; the changes that it shows.
 
-        The latest 2 to 6 runs confirm a change where they differ from the up to 10 before by more
-        than max(5 %, 4.5 standard errors); the latest alone suggests one. Fewer than three runs
-        before tell too little. `ValueError` for a rate that is not above zero.
+        The latest 2 to 6 runs show a change where they differ from the up to 10 before by more than
+        max(5 %, 4.5 standard errors). Three of them confirm it, two where the library changed with
+        it; fewer, or the latest alone, suggest it. Fewer than three runs before tell too little.
+        `ValueError` for a rate that is not above zero.
         """
         counted = {one: rate for one, rate in run.rates.items() if one in families}
         if any(not rate > 0 for rate in counted.values()):
@@ -183,13 +185,20 @@ class Watch:
         shown_by = range(CONFIRMED_BY, SHOWN_BY + 1)
         if any(_differs(levels, shown, noise) for shown in shown_by):
             tool = family.split(" ")[0]
-            first = _cut(levels, [one.library.get(tool) for one in runs])
+            libraries = [one.library.get(tool) for one in runs]
+            first = _cut(levels, libraries)
+            lasts = CONFIRMED_BY if libraries[first - 1] != libraries[first] else LASTS
         elif _differs(levels, 1, noise):
-            first = len(levels) - 1
+            first, lasts = len(levels) - 1, LASTS
         else:
             return None
+        held = _held(levels, first)
+        confirmed = sum(held) >= lasts
+        if not confirmed and not held[-1]:
+            return None
         keys = tuple(one.key for one in runs)
-        return Step(family, keys[first], keys[first:], keys[max(0, first - WINDOW) : first])
+        before = keys[max(0, first - WINDOW) : first]
+        return Step(family, keys[first], keys[first:], before, confirmed)
 
     def _comparable(self, family: Family) -> list[_Seen]:
         """The runs that have the family, from the beginning of its present level on."""
@@ -237,10 +246,18 @@ def _step(before: Sequence[float], shown: Sequence[float]) -> float:
     return 0.0 if low * high <= 0 else min(low, high, key=abs)
 
 
+def _held(levels: Sequence[float], first: int) -> list[bool]:
+    """Of the runs from the first on, which are nearer to their own level than to the one before."""
+    before = _median(levels[max(0, first - WINDOW) : first])
+    step = _median(levels[first:]) - before
+    return [(one - before) * step > step * step / 2 for one in levels[first:]]
+
+
 def _cut(levels: Sequence[float], libraries: Sequence[str | None]) -> int:
     """Where two levels explain the runs best: by the sum of the distances from their medians.
 
-    Where the library changed, a little more than that sum elsewhere will do. Two runs before are
+    Where the library changed, a little more than that sum elsewhere will do. A small change in much
+    noise is seen late, so that more runs may show it than it was seen by. Two runs before are
     enough here: soon after another change there are no more, and the next one already shows this.
     """
 
@@ -250,7 +267,7 @@ def _cut(levels: Sequence[float], libraries: Sequence[str | None]) -> int:
         return distances * (EXPECTED if expected else 1)
 
     last = len(levels) - CONFIRMED_BY
-    return min(range(max(CONFIRMED_BY, len(levels) - SHOWN_BY), last + 1), key=cost)
+    return min(range(max(CONFIRMED_BY, len(levels) - WINDOW), last + 1), key=cost)
 
 
 def _distances(levels: Sequence[float]) -> float:

@@ -63,7 +63,7 @@ class ChangedHostInListSerializer(serializers.Serializer[Any]):
     first_run_id = serializers.UUIDField(help_text="The first changed run.", **NULLABLE)
     ended_at = serializers.DateTimeField(help_text="It was as before again.", **NULLABLE)
     ended_run_id = serializers.UUIDField(**NULLABLE)
-    confirmed = serializers.BooleanField(help_text="A second run says so.")
+    confirmed = serializers.BooleanField(help_text="It has lasted (docs/method.md).")
     before = serializers.CharField(help_text="The AES verdict before; empty of other kinds.")
     after = serializers.CharField()
     differences = serializers.ListField(
@@ -87,7 +87,10 @@ class FleetChangeSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(KINDS)
     direction = serializers.ChoiceField(DIRECTIONS)
     status = serializers.ChoiceField(STATUSES)
-    cause = serializers.CharField(help_text="The likeliest cause in words; may be empty.")
+    cause = serializers.CharField(
+        help_text="The likeliest cause in words; empty where none is known, or where as many like"
+        " hosts kept their speed with it."
+    )
     first_at = serializers.DateTimeField()
     last_at = serializers.DateTimeField(help_text="When the last of its hosts changed.")
     fixed_at = serializers.DateTimeField(**NULLABLE)

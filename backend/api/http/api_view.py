@@ -20,6 +20,7 @@ from rest_framework.views import APIView
 from questions.parameters import names_of
 from questions.unknown_parameters import refuse_unknown
 from results.hosts.host_list import Part, part_of
+from store.outage import outage_message
 from store.replica import PAGE_SECONDS, by_replica
 
 
@@ -116,6 +117,16 @@ class ApiView(APIView):
         known = self.known_parameters(request)
         if known is not None:
             refuse_unknown(request.query_params, known)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """In the API's format; of an outage a browser gets the page that all pages give.
+
+        People follow links to files and documents: JSON would tell them nothing.
+        """
+        by_browser = "text/html" in self.request.headers.get("Accept", "")
+        if by_browser and self.request.method == "GET" and outage_message(exc):
+            raise exc
+        return super().handle_exception(exc)
 
     def known_parameters(self, request: Request) -> frozenset[str] | None:
         """What this request may say in its address; None: anything."""

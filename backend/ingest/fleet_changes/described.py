@@ -48,7 +48,10 @@ class Described:
 
 
 def describe(findings: Sequence[Finding], families: Mapping[int, Family]) -> list[Described]:
-    """The findings of one host; without those that the figures themselves do not bear out."""
+    """The findings of one host; without those that the figures themselves do not bear out.
+
+    What has not lasted yet is left out where the kernel alone changed with it, or nothing.
+    """
     if not findings:
         return []
     times = _times({key for one in findings for key in (*one.shown, one.before[-1])})
@@ -58,9 +61,11 @@ def describe(findings: Sequence[Finding], families: Mapping[int, Family]) -> lis
     for one in findings:
         series = [key for key, family in families.items() if family == one.family]
         size = _size(one, figures, series)
-        if size is None and one.kind == FleetChange.Kind.SPEED:
+        differences = _differences(one, stated)
+        told = size is not None and (one.confirmed or _likely(differences))
+        if one.kind == FleetChange.Kind.SPEED and not told:
             continue
-        described = _described(one, size, times, stated)
+        described = _described(one, size, times, differences)
         found.append(replace(described, example=series[size.example] if size else None))
     return found
 
@@ -69,11 +74,9 @@ def _described(
     one: Finding,
     size: Size | None,
     times: Mapping[int, datetime],
-    stated: Mapping[int, Mapping[str, Any]],
+    differences: Sequence[Difference],
 ) -> Described:
     first, good = one.shown[0], one.before[-1]
-    tool = one.family.split(" ")[0] or None
-    differences = environment_difference(stated[good], stated[first], tool=tool)
     return Described(
         kind=one.kind,
         direction=_direction(one, size),
@@ -91,9 +94,19 @@ def _described(
     )
 
 
+def _differences(one: Finding, stated: Mapping[int, Mapping[str, Any]]) -> tuple[Difference, ...]:
+    tool = one.family.split(" ")[0] or None
+    return environment_difference(stated[one.before[-1]], stated[one.shown[0]], tool=tool)
+
+
+def _likely(differences: Sequence[Difference]) -> list[Difference]:
+    """Those that may be a cause. A kernel is seldom one: it is new every few weeks."""
+    return [one for one in differences if one.what != "kernel"]
+
+
 def _cause(differences: Sequence[Difference]) -> str:
-    """The likeliest one in words. A kernel is seldom one: it is new every few weeks."""
-    likely = [one for one in differences if one.what != "kernel"] or differences
+    """The likeliest one in words."""
+    likely = _likely(differences) or differences
     return likely[0].words[:LONGEST_WORDS] if likely else ""
 
 

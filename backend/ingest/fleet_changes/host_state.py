@@ -13,6 +13,7 @@ from analysis.over_time.family_changes import (
     CONFIRMED_BY,
     Family,
     ObservedRun,
+    Step,
     Watch,
     verdict_changes,
 )
@@ -60,19 +61,15 @@ def heard_of(run: ArrivedRun, families: Mapping[int, Family]) -> set[Family]:
 class Finding:
     """What the latest run shows: of a speed the `family`, else the verdicts before and after.
 
-    `before` and `shown` are keys of runs on either side of the change.
+    `before` and `shown` are keys of runs on either side of the change; `confirmed`: it has lasted.
     """
 
     kind: FleetChange.Kind
     before: tuple[int, ...]
     shown: tuple[int, ...]
+    confirmed: bool
     family: Family = ""
     verdicts: tuple[str, str] = ("", "")
-
-    @property
-    def confirmed(self) -> bool:
-        """A second run says so."""
-        return len(self.shown) >= CONFIRMED_BY
 
 
 @dataclass
@@ -106,19 +103,24 @@ class HostState:
             self.times = [*self.times, run.at.timestamp()][-TIMES:]
         if run.disturbed:
             return []
+        self.runs = [*self.runs, (run.key, run.environment, run.verdict)][-RUNS:]
         return [*self._speeds(run, families), *self._verdicts(run)]
 
     def _speeds(self, run: ArrivedRun, families: Mapping[int, Family]) -> list[Finding]:
         renewed = self._renewed(run, families)
         observed = ObservedRun(run.key, run.rates, run.libraries, renewed)
         self.libraries = dict(run.libraries)
-        moved = bool(self.runs) and self.runs[-1][1] != run.environment
         return [
-            Finding(FleetChange.Kind.SPEED, step.before, step.shown, step.family)
+            Finding(FleetChange.Kind.SPEED, step.before, step.shown, step.confirmed, step.family)
             for step in self.watch.observe(observed, families)
-            # What one run shows is noise more often than not, unless there is a reason for it.
-            if step.confirmed or moved
+            # What has not lasted is noise more often than not, unless there is a reason for it.
+            if step.confirmed or self._moved(step)
         ]
+
+    def _moved(self, step: Step) -> bool:
+        """Whether the environment changed where the step begins."""
+        known = {key: environment for key, environment, _ in self.runs}
+        return known.get(step.before[-1]) != known.get(step.first)
 
     def _renewed(self, run: ArrivedRun, families: Mapping[int, Family]) -> set[int]:
         """Series that openssl measures differently since the run before."""
@@ -133,7 +135,6 @@ class HostState:
         return {series for series, family in families.items() if family in touched}
 
     def _verdicts(self, run: ArrivedRun) -> list[Finding]:
-        self.runs = [*self.runs, (run.key, run.environment, run.verdict)][-RUNS:]
         known = [(key, verdict) for key, _, verdict in self.runs if verdict != UNKNOWN]
         if run.verdict == UNKNOWN:
             return []
@@ -159,6 +160,7 @@ def _verdict_finding(known: Sequence[tuple[int, str]], at: int, confirmed: bool)
         FleetChange.Kind.VERDICT,
         before=tuple(key for key, _ in known[:at]),
         shown=tuple(key for key, _ in shown),
+        confirmed=confirmed,
         verdicts=(_level_before(known, at), known[at][1]),
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 from monitoring.checks.finding import Finding, duration, ok, warning, wrong
+from monitoring.checks.remedies import back_up, prepare
 from reports.export_jobs import LEAST_FREE_BYTES
 
 LOW_BYTES = 5 * LEAST_FREE_BYTES
@@ -14,8 +15,6 @@ LOW_BYTES = 5 * LEAST_FREE_BYTES
 OLD_BACKUP = 2 * 86400
 TOO_OLD_BACKUP = 8 * 86400
 """Seconds: a night missed, and a week of them."""
-
-NO_BACKUP = "Each night: docker compose --profile backup up -d, or manage.py backup --keep 14."
 
 
 def disk() -> Finding:
@@ -46,7 +45,7 @@ def static_files() -> Finding:
     if not (settings.STATIC_ROOT / "staticfiles.json").is_file():
         return wrong(
             f"none in {settings.STATIC_ROOT}",
-            "manage.py collectstatic --no-input (compose: docker compose up migrate).",
+            f"{prepare()}; or manage.py collectstatic --no-input.",
         )
     return ok(f"collected in {settings.STATIC_ROOT}")
 
@@ -65,11 +64,11 @@ def backups() -> Finding:
         return warning(f"{folder} cannot be read: {error.strerror}", "Let this user read it.")
     if made is None:
         found = f"none in {folder}"
-        return warning(found, NO_BACKUP) if settings.PRODUCTION else ok(found)
+        return warning(found, f"Each night: {back_up()}.") if settings.PRODUCTION else ok(found)
     age = time.time() - made
     found = f"the newest in {folder} is {duration(age)} old"
     if age > TOO_OLD_BACKUP:
-        return wrong(found, f"See the log of what makes them. {NO_BACKUP}")
+        return wrong(found, f"See the log of what makes them: {back_up()}.")
     if age > OLD_BACKUP:
         return warning(found, "Last night's is missing: see the log of what makes them.")
     return ok(found)

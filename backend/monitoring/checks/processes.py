@@ -7,6 +7,7 @@ from django.db import connection
 from redis.exceptions import RedisError
 
 from monitoring.checks.finding import Finding, duration, ok, warning, wrong
+from monitoring.checks.remedies import start
 from telemetry.signs_of_life import BEAT, last_seen
 
 ANSWERS_WITHIN = 2.0
@@ -30,8 +31,7 @@ def worker() -> Finding:
     if not names:
         return wrong(
             f"none answered within {ANSWERS_WITHIN:.0f} s",
-            "Start one: docker compose up -d worker, or celery -A config.celery worker. Uploads"
-            " are stored and wait for it.",
+            f"Start one: {start('worker')}. Uploads are stored and wait for it.",
         )
     return ok(", ".join(names))
 
@@ -43,7 +43,8 @@ def waiting() -> Finding:
         count, age = cursor.fetchone()
     if not count:
         return ok("no run waits to be processed")
-    found = f"{count} runs wait to be processed, the oldest for {duration(age)}"
+    waits = "1 run waits" if count == 1 else f"{count} runs wait"
+    found = f"{waits} to be processed, the oldest for {duration(age)}"
     to_do = "See the worker's log; where it works without pause, start another one."
     if age > WAITS_TOO_LONG:
         return wrong(found, to_do)
@@ -52,7 +53,7 @@ def waiting() -> Finding:
 
 def beat() -> Finding:
     """When it last sent a task."""
-    to_do = "Start exactly one: docker compose up -d beat, or celery -A config.celery beat."
+    to_do = f"Start exactly one: {start('beat')}."
     try:
         seen = last_seen().get(BEAT)
     except RedisError:

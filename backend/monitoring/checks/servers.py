@@ -10,6 +10,7 @@ from django.utils import timezone
 from redis.exceptions import RedisError
 
 from monitoring.checks.finding import Finding, ok, warning, wrong
+from monitoring.checks.remedies import prepare, start_server
 from reports.export_files import try_out
 from results.analytics.maintenance import snapshot_lag
 from store.models import Run, RunDocument
@@ -53,8 +54,8 @@ def database() -> Finding:
     except DatabaseError as error:
         return wrong(
             f"cannot be reached: {_first_line(error)}",
-            "Start PostgreSQL (docker compose up -d postgres) and compare DATABASE_URL with its"
-            " host, name and password.",
+            f"{start_server('PostgreSQL', 'postgres')} and compare DATABASE_URL with its host, name"
+            " and password.",
         )
     found = f"PostgreSQL {version}, {size}, {used} of {most} connections"
     if is_standby:
@@ -108,7 +109,7 @@ def migrations() -> Finding:
     if missing:
         return wrong(
             f"{len(missing)} are not applied, first {missing[0][0]}",
-            "manage.py migrate, then manage.py renew_runs (compose: docker compose up migrate).",
+            f"{prepare()}; or manage.py migrate, then manage.py renew_runs.",
         )
     return ok(f"all {len(loader.applied_migrations)} applied")
 
@@ -194,8 +195,8 @@ def redis() -> Finding:
     except RedisError as error:
         return wrong(
             f"cannot be reached: {_first_line(error)}",
-            "Start Redis (docker compose up -d redis) and compare REDIS_URL with its host and"
-            " password. Uploads are stored meanwhile and processed afterwards.",
+            f"{start_server('Redis', 'redis')} and compare REDIS_URL with its host and password."
+            " Uploads are stored meanwhile and processed afterwards.",
         )
     version, policy = str(said["redis_version"]), str(said.get("maxmemory_policy", ""))
     used, most = int(said["used_memory"]), int(said.get("maxmemory", 0))

@@ -15,15 +15,29 @@ def finding(comparison: Comparison) -> str:
     found, reference = relative_findings(comparison), comparison.relative_to
     if found is None or reference is None or not found.judged:
         return ""
-    parts = _sides(found) or [f"none of {_figures(found.judged)} differs beyond the noise"]
+    parts = _sides(found) or [_none(found, matched=comparison.matched)]
     left = found.judged - found.differing
     if found.differing and left:
-        parts.append(f"the other {left} {'is' if left == 1 else 'are'} within it")
+        parts.append(_others(left, matched=comparison.matched))
     if found.may_be_chance:
         parts.append("so few may be chance")
     if found.unjudged:
         parts.append(f"of {found.unjudged} more too few hosts tell")
     return f"Against {_name(reference.label or reference.key)}: {'; '.join(parts)}."
+
+
+def _none(found: RelativeFindings, *, matched: bool) -> str:
+    """Medians of groups scatter with their hosts: what they do not tell apart may differ."""
+    if matched:
+        return f"none of {_figures(found.judged)} differs beyond the noise"
+    figures = _figures(found.judged)
+    return f"the groups' medians tell none of {figures} apart; smaller differences may be there"
+
+
+def _others(count: int, *, matched: bool) -> str:
+    if matched:
+        return f"the other {count} {'is' if count == 1 else 'are'} within it"
+    return f"of the other {count} the groups' medians do not tell"
 
 
 def _sides(found: RelativeFindings) -> list[str]:

@@ -236,8 +236,21 @@ def compare_context(
         "throughput_address": address.changed(metric=None),
         "measures_cpu_time": query.metric.startswith("cpu_"),
         "unmatched_address": address.changed(matched=None),
+        "ways_back": list(_ways_back(params, query, asked_size, address)),
         **_runs_filters(query),
     }
+
+
+def _ways_back(
+    params: QueryDict, query: ComparisonQuery, asked_size: int | None, address: PageAddress
+) -> Iterator[tuple[str, str]]:
+    """From a view without a figure to those without one of its pickers: label and address."""
+    if query.tool == "ssh" and query.method != METHODS[0].key:
+        yield f"Show the method {METHODS[0].label}", address.changed(method=None)
+    if asked_size is not None:
+        yield "Show another block size", address.changed(block_size=None)
+    if params.getlist("cipher"):
+        yield "Show the default ciphers", address.changed(cipher=None)
 
 
 def _form_context(

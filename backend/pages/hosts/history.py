@@ -23,6 +23,7 @@ from pages.hosts.history_lines import (
     offered,
     points_by_date,
 )
+from pages.hosts.listed_changes import listed_changes
 from pages.hosts.series import reading_order, section_label
 from pages.metrics import METRICS, choice
 from pages.page_query import PageAddress, search_text
@@ -138,7 +139,7 @@ def history_context(
         "history_chart": (
             _chart_view(drawn, notes) if any(len(one.history.points) > 1 for one in drawn) else None
         ),
-        "steps": list(reversed(found.changes)),
+        "steps": listed_changes(found, chosen.detail),
         "tool_breaks": list(reversed(found.breaks)),
         **_table(lines, params),
         "csv_address": _csv_address(found, params),

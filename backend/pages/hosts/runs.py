@@ -15,14 +15,15 @@ from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
 from pages.notes import run_notes
 from pages.page_query import PageAddress, api_params, first_page, query_faults, search_text
-from pages.paging import AFTER, BEFORE, page_of
+from pages.paging import AFTER, BEFORE, page_of_times
 from pages.setup.first_steps import agent_command
 from questions.comparison_parameters import comparison_query
 from questions.unknown_parameters import none_of
 from results.comparison.facets import SOURCE_LABELS
-from results.hosts.runs import run_detail, select_runs, summaries
+from results.hosts.runs import newest_received, run_detail, select_runs, summaries
 from results.selection import ComparisonQuery
 from store.models import Run
+from store.models.run import MEASURED_AT
 
 STATUSES = tuple(Run.Status.values)
 VERDICTS = get_args(Verdict)
@@ -32,7 +33,7 @@ OWN_FIELDS = ("source", "verdict")
 @reader_page
 @by_replica
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Runs, the last received first."""
+    """Runs, the latest first: by when they were measured."""
     params = request.GET
     try:
         query, fault = comparison_query(api_params(params)), ""
@@ -48,14 +49,15 @@ def run_list(request: HttpRequest) -> HttpResponse:
         text=text,
         unvetted=sees_unvetted(request),
     )
-    page = page_of(found, params)
+    page = page_of_times(found, MEASURED_AT, params)
     narrowed = bool(text or filters or query.since or query.until)
+    # The top of the list of all runs shows by itself what arrives.
+    watches = not (narrowed or page.newer)
     context = {
         "text": text,
         "narrowed": narrowed,
-        # The top of the list of all runs shows by itself what arrives.
-        "watches": not (narrowed or page.newer),
-        "newest": page.rows[0].run_id if page.rows else "",
+        "watches": watches,
+        "newest": newest_received(found) if watches else "",
         "verdicts": VERDICTS,
         "verdict": params.get("verdict", ""),
         "runs": summaries(page.rows),

@@ -33,6 +33,7 @@ from results.analytics.unseen_changes import (
     present_state,
 )
 from store.data_version import data_changed
+from store.outage import ObjectStorageUnavailable
 from store.statements import one_moment
 
 
@@ -66,13 +67,14 @@ def _snapshot() -> Path | None:
         share_newest(found[1])
         return None
     forget_old_changes()
-    return write_snapshot(duck, state)
+    return write_snapshot(duck, state).path
 
 
 def rebuild() -> str:
     """Have every process build its copy again, from a snapshot that is read from PostgreSQL.
 
-    Or ClickHouse its tables. Where it was written.
+    Or ClickHouse its tables. Where it was written. Raises `ObjectStorageUnavailable` where that is
+    this machine alone, though machines share their snapshots.
     """
     if settings.CIPHERMARK_ANALYTICS_URL:
         from results.analytics.clickhouse.maintenance import read_anew
@@ -86,7 +88,14 @@ def rebuild() -> str:
         data_changed()  # kept answers may be of the copy that is given up
     with connection.cursor() as cursor:
         state = present_state(cursor)
-    return os.fspath(write_snapshot(copy_of_all(), state))
+    written = write_snapshot(copy_of_all(), state)
+    if not written.shared:
+        raise ObjectStorageUnavailable(
+            f"{written.path} is written, but the object storage did not take it (the log says why):"
+            " other machines build their copies from PostgreSQL. Once manage.py doctor finds it"
+            " well, call this again."
+        )
+    return os.fspath(written.path)
 
 
 def check() -> list[str] | None:

@@ -34,26 +34,33 @@ FETCH_SECONDS = 20.0
 _FILE = re.compile(rf"{re.escape(STATE)}|[a-z_]+\.parquet")
 
 
-def publish(path: Path, left_seconds: float) -> None:
-    """Bring a snapshot to the object storage, unless it is there.
+def publish(path: Path, left_seconds: float) -> bool:
+    """Bring a snapshot to the object storage, unless it is there; False where that failed.
 
     Those there that are older than `left_seconds` are deleted first, complete or not: somebody may
     be reading a younger one. The newest complete one stays until this one is complete.
     """
     if not is_shared(ALIAS):
-        return
-    version, moment = path.name.split("-")
+        return True
+    brought: list[Path] = []
     with _snapshots(patient=True) as shared:
-        there = _named(shared)
-        kept = _newest(shared, there, int(version))
-        if kept == path.name:
-            return
-        for name, found in there.items():
-            if name != kept and int(found[2]) < int(moment) - left_seconds * 1e9:
-                _delete(shared, name)
-        for file in sorted(path.iterdir(), key=lambda one: one.name == STATE):
-            with file.open("rb") as content:
-                shared.save(f"{path.name}/{file.name}", File(content))
+        _bring(shared, path, left_seconds)
+        brought.append(path)
+    return bool(brought)
+
+
+def _bring(shared: Any, path: Path, left_seconds: float) -> None:
+    version, moment = path.name.split("-")
+    there = _named(shared)
+    kept = _newest(shared, there, int(version))
+    if kept == path.name:
+        return
+    for name, found in there.items():
+        if name != kept and int(found[2]) < int(moment) - left_seconds * 1e9:
+            _delete(shared, name)
+    for file in sorted(path.iterdir(), key=lambda one: one.name == STATE):
+        with file.open("rb") as content:
+            shared.save(f"{path.name}/{file.name}", File(content))
 
 
 def fetch(folder: Path, version: int, here: str) -> None:

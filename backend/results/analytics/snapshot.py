@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import duckdb
@@ -44,7 +44,15 @@ LEFT_SECONDS = 3600
 """During an update a process of the version before may still start, from its own snapshot."""
 
 
-def write_snapshot(duck: Duck, state: State) -> Path:
+@dataclass(frozen=True)
+class Written:
+    """A new snapshot; `shared`: where machines share them, the object storage has taken it."""
+
+    path: Path
+    shared: bool
+
+
+def write_snapshot(duck: Duck, state: State) -> Written:
     """Write the copy to a new folder; remove older ones, and what a killed process began."""
     folder = settings.ANALYTICS_DIR
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,19 +71,19 @@ def write_snapshot(duck: Duck, state: State) -> Path:
         shutil.rmtree(part, ignore_errors=True)
         raise
     _remove_old()
-    share_newest(state)
-    return path
+    return Written(path, share_newest(state))
 
 
-def share_newest(state: State) -> None:
-    """Bring the newest one of this machine, of that state, to where others find it."""
+def share_newest(state: State) -> bool:
+    """Bring the newest one of this machine, of that state, to where others find it; if it is."""
     path = next(_snapshots(), None)
     if path is None:
-        return
-    publish(path, LEFT_SECONDS)
+        return True
+    shared = publish(path, LEFT_SECONDS)
     # For whoever watches the site: the machine that is asked may have another one in its folder.
     with suppress(RedisError):
         cache.set(NEWEST, (state.epoch, state.snapshot, _written_at(path)), timeout=None)
+    return shared
 
 
 def _written_at(path: Path) -> float:

@@ -105,7 +105,9 @@ class ChangedHost:
 class FleetChangeSummary:
     """An entry; `hosts` are all of them, `members` the latest that are named here.
 
-    `cpus`: those that most of the hosts have.
+    `cpus`: those that most of the hosts have. `cause`: the likeliest, empty where none is known.
+    `contradicted`: what it would be, had not as many other hosts, `unaffected`, kept their speed
+    with the same change of their environment.
     """
 
     id: int
@@ -125,6 +127,8 @@ class FleetChangeSummary:
     effects: tuple[Effect, ...]
     cpus: tuple[CpuOfChange, ...]
     members: tuple[ChangedHost, ...]
+    contradicted: str
+    unaffected: int
 
 
 def select_changes(query: ChangeQuery) -> QuerySet[FleetChange]:
@@ -235,7 +239,8 @@ def summaries_of_changes(
 ) -> list[FleetChangeSummary]:
     """The entries with what they are about; the number of queries is the same for any number."""
     members = _members([one.pk for one in entries], hosts)
-    return [_summary(one, members.get(one.pk, ())) for one in entries]
+    unaffected = _unaffected(entries)
+    return [_summary(one, members.get(one.pk, ()), unaffected.get(one.pk, 0)) for one in entries]
 
 
 def change_detail(change_pk: int) -> FleetChangeSummary | None:
@@ -256,11 +261,46 @@ def open_changes_of(host_pk: int) -> list[FleetChangeSummary]:
     known = entries.exclude(status=FleetChange.Status.IGNORED)
     newest = list(known.order_by("-last_at", "-id")[:OPEN_ON_A_PAGE])
     members = _members([one.pk for one in newest], 1, host_pk)
+    unaffected = _unaffected(newest)
     return [
-        replace(_summary(one, members[one.pk]), effects=own.effects, last_at=own.at)
+        replace(
+            _summary(one, members[one.pk], unaffected.get(one.pk, 0)),
+            effects=own.effects,
+            last_at=own.at,
+        )
         for one in newest
         if one.pk in members  # else it went in between
         for own in members[one.pk]
+    ]
+
+
+class ListedChange(NamedTuple):
+    """A host's part of an entry, as far as a history of one of its series shows it too.
+
+    `series` are those of the family; 0 of a change of the AES verdict.
+    """
+
+    entry: int
+    at: datetime
+    slower: bool
+    confirmed: bool
+    family: str
+    series: int
+
+
+def changes_of_family(host_pk: int, tool: str, family: str) -> list[ListedChange]:
+    """What is listed of a host that one series of this family may show, the oldest first."""
+    kinds = FleetChange.Kind
+    found = FleetChangeMember.objects.filter(
+        Q(tool=tool, family=family) | Q(change__kind=kinds.VERDICT), host=host_pk
+    ).select_related("change")
+    slower = (FleetChange.Direction.SLOWER, FleetChange.Direction.LOST)
+    return [
+        ListedChange(
+            *(one.change_id, one.at, one.change.direction in slower, one.confirmed),
+            *(f"{one.tool} {one.family}".strip(), one.series),
+        )
+        for one in found.order_by("at", "id")
     ]
 
 
@@ -336,26 +376,70 @@ def _texts(stored: Any) -> tuple[str, ...]:
     return tuple(json.loads(stored) if isinstance(stored, str) else stored)
 
 
-def _summary(one: FleetChange, members: Sequence[ChangedHost]) -> FleetChangeSummary:
+HOSTS_BEYOND_DOUBT = 5
+"""Hosts that changed alike with one cause: of more nobody asks who did not."""
+
+RUNS_OF_OTHERS = 500
+"""Runs in an environment, the latest, in which other hosts are looked for."""
+
+_UNAFFECTED = f"""
+SELECT c.id, count(DISTINCT r.host_id)
+FROM unnest(%s::bigint[]) c (id)
+CROSS JOIN LATERAL (
+    SELECT DISTINCT g.environment_id AS before, f.environment_id AS after
+    FROM runs_fleetchangemember m
+    JOIN runs_run g ON g.id = m.good_run_id JOIN runs_run f ON f.id = m.first_run_id
+    WHERE m.change_id = c.id AND g.environment_id <> f.environment_id
+) pair
+CROSS JOIN LATERAL (
+    SELECT r.host_id FROM runs_run r WHERE r.environment_id = pair.after AND {COUNTED}
+    ORDER BY r.id DESC LIMIT {RUNS_OF_OTHERS}
+) r
+WHERE EXISTS (
+    SELECT FROM runs_run o WHERE o.host_id = r.host_id AND o.environment_id = pair.before
+) AND NOT EXISTS (
+    SELECT FROM runs_fleetchangemember m JOIN runs_fleetchange k ON k.id = m.change_id
+    JOIN runs_fleetchange entry ON entry.id = c.id
+    WHERE m.host_id = r.host_id AND (k.kind, k.direction, k.cause)
+        = (entry.kind, entry.direction, entry.cause)
+) GROUP BY 1
+"""  # noqa: S608 - constants
+"""Other hosts that were in the same environments before and after, and did not change alike."""
+
+
+def _unaffected(entries: Iterable[FleetChange]) -> dict[int, int]:
+    """Of changes of speed with a cause and few hosts: how many other hosts speak against it."""
+    few = [one for one in entries if one.hosts <= HOSTS_BEYOND_DOUBT]
+    doubtful = [one.pk for one in few if one.cause and one.kind == FleetChange.Kind.SPEED]
+    return dict(fetch_rows(_UNAFFECTED, [doubtful])) if doubtful else {}
+
+
+def _summary(
+    one: FleetChange, members: Sequence[ChangedHost], unaffected: int
+) -> FleetChangeSummary:
     effects = tuple(Effect(*row) for row in one.effects)
+    hosts = max(one.hosts, len(members))
+    contradicted = one.cause if unaffected >= hosts else ""
     return FleetChangeSummary(
         id=one.pk,
         kind=one.kind,
         direction=one.direction,
         status=FIXED if one.fixed_at else one.status,
-        cause=one.cause,
+        cause="" if contradicted else one.cause,
         first_at=one.first_at,
         last_at=one.last_at,
         fixed_at=one.fixed_at,
         note=one.note,
         decided_by=one.decided_by,
         decided_at=one.decided_at,
-        hosts=max(one.hosts, len(members)),
+        hosts=hosts,
         open_hosts=one.open_hosts,
         confidence=_confidence(effects, one.confirmed),
         effects=effects,
         cpus=tuple(CpuOfChange(*row) for row in one.cpus),
         members=tuple(members),
+        contradicted=contradicted,
+        unaffected=unaffected,
     )
 
 

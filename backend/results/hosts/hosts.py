@@ -15,7 +15,7 @@ from results.hosts.runs import (
     MeasurementDetail,
     RunSummary,
     environment_of,
-    latest_received,
+    latest_measured,
     select_runs,
 )
 from store.models import Host, Run, RunSpeedIndex
@@ -172,5 +172,5 @@ def host_detail(host_id: int, *, tries: bool = False) -> HostDetail | None:
         summary=summary,
         environment=environment_of(latest) if latest else None,
         latest=latest_results(host.pk, tries=tries),
-        recent_runs=tuple(latest_received(Run.objects.filter(host=host, hidden=False), 20)),
+        recent_runs=tuple(latest_measured(Run.objects.filter(host=host, hidden=False), 20)),
     )

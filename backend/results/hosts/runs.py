@@ -18,6 +18,7 @@ from documents.types import Series
 from results.selection import tags_by_key
 from store.models import Host, Measurement, Run, RunSpeedIndex
 from store.models.dimension import OF_LIBRARIES
+from store.models.run import MEASURED_AT
 from store.run_documents import document_bytes, stated_environment
 
 
@@ -233,6 +234,11 @@ def summaries(runs: Iterable[Run]) -> list[RunSummary]:
     return [_summary(run) for run in runs]
 
 
+def newest_received(runs: QuerySet[Run]) -> UUID | None:
+    """The id of the run of these that arrived last."""
+    return runs.order_by("-id").values_list("run_id", flat=True).first()
+
+
 def latest_received(runs: QuerySet[Run], most: int) -> list[RunSummary]:
     """Rows for the latest received of these runs.
 
@@ -240,6 +246,14 @@ def latest_received(runs: QuerySet[Run], most: int) -> list[RunSummary]:
     """
     chosen = list(runs.order_by("-id").values_list("pk", flat=True)[:most])
     return summaries(select_runs(unvetted=True).filter(pk__in=chosen))
+
+
+def latest_measured(runs: QuerySet[Run], most: int) -> list[RunSummary]:
+    """The same of those that were measured last."""
+    ordered = runs.order_by(MEASURED_AT.desc(), "-id")
+    chosen = list(ordered.values_list("pk", flat=True)[:most])
+    found = select_runs(unvetted=True).filter(pk__in=chosen)
+    return summaries(found.order_by(MEASURED_AT.desc(), "-id"))
 
 
 def _summary(run: Run) -> RunSummary:

@@ -383,7 +383,8 @@ def _subject(question: Question, hosts: Sequence[HostFigures]) -> str:
         for name, values in question.selection.filters.items()
         for value in (values if name != "host" else ())
     ]
-    return f"{len(hosts)} hosts" + (f" ({', '.join(filters)})" if filters else "")
+    counted = f"{len(hosts)} host{'' if len(hosts) == 1 else 's'}"
+    return counted + (f" ({', '.join(filters)})" if filters else "")
 
 
 def _configuration(

@@ -78,7 +78,8 @@ def _disturbed(found: Sequence[tuple[HostFigures, tuple[str, ...]]], hosts: int)
 
 def _runs(runs: Sequence[HostRun]) -> str:
     if len(runs) > RUNS_IN_WORDS:
-        return f"{len(runs)} runs on {len({run.host for run in runs})} hosts, {_period(runs)}"
+        hosts = len({run.host for run in runs})
+        return f"{len(runs)} runs on {hosts} host{'' if hosts == 1 else 's'}, {_period(runs)}"
     named = [f"{str(run.run_id)[:8]} of {_day(run.started_at)}" for run in runs]
     return f"run{'s' if len(runs) > 1 else ''} {' and '.join(named)}"
 

@@ -93,7 +93,7 @@ class FleetChangeMember(models.Model):
     example = models.IntegerField(
         null=True, blank=True, help_text="Number of the series that shows it most exactly."
     )
-    confirmed = models.BooleanField(help_text="A second run says so.")
+    confirmed = models.BooleanField(help_text="It has lasted.")
     at = models.DateTimeField(help_text="Start of the first changed run; of silence, its begin.")
     good_at = models.DateTimeField(null=True, blank=True, help_text="Start of the last good run.")
     first_run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="+")

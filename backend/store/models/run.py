@@ -1,8 +1,8 @@
 """One agent execution, its document kept verbatim."""
 
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
 
 from store.models.dimension import Environment
 from store.models.host import Host
@@ -12,6 +12,10 @@ from store.models.token import ApiToken
 COUNTED = "r.status = 'ready' AND NOT r.hidden"
 """SQL of a run (r): hidden and rejected runs never count; nor do implausible figures, which have no
 median."""
+
+
+MEASURED_AT = Coalesce("started_at", "received_at")
+"""When a run began; where nobody knows that, when it arrived. Lists go by it (`runs_by_time`)."""
 
 
 class Run(models.Model):
@@ -79,6 +83,7 @@ class Run(models.Model):
             models.Index(
                 fields=["received_at"], condition=Q(status="accepted"), name="runs_to_process"
             ),
+            models.Index(MEASURED_AT.desc(), F("id").desc(), name="runs_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.template.defaultfilters import pluralize
 
 from ingest.bulk.published import load_published
 
@@ -16,6 +17,7 @@ class Command(BaseCommand):
         """Load and say what was done."""
         done = load_published()
         self.stdout.write(
-            f"Published figures: {done.loaded} runs loaded, {done.unchanged} unchanged; "
-            f"{done.nameless} figures left out because their page names no cipher."
+            f"Published figures: {done.loaded} run{pluralize(done.loaded)} loaded,"
+            f" {done.unchanged} unchanged; {done.nameless} figure{pluralize(done.nameless)}"
+            " left out because their page names no cipher."
         )

@@ -18,6 +18,7 @@ from zlib import crc32
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError, connection
+from django.template.defaultfilters import pluralize
 
 from ingest.bulk.bulk_import import (
     Line,
@@ -187,9 +188,10 @@ class Telling:
     def _counts(self) -> str:
         seconds = time.monotonic() - self._began
         done = self.loaded.stored + self.loaded.known
+        stored, refused = self.loaded.stored, len(self.loaded.refused)
         return (
-            f"{self.loaded.stored} runs stored, {self.loaded.known} known before,"
-            f" {len(self.loaded.refused)} lines refused, {done / max(seconds, 0.001):.0f} runs/s"
+            f"{stored} run{pluralize(stored)} stored, {self.loaded.known} known before,"
+            f" {refused} line{pluralize(refused)} refused, {done / max(seconds, 0.001):.0f} runs/s"
         )
 
     def _tell(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from ingest.edits.moving import bring_back, move_old
@@ -37,12 +38,16 @@ class Command(BaseCommand):
             for count in moving:
                 moved += count
         except ObjectStorageUnavailable as error:
-            raise CommandError(f"{moved} documents moved, then no more: {error}.") from None
+            raise CommandError(f"{_documents(moved)} moved, then no more: {error}.") from None
         rate = moved / max(time.monotonic() - began, 0.001)
-        self.stdout.write(f"{moved} documents moved, {rate:.0f} a second.")
+        self.stdout.write(f"{_documents(moved)} moved, {rate:.0f} a second.")
         left = RunDocument.objects.filter(moved__isnull=False).count() if back else 0
         if left:
             raise CommandError(f"{left} cannot be read in object storage; the log names them.")
+
+
+def _documents(count: int) -> str:
+    return f"{count} document{pluralize(count)}"
 
 
 def _brought_back() -> Iterator[int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from ingest.edits.pruning import Old, count_old, prune
@@ -48,10 +49,11 @@ class Command(BaseCommand):
             raise CommandError(f"--older-than must be 1 to {MOST_DAYS} days.")
         old = Old(timezone.now() - timedelta(days=older_than), keep_latest)
         if dry_run:
-            self.stdout.write(f"{count_old(old)} runs would be deleted.")
+            count = count_old(old)
+            self.stdout.write(f"{count} run{pluralize(count)} would be deleted.")
             return
         began, deleted = time.monotonic(), 0
         for count in prune(old):
             deleted += count
         rate = deleted / max(time.monotonic() - began, 0.001)
-        self.stdout.write(f"{deleted} runs deleted, {rate:.0f} a second.")
+        self.stdout.write(f"{deleted} run{pluralize(deleted)} deleted, {rate:.0f} a second.")

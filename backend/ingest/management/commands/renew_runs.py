@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.template.defaultfilters import pluralize
 
 from ingest.edits.recompute import renew_runs
 
@@ -16,9 +17,12 @@ class Command(BaseCommand):
         """Say how many runs it was."""
         renewed = renew_runs()
         if renewed.runs:
-            self.stdout.write(f"{renewed.runs} runs were derived anew.")
+            self.stdout.write(
+                f"{renewed.runs} run{pluralize(renewed.runs, ' was,s were')} derived anew."
+            )
         if renewed.kept:
             self.stderr.write(
-                f"{renewed.kept} runs keep what an older version derived: their documents in object"
-                " storage cannot be read now, see the log. Call renew_runs again."
+                f"{renewed.kept} run{pluralize(renewed.kept, ' keeps,s keep')} what an older"
+                " version derived, because object storage cannot be read now: see the log. Call"
+                " renew_runs again."
             )

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from results.analytics.maintenance import check, rebuild, snapshot
+from store.outage import ObjectStorageUnavailable
 
 
 class Command(BaseCommand):
@@ -32,5 +33,8 @@ class Command(BaseCommand):
                 raise CommandError("Build it again: manage.py analytics --rebuild")
             self.stdout.write("The copy is what PostgreSQL has.")
             return
-        written = rebuild() if options["rebuild"] else snapshot()
+        try:
+            written = rebuild() if options["rebuild"] else snapshot()
+        except ObjectStorageUnavailable as error:
+            raise CommandError(str(error)) from None
         self.stdout.write(f"Written: {written}" if written else "Nothing has changed.")
