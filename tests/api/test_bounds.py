@@ -24,8 +24,8 @@ from tests.sample_documents import run_document, ssh_measurement
 
 URL = "/api/v1/comparison/"
 CTR = "aes128-ctr"
-MANY = 50_000
-SECONDS = 20.0
+MANY = 15_000
+SECONDS = 10.0
 """Of any of these answers on a busy machine; without an index each would take minutes."""
 
 
@@ -124,7 +124,7 @@ def test_ten_thousand_tags_are_cut_to_what_can_be_read(store_run: StoreRun) -> N
     assert (len(serial.options), serial.more) == (MOST_OPTIONS, 10_001 - MOST_OPTIONS)
 
 
-def test_a_host_of_fifty_thousand_runs_is_answered(reader: ApiClient, store_run: StoreRun) -> None:
+def test_a_host_of_many_thousand_runs_is_answered(reader: ApiClient, store_run: StoreRun) -> None:
     run = store_run(run_document(ssh_measurement(CTR, 1e8), tags={"a": "b"}))
     repeat(run, MANY - 1)
     assert Run.objects.count() == MANY
