@@ -39,8 +39,10 @@ from tests.launch.tools import free_port, is_listening, within
 StoreRun = Callable[..., Run]
 
 # The same examples on every machine, and no time within which one must end: what a busy machine
-# draws or how long it takes is no finding. `pytest --hypothesis-profile=default` draws others.
-hypothesis.settings.load_profile("ci")
+# draws or how long it takes is no finding. `pytest --hypothesis-profile=default` draws others, and
+# a hundred of them instead of forty.
+hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("ci"), max_examples=40)
+hypothesis.settings.load_profile("few")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

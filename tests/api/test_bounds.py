@@ -18,6 +18,7 @@ from results.comparison.comparison import compare
 from results.comparison.facets import MOST_OPTIONS, MOST_TAG_KEYS, facets
 from results.selection import FILTERS, ComparisonQuery
 from store.models import Run
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.pages.test_many_runs import repeat
 from tests.sample_documents import run_document, ssh_measurement
@@ -78,7 +79,7 @@ def test_what_is_no_json_is_refused_unread(kind: str) -> None:
     assert answer.json()["errors"][0]["detail"]
 
 
-@pytest.mark.parametrize("name", (*FILTERS, "cipher"))
+@each("name", (*FILTERS, "cipher"))
 def test_a_list_of_many_values_is_refused_with_the_limit(reader: ApiClient, name: str) -> None:
     status, detail = said(reader.get(URL, {name: [f"k:{one}" for one in range(MAX_VALUES + 1)]}))
     assert status == 400
@@ -158,7 +159,7 @@ def test_a_ranking_of_too_many_figures_is_refused_with_the_limit(
 
 
 @pytest.mark.usefixtures("published")
-@pytest.mark.parametrize(
+@each(
     "query",
     (
         {"metric": "throughput"},
