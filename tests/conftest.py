@@ -7,14 +7,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Group, User
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
+from psycopg import sql
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 from redis import Redis
@@ -29,14 +32,17 @@ from ingest.arrival.acceptance import accept_run
 from ingest.bulk.published import load_published
 from ingest.processing.run_processing import process_run
 from store import redis_client
+from store.data_version import data_changed
 from store.models import ReferenceProfile, Run
 from tests.launch.tools import free_port, is_listening, within
 
 StoreRun = Callable[..., Run]
 
 # The same examples on every machine, and no time within which one must end: what a busy machine
-# draws or how long it takes is no finding. `pytest --hypothesis-profile=default` draws others.
-hypothesis.settings.load_profile("ci")
+# draws or how long it takes is no finding. `pytest --hypothesis-profile=default` draws others, and
+# a hundred of them instead of forty.
+hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("ci"), max_examples=40)
+hypothesis.settings.load_profile("few")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -162,8 +168,11 @@ def exports_folder(tmp_path: Path, settings: Settings) -> Path:
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[str]:
     """The address of a server that speaks S3."""
+    from botocore import loaders
     from moto.server import ThreadedMotoServer  # half a second, for few tests
 
+    # Each client would read and parse the description of S3 anew.
+    loaders.create_loader = cache(loaders.create_loader)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=free_port(), verbose=False)
     server.start()
     yield f"http://127.0.0.1:{server.get_host_and_port()[1]}"
@@ -245,10 +254,49 @@ def profile_2015(transactional_db: None) -> ReferenceProfile:
     return made
 
 
+@pytest.fixture(scope="session")
+def published_rows(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> dict[str, list[bytes]]:
+    """What the published data set adds to each table, as COPY has it."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        before = _rows_by_table()
+        load_published()
+        after = _rows_by_table()
+        transaction.set_rollback(True)
+    return {name: new for name in after if (new := sorted(after[name] - before[name]))}
+
+
+def _rows_by_table() -> dict[str, set[bytes]]:
+    """The lines of each table but `runs_change`, which its triggers write."""
+    found = {}
+    with connection.cursor() as cursor:
+        for model in apps.get_app_config("runs").get_models():
+            name = model._meta.db_table
+            statement = sql.SQL("COPY {} TO STDOUT").format(sql.Identifier(name))
+            with cursor.copy(statement) as copied:
+                found[name] = set(b"".join(map(bytes, copied)).splitlines(keepends=True))
+    found.pop("runs_change", None)
+    return found
+
+
 @pytest.fixture
-def published(db: None) -> None:
-    """The published data set."""
-    load_published()
+def published(request: pytest.FixtureRequest, db: None) -> None:
+    """The published data set: a copy of what loading it once has left.
+
+    With real transactions it is loaded, as the other tests have emptied the tables.
+    """
+    marked = request.node.get_closest_marker("django_db")
+    if "transactional_db" in request.fixturenames or (marked and marked.kwargs.get("transaction")):
+        load_published()
+        return
+    rows = request.getfixturevalue("published_rows")
+    with connection.cursor() as cursor:
+        for name, lines in rows.items():
+            statement = sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))
+            with cursor.copy(statement) as copy:
+                copy.write(b"".join(lines))
+    data_changed()
 
 
 @pytest.fixture(scope="session")

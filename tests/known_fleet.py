@@ -169,7 +169,7 @@ class KnownFleet:
 def known_fleet(hosts: int = 60, seed: int = 19) -> KnownFleet:
     """The fleet: half of the hosts are measured every week, half every four weeks."""
     random = Random(seed)
-    lost = {7: 100, 20: 230, 41: 300}
+    lost = {7: 100, 4: 230, 41: 300}
     renamed = {11: 90, 30: 250}
     return KnownFleet(seed, tuple(_host(random, number, lost, renamed) for number in range(hosts)))
 

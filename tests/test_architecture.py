@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each
+
 BACKEND = Path(__file__).parent.parent / "backend"
 
 _PURE = {"documents", "parsers", "analysis", "exports"}
@@ -72,7 +74,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("package", sorted(ALLOWED))
+@each("package", sorted(ALLOWED))
 def test_a_package_imports_only_what_lies_before_it(package: str) -> None:
     for path in modules(package):
         for name in imported(path):

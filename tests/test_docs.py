@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from analysis.comparison import UNITS, Comparison
 from exports.columns import HOSTS, MEASUREMENTS, SAMPLES, Column
 from exports.comparison_columns import comparison_columns
 from results.selection import FILTERS, GROUPINGS, METRICS
+from tests.cases import each
 
 PROJECT = Path(__file__).parent.parent
 API = (PROJECT / "docs" / "api.md").read_text("utf-8")
@@ -21,7 +21,7 @@ def settings_read() -> set[str]:
     return set(re.findall(r'env\.\w+\(\s*"(\w+)"', text))
 
 
-@pytest.mark.parametrize("name", sorted(settings_read()))
+@each("name", sorted(settings_read()))
 def test_every_setting_is_explained(name: str) -> None:
     assert name in (PROJECT / "docs" / "operations.md").read_text("utf-8")
     assert name in (PROJECT / ".env.example").read_text("utf-8")
@@ -49,12 +49,12 @@ def api_addresses() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", api_addresses())
+@each("path", api_addresses())
 def test_every_address_of_the_api_is_documented(path: str) -> None:
     assert f"`{path}`" in API
 
 
-@pytest.mark.parametrize("name", (*GROUPINGS, *METRICS, *FILTERS))
+@each("name", (*GROUPINGS, *METRICS, *FILTERS))
 def test_every_choice_of_the_comparison_is_documented(name: str) -> None:
     assert f"`{name}`" in API
 
@@ -64,12 +64,12 @@ def documented(column: Column) -> str:
     return f"| `{column.name}` | {column.kind} | {column.unit} | {column.description} |"
 
 
-@pytest.mark.parametrize("column", (*MEASUREMENTS, *SAMPLES, *HOSTS), ids=lambda one: one.name)
+@each("column", (*MEASUREMENTS, *SAMPLES, *HOSTS))
 def test_every_column_of_an_export_is_documented(column: Column) -> None:
     assert documented(column) in (PROJECT / "docs" / "exports.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@each("metric", METRICS)
 def test_every_column_of_a_comparison_is_documented(metric: str) -> None:
     empty = Comparison("ssh", "cpu", metric, UNITS[metric], None, (), (), {})
     text = (PROJECT / "docs" / "exports.md").read_text("utf-8")
@@ -77,7 +77,7 @@ def test_every_column_of_a_comparison_is_documented(metric: str) -> None:
         assert f"`{re.sub(r'_(q1|q3|min|max)$', '', column.name)}`" in text
 
 
-@pytest.mark.parametrize("page", sorted((PROJECT / "docs").glob("*.md")), ids=lambda p: p.name)
+@each("page", sorted((PROJECT / "docs").glob("*.md")))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.cases import each
 
 PROJECT = Path(__file__).parent.parent
 
@@ -98,7 +98,7 @@ def json_texts(value: Any) -> Iterator[str]:
             yield from json_texts(one)
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "wrong"),
     (
         (r"[0-9]++", True),

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.cases import each
 
 PROJECT = Path(__file__).parent.parent
 
@@ -40,7 +40,7 @@ def made(name: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("name", CHOSEN)
+@each("name", CHOSEN)
 def test_every_requirement_is_pinned_and_has_its_reason(name: str) -> None:
     reasoned = False
     for number, line in enumerate((PROJECT / name).read_text().splitlines(), start=1):
@@ -54,7 +54,7 @@ def test_every_requirement_is_pinned_and_has_its_reason(name: str) -> None:
             assert reasoned, f"{place} has no reason above it"
 
 
-@pytest.mark.parametrize("name", CHOSEN)
+@each("name", CHOSEN)
 def test_what_is_installed_is_what_was_chosen_by_the_hashes_of_its_files(name: str) -> None:
     installed = made(name.replace(".in", ".txt"))
     for package, version in chosen(name).items():

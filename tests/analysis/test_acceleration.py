@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from analysis.acceleration import acceleration_verdict, first_openssl_with_aes, software_aes
 from analysis.profiles.baselines import MeasuredSeries
 from documents.types import Acceleration, Series
+from tests.cases import each
 
 PUBLISHED = json.loads(
     (Path(__file__).parents[2] / "backend/ingest/bulk/data/published.json").read_text("utf-8")
@@ -82,7 +83,7 @@ def measured(one: dict[str, Any]) -> MeasuredSeries:
     return MeasuredSeries(series, rate)
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "verdict", "words"),
     (
         ("Workstation (ossman), Linux", "hardware", "aes-128-cbc runs at 390 instead of 753 MB/s"),
@@ -169,7 +170,7 @@ def test_speed_alone_proves_it_where_software_could_not_reach_it() -> None:
     )
 
 
-@pytest.mark.parametrize(("masked", "verdict"), ((200, "hardware"), (200.1, "unknown")))
+@each(("masked", "verdict"), ((200, "hardware"), (200.1, "unknown")))
 def test_a_factor_of_one_and_a_half_is_the_least_that_proves_it(
     masked: float, verdict: str
 ) -> None:
@@ -213,7 +214,7 @@ def test_aes_that_is_there_and_not_used() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("version", "advice"),
     (
         ("OpenSSL 1.0.1e-fips 11 Feb 2013", "may have been built without"),
@@ -278,7 +279,7 @@ def test_speed_outweighs_flags_that_lack_it() -> None:
     assert acceleration_verdict(fast, environment(NO_AES)).verdict == "hardware"
 
 
-@pytest.mark.parametrize(
+@each(
     "run",
     (
         [],

@@ -1,9 +1,8 @@
 """Machines by both tools: which rates belong together."""
 
-import pytest
-
 from analysis.comparison import Comparison, Vote, build_comparison
 from analysis.openssl_against_ssh import both_tools, own_cipher, ssh_ciphers
+from tests.cases import each
 
 GCM = "aes128-gcm@openssh.com"
 
@@ -40,7 +39,7 @@ def test_a_rate_of_nothing_has_no_share() -> None:
     assert both_tools(ssh, comparison("openssl", {("nas", "rc4"): 0.0})) == ()
 
 
-@pytest.mark.parametrize("cipher", ("aes-128-gcm", "aes-256-cbc", "rc4"))
+@each("cipher", ("aes-128-gcm", "aes-256-cbc", "rc4"))
 def test_the_ssh_ciphers_of_an_algorithm_lead_back_to_it(cipher: str) -> None:
     names = ssh_ciphers(cipher)
     assert names

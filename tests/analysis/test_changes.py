@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.over_time.series_changes import find_changes
+from tests.cases import each
 
 STEADY = [100.0, 101.0, 99.0, 100.0, 102.0]
 
@@ -73,7 +74,7 @@ def test_costs_become_dearer_and_cheaper() -> None:
     assert find_changes([1.0, 1.0, 0.5, 0.5], lower_is_better=True)[0].direction == "cheaper"
 
 
-@pytest.mark.parametrize("history", ([], [100.0], [100.0, 104.0]))
+@each("history", ([], [100.0], [100.0, 104.0]))
 def test_without_runs_to_compare_there_is_no_change(history: list[float]) -> None:
     assert find_changes(history) == ()
 

@@ -23,6 +23,7 @@ from ciphermark_agent.openssl import OPENSSL_KNOWN
 from ciphermark_agent.ssh_protocol import SSH_BASELINES, SSH_OLD_CIPHERS, offered_ciphers
 from documents.types import Tool
 from tests.analysis.cipher_rates import CHACHA, GCM128, MODERN, PATCHED, UNPATCHED
+from tests.cases import each
 
 CATALOGUE = cipher_catalogue()
 
@@ -40,12 +41,12 @@ def raw() -> dict[str, Any]:
     return catalogue
 
 
-@pytest.mark.parametrize("name", SSH_OLD_CIPHERS + SSH_BASELINES)
+@each("name", SSH_OLD_CIPHERS + SSH_BASELINES)
 def test_every_ssh_cipher_that_the_agent_names_is_known(name: str) -> None:
     assert find(name).openssh is not None
 
 
-@pytest.mark.parametrize("name", OPENSSL_KNOWN)
+@each("name", OPENSSL_KNOWN)
 def test_every_openssl_cipher_that_the_agent_names_is_known(name: str) -> None:
     assert find(name, "openssl").openssh is None
 
@@ -55,7 +56,7 @@ def test_the_ciphers_of_a_real_ssh_are_known() -> None:
         assert find(name)
 
 
-@pytest.mark.parametrize("tool", ("ssh", "openssl"))
+@each("tool", ("ssh", "openssl"))
 def test_the_families_are_those_of_the_yardstick(tool: Tool) -> None:
     for name, family in MEMBERS[tool].items():
         assert find(name, tool).family == family
@@ -67,7 +68,7 @@ def test_every_status_has_its_reason_and_nearly_every_one_a_reference() -> None:
         assert cipher.assessment.reference or cipher.assessment.status == "acceptable"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "status", "reference"),
     (
         ("arcfour", "broken", "RFC 8758"),
@@ -162,7 +163,7 @@ def test_what_no_source_tells_stays_unknown() -> None:
     assert VersionRange((2, 3), "unknown").contains((2, 1)) is False
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "version"),
     (
         ("OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19 27 Jan 2026", (9, 2)),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.over_time.series_difference import Figure, mean_ratio, ratio_of
+from tests.cases import each
 
 
 def test_a_difference_beyond_the_noise_is_told() -> None:
@@ -25,7 +26,7 @@ def test_less_than_five_percent_is_never_a_difference() -> None:
     assert ratio_of(Figure(100e6, 0.0, 9), Figure(104e6, 0.0, 9)).verdict == "same"
 
 
-@pytest.mark.parametrize(("second", "verdict"), ((104e6, "same"), (200e6, "untold")))
+@each(("second", "verdict"), ((104e6, "same"), (200e6, "untold")))
 def test_one_try_cannot_tell_how_far_it_scatters(second: float, verdict: str) -> None:
     assert ratio_of(Figure(100e6, 0.0, 1), Figure(second, 0.01, 5)).verdict == verdict
 

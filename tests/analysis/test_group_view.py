@@ -1,10 +1,9 @@
 """The groups in view: searched, in order, a page at a time."""
 
-import pytest
-
 from analysis.comparison import Comparison, Group, comparison_of
 from analysis.group_view import MOST_GROUPS, GroupView, in_view, page_count
 from analysis.groups import summarise_group
+from tests.cases import each
 
 MEDIANS = {
     "Zen 10": {"a": 5.0, "b": 1.0},
@@ -31,7 +30,7 @@ def comparison(metric: str = "throughput") -> Comparison:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("view", "metric", "found"),
     (
         (GroupView(), "throughput", ["Atom", "Celeron", "zen 9", "Zen 10"]),
@@ -53,7 +52,7 @@ def test_groups_are_searched_and_put_in_order(
     assert shown.comparison == comparison(metric)
 
 
-@pytest.mark.parametrize(
+@each(
     ("top", "page", "shown"),
     (
         (2, 1, (0, 1)),

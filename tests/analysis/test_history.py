@@ -1,8 +1,7 @@
 """Breaks of the tool in a history, and changes that never reach across one."""
 
-import pytest
-
 from analysis.over_time.history import changes_between_breaks, find_breaks
+from tests.cases import each
 
 OLD, NEW = "OpenSSL 3.0.15", "OpenSSL 3.0.19"
 
@@ -22,7 +21,7 @@ def test_a_release_that_nobody_knows_hides_no_break() -> None:
     assert (found.index, found.before) == (3, OLD)
 
 
-@pytest.mark.parametrize("cipher", ("aes-128-cbc", "chacha20-poly1305"))
+@each("cipher", ("aes-128-cbc", "chacha20-poly1305"))
 def test_a_cipher_that_the_tool_measures_as_before_has_no_break(cipher: str) -> None:
     assert find_breaks([OLD, NEW], cipher) == ()
 

@@ -5,6 +5,7 @@ import pytest
 from analysis.openssl_against_ssh import delivered, own_cipher
 from analysis.profiles.baselines import MeasuredSeries
 from documents.types import Series
+from tests.cases import each
 
 
 def ssh(cipher: str, rate: float) -> MeasuredSeries:
@@ -16,7 +17,7 @@ def openssl(cipher: str, rate: float, block_size: int = 16384) -> MeasuredSeries
     return MeasuredSeries(Series("openssl", cipher, block_size=block_size), rate)
 
 
-@pytest.mark.parametrize(
+@each(
     ("ssh_cipher", "own"),
     (
         ("aes128-gcm@openssh.com", "aes-128-gcm"),

@@ -5,6 +5,7 @@ import pytest
 from analysis.cpu_cost import CpuCost, cpu_cost, steadier_measure
 from analysis.summary import SeriesSummary, summarise
 from documents.types import Sample
+from tests.cases import each
 
 
 def sample(client: float | None, server: float | None) -> Sample:
@@ -49,9 +50,7 @@ def test_where_rates_are_noisy_the_steadier_measure_is_offered() -> None:
     assert offer(noisy, cpu_cost(scattered)) is None
 
 
-@pytest.mark.parametrize(
-    "samples", ([], [sample(1.0, None)], [Sample(bytes_per_second=1e8)], [sample(0.0, 5e-324)])
-)
+@each("samples", ([], [sample(1.0, None)], [Sample(bytes_per_second=1e8)], [sample(0.0, 5e-324)]))
 def test_cpu_cost_that_was_not_measured_at_both_ends_is_unknown(samples: list[Sample]) -> None:
     assert cpu_cost(samples) is None
 

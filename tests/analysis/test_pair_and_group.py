@@ -12,6 +12,7 @@ from analysis.ciphers.host_ciphers import CipherRate, HostCiphers
 from analysis.ciphers.link_saturation import link_payload, saturated_links
 from analysis.ciphers.pair_recommendation import PairRecommendation, recommend_pair
 from tests.analysis.cipher_rates import CHACHA, GCM128, GCM256, OLD, UNPATCHED, host, rate
+from tests.cases import each
 
 CATALOGUE = cipher_catalogue()
 NAS = host(
@@ -79,7 +80,7 @@ def test_what_one_of_two_lacks_is_said() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("client", "why"),
     (
         (host(name="new"), "no cipher in common"),
@@ -173,7 +174,7 @@ def test_one_order_for_a_group_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize(("megabytes", "first"), ((396, GCM256), (394, GCM128)))
+@each(("megabytes", "first"), ((396, GCM256), (394, GCM128)))
 def test_within_the_noise_of_a_group_the_stronger_goes_first(megabytes: float, first: str) -> None:
     """Margins of 1 % on three hosts are 0.58 % of their mean."""
     members = [host(rate(GCM128, 400), rate(GCM256, megabytes), name=name) for name in "abc"]
@@ -226,7 +227,7 @@ def test_a_cipher_that_fills_a_link_fills_every_slower_one(bytes_per_second: flo
     assert filled == sorted(filled, reverse=True)
 
 
-@pytest.mark.parametrize("bits", (0.0, -1e9, float("nan")))
+@each("bits", (0.0, -1e9, float("nan")))
 def test_a_link_that_moves_nothing_is_refused(bits: float) -> None:
     with pytest.raises(ValueError, match="link"):
         link_payload(bits)

@@ -2,12 +2,11 @@
 
 import math
 
-import pytest
-
 from analysis.summary import is_plausible
+from tests.cases import each
 
 
-@pytest.mark.parametrize("rate", (0.0, -5.0, math.inf, math.nan, 200e9))
+@each("rate", (0.0, -5.0, math.inf, math.nan, 200e9))
 def test_rates_that_cannot_be_are_implausible(rate: float) -> None:
     assert not is_plausible(rate)
 
@@ -16,15 +15,13 @@ def test_many_threads_may_move_more() -> None:
     assert is_plausible(200e9, threads=8)
 
 
-@pytest.mark.parametrize(
-    "cipher", ("aes-128-cbc", "rc4", "des-ede3-cbc", "3des-cbc", "blowfish-cbc", "aes-256-cfb8")
-)
+@each("cipher", ("aes-128-cbc", "rc4", "des-ede3-cbc", "3des-cbc", "blowfish-cbc", "aes-256-cfb8"))
 def test_what_waits_for_each_block_is_slower_than_memory(cipher: str) -> None:
     assert not is_plausible(22e9, cipher=cipher)
     assert is_plausible(2.4e9, cipher=cipher)  # the fastest of public reports
 
 
-@pytest.mark.parametrize("cipher", ("aes-128-gcm", "aes-128-ctr", "chacha20-poly1305"))
+@each("cipher", ("aes-128-gcm", "aes-128-ctr", "chacha20-poly1305"))
 def test_what_runs_in_parallel_may_be_as_fast_as_memory(cipher: str) -> None:
     assert is_plausible(22.9e9, cipher=cipher)  # an EPYC 9655, published
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from analysis.profiles.baselines import speed_index
 from analysis.profiles.profile_fit import ProfileFit, fit_profile, index_uncertainty
+from tests.cases import each
 
 FAMILIES = ("arcfour", "blowfish", "3des")
 PROXMOX = {"arcfour": 211.355e6, "blowfish": 83.886e6, "3des": 22.216e6}
@@ -102,7 +103,7 @@ def test_islands_of_one_size_are_chosen_by_families_and_then_by_name() -> None:
     assert set(levels(fit_profile(twins))) == {"arcfour"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "reference"),
     (({}, None), ({"a": {}}, None), (TABLE, "nobody"), ({"a": {"rot13": 5.0}}, "a")),
 )
@@ -113,7 +114,7 @@ def test_nothing_to_fit_is_refused(
         fit_profile(table, reference)
 
 
-@pytest.mark.parametrize("level", (0.0, -1.0, math.inf, math.nan))
+@each("level", (0.0, -1.0, math.inf, math.nan))
 def test_a_level_that_is_none_is_refused(level: float) -> None:
     with pytest.raises(ValueError, match="no level"):
         fit_profile({"a": {"3des": level}})
@@ -205,7 +206,7 @@ def within(found: float, uncertainty: float | None, truth: float) -> bool:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("reference", ("reference", None))
+@each("reference", ("reference", None))
 def test_fleets_of_known_truth_are_recovered_within_the_stated_uncertainty(
     reference: str | None,
 ) -> None:

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from analysis.profiles.profile_fit import fit_profile, index_uncertainty
 from analysis.profiles.profile_summary import (
     FamilyFit,
@@ -15,6 +13,7 @@ from analysis.profiles.profile_summary import (
     tool_fit,
     tool_fit_json,
 )
+from tests.cases import each
 
 NAMES = {"1": "guest", "2": "laptop", "3": "mac", "4": "apart"}
 TABLE = {
@@ -76,7 +75,7 @@ def test_a_reference_that_is_not_linked_is_named() -> None:
     assert (told.left_out, told.largest, told.spare) == (1, (), 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("table", "references", "why"),
     (
         ({}, None, "No machine measured it."),

@@ -22,6 +22,7 @@ from tests.analysis.cipher_rates import (
     host,
     rate,
 )
+from tests.cases import each
 
 CATALOGUE = cipher_catalogue()
 SSH = [cipher.name for cipher in CATALOGUE.ciphers if cipher.tool == "ssh"]
@@ -86,7 +87,7 @@ def test_a_gain_without_an_upper_end_is_told_by_its_lower_one() -> None:
     )
 
 
-@pytest.mark.parametrize(("highest", "bounds"), ((6.0, "1.46 to 6.00"), (6.01, "at least 1.45")))
+@each(("highest", "bounds"), ((6.0, "1.46 to 6.00"), (6.01, "at least 1.45")))
 def test_a_bound_beyond_three_times_the_gain_is_not_told(highest: float, bounds: str) -> None:
     assert Gain("aes128-ctr", ratio=2.0, lowest=1.456, highest=highest).bounds == bounds
 
@@ -125,9 +126,7 @@ def test_a_gain_within_the_noise_is_called_so() -> None:
     assert "within the noise" in found.order[0].reason
 
 
-@pytest.mark.parametrize(
-    ("default", "why"), ((None, "does not say"), (CHACHA, f"{CHACHA}, this host's default"))
-)
+@each(("default", "why"), ((None, "does not say"), (CHACHA, f"{CHACHA}, this host's default")))
 def test_a_gain_that_cannot_be_told_says_why(default: str | None, why: str) -> None:
     found = recommended(host(rate(GCM128, 400), default_cipher=default))
     assert found.gain is None
@@ -149,7 +148,7 @@ def test_a_noisy_series_ties_within_five_percent_and_no_further() -> None:
     assert names(recommended(host(rate(GCM128, 107), noisy))) == [GCM128, GCM256]
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "spread", "margin"),
     ((2, 0.0, 0.05), (9, 0.0, 0.01), (9, 0.03, 0.025066), (9, 0.9, 0.05), (100, 0.04, 0.010026)),
 )
@@ -228,9 +227,7 @@ def test_one_try_is_called_one_try() -> None:
     assert found.order[0].reason == "100.0 MB/s (1 try)."
 
 
-@pytest.mark.parametrize(
-    ("median", "n", "spread"), ((0.0, 3, 0.0), (math.nan, 3, 0.0), (1e8, 0, 0.0), (1e8, 3, -1.0))
-)
+@each(("median", "n", "spread"), ((0.0, 3, 0.0), (math.nan, 3, 0.0), (1e8, 0, 0.0), (1e8, 3, -1.0)))
 def test_a_rate_that_cannot_be_is_refused(median: float, n: int, spread: float) -> None:
     with pytest.raises(ValueError, match=GCM128):
         CipherRate(GCM128, median, n, spread)

@@ -18,6 +18,7 @@ from analysis.groups import (
     score,
     summarise_group,
 )
+from tests.cases import each
 
 
 def bounded(group: GroupSummary, base: GroupSummary) -> tuple[float, float, float]:
@@ -32,7 +33,7 @@ def bounded(group: GroupSummary, base: GroupSummary) -> tuple[float, float, floa
 figures = st.lists(st.floats(1e3, 1e10), min_size=6, max_size=40)
 
 
-@pytest.mark.parametrize("n", (*range(1, 200), 1000))
+@each("n", (*range(1, 200), 1000))
 def test_the_interval_of_a_median_holds_at_least_95_percent(n: int) -> None:
     rank = interval_rank(n)
     outside = 2 * sum(comb(n, below) for below in range(rank)) / 2**n
@@ -61,7 +62,7 @@ def test_a_figure_of_nought_has_no_ratio() -> None:
     assert ratio_of_medians(summarise_group([0.0]), summarise_group([1.0]), exact=False) is None
 
 
-@pytest.mark.parametrize("share", (1.0, 0.93))
+@each("share", (1.0, 0.93))
 def test_intervals_of_different_hosts_hold_the_true_ratio(share: float) -> None:
     """Of 400 pairs of groups of machines whose rates scatter by a third, at least 94 %."""
     chance = random.Random(19)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.comparison import Comparison, Group, Reference
 from analysis.groups import Ratio
 from analysis.relative_findings import RelativeFindings, relative_findings
+from tests.cases import each
 
 
 def compared(*groups: Group) -> RelativeFindings | None:
@@ -61,7 +61,7 @@ def test_without_a_figure_beside_the_reference_nothing_is_found() -> None:
     assert compared() is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "judged", "chance"),
     ((0, 40, False), (2, 40, True), (3, 40, False), (1, 1, False)),
 )

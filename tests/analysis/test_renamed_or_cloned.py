@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.renamed_or_cloned import NamedRuns, alternate, alternating, together
 from documents.naming import same_name
+from tests.cases import each
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("runs", "expected"), CASES.values(), ids=CASES)
+@each(("runs", "expected"), CASES.values())
 def test_renamed_or_alternating(
     runs: list[tuple[str, float | None, float]], expected: list[str]
 ) -> None:

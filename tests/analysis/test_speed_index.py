@@ -18,6 +18,7 @@ from analysis.profiles.baselines import (
 )
 from analysis.profiles.reference_profiles import initial_profile
 from documents.types import Series
+from tests.cases import each
 
 MIB = 1.048576
 PUBLISHED = {
@@ -69,7 +70,7 @@ def levels_of(machine: str) -> dict[str, float]:
     return baseline_levels("ssh", measured)
 
 
-@pytest.mark.parametrize(
+@each(
     ("machine", "arcfour", "blowfish", "triple_des", "index"),
     (
         ("proxmox", 211.355, 83.886, 22.216, 1.2177),
@@ -90,7 +91,7 @@ def test_levels_and_speed_index_of_the_worked_example(
     assert speed.families == ("arcfour", "blowfish", "3des")
 
 
-@pytest.mark.parametrize(
+@each(
     ("machine", "cipher", "expected"),
     (
         ("proxmox", "aes128-ctr", 89.70),
@@ -142,7 +143,7 @@ def test_a_family_that_the_profile_does_not_know_does_not_count() -> None:
     assert speed_index({"rot13": 1e9}, REFERENCE) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     (
         *({"acceleration": "masked"}, {"compression": True}, {"target_kind": "remote"}),
@@ -153,7 +154,7 @@ def test_only_plain_loopback_series_are_a_yardstick(change: dict[str, object]) -
     assert baseline_levels("ssh", [ssh("3des-cbc", 2e7, **change)]) == {}
 
 
-@pytest.mark.parametrize("change", ({"operation": "decrypt"}, {"threads": 2}))
+@each("change", ({"operation": "decrypt"}, {"threads": 2}))
 def test_only_one_encrypting_thread_is_a_yardstick(change: dict[str, Any]) -> None:
     plain = openssl("rc4", 9e8)
     other = MeasuredSeries(plain.series._replace(**change), 2e9)

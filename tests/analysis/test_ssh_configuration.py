@@ -21,6 +21,7 @@ from analysis.ciphers.ssh_configuration import (
 from ciphermark_agent.children import run_tool
 from ciphermark_agent.ssh_server import PrivateServer
 from tests.analysis.cipher_rates import CHACHA, GCM128, GCM256, MODERN, OLD, host, rate
+from tests.cases import each
 
 CATALOGUE = cipher_catalogue()
 EVIDENCE = Evidence(
@@ -133,7 +134,7 @@ def test_real_sshd_takes_the_lines(policy: str, server: PrivateServer) -> None:
     assert f"ciphers {','.join(listed(text))}" in done.out.splitlines()
 
 
-@pytest.mark.parametrize("name", ("arcfour", "blowfish-cbc", "rijndael-cbc@lysator.liu.se"))
+@each("name", ("arcfour", "blowfish-cbc", "rijndael-cbc@lysator.liu.se"))
 def test_what_this_openssh_has_no_more_is_not_listed(name: str) -> None:
     client, server_text = both(host(*ALL), "everything")
     assert name not in listed(client)
@@ -188,7 +189,7 @@ def test_weak_ciphers_are_warned_of() -> None:
         assert "Warning: weak ciphers are among these: 3des-cbc (broken)" in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "last"),
     ((1, "cipher-0."), (3, "cipher-2."), (5, "And 2 more, which the page lists.")),
 )
@@ -211,7 +212,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_hostile_names_stay_inside_the_comment(text: str) -> None:
     evidence = Evidence(date(2026, 11, 21), text, text, text, text, text, text)
     client, server_text = both(host(rate(GCM128, 200)), evidence=evidence)
@@ -273,7 +274,7 @@ def between_two(names: tuple[str, ...]) -> str:
     return text
 
 
-@pytest.mark.parametrize(("names", "patterns"), NAMED)
+@each(("names", "patterns"), NAMED)
 def test_lines_for_two_are_about_one_server(names: tuple[str, ...], patterns: str) -> None:
     text = between_two(names)
     assert settings(text) == [f"Host {patterns}", f"Ciphers {GCM128}"]

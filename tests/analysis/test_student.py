@@ -5,9 +5,10 @@ from math import exp, lgamma, log1p, pi, sqrt
 import pytest
 
 from analysis.profiles.profile_fit import student_quantile
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("degrees", "at_95", "at_975", "at_995"),
     (
         (1, 6.314, 12.706, 63.657),
@@ -27,7 +28,7 @@ def test_quantiles_are_those_of_the_printed_table(
     assert student_quantile(0.995, degrees) == pytest.approx(at_995, abs=0.0006)
 
 
-@pytest.mark.parametrize(("probability", "degrees"), ((0.5, 3), (1.0, 3), (0.9, 0)))
+@each(("probability", "degrees"), ((0.5, 3), (1.0, 3), (0.9, 0)))
 def test_there_is_no_quantile_without_a_tail_or_a_degree_of_freedom(
     probability: float, degrees: int
 ) -> None:
@@ -35,7 +36,7 @@ def test_there_is_no_quantile_without_a_tail_or_a_degree_of_freedom(
         student_quantile(probability, degrees)
 
 
-@pytest.mark.parametrize("degrees", (3, 4, 5, 40))
+@each("degrees", (3, 4, 5, 40))
 def test_near_the_middle_a_quantile_still_has_its_tail(degrees: int) -> None:
     t = student_quantile(0.7, degrees)
     assert _area_below(t, degrees) == pytest.approx(0.7, abs=2e-5)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.summary import summarise
+from tests.cases import each
 
 rates = st.lists(st.floats(min_value=1, max_value=1e11), min_size=1, max_size=50)
 
@@ -34,7 +35,7 @@ def test_two_scattered_tries_cannot_tell() -> None:
     assert not summarise([100.0, 200.0]).noisy
 
 
-@pytest.mark.parametrize("impossible", ([], [0.0], [-1.0, 5.0]))
+@each("impossible", ([], [0.0], [-1.0, 5.0]))
 def test_rates_that_are_none_are_refused(impossible: list[float]) -> None:
     with pytest.raises(ValueError, match="above zero"):
         summarise(impossible)

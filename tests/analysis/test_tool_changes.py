@@ -1,13 +1,12 @@
 """Changes of `openssl speed` between releases."""
 
-import pytest
-
 from analysis.over_time.tool_changes import breaks_between, tool_changes
+from tests.cases import each
 
 GCM = "aes-128-gcm"
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     (
         ("OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.16 11 Feb 2025"),
@@ -24,7 +23,7 @@ def test_the_aead_loop_breaks_a_chart_by_version(before: str, after: str) -> Non
     assert breaks_between(after, before, GCM) == (change,)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     (
         ("OpenSSL 3.0.16", "OpenSSL 3.0.19"),
@@ -40,7 +39,7 @@ def test_there_is_no_break_where_both_or_nobody_knows_which_have_it(one: str, ot
     assert breaks_between(one, other, GCM) == ()
 
 
-@pytest.mark.parametrize("cipher", ("aes-128-ctr", "aes-256-cbc", "chacha20-poly1305", "rc4"))
+@each("cipher", ("aes-128-ctr", "aes-256-cbc", "chacha20-poly1305", "rc4"))
 def test_other_modes_are_not_touched(cipher: str) -> None:
     """ChaCha20-Poly1305 at 16 bytes: 281 MB/s by 1.1.1w, 272 by 3.0.19, 294 by 3.5.0."""
     assert breaks_between("OpenSSL 3.0.15", "OpenSSL 3.5.0", cipher) == ()

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from tests.cases import each
 from tests.conftest import ApiClient
 
 PRIVATE = (
@@ -17,7 +18,7 @@ PRIVATE = (
 )
 
 
-@pytest.mark.parametrize("url", ("/", "/runs/", "/hosts/", "/report.html", *PRIVATE))
+@each("url", ("/", "/runs/", "/hosts/", "/report.html", *PRIVATE))
 def test_no_cache_between_two_readers_keeps_an_answer(
     url: str, reader: ApiClient, settings: Settings
 ) -> None:

@@ -11,6 +11,7 @@ from ingest.edits.recompute import set_hidden
 from results.comparison import votes
 from store import statements
 from store.models import Host
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import (
     environment,
@@ -220,7 +221,14 @@ def test_the_cpu_bound_rate_is_normalised_by_the_baselines_own(
     assert answer["excluded"] == {"no_baseline": 0}
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def stored(store_run: StoreRun) -> None:
+    """A run."""
+    store_run(run_document())
+
+
+@pytest.mark.usefixtures("stored")
+@each(
     ("group_by", "labels"),
     (
         ("cpu", ["AMD EPYC 9R14"]),
@@ -239,16 +247,14 @@ def test_the_cpu_bound_rate_is_normalised_by_the_baselines_own(
         ("tag:row", ["Not tagged"]),
     ),
 )
-def test_runs_can_be_grouped_by(
-    reader: ApiClient, store_run: StoreRun, group_by: str, labels: list[str]
-) -> None:
-    store_run(run_document())
+def test_runs_can_be_grouped_by(reader: ApiClient, group_by: str, labels: list[str]) -> None:
     answer = compare(reader, group_by=group_by)
     assert [group["label"] for group in answer["groups"]] == labels
     assert answer["group_by"] == group_by
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("stored")
+@each(
     ("name", "matching", "other"),
     (
         ("host", "nas", "other"),
@@ -265,10 +271,7 @@ def test_runs_can_be_grouped_by(
         ("until", "2025-11-21", "2025-11-20"),
     ),
 )
-def test_filters_keep_what_matches(
-    reader: ApiClient, store_run: StoreRun, name: str, matching: str, other: str
-) -> None:
-    store_run(run_document())
+def test_filters_keep_what_matches(reader: ApiClient, name: str, matching: str, other: str) -> None:
     assert len(compare(reader, **{name: matching})["groups"]) == 1
     assert compare(reader, **{name: other})["groups"] == []
 
@@ -282,7 +285,7 @@ def test_a_repeated_filter_matches_any_of_its_values(
     assert [group["key"] for group in answer["groups"]] == ["a", "c"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "attr"),
     (
         ({"tool": "tls"}, "tool"),
@@ -313,8 +316,8 @@ def test_a_parameter_that_makes_no_sense_is_named(
     assert [error["attr"] for error in response.json()["errors"]] == [attr]
 
 
-@pytest.mark.parametrize("offset", ("+00:00", "+16:00", "+23:59", "-23:00"))
-@pytest.mark.parametrize("name", ("since", "until"))
+@each("offset", ("+00:00", "+16:00", "+23:59", "-23:00"))
+@each("name", ("since", "until"))
 def test_a_moment_may_name_any_zone(reader: ApiClient, name: str, offset: str) -> None:
     assert compare(reader, **{name: f"2026-01-01T00:00:00{offset}"})["groups"] == []
 

@@ -30,6 +30,7 @@ from reports.rows import export_rows
 from reports.tasks import sweep_exports
 from store.models import ApiToken, ExportJob, Measurement, ReferenceProfile, Run
 from store.roles import ADMINISTRATOR
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -397,7 +398,7 @@ def test_a_disk_that_is_nearly_full_is_left_to_the_database(
     assert files(folder) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "attr"),
     (
         ("kind=everything", "kind"),

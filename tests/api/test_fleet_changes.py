@@ -9,6 +9,7 @@ from django.test import Client
 
 from ingest.edits.notes import LONGEST_NOTE
 from store.models import AuditEntry, FleetChange, Host, Note, Run
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.sample_documents import openssl_measurement
@@ -53,7 +54,7 @@ def test_the_list_says_what_changed_on_which_host_and_why(
     assert entry["cause"] in member["differences"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "found"),
     (
         ("?host=nas", 1),
@@ -160,7 +161,7 @@ def test_notes_are_about_a_host_a_run_or_a_group(changed_host: Host, editor: Cli
     assert AuditEntry.objects.filter(action="note.add").count() == 3
 
 
-@pytest.mark.parametrize(
+@each(
     "note",
     (
         {"text": "x"},

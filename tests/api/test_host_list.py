@@ -8,6 +8,7 @@ import pytest
 
 from results.hosts.hosts import summaries_of
 from store.models import Host
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
@@ -127,7 +128,7 @@ def test_labels_are_ordered_as_people_sort_them(reader: ApiClient, store_run: St
     assert listed(reader, ordering="cpu")[-1] == "nameless"
 
 
-@pytest.mark.parametrize("ordering", ("-id", "name", "-runs", "acceleration"))
+@each("ordering", ("-id", "name", "-runs", "acceleration"))
 @pytest.mark.usefixtures("four")
 def test_every_order_is_read_page_by_page_both_ways(reader: ApiClient, ordering: str) -> None:
     whole = listed(reader, ordering=ordering)
@@ -163,7 +164,7 @@ def test_a_host_that_arrives_shifts_no_page(reader: ApiClient, store_run: StoreR
     assert [one["name"] for one in later["results"]] == ["qemu", "quiet"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("address", "attr", "words"),
     (
         (f"{URL}?verdict=hiden", "verdict", "'hiden' is none of hidden, unused"),

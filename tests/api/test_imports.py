@@ -13,6 +13,7 @@ from ingest.processing.run_processing import process_run
 from parsers.received_text import MAX_BYTES, MAX_LINES
 from store.models import ImportedText, Measurement, Run
 from store.run_documents import document_bytes
+from tests.cases import each
 from tests.conftest import ApiClient
 
 GCM = "aes128-gcm@openssh.com"
@@ -199,7 +200,7 @@ def test_what_is_no_text_is_refused_with_the_reason(
     assert not ImportedText.objects.exists()
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     (
         ("format", "speed"),

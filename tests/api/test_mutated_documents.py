@@ -62,7 +62,7 @@ def changed(place: Path, value: Any) -> dict[str, Any]:
 SCHEMA = jsonschema_rs.validator_for(run_schema(), validate_formats=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(place=st.sampled_from(PLACES), value=ODD)
 def test_a_document_has_faults_exactly_when_the_schema_refuses_it(place: Path, value: Any) -> None:
     document = changed(place, value)
@@ -71,7 +71,7 @@ def test_a_document_has_faults_exactly_when_the_schema_refuses_it(place: Path, v
 
 @pytest.mark.django_db
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(place=st.sampled_from(PLACES), value=ODD)
 def test_a_changed_document_is_taken_whole_or_refused_by_name(

@@ -9,6 +9,7 @@ import pytest
 from ingest.edits.recompute import set_hidden
 from store.models import HostAlias
 from store.run_documents import document_bytes
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
@@ -316,11 +317,17 @@ REFUSED: tuple[tuple[dict[str, str], str, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("query", "parameter", "words"), REFUSED)
-def test_nonsense_is_refused_in_words(
-    reader: ApiClient, store_run: StoreRun, query: dict[str, str], parameter: str, words: str
-) -> None:
+@pytest.fixture
+def stored(store_run: StoreRun) -> None:
+    """A run."""
     store_run(usual())
+
+
+@pytest.mark.usefixtures("stored")
+@each(("query", "parameter", "words"), REFUSED)
+def test_nonsense_is_refused_in_words(
+    reader: ApiClient, query: dict[str, str], parameter: str, words: str
+) -> None:
     response = reader.get(URL, query)
     assert response.status_code == 400
     (error,) = response.json()["errors"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from store.models import Host
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document
 from tests.upgraded_fleet import AES, DES, EPYC, HOSTS, XEON, upgraded_fleet
@@ -93,7 +94,7 @@ def test_unmatched_groups_hold_other_hosts_and_their_medians_stand_against_each_
 
 
 @pytest.mark.usefixtures("fleet")
-@pytest.mark.parametrize("key", ("fast", None))
+@each("key", ("fast", None))
 def test_a_host_is_a_baseline_by_its_key_or_id(reader: ApiClient, key: str | None) -> None:
     wanted = key or Host.objects.get(slug="fast").pk
     answer = asked(reader, relative_to=f"host:{wanted}", cpu="intel-xeon-e5-2680")
@@ -146,7 +147,7 @@ def test_a_split_has_at_most_twelve_values_unless_some_are_chosen(reader: ApiCli
 
 
 @pytest.mark.usefixtures("fleet")
-@pytest.mark.parametrize(
+@each(
     ("query", "parameter", "said"),
     (
         ({"relative_to": "9.9"}, "relative_to", "No group by openssl_series has the key '9.9'."),

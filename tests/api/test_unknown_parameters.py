@@ -9,6 +9,7 @@ from django.test import Client
 
 from api.http.api_view import ApiView, parameters_of
 from api.urls import urlpatterns
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -36,7 +37,7 @@ def faults(response: Any) -> dict[str, tuple[str, str]]:
     return {one["attr"]: (one["code"], one["detail"]) for one in response.json()["errors"]}
 
 
-@pytest.mark.parametrize("path", READING)
+@each("path", READING)
 def test_a_misspelt_filter_is_no_answer_about_everything(reader: ApiClient, path: str) -> None:
     said = faults(reader.get(f"{path}{'&' if '?' in path else '?'}opnssl=openssl-3-0-19"))
     assert list(said) == ["opnssl"]

@@ -25,6 +25,7 @@ from reports.rows.export_formats import xml_text as database_text
 from results.comparison.comparison import compare
 from results.selection import ComparisonQuery
 from store.statements import fetch_rows
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, run_document, ssh_measurement
 from tests.upgraded_fleet import AES, DES, HOSTS, upgraded_fleet
@@ -316,7 +317,7 @@ def test_a_cell_has_all_it_can_hold_and_says_when_it_was_cut(text: str) -> None:
 
 
 @pytest.mark.django_db
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(text=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 def test_python_and_the_database_write_the_same_cell(text: str) -> None:
     assert in_database(text) == xml_text(text)
@@ -425,7 +426,7 @@ def test_the_chart_follows_the_view(reader: ApiClient, store_run: StoreRun) -> N
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "attr"),
     (
         ({"sort": "worst"}, "sort"),

@@ -5,7 +5,8 @@ import re
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.test_first_light import bars_read_by_keyboard, table
+from tests.browser.test_charts import canvas_picture
+from tests.browser.test_first_light import table
 
 
 def shown_heading(page: Page) -> str:
@@ -42,15 +43,15 @@ def test_back_and_forward_restore_the_view(open_page: OpenPage) -> None:
 
 
 def test_a_link_reproduces_the_view(open_page: OpenPage) -> None:
-    page = open_page("/?source=published")
+    page = open_page("/?source=published", reduced_motion="reduce")
     page.get_by_label("Compare by").select_option("os")
     expect(page.locator("h1")).to_have_text("SSH throughput by operating system")
     page.get_by_label("Sort").select_option("best")
     expect(page).to_have_url(re.compile("sort=best"))
     expect(page.locator("#results")).to_have_attribute("aria-busy", "false")
-    again = open_page(page.url)
+    again = open_page(page.url, reduced_motion="reduce")
     assert list(table(again).items()) == list(table(page).items())
-    assert bars_read_by_keyboard(again) == bars_read_by_keyboard(page)
+    assert canvas_picture(again) == canvas_picture(page)
 
 
 def test_ciphers_can_all_be_chosen_or_none_and_then_one(open_page: OpenPage) -> None:

@@ -34,7 +34,6 @@ class Changing:
         host, runs = f"/hosts/{self.host_id}", f"/runs/{self.last}"
         return {
             "changes": f"{host}/",
-            "break": f"{host}/?series=openssl/16/aes-128-gcm",
             "two lines": f"{host}/?{TWO_LINES}&find-host=calm",
             "no value": f"{host}/?metric=normalised",
             "no such series": f"{host}/?series=ssh/pipeline/nobody",
@@ -45,13 +44,11 @@ class Changing:
             "choose a run": f"{runs}/diff/",
             "choose a host": f"{host}/diff/",
             "nothing found": f"{host}/diff/?q=nobody-has-this-name",
-            "releases": "/?tool=openssl&group_by=openssl&block_size=16&source=agent",
         }[state]
 
 
 STATES = (
     "changes",
-    "break",
     "two lines",
     "no value",
     "no such series",
@@ -62,7 +59,6 @@ STATES = (
     "choose a run",
     "choose a host",
     "nothing found",
-    "releases",
 )
 
 

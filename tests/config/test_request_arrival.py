@@ -1,13 +1,12 @@
 """When a request has arrived, by its bytes alone."""
 
-import pytest
-
 from config.request_arrival import MOST_BUFFERED, arrival
+from tests.cases import each
 
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("received", "expected"),
     (
         (b"", "incomplete"),

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from documents.cpu import aes_flags
+from tests.cases import each
 
 
 def cpu(architecture: str | None, flags: str | None, model: str | None = None) -> dict[str, Any]:
@@ -15,7 +14,7 @@ def cpu(architecture: str | None, flags: str | None, model: str | None = None) -
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("facts", "reported", "seen"),
     (
         (cpu("x86_64", "fpu sse2 aes pclmulqdq vaes"), True, ("aes", "vaes")),

@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import pytest
 from archspec.cpu import TARGETS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +15,10 @@ from documents.cpu import (
     model_has_aes,
 )
 from documents.cpu_models import cpu_tables, microarchitecture_of_name
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("reported", "name"),
     (
         ("Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz", "Intel Core i7-3770"),
@@ -96,7 +96,7 @@ def x86(vendor: str, family: int, model: int, name: str = "", **more: Any) -> di
     return {"model": name or None, "architecture": "x86_64", **numbers, **more}
 
 
-@pytest.mark.parametrize(
+@each(
     ("cpu", "name"),
     (
         (arm("ARM", 0xD08), "ARM Cortex-A72"),
@@ -122,7 +122,7 @@ def test_a_vendor_is_read_from_the_model_when_nothing_else_says_it() -> None:
     assert cpu_vendor(None, None) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("cpu", "name", "aes"),
     (
         (x86("GenuineIntel", 6, 0x3A, "Intel(R) Core(TM) i7-3770 CPU"), "ivybridge", True),
@@ -171,7 +171,7 @@ def test_numbers_and_names_say_what_the_cpu_has(
     assert model_has_aes(cpu) is aes
 
 
-@pytest.mark.parametrize(
+@each(
     "model",
     (
         "QEMU Virtual CPU version 2.5+",
@@ -186,7 +186,7 @@ def test_a_hypervisors_own_model_says_nothing_of_the_cpu(model: str) -> None:
     assert model_has_aes(cpu) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("architecture", "vendor", "name"),
     (
         *(("x86_64", "GenuineIntel", "skylake"), ("amd64", "GenuineIntel", "skylake")),
@@ -210,7 +210,7 @@ def test_hidden_flags_do_not_make_the_cpu_an_older_one() -> None:
     assert model_has_aes(cpu)
 
 
-@pytest.mark.parametrize("entry", cpu_tables().x86, ids=lambda one: one.microarchitecture)
+@each("entry", cpu_tables().x86)
 def test_the_table_agrees_with_archspec(entry: Any) -> None:
     target = TARGETS.get(entry.microarchitecture)
     if target is not None:

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-import pytest
-
 from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
 from documents.naming import Label, slug
 from documents.software import openssh_release, openssl_release, openssl_series
+from tests.cases import each
 from tests.sample_documents import environment
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "release", "series"),
     (
         ("OpenSSL 3.0.19 27 Jan 2026 (Library: OpenSSL 3.0.19)", "OpenSSL 3.0.19", "3.0"),
@@ -60,7 +59,7 @@ def test_a_reading_does_not_change_the_fingerprint_and_a_fact_does() -> None:
     assert fingerprint(changed) != plain
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "key"),
     (
         ("Intel Core i7-2635QM", "intel-core-i7-2635qm"),
@@ -77,7 +76,7 @@ def test_text_without_a_letter_has_a_key_of_its_own() -> None:
     assert slug("中文") != slug("日本")
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     (
         ("Эльбрус-8С", "Эльбрус-8СВ"),

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from documents.environment_difference import differing_facts, environment_difference
+from tests.cases import each
 from tests.sample_documents import environment
 
 
@@ -19,7 +19,7 @@ def words(before: dict[str, Any], after: dict[str, Any], **how: Any) -> list[str
     return [one.words for one in environment_difference(before, after, **how)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("after", "sentence"),
     (
         (
@@ -124,7 +124,7 @@ def with_libraries(program: str | None, library: str | None) -> dict[str, Any]:
     return {**stated, "openssh": {**stated["openssh"], "library": library}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "said"),
     (
         (("3.0.18", "3.0.18"), ("3.0.19", "3.0.19"), ("program", None, "program")),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents.json_text import JsonError, _read_strictly, canonical_json, parse_json
+from tests.cases import each
 
 text = st.text(st.characters(exclude_characters="\x00", codec="utf-8"))
 json_values = st.recursive(
@@ -24,7 +25,7 @@ json_values = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "said"),
     (
         (b"", "line 1 column 1"),
@@ -123,8 +124,8 @@ def test_what_is_read_fast_is_what_the_strict_reader_reads(body: str, before: st
     assert outcome(parse_json, raw) == outcome(_read_strictly, raw)
 
 
-@pytest.mark.parametrize("depth", range(62, 68))
-@pytest.mark.parametrize("opening", ("[", '{"a":', '[{"a":'))
+@each("depth", range(62, 68))
+@each("opening", ("[", '{"a":', '[{"a":'))
 def test_nesting_ends_at_the_same_depth_fast_or_not(depth: int, opening: str) -> None:
     levels = opening.count("[") + opening.count("{")
     closing = opening.replace('"a":', "").translate({ord("["): "]", ord("{"): "}"})[::-1]

@@ -1,11 +1,10 @@
 """Operating systems as people write them."""
 
-import pytest
-
 from documents.software import os_facts, os_version
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "name", "version"),
     (
         ("Debian 12", "Debian GNU/Linux", "12"),
@@ -23,6 +22,6 @@ def test_name_and_version_are_told_apart(written: str, name: str, version: str |
     assert os_facts(written) == {"name": name, "version": version}
 
 
-@pytest.mark.parametrize("text", ("Debian GNU/Linux 12", "macOS 14.1", "Plan 9", "9front"))
+@each("text", ("Debian GNU/Linux 12", "macOS 14.1", "Plan 9", "9front"))
 def test_what_is_shown_is_read_as_what_it_was(text: str) -> None:
     assert os_version(os_facts(text)) == text

@@ -15,6 +15,7 @@ from documents.types import (
     Sample,
     Series,
 )
+from tests.cases import each
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 RECEIVED_AT = datetime(2025, 11, 21, 8, 0, tzinfo=UTC)
@@ -106,7 +107,7 @@ def test_times_become_utc() -> None:
     assert document.started_at == datetime(2025, 11, 21, 5, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each(
     ("document", "reason"),
     (
         (

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import jsonschema
-import pytest
 
 from documents.validation import MAX_FAULTS, Fault, run_schema, validate_run_document
+from tests.cases import each
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 Change = Callable[[dict[str, Any]], object]
@@ -35,7 +35,7 @@ def test_unknown_extra_fields_are_let_through() -> None:
     assert validate_run_document(run_document(future={"x": 1})) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "path", "code"),
     (
         (lambda d: d.pop("host"), "host", "required"),

@@ -59,14 +59,14 @@ def is_true(member: Member, host: KnownHost) -> bool:
 
 
 def test_the_changes_of_a_known_fleet_are_listed_and_hardly_any_other(store_run: StoreRun) -> None:
-    fleet = known_fleet()
+    fleet = known_fleet(hosts=12)
     stored(fleet, store_run)
     by_id = {host.machine_id: host for host in fleet.hosts}
     members = list(Member.objects.select_related("change", "host"))
     false = [one for one in members if not is_true(one, by_id[str(one.host.machine_id)])]
     assert not false
     lost = {by_id[str(one.host.machine_id)].number for one in members if one.after == "hidden"}
-    assert lost == {7, 20, 41}
+    assert lost == {4, 7}
     upgrades = FleetChange.objects.filter(cause=CAUSE, direction="slower").order_by("first_at")
     costly = upgrades[0].members.values("host").distinct().count()
     assert costly >= 0.9 * sum(host.costs for host in fleet.hosts)

@@ -421,7 +421,7 @@ def test_one_machine_with_changing_names_is_told_so(clones: Host, store_run: Sto
     assert flagged(clones) == ["web1", "web2", "web3"]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_after_any_edits_a_run_goes_where_those_of_its_name_and_id_are(
     store_run: StoreRun, seed: int
 ) -> None:

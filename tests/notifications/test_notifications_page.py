@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
@@ -10,6 +9,7 @@ from store.models import (
     AuditEntry,
     NotificationChannel,
 )
+from tests.cases import each
 from tests.notifications.conftest import Days, send_all, web_hook
 from tests.notifications.receivers import Receiver
 from tests.pages.conftest import page, text_of
@@ -58,7 +58,7 @@ def test_administrators_see_the_log_and_editors_do_not(
     assert "nas: slower" not in text_of(page(editor, "/notifications/"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "words"),
     (
         ({"address": "ftp://example.org/"}, "Enter a valid URL"),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
@@ -207,7 +208,7 @@ def test_filters_that_leave_nothing_can_be_cleared(member: Client) -> None:
     assert re.search(r'value="no-such-cpu"[^>]*checked', html)
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "said"),
     (
         ({"tool": "gpg"}, "tool : 'gpg' is none of ssh, openssl."),

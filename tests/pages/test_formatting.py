@@ -4,19 +4,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pages import formatting
+from tests.cases import each
 
 CASES = json.loads((Path(__file__).parent / "format_cases.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("case", CASES["throughput"], ids=lambda case: case["text"])
+@each("case", CASES["throughput"])
 def test_a_throughput_has_three_digits_and_a_decimal_prefix(case: dict[str, Any]) -> None:
     assert formatting.throughput(case["value"]) == case["text"]
 
 
-@pytest.mark.parametrize("case", CASES["quantity"], ids=lambda case: case["text"])
+@each("case", CASES["quantity"])
 def test_a_value_reads_in_its_unit(case: dict[str, Any]) -> None:
     assert formatting.quantity(case["value"], case["unit"]) == case["text"]
 
@@ -37,7 +36,7 @@ def test_titles_have_the_exact_value() -> None:
     assert formatting.exact(1.23456789, "ratio") == "1.23457 ×"
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "text"),
     (
         (0, "0 B"),
@@ -53,6 +52,6 @@ def test_sizes_of_blocks_and_memory_have_binary_prefixes(count: int, text: str) 
     assert formatting.data_size(count) == text
 
 
-@pytest.mark.parametrize(("part", "text"), ((0.0082, "0.8 %"), (0, "0.0 %"), (0.124, "12 %")))
+@each(("part", "text"), ((0.0082, "0.8 %"), (0, "0.0 %"), (0.124, "12 %")))
 def test_a_spread_reads_in_per_cent(part: float, text: str) -> None:
     assert formatting.percent(part) == text

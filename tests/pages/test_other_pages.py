@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from store.models import Run
+from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day
 from tests.pages.conftest import page, text_of
@@ -18,7 +19,7 @@ PAGES = ("/", "/hosts/", "/hosts/1/", "/runs/", "/runs/0b8f3c1e-6d0e-4c3f-9c7e-1
          "/method/")  # fmt: skip
 
 
-@pytest.mark.parametrize("address", PAGES)
+@each("address", PAGES)
 @pytest.mark.django_db
 def test_readers_must_sign_in_and_come_back(client: Client, address: str) -> None:
     response = client.get(f"{address}?a=b")
@@ -208,7 +209,7 @@ def test_ssh_and_openssl_never_share_a_chart(member: Client, store_run: StoreRun
     assert not any("rc4" in one and GCM in one for one in charts)
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     ("/nowhere/", "/hosts/4711/", "/hosts/nas-9/", "/runs/0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e/"),
 )

@@ -5,9 +5,8 @@ import math
 import re
 from pathlib import Path
 
-import pytest
-
 from exports.palette import FAMILIES, cipher_order, colour_slot, family, short_names
+from tests.cases import each
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 STYLE_SHEETS = {
@@ -73,7 +72,7 @@ def colours(theme: str) -> dict[str, str]:
     return dict(re.findall(r"--cipher-([a-z0-9-]+): (#[0-9a-f]{6})", text))
 
 
-@pytest.mark.parametrize(
+@each(
     ("cipher", "slot"),
     (
         ("aes128-gcm@openssh.com", "aes-gcm-1"),
@@ -113,7 +112,7 @@ def test_every_family_has_its_three_colours_in_both_themes() -> None:
     assert set(colours("light")) == set(colours("dark")) == slots
 
 
-@pytest.mark.parametrize("theme", ("light", "dark"))
+@each("theme", ("light", "dark"))
 def test_every_colour_stands_out_from_the_page(theme: str) -> None:
     page = luminance(BACKGROUNDS[theme])
     for slot, colour in colours(theme).items():
@@ -121,8 +120,8 @@ def test_every_colour_stands_out_from_the_page(theme: str) -> None:
         assert (high + 0.05) / (low + 0.05) >= 3, slot
 
 
-@pytest.mark.parametrize("theme", ("light", "dark"))
-@pytest.mark.parametrize("eye", EYES)
+@each("theme", ("light", "dark"))
+@each("eye", EYES)
 def test_common_families_stay_apart_for_every_eye(theme: str, eye: str) -> None:
     known = colours(theme)
     for one, other in itertools.combinations(COMMON, 2):
@@ -130,8 +129,8 @@ def test_common_families_stay_apart_for_every_eye(theme: str, eye: str) -> None:
         assert apart >= 0.075, (one, other)
 
 
-@pytest.mark.parametrize("theme", ("light", "dark"))
-@pytest.mark.parametrize("eye", EYES)
+@each("theme", ("light", "dark"))
+@each("eye", EYES)
 def test_key_sizes_of_cbc_are_told_apart(theme: str, eye: str) -> None:
     """Older ssh had three ciphers of it beside each other in every chart."""
     known = [seen(colours(theme)[f"aes-cbc-{step}"], eye) for step in (1, 2, 3)]

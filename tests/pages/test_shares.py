@@ -5,11 +5,11 @@ import re
 from datetime import timedelta
 from html import unescape
 
-import pytest
 from django.test import Client
 from django.utils import timezone
 
 from store.models import Share
+from tests.cases import each
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import run_document, ssh_measurement
@@ -115,7 +115,7 @@ def test_an_expired_or_revoked_link_opens_nothing(editor: Client) -> None:
         assert Client().get(f"{path}comparison.csv").status_code == 404
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "attr"),
     (
         ({"query": "tool=gpg"}, "query"),

@@ -3,12 +3,12 @@
 import hashlib
 import re
 
-import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
 from access.tokens import create_token
 from store.models import ApiToken
+from tests.cases import each
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
 
@@ -72,7 +72,7 @@ def test_a_revoked_token_opens_nothing_any_more(administrator: Client) -> None:
     assert ApiToken.objects.get().revoked_at == first
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "words"),
     (
         ({"name": " "}, "This field is required"),

@@ -18,6 +18,7 @@ from pages.upload.receiving import pack
 from parsers.received_text import MAX_BYTES, MAX_LINES
 from store.models import AuditEntry, ImportedText, Run
 from store.run_documents import document_bytes, stated_environment
+from tests.cases import each
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document
@@ -303,7 +304,7 @@ def test_each_fault_of_a_run_document_is_named(
     assert words in text_of(refused.content.decode())
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "words"),
     (
         (b"\x1f\x8b\x08" + b"\x00" * 40, "gzip archive"),

@@ -1,9 +1,8 @@
 """What comments and notes say of a measurement tells it from others of its cipher."""
 
-import pytest
-
 from parsers.lines import numbered_lines
 from parsers.openssl.speed import read_openssl_speed
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read
 
 SENT = "dd if=/dev/zero bs=1M count=1000 | ssh -c aes128-ctr nuc 'cat >/dev/null'"
@@ -16,7 +15,7 @@ def lines(*texts: str) -> str:
     return "\n".join(texts)
 
 
-@pytest.mark.parametrize("prompt", ("nas:~ # ", "nas:/share # ", "[~] # ", "root@nas:~# ", "$ "))
+@each("prompt", ("nas:~ # ", "nas:/share # ", "[~] # ", "root@nas:~# ", "$ "))
 def test_commands_that_differ_are_no_tries_whatever_the_prompt(prompt: str) -> None:
     other = SENT.replace("if=/dev/zero", "if=/share/film.mkv")
     part = read(lines(prompt + SENT, SLOW, prompt + other, FAST))
@@ -30,7 +29,7 @@ def test_comments_behind_a_command_tell_its_results_apart() -> None:
     assert len(rates(counted)) == 2
 
 
-@pytest.mark.parametrize("prompt", ("$ ", "pi@nas:~ $ ", "root@nas:~# ", "nas:~ # "))
+@each("prompt", ("$ ", "pi@nas:~ $ ", "root@nas:~# ", "nas:~ # "))
 def test_a_comment_at_a_prompt_is_a_heading(prompt: str) -> None:
     part = read(
         lines(f"{prompt}# wifi", prompt + SENT, SLOW, f"{prompt}# cable", prompt + SENT, FAST)

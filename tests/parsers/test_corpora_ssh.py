@@ -8,6 +8,7 @@ import pytest
 from parsers.lines import numbered_lines
 from parsers.ssh.text import read_ssh_text
 from parsers.types import Part
+from tests.cases import each
 from tests.parsers.corpora_ssh import (
     DATA,
     Truth,
@@ -29,7 +30,7 @@ def _truths() -> list[Truth]:
     return [*published_truths(), *misc_truths()] if DATA.is_dir() else []
 
 
-@pytest.mark.parametrize("truth", _truths(), ids=lambda truth: truth.path.stem)
+@each("truth", _truths())
 def test_every_figure_is_found_and_none_is_wrong_or_invented(truth: Truth) -> None:
     part = truth.read()
     result = score(truth, figures_of(part))
@@ -41,9 +42,7 @@ def test_every_figure_is_found_and_none_is_wrong_or_invented(truth: Truth) -> No
         assert result.found == result.expected
 
 
-@pytest.mark.parametrize(
-    "truth", [one for one in _truths() if one.cipher], ids=lambda truth: truth.path.stem
-)
+@each("truth", [one for one in _truths() if one.cipher])
 def test_a_cipher_that_only_the_page_names_is_not_guessed(truth: Truth) -> None:
     part = truth.read(told_cipher=False)
     assert figures_of(part) == []

@@ -1,8 +1,7 @@
 """dd's closing words, in every version and language, and whose cipher they belong to."""
 
-import pytest
-
 from parsers.ssh.dd_lines import amount_of, summaries
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 SUMMARIES = (
@@ -25,14 +24,14 @@ SUMMARIES = (
 )
 
 
-@pytest.mark.parametrize("line", SUMMARIES)
+@each("line", SUMMARIES)
 def test_bytes_and_seconds_are_exact_in_every_language(line: str) -> None:
     (figure,) = figures(read(f"aes128-ctr\n{line}\n"))
     assert (figure.cipher, figure.bytes, figure.seconds) == ("aes128-ctr", 104_857_600, 0.34)
     assert figure.bytes_per_second is None
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         "64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.040 ms",
@@ -72,7 +71,7 @@ def test_a_command_names_cipher_mac_compression_and_target() -> None:
     assert (figure.target_kind, figure.target_name) == ("remote", "attic")
 
 
-@pytest.mark.parametrize("target", ("localhost", "me@127.0.0.1", "::1", "root@localhost"))
+@each("target", ("localhost", "me@127.0.0.1", "::1", "root@localhost"))
 def test_this_machine_is_no_remote_target(target: str) -> None:
     command = f"$ dd if=/dev/zero bs=1M count=100 | ssh -oCiphers=aes128-ctr {target} cat"
     (figure,) = figures(read(f"{command}\n{SUMMARIES[0]}"))
@@ -150,7 +149,7 @@ def test_a_text_that_lost_its_line_breaks_reads_like_one_that_has_them() -> None
     assert len(rates(read(" ".join(lines)))) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "amount"),
     (
         ("dd if=/dev/zero bs=1M count=100", 104_857_600),
@@ -166,7 +165,7 @@ def test_a_command_says_how_many_bytes_it_sends(command: str, amount: int | None
     assert amount_of(command) == amount
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         "104857600 bytes transferred in 1e999 secs",
@@ -186,7 +185,7 @@ def test_an_amount_beyond_any_disk_is_none() -> None:
     assert amount_of("dd if=/dev/zero bs=999999999999T count=999999999999T") is None
 
 
-@pytest.mark.parametrize("name", ("Cifrado: {}", "加密算法：{}", "*** {} ***", "** {} **"))
+@each("name", ("Cifrado: {}", "加密算法：{}", "*** {} ***", "** {} **"))
 def test_a_name_is_a_heading_in_other_words_and_frames(name: str) -> None:
     dd = (
         "记录了1000+0 的读入\n记录了1000+0 的写出\n1048576000字节(1.0 GB)已复制，10 秒，105 MB/秒\n"

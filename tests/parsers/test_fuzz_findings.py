@@ -1,12 +1,11 @@
 """What fuzzing found, each kept as a case."""
 
-import pytest
-
 from parsers.openssl.cipher_names import canonical_cipher
 from parsers.read_text import read_text
+from tests.cases import each
 
 
-@pytest.mark.parametrize("label", ("bf-cb" + "w" * 120 + "c", "aes-128-cb", "aes-12-cbc", "rc4-4"))
+@each("label", ("bf-cb" + "w" * 120 + "c", "aes-128-cb", "aes-12-cbc", "rc4-4"))
 def test_a_damaged_name_names_no_cipher(label: str) -> None:
     assert canonical_cipher(label) is None
 
@@ -24,7 +23,7 @@ def test_a_name_with_a_domain_before_an_arrow_is_no_prompt() -> None:
     assert [one.bytes_per_second for one in figures] == [206.35 * 125_000]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "code"),
     (
         (

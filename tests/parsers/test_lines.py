@@ -2,16 +2,15 @@
 
 import time
 
-import pytest
-
 from parsers.lines import numbered_lines
+from tests.cases import each
 
 
 def texts(text: str) -> list[str]:
     return [line.text for line in numbered_lines(text)]
 
 
-@pytest.mark.parametrize("mark", ("> ", ">", "> > ", ">> ", " > > > ", ">\t"))
+@each("mark", ("> ", ">", "> > ", ">> ", " > > > ", ">\t"))
 def test_code_quoted_by_mail_or_forum_is_freed_of_the_marks(mark: str) -> None:
     (text,) = texts(f"{mark}    rc4  16.00k")
     assert text.split() == ["rc4", "16.00k"]
@@ -31,7 +30,7 @@ def test_a_quotation_mark_alone_leaves_an_empty_line() -> None:
     assert texts(">\n> > ") == ["", ""]
 
 
-@pytest.mark.parametrize("end", ("\x85", "\u2028", "\u2029", "<br>", "<BR />", "</p><p>"))
+@each("end", ("\x85", "\u2028", "\u2029", "<br>", "<BR />", "</p><p>"))
 def test_other_ends_of_lines_divide_a_line(end: str) -> None:
     lines = numbered_lines(f"first\nrc4{end}rc5{end}\nlast")
     assert [(line.number, line.text, line.pieces) for line in lines] == [
@@ -40,7 +39,7 @@ def test_other_ends_of_lines_divide_a_line(end: str) -> None:
     assert lines[1].given == f"rc4{end}rc5{end}"
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         "<pre>rc4 16.00k",
@@ -64,19 +63,17 @@ def test_a_byte_order_mark_amid_a_text_is_taken_off() -> None:
     assert texts("\ufeffone\n\ufefftwo") == ["one", "two"]
 
 
-@pytest.mark.parametrize(
-    "text", ("a < b > c", "ssh <host> cat", "x [1] y", "AT&T; a&&b", "[ -f x ]")
-)
+@each("text", ("a < b > c", "ssh <host> cat", "x [1] y", "AT&T; a&&b", "[ -f x ]"))
 def test_what_is_no_markup_stays(text: str) -> None:
     assert texts(text) == [text]
 
 
-@pytest.mark.parametrize("keys", ("^C", "^C^C", " ^Z ", "> ^C", "\x03", "^[^?"))
+@each("keys", ("^C", "^C^C", " ^Z ", "> ^C", "\x03", "^[^?"))
 def test_a_line_of_nothing_but_keys_is_empty(keys: str) -> None:
     assert texts(keys) == [""]
 
 
-@pytest.mark.parametrize("text", ("a ^C", "^c", "^"))
+@each("text", ("a ^C", "^c", "^"))
 def test_a_line_with_more_than_keys_stays(text: str) -> None:
     assert texts(text) == [text]
 
@@ -86,7 +83,7 @@ def test_cells_of_a_web_table_are_kept_apart() -> None:
     assert text.replace(" ", "") == "rc4||16.00k"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         "> " * 2_000_000 + "    x",
@@ -97,7 +94,6 @@ def test_cells_of_a_web_table_are_kept_apart() -> None:
         "&nbsp;" * 600_000,
         "[quote=" * 500_000,
     ),
-    ids=range(7),
 )
 def test_no_line_takes_long(text: str) -> None:
     began = time.process_time()

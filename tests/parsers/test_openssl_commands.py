@@ -1,9 +1,8 @@
 """A table belongs to a command of `openssl speed` only if all of its line is understood."""
 
-import pytest
-
 from parsers.read_text import read_text
 from parsers.types import Figure
+from tests.cases import each
 from tests.parsers.openssl_texts import codes, figures, header, read, rising, row
 
 NAS = "me@nas:~$ "
@@ -22,7 +21,7 @@ def all_series(*lines: str) -> list[tuple[str, str, int, str]]:
     return list(dict.fromkeys(map(series, figures(read(*lines)))))
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "openssl speed -evp aes-128-cbc; openssl speed -decrypt -evp aes-128-cbc",
@@ -78,8 +77,8 @@ LOOPS = (
 )
 
 
-@pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("prompts", (("", ""), ("$ ", "> "), (NAS, "> "), (NAS, "for> ")))
+@each("loop", LOOPS)
+@each("prompts", (("", ""), ("$ ", "> "), (NAS, "> "), (NAS, "for> ")))
 def test_a_loop_over_several_lines_makes_no_tries_of_what_it_changes(
     loop: tuple[str, ...], prompts: tuple[str, str]
 ) -> None:
@@ -90,7 +89,7 @@ def test_a_loop_over_several_lines_makes_no_tries_of_what_it_changes(
     assert codes(part) == ["command_unclear"] * 2
 
 
-@pytest.mark.parametrize(
+@each(
     "loop",
     (
         ("for i in 1 2 3; do", f"  {SPEED}", "done"),
@@ -99,7 +98,7 @@ def test_a_loop_over_several_lines_makes_no_tries_of_what_it_changes(
         ("while true; do", SPEED, "done"),
     ),
 )
-@pytest.mark.parametrize("prompts", (("", ""), (NAS, "> ")))
+@each("prompts", (("", ""), (NAS, "> ")))
 def test_a_loop_over_several_lines_that_changes_nothing_makes_tries(
     loop: tuple[str, ...], prompts: tuple[str, str]
 ) -> None:
@@ -108,7 +107,7 @@ def test_a_loop_over_several_lines_that_changes_nothing_makes_tries(
     assert [len(one.figures) for one in part.sections] == [12]
 
 
-@pytest.mark.parametrize(
+@each(
     "started",
     ("qemu-arm", "  qemu-aarch64 -L /sysroot", "valgrind", "ssh pi qemu-arm", "ansible all -a",
      "ls hosts | xargs -I{} ssh {}"),
@@ -119,7 +118,7 @@ def test_a_line_without_a_prompt_that_is_a_command_must_be_understood(started: s
     assert codes(part) == ["command_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("started", "host", "told"),
     (("ssh pi", "pi", None), ("docker run --rm x", None, "docker run --rm x")),
 )
@@ -135,7 +134,7 @@ def test_commands_of_a_script_that_is_shown_are_not_told_apart_by_their_order() 
     assert codes(part) == ["command_unclear"] * 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "first", "second"),
     (
         ("openssl speed -evp {}; openssl speed -decrypt -evp {}",
@@ -164,7 +163,7 @@ def test_the_mask_that_cpuinfo_repeats_tells_commands_apart() -> None:
     assert [acceleration for *_, acceleration in found] == ["default", "masked"]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         NAS + "openssl speed -evp aes-128-cbc 2>/dev/null | tail -2 | tee speed.txt",
@@ -190,7 +189,7 @@ def test_everyday_commands_are_understood(command: str) -> None:
     assert all_series(command, *CBC) == [("aes-128-cbc", "encrypt", 1, "default")]
 
 
-@pytest.mark.parametrize(
+@each(
     "between",
     (
         "sudo cpupower frequency-set -g powersave",
@@ -200,13 +199,13 @@ def test_everyday_commands_are_understood(command: str) -> None:
         "ssh pi",
     ),
 )
-@pytest.mark.parametrize("prompt", ("$ ", NAS))
+@each("prompt", ("$ ", NAS))
 def test_a_command_that_may_change_something_keeps_tables_apart(prompt: str, between: str) -> None:
     part = read(f"{NAS}openssl speed -evp aes-128-cbc", *CBC, prompt + between, *OTHER)
     assert [(one.host, len(one.figures)) for one in part.sections] == [("nas", 6), (None, 6)]
 
 
-@pytest.mark.parametrize("between", ("sleep 60", "lscpu", "cat /proc/cpuinfo", "uptime"))
+@each("between", ("sleep 60", "lscpu", "cat /proc/cpuinfo", "uptime"))
 def test_a_command_that_only_looks_does_not(between: str) -> None:
     part = read(f"{NAS}openssl speed -evp aes-128-cbc", *CBC, NAS + between, *OTHER)
     assert [(one.host, len(one.figures)) for one in part.sections] == [("nas", 12)]
@@ -218,9 +217,7 @@ def test_a_table_that_a_file_repeats_counts_once() -> None:
     assert codes(part) == ["repeated"]
 
 
-@pytest.mark.parametrize(
-    "between", ((), ("",), ("As you wrote:", ""), (SPEED,), ("$ " + SPEED,), ("> quoted",))
-)
+@each("between", ((), ("",), ("As you wrote:", ""), (SPEED,), ("$ " + SPEED,), ("> quoted",)))
 def test_a_table_pasted_twice_is_one_run(between: tuple[str, ...]) -> None:
     part = read(SPEED, *CBC, *between, *CBC)
     assert len(figures(part)) == 6
@@ -238,7 +235,7 @@ def test_tables_of_files_are_no_tries_of_one_another() -> None:
     assert len({one.label for one in part.sections}) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "parts"),
     (
         ("taskset -c 0 openssl", "taskset -c 5 openssl", ["taskset -c 0", "taskset -c 5"]),
@@ -263,7 +260,7 @@ def test_headings_and_upgrades_make_parts_of_a_named_machine() -> None:
     assert [one.part for one in new.sections] == [None, "apt -y upgrade"]
 
 
-@pytest.mark.parametrize("prompt", ("$ ", NAS))
+@each("prompt", ("$ ", NAS))
 def test_what_an_engine_measures_is_not_the_machine_itself(prompt: str) -> None:
     part = read(prompt + "openssl speed -engine padlock -evp aes-128-cbc", *CBC)
     assert [one.part for one in part.sections] == ["engine padlock"]

@@ -1,8 +1,7 @@
 """What headings above tables of `openssl speed` say of how they were measured."""
 
-import pytest
-
 from parsers.types import Part
+from tests.cases import each
 from tests.parsers.openssl_texts import figures, header, read, row
 
 VERSION = "OpenSSL 1.1.1w  11 Sep 2023"
@@ -15,7 +14,7 @@ def codes(part: Part) -> list[str]:
     return [remark.code for remark in part.remarks]
 
 
-@pytest.mark.parametrize(
+@each(
     "heading",
     (
         "4 threads:",
@@ -27,7 +26,7 @@ def codes(part: Part) -> list[str]:
         "encrypt, then decrypt:",
     ),
 )
-@pytest.mark.parametrize("version", ((), (VERSION,)))
+@each("version", ((), (VERSION,)))
 def test_a_table_that_may_be_of_several_processes_or_decrypted_is_left_out(
     heading: str, version: tuple[str, ...]
 ) -> None:
@@ -37,22 +36,20 @@ def test_a_table_that_may_be_of_several_processes_or_decrypted_is_left_out(
         assert codes(part) == ["context_unclear"]
 
 
-@pytest.mark.parametrize("heading", ("decrypt:", "aes-128-cbc decrypt:", "== Decryption =="))
+@each("heading", ("decrypt:", "aes-128-cbc decrypt:", "== Decryption =="))
 def test_a_heading_may_say_the_direction(heading: str) -> None:
     (figure,) = figures(read(heading, *ONE))
     assert figure.operation == "decrypt"
 
 
-@pytest.mark.parametrize(
-    "heading", ("1 thread:", "Single core:", "encryption:", "3.0.13:", "2 boards, the old one:")
-)
+@each("heading", ("1 thread:", "Single core:", "encryption:", "3.0.13:", "2 boards, the old one:"))
 def test_other_headings_leave_a_table_as_it_is(heading: str) -> None:
     (figure,) = figures(read(heading, *ONE))
     assert (figure.operation, figure.threads) == ("encrypt", 1)
 
 
-@pytest.mark.parametrize("first", ("decrypt:", "AES-NI disabled:", "4 threads:"))
-@pytest.mark.parametrize("second", ("encryption again, bigger key:", "back to normal:"))
+@each("first", ("decrypt:", "AES-NI disabled:", "4 threads:"))
+@each("second", ("encryption again, bigger key:", "back to normal:"))
 def test_a_heading_that_may_end_what_one_before_said_leaves_a_table_out(
     first: str, second: str
 ) -> None:
@@ -79,7 +76,7 @@ def test_a_command_below_a_heading_and_another_command_may_be_without_it() -> No
     assert [figure.acceleration for figure in figures(part)] == ["masked"]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "ssh nas openssl",
@@ -89,7 +86,7 @@ def test_a_command_below_a_heading_and_another_command_may_be_without_it() -> No
         "LD_LIBRARY_PATH=/opt/openssl-3.3/lib openssl",
     ),
 )
-@pytest.mark.parametrize("mark", ("$", "tom@desk:~$"))
+@each("mark", ("$", "tom@desk:~$"))
 def test_a_version_is_of_no_other_program_or_place(command: str, mark: str) -> None:
     lines = (f"{mark} openssl version", VERSION, f"{mark} {command} speed -evp aes-128-cbc", *ONE)
     (section,) = read(*lines).sections
@@ -99,14 +96,14 @@ def test_a_version_is_of_no_other_program_or_place(command: str, mark: str) -> N
     assert section.environment.get("openssl", {}).get("version_text") == VERSION
 
 
-@pytest.mark.parametrize("before", ((), ("tom@desk:~$ openssl version",)))
+@each("before", ((), ("tom@desk:~$ openssl version",)))
 def test_a_version_is_of_the_plain_program(before: tuple[str, ...]) -> None:
     command = "tom@desk:~$ sudo nice openssl speed -evp aes-128-cbc"
     (section,) = read(*before, VERSION, command, *ONE).sections
     assert section.environment["openssl"]["version_text"] == VERSION
 
 
-@pytest.mark.parametrize(
+@each(
     "talk",
     (
         "AES-NI is disabled in the BIOS? No, it is on.",
@@ -114,7 +111,7 @@ def test_a_version_is_of_the_plain_program(before: tuple[str, ...]) -> None:
         "Without AES-NI this would be four times slower.",
     ),
 )
-@pytest.mark.parametrize("command", ((), ("$ openssl speed -evp aes-128-cbc",)))
+@each("command", ((), ("$ openssl speed -evp aes-128-cbc",)))
 def test_words_that_only_speak_of_a_mask_leave_a_table_out(
     talk: str, command: tuple[str, ...]
 ) -> None:

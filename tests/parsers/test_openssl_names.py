@@ -1,11 +1,10 @@
 """Which cipher a label of `openssl speed` names."""
 
-import pytest
-
 from parsers.openssl.cipher_names import canonical_cipher, kind_of
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "cipher"),
     (
         ("aes-128 cbc", "aes-128-cbc"),
@@ -33,7 +32,7 @@ def test_a_label_of_any_version_names_one_cipher(label: str, cipher: str) -> Non
     assert kind_of(label) == "cipher"
 
 
-@pytest.mark.parametrize(
+@each(
     "label",
     ("md5", "hmac(md5)", "sha-1", "sha256", "rmd160", "whirlpool", "ghash", "rand", "mdc2",
      "cmac(aes-128-cbc)", "KMAC128", "blake2b512"),

@@ -10,6 +10,7 @@ from parsers.lines import numbered_lines
 from parsers.openssl.cipher_names import canonical_cipher
 from parsers.openssl.speed import read_openssl_speed
 from parsers.sbc_bench.reports import read_sbc_bench
+from tests.cases import each
 from tests.parsers.linear_time import TIMES_LONGER, is_linear
 from tests.parsers.openssl_texts import (
     CLASSIC,
@@ -158,7 +159,7 @@ WORDS = st.sampled_from(
 @example("+H:16\n+F:22:rc4:" + "9" * 400 + ".00")
 @example("OPENSSL_ia32cap=~0x openssl speed -multi 0 -bytes 0\nrc4 1.00k")
 @example("sbc-bench v1 (Sun, 01 Jan 0001 00:00:00 +2359)\n" + "#" * 70 + "\nrc4 1.00k")
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_no_text_raises_and_each_figure_is_usable(text: str) -> None:
     lines = numbered_lines(text)
     report = read_sbc_bench(lines)
@@ -206,6 +207,6 @@ NASTY: tuple[Callable[[int], str], ...] = (
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("shape", NASTY)
+@each("shape", NASTY)
 def test_reading_takes_time_in_proportion_to_the_length(shape: Callable[[int], str]) -> None:
     assert is_linear(_read, shape(LINES), shape(LINES * TIMES_LONGER))

@@ -3,11 +3,10 @@
 import time
 from uuid import UUID
 
-import pytest
-
 from parsers.read_text import read_text
 from parsers.run_documents import run_documents
 from parsers.types import Part
+from tests.cases import each
 from tests.parsers.openssl_texts import doing, figures, header, rates, read, row
 
 
@@ -32,7 +31,7 @@ def test_a_command_given_three_times_makes_three_tries() -> None:
     assert part.sections[0].label is None
 
 
-@pytest.mark.parametrize(
+@each(
     "between",
     ((), ("",), ("OpenSSL 1.1.1w  11 Sep 2023",), ("Run 2:",), ("", "Try 2 of 3", ""),
      ("And again:",), ("root@nas:~# sleep 60",), ("real 0m3.002s", "user 0m3.000s")),
@@ -48,7 +47,7 @@ def test_counts_that_come_again_are_further_tries() -> None:
     assert shape(part) == [2]
 
 
-@pytest.mark.parametrize(
+@each(
     "between",
     (
         "On the other machine:",
@@ -67,7 +66,7 @@ def test_what_may_be_another_machine_or_meaning_stays_apart(between: str) -> Non
     assert part.sections[0].label != part.sections[1].label
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "labels"),
     (
         ("openssl", 'OPENSSL_ia32cap="~0x200000200000000" openssl', 1),
@@ -85,7 +84,7 @@ def test_commands_that_differ_in_no_more_than_mask_or_cores_are_of_one_machine(
     assert len({one.label for one in part.sections}) == labels
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "host"),
     (
         ("openssl", "laptop"),
@@ -118,7 +117,7 @@ def test_a_heading_ends_what_tries_can_belong_to() -> None:
     assert shape(part) == [1, 2]
 
 
-@pytest.mark.parametrize("mark", ("", "> "))
+@each("mark", ("", "> "))
 def test_a_key_that_stops_a_command_names_no_machine(mark: str) -> None:
     prompt = "root@fw:~ # openssl speed -evp {} -bytes 16384"
     first, second = "aes-256-cbc", "aes-256-gcm"
@@ -146,7 +145,7 @@ def test_more_processes_than_any_machine_has_are_none() -> None:
     assert known.threads == 65_536
 
 
-@pytest.mark.parametrize("before", ("OPENSSL_ia32cap=~0x2{} openssl speed -evp aes-128-gcm",
+@each("before", ("OPENSSL_ia32cap=~0x2{} openssl speed -evp aes-128-gcm",
                                     "CPUINFO: OPENSSL_ia32cap=0x1 env:~0x2{}"))  # fmt: skip
 def test_a_mask_without_end_stays_within_the_schema(before: str) -> None:
     text = "\n".join((before.format("0" * 9_000), *table(4e8)))
@@ -165,7 +164,7 @@ def test_an_engine_release_is_a_version() -> None:
     assert part.sections[0].label == "OpenSSL 0.9.6b"
 
 
-@pytest.mark.parametrize("end", ("\u2028", "\x85", "<br>"))
+@each("end", ("\u2028", "\x85", "<br>"))
 def test_a_text_with_other_ends_of_lines_is_read_whole(end: str) -> None:
     lines = [header(), *(row("rc4", [4e7] * 6) for _ in range(200))]
     assert len(figures(read(end.join(lines)))) == 1_200
@@ -193,7 +192,7 @@ PATHOLOGICAL = {
 }
 
 
-@pytest.mark.parametrize("name", PATHOLOGICAL)
+@each("name", PATHOLOGICAL)
 def test_no_mebibyte_of_senseless_lines_takes_long(name: str) -> None:
     line = PATHOLOGICAL[name]
     lines = [line] * (MIB // len(line))
@@ -203,9 +202,7 @@ def test_no_mebibyte_of_senseless_lines_takes_long(name: str) -> None:
     assert time.process_time() - began < 4
 
 
-@pytest.mark.parametrize(
-    "head", ("[{}] 10:22:33 [SUCCESS] web0{}", "web0{1} | CHANGED | rc=0 >>", "web0{1}:")
-)
+@each("head", ("[{}] 10:22:33 [SUCCESS] web0{}", "web0{1} | CHANGED | rc=0 >>", "web0{1}:"))
 def test_what_several_machines_answered_is_apart(head: str) -> None:
     answers = [(head.format(number, number), *table(number * 1e8)) for number in (1, 2)]
     part = read(*(line for answer in answers for line in answer))

@@ -1,7 +1,6 @@
 """`openssl speed` output in the shapes that people paste."""
 
-import pytest
-
+from tests.cases import each
 from tests.parsers.openssl_texts import (
     CLASSIC,
     MODERN,
@@ -29,7 +28,7 @@ def test_a_table_yields_a_figure_for_each_block_size() -> None:
     assert part.remarks == ()
 
 
-@pytest.mark.parametrize(
+@each(
     "lines",
     (
         ("  > " + header(), "  > " + row("AES-128-CBC", rising(50_000_000))),
@@ -225,7 +224,7 @@ def test_the_sum_is_found_in_machine_output_too() -> None:
     assert rates(part) == [2_846_801_920.0]
 
 
-@pytest.mark.parametrize("number", ("$(nproc)", "$n", "$1", '"${T}"', "`nproc`", "99999999"))
+@each("number", ("$(nproc)", "$n", "$1", '"${T}"', "`nproc`", "99999999"))
 def test_a_sum_of_an_unknown_number_of_processes_is_left_out(number: str) -> None:
     speed = f"openssl speed -multi {number} -evp aes-128-gcm"
     small, large = row("AES-128-GCM", rising(5e9)), row("AES-128-GCM", rising(9e9))
@@ -246,7 +245,7 @@ def test_a_sum_of_an_unknown_number_of_processes_is_left_out(number: str) -> Non
         assert codes(part)[0] == "command_unclear"
 
 
-@pytest.mark.parametrize("option", ("-multi 8", "-decrypt"))
+@each("option", ("-multi 8", "-decrypt"))
 def test_what_a_loop_prints_between_its_tables_does_not_end_what_the_command_says(
     option: str,
 ) -> None:
@@ -302,7 +301,7 @@ def test_decryption_is_known_from_the_command_or_a_heading() -> None:
     assert [one.operation for one in figures(read("Encrypt:", *table))] == ["encrypt"]
 
 
-@pytest.mark.parametrize(
+@each(
     "before",
     (
         "OPENSSL_ia32cap='~0x200000200000000' openssl speed -evp aes-128-gcm",
@@ -320,7 +319,7 @@ def test_a_mask_that_turns_aes_off_is_known(before: str) -> None:
     assert [one.acceleration for one in figures(part)] == ["masked"]
 
 
-@pytest.mark.parametrize(
+@each(
     "before",
     (
         "OPENSSL_ia32cap=:~0x20000000000 openssl speed -evp aes-128-gcm",
@@ -338,7 +337,7 @@ def test_other_settings_leave_aes_on(before: str) -> None:
     assert [one.acceleration for one in figures(part)] == ["default"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "version"),
     (
         ("OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 1.1.1w  11 Sep 2023"),
@@ -454,7 +453,7 @@ def test_a_bare_evp_takes_the_name_of_the_command() -> None:
     assert codes(unnamed) == ["no_cipher"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         "aes128-ctr: 104.822 MB/s\naes256-ctr:  79.17 MB/s",

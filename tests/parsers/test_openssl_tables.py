@@ -1,8 +1,7 @@
 """Tables of `openssl speed` that were retyped: between bars, side by side, in other units."""
 
-import pytest
-
 from parsers.types import Part
+from tests.cases import each
 from tests.parsers.openssl_texts import (
     CLASSIC,
     MODERN,
@@ -33,7 +32,7 @@ TITLES = barred("type", *(f"{block} bytes" for block in CLASSIC))
 RULER = "|---|--:|--:|--:|--:|--:|"
 
 
-@pytest.mark.parametrize("blank", ("", "-", "—", "n/a"))
+@each("blank", ("", "-", "—", "n/a"))
 def test_an_empty_cell_keeps_its_column(blank: str) -> None:
     part = read(TITLES, RULER, barred("rc4", "100.00k", blank, "300.00k", "400.00k", "500.00k"))
     assert placed(part) == [(16, 1e5), (256, 3e5), (1024, 4e5), (8192, 5e5)]
@@ -86,9 +85,9 @@ def test_a_figure_left_out_of_an_aligned_row_leaves_its_column_empty() -> None:
     assert [block for block, _ in placed(part)] == [16, 64, 1024, 8192, 16384]
 
 
-@pytest.mark.parametrize("between", (" | ", "   ", " || "))
-@pytest.mark.parametrize("other", ("aes-128-cbc", "aes-256-cbc", "aes-128 cbc"))
-@pytest.mark.parametrize("headers", (1, 2))
+@each("between", (" | ", "   ", " || "))
+@each("other", ("aes-128-cbc", "aes-256-cbc", "aes-128 cbc"))
+@each("headers", (1, 2))
 def test_tables_side_by_side_are_read_apart(between: str, other: str, headers: int) -> None:
     part = read(
         between.join([header()] * headers),
@@ -100,7 +99,7 @@ def test_tables_side_by_side_are_read_apart(between: str, other: str, headers: i
     assert codes(part) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         row("rc4", LEFT[:3]) + " | " + row("", RIGHT[:3]),
@@ -121,7 +120,7 @@ def test_a_note_behind_a_bar_is_no_table() -> None:
     assert rates(part) == LEFT
 
 
-@pytest.mark.parametrize("blocks", ((16, 64, 16, 256), (64, 16), (16, 16, 64), (16, 64, 64)))
+@each("blocks", ((16, 64, 16, 256), (64, 16), (16, 16, 64), (16, 64, 64)))
 def test_rows_below_sizes_that_do_not_rise_are_left_out(blocks: tuple[int, ...]) -> None:
     part = read(header(blocks), row("rc4", rising(50_000_000, len(blocks))))
     assert figures(part) == []
@@ -147,7 +146,7 @@ def test_ratios_are_no_rates() -> None:
         assert codes(part) == ["not_a_rate"]
 
 
-@pytest.mark.parametrize("values", ("100.00 200.00 300.00 400.00 500.00", "9.10 9.30 9.40 9.5 9.6"))
+@each("values", ("100.00 200.00 300.00 400.00 500.00", "9.10 9.30 9.40 9.5 9.6"))
 def test_a_table_without_any_k_is_none_of_bytes(values: str) -> None:
     part = read("All in MB/s", header(CLASSIC), f"rc4 {values}", f"aes-128-cbc {values}")
     assert figures(part) == []
@@ -171,12 +170,12 @@ def test_a_slow_row_is_believed_where_its_counts_say_the_same() -> None:
     assert rates(part) == [4_800.0]
 
 
-@pytest.mark.parametrize("printed", ("703274,51k", "703.274,51k", "703,274.51k", "703274.51k"))
+@each("printed", ("703274,51k", "703.274,51k", "703,274.51k", "703274.51k"))
 def test_decimals_may_stand_behind_a_comma(printed: str) -> None:
     assert rates(read(header((16,)), f"rc4   {printed}")) == [703_274_510.0]
 
 
-@pytest.mark.parametrize("label", ("aes-128-cbc (decrypt)", "AES-128-CBC decryption",
+@each("label", ("aes-128-cbc (decrypt)", "AES-128-CBC decryption",
                                    "aes-128 cbc (dec)", "aes-128-cbc-decrypt"))  # fmt: skip
 def test_a_label_may_say_that_it_is_decryption(label: str) -> None:
     (figure,) = figures(read(header((16,)), f"{label}   703274.51k"))
@@ -193,7 +192,7 @@ def test_a_label_that_says_encryption_counts_more_than_the_command() -> None:
     assert [figure.operation for figure in figures(part)] == ["encrypt", "decrypt"]
 
 
-@pytest.mark.parametrize("mark", ("[1]", "*", "**", " **", "(2)", "[*]"))
+@each("mark", ("[1]", "*", "**", " **", "(2)", "[*]"))
 def test_a_row_with_a_footnote_is_listed(mark: str) -> None:
     rows = (row("aes-128-cbc", rising(4e8)) + f" {mark}", row("aes-256-cbc", rising(3e8)))
     part = read(header(), *rows)

@@ -12,9 +12,10 @@ from parsers.received_text import (
     TextTooLarge,
     received_text,
 )
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "error", "words"),
     (
         (gzip.compress(b"a"), NotAText, "This is a gzip archive, not a text. Unpack it"),
@@ -27,7 +28,6 @@ from parsers.received_text import (
         (b"x" * (MAX_BYTES + 1), TextTooLarge, "4,194,305 bytes; 4,194,304 are read at most"),
         (b"\n" * MAX_LINES, TextTooLarge, "50,001 lines; 50,000 are read at most"),
     ),
-    ids=lambda one: str(one)[:40],
 )
 def test_what_is_no_text_is_refused_with_the_reason(
     body: bytes, error: type[NotAText], words: str
@@ -36,20 +36,19 @@ def test_what_is_no_text_is_refused_with_the_reason(
         received_text(body)
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     (
         *(b"x" * MAX_BYTES, b"\n" * (MAX_LINES - 1)),
         *(b"a" * 100 + bytes(8), b"a" * 1980 + bytes(20)),
         b"\x1b[1mbold\x1b[0m\t\r\n\f\b\a" * 20,
     ),
-    ids=len,
 )
 def test_texts_up_to_the_limits_are_taken_as_they_are(body: bytes) -> None:
     assert received_text(body) == ReceivedText(body.decode(), "utf-8")
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "encoding"),
     (
         ("Größe ✓".encode(), "utf-8"),

@@ -3,8 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from documents.validation import validate_run_document
 from parsers.read_text import read_text
 from parsers.run_documents import (
@@ -15,6 +13,7 @@ from parsers.run_documents import (
     run_documents,
 )
 from parsers.types import Figure, Reading, Section
+from tests.cases import each
 from tests.parsers.openssl_texts import header, rising, row
 
 NOW = "2026-01-01T00:00:00Z"
@@ -128,7 +127,7 @@ def test_what_the_reader_says_of_the_machine_counts() -> None:
 A, B = Corrections("a"), Corrections("b")
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "expected"),
     (
         ({}, ["import-00000000 (one)", "import-00000000 (two)"]),
@@ -145,7 +144,7 @@ def test_a_correction_belongs_to_its_section(said: dict[str, Any], expected: lis
     assert names(made) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "name"),
     (
         ({"host": "nas\x07 "}, "nas"),
@@ -162,7 +161,7 @@ def test_a_machine_keeps_its_name_and_has_one_of_this_text_else(
     assert names(documents((section(**said),))) == [name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("stated", "expected"),
     (
         ("1990-01-01T00:00:00Z", []),

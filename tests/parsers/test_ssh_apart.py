@@ -1,8 +1,7 @@
 """Figures of one cipher that were measured differently are no tries of one series."""
 
-import pytest
-
 from parsers.read_text import read_text
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 DD = "1048576000 bytes (1.0 GB, 1000 MiB) copied, {} s\n"
@@ -10,7 +9,7 @@ SCP = "{}  100% 1000MB {}MB/s   00:09\n"
 SEND = "$ dd if=/dev/zero bs=1M count=1000 | ssh -c {} nas 'cat >/dev/null'\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("numbers", "count"),
     (
         ((1, 1, 4, 4), 0),
@@ -35,7 +34,7 @@ def test_numbers_of_rows_that_name_no_cipher_twice_matter_not() -> None:
     assert len(figures(read("4 aes128-ctr 104 MB/s\n9 3des-cbc 20 MB/s\n"))) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "other"),
     (
         ("bs=1M", "bs=4k"),
@@ -55,14 +54,14 @@ def test_commands_that_differ_in_more_than_the_cipher_give_no_tries(word: str, o
     assert codes(part) == ["context_unclear"]
 
 
-@pytest.mark.parametrize("word", ("$ time dd", "me@box:~$ dd", "$  dd"))
+@each("word", ("$ time dd", "me@box:~$ dd", "$  dd"))
 def test_the_same_command_again_gives_another_try(word: str) -> None:
     first = SEND.format("aes128-ctr")
     part = read("$ uname -n\n" + first + DD.format(10) + first.replace("$ dd", word) + DD.format(9))
     assert len(figures(part)) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "./bench.sh 4k",
@@ -72,29 +71,29 @@ def test_the_same_command_again_gives_another_try(word: str) -> None:
         "ssh -V | tee ../version",
     ),
 )
-@pytest.mark.parametrize("rows", ("aes128-ctr 100 MB/s\n", SEND.format("aes128-ctr") + DD))
+@each("rows", ("aes128-ctr 100 MB/s\n", SEND.format("aes128-ctr") + DD))
 def test_a_command_between_that_may_change_something_ends_a_series(command: str, rows: str) -> None:
     part = read(f"$ ./bench.sh 1M\n{rows.format(10)}$ {command}\n{rows.format(4)}")
     assert len(figures(part)) == 1
     assert codes(part) == ["context_unclear"]
 
 
-@pytest.mark.parametrize("command", ("sleep 5", "cat /proc/cpuinfo", "uptime", "sync"))
+@each("command", ("sleep 5", "cat /proc/cpuinfo", "uptime", "sync"))
 def test_a_command_between_that_changes_nothing_is_no_matter(command: str) -> None:
     rows = "aes128-ctr 100 MB/s\n"
     assert len(figures(read(f"$ ./bench.sh 1M\n{rows}$ {command}\n{rows}"))) == 2
 
 
-@pytest.mark.parametrize("name", ("ftp", "disk.img", "wifi"))
-@pytest.mark.parametrize("head", ("$ scp -c aes128-ctr f nas:\n", "aes128-ctr\n"))
+@each("name", ("ftp", "disk.img", "wifi"))
+@each("head", ("$ scp -c aes128-ctr f nas:\n", "aes128-ctr\n"))
 def test_a_line_of_another_file_is_none_of_the_transfer(head: str, name: str) -> None:
     text = head + SCP.format("f", "105.0") + SCP.format(name, "12.0")
     assert [figure.line for figure in figures(read(text))] == [2]
     assert codes(read(text)) == ["context_unclear"] or read_text(text).unrecognised
 
 
-@pytest.mark.parametrize("joint", ("; ", " && ", " & "))
-@pytest.mark.parametrize("second", ("-c 3des-cbc", "-C -c aes128-ctr", ""))
+@each("joint", ("; ", " && ", " & "))
+@each("second", ("-c 3des-cbc", "-C -c aes128-ctr", ""))
 def test_results_of_two_commands_on_one_line_are_not_shared_out(joint: str, second: str) -> None:
     sends = "dd if=/dev/zero bs=1M count=1000 | ssh {} nas 'cat >/dev/null'"
     command = joint.join(map(sends.format, ("-c aes128-ctr", second)))
@@ -109,7 +108,7 @@ def test_a_command_that_moves_nothing_beside_a_transfer_is_no_matter() -> None:
     assert len(figures(read(command + SCP.format("f", "105.0")))) == 1
 
 
-@pytest.mark.parametrize("names", ("rot13-ctr", "aes256-ctr,3des-cbc"))
+@each("names", ("rot13-ctr", "aes256-ctr,3des-cbc"))
 def test_an_unknown_cipher_takes_the_place_of_the_one_before(names: str) -> None:
     sends = "$ time dd if=/dev/zero bs=1M count=1000 | ssh -c {} nas 'cat >/dev/null'\n"
     part = read(sends.format("aes128-ctr") + sends.format(names) + "real 0m9.0s\n", cipher="3des")
@@ -129,7 +128,7 @@ def test_a_second_rate_of_one_connection_is_listed() -> None:
     assert codes(part) == ["columns_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "scp -l 80000 -c aes128-ctr f nas:",
@@ -145,7 +144,7 @@ def test_a_transfer_with_a_limit_is_left_out_with_the_reason(command: str) -> No
         assert "limited" in codes(part)
 
 
-@pytest.mark.parametrize(
+@each(
     ("amounts", "count"),
     ((("1GB", "10MB"), 0), (("1000 MB", "10 MB"), 0), (("1043 MB", "1050 MB"), 2)),
 )
@@ -155,7 +154,7 @@ def test_rows_of_other_amounts_are_no_tries(amounts: tuple[str, str], count: int
     assert codes(part) == ([] if count else ["context_unclear"])
 
 
-@pytest.mark.parametrize("sent", ("256,000", "100,000,000"))
+@each("sent", ("256,000", "100,000,000"))
 def test_a_file_of_which_rsync_sent_a_part_gives_no_rate(sent: str) -> None:
     text = (
         "$ rsync -P -e 'ssh -c aes128-ctr' f nas:\n"
@@ -167,7 +166,7 @@ def test_a_file_of_which_rsync_sent_a_part_gives_no_rate(sent: str) -> None:
     assert len(figures(read(text.replace(sent, "1,048,832,000")))) == 1
 
 
-@pytest.mark.parametrize("commands", ("vi sshd_config", "vi sshd_config\n$ sudo reboot"))
+@each("commands", ("vi sshd_config", "vi sshd_config\n$ sudo reboot"))
 def test_the_same_script_below_a_change_gives_no_try(commands: str) -> None:
     rows = "$ ./bench.sh\naes128-ctr 100 MB/s\n"
     part = read(f"{rows}$ {commands}\n{rows}")
@@ -175,7 +174,7 @@ def test_the_same_script_below_a_change_gives_no_try(commands: str) -> None:
     assert codes(part) == ["command_unclear"]
 
 
-@pytest.mark.parametrize("titles", ("  read  write", "mode  read write", "          fast   slow"))
+@each("titles", ("  read  write", "mode  read write", "          fast   slow"))
 def test_rates_below_titles_that_are_not_known_are_no_tries(titles: str) -> None:
     assert refused(f"{titles}\naes128-ctr  104 MB/s  90 MB/s\naes256-ctr  94 MB/s  80 MB/s\n") == [
         "columns_unclear"

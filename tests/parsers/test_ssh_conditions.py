@@ -1,7 +1,6 @@
 """Conditions of one machine (before and after, LAN and WLAN) are not machines of that name."""
 
-import pytest
-
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 CONDITIONS = (
@@ -15,8 +14,8 @@ CONDITIONS = (
 )
 
 
-@pytest.mark.parametrize(("first", "second"), CONDITIONS)
-@pytest.mark.parametrize(
+@each(("first", "second"), CONDITIONS)
+@each(
     "table",
     (
         "| Cipher | {} | {} |\n|---|---|---|\n| aes128-ctr | 100 MB/s | 200 MB/s |\n",
@@ -30,16 +29,14 @@ def test_a_table_with_columns_of_conditions_is_not_read(
     assert refused(table.format(first, second)) == ["columns_unclear"]
 
 
-@pytest.mark.parametrize(("first", "second"), CONDITIONS)
+@each(("first", "second"), CONDITIONS)
 def test_rows_of_conditions_are_not_read(first: str, second: str) -> None:
     title, rows = "| | aes128-ctr | aes256-ctr |\n|---|---|---|\n", "| {} | 90 MB/s | 80 MB/s |\n"
     assert figures(read(title + rows.format(first) + rows.format(second))) == []
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [one for one in CONDITIONS if "with AES-NI" not in one]
-)
-@pytest.mark.parametrize("heading", ("{}:", "== {} ==", "{}"))
+@each(("first", "second"), [one for one in CONDITIONS if "with AES-NI" not in one])
+@each("heading", ("{}:", "== {} ==", "{}"))
 def test_figures_below_headings_of_conditions_do_not_count(
     heading: str, first: str, second: str
 ) -> None:
@@ -57,9 +54,7 @@ def test_hardware_that_is_said_to_be_missing_is_no_machine() -> None:
     assert "context_unclear" in codes(part)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), (("web01", "web02"), ("10.0.0.1", "10.0.0.2"), ("old NAS", "new NAS"))
-)
+@each(("first", "second"), (("web01", "web02"), ("10.0.0.1", "10.0.0.2"), ("old NAS", "new NAS")))
 def test_machines_are_read_as_before(first: str, second: str) -> None:
     table = f"| Cipher | {first} | {second} |\n|---|---|---|\n| aes128-ctr | 9 MB/s | 8 MB/s |\n"
     headed = f"{first}:\naes128-ctr: 9 MB/s\n{second}:\naes128-ctr: 8 MB/s\n"
@@ -74,7 +69,7 @@ aes128-ctr
 """  # noqa: E501
 
 
-@pytest.mark.parametrize(
+@each(
     "talk",
     (
         "Does Compression matter?",
@@ -94,7 +89,7 @@ def test_words_that_only_speak_of_a_setting_set_nothing(talk: str) -> None:
         assert codes(part) == ["context_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     "heading",
     (
         "With compression:",
@@ -109,9 +104,7 @@ def test_a_heading_sets_what_it_says(heading: str) -> None:
     assert said != (False, None, "default")
 
 
-@pytest.mark.parametrize(
-    "heading", ("### Test with {}", "Cipher {} test:", "changed: [nas] => (item={})")
-)
+@each("heading", ("### Test with {}", "Cipher {} test:", "changed: [nas] => (item={})"))
 def test_headings_about_a_cipher_are_no_machines(heading: str) -> None:
     ciphers = ("aes128-ctr", "aes256-ctr", "chacha20-poly1305@openssh.com")
     text = "\n".join(

@@ -1,12 +1,11 @@
 """Texts that a reader may take for more than they say: no figure rather than a false one."""
 
-import pytest
-
 from parsers.read_text import read_text
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         "$ pv -F '%t %b %r' big | ssh -c aes128-ctr nas cat\n0:00:07  700MiB  100MB/s\n",
@@ -19,13 +18,13 @@ def test_a_time_of_day_is_no_rate(text: str) -> None:
     assert rates(read(text)) == [("aes128-ctr", 100_000_000)]
 
 
-@pytest.mark.parametrize("line", ("1024 MB 12.5 70 MB/s", "1 056 MB/s", "8 7.2 MB/s"))
-@pytest.mark.parametrize("name", ("aes128-ctr\n", "aes128-ctr: "))
+@each("line", ("1024 MB 12.5 70 MB/s", "1 056 MB/s", "8 7.2 MB/s"))
+@each("name", ("aes128-ctr\n", "aes128-ctr: "))
 def test_a_bare_number_beside_a_rate_is_no_try(name: str, line: str) -> None:
     assert refused(name + line) == ["columns_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         "host,cipher,MB/s\nnas,aes128-ctr,100\npi,aes128-ctr,50\n",
@@ -40,13 +39,13 @@ def test_each_machine_of_a_table_has_its_own_figures(text: str) -> None:
     assert [len(section.figures) for section in sections] == [1, 1]
 
 
-@pytest.mark.parametrize("empty", ("", "-", "n/a"))
+@each("empty", ("", "-", "n/a"))
 def test_a_machine_without_a_rate_does_not_take_the_name_of_the_other(empty: str) -> None:
     part = read(f"MB/s\n\n| cipher | nas | pi |\n|---|---|---|\n| 3des-cbc | {empty} | 9 |\n")
     assert [section.label for section in part.sections] == ["pi"]
 
 
-@pytest.mark.parametrize(
+@each(
     "table",
     (
         "cipher,compression,MB/s\naes128-ctr,no,100\naes128-ctr,yes,30\n",
@@ -79,7 +78,7 @@ DD = "{0}+0 records in\n{0}+0 records out\n{1} bytes copied, {2} s, {3} MB/s\n"
 SO_FAR, END = DD.format(200, 209715200, 2, 105), DD.format(900, 943718400, 9, 105)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         f"aes128-ctr\n{SO_FAR}{END}",
@@ -104,7 +103,7 @@ def test_the_other_end_of_a_transfer_is_known_for_what_it_is() -> None:
     assert codes(part) == ["repeated"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "lines"),
     (
         ("-aes128-ctr: 80.0 MB/s\n3des-cbc: 17 MB/s\n", {1}),
@@ -121,7 +120,7 @@ def test_a_line_is_read_or_named_by_a_warning_or_listed(text: str, lines: set[in
     assert lines or 2 in known
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "count"),
     (
         ("aes128-ctr\uff1a80 MB/s\n", 1),
@@ -145,7 +144,7 @@ def test_a_dd_line_that_is_cut_names_no_machine() -> None:
     assert [section.label for section in reading.sections] == [None]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         "aes128-ctr: +12 MB/s",
@@ -166,8 +165,8 @@ def test_a_number_with_a_sign_is_no_rate(line: str) -> None:
     assert refused(f"{line}\n") == ["not_a_rate"]
 
 
-@pytest.mark.parametrize("times", ("2x ", "2 x ", "2× ", "2*", "2x", "4 × "))
-@pytest.mark.parametrize("before", ("aes128-ctr: ", "aes128-ctr\n", "MB/s\n| aes128-ctr | "))
+@each("times", ("2x ", "2 x ", "2× ", "2*", "2x", "4 × "))
+@each("before", ("aes128-ctr: ", "aes128-ctr\n", "MB/s\n| aes128-ctr | "))
 def test_the_rate_of_each_of_several_streams_is_no_figure(times: str, before: str) -> None:
     assert refused(f"{before}{times}55 MB/s\n") == ["not_a_rate"]
 
@@ -177,8 +176,8 @@ FROM_FILE, FROM_PIPE = "1000+0 records in\n1000+0 records out\n", "0+31234 recor
 PROGRESS = MOVED.format(9).replace("105", "116")
 
 
-@pytest.mark.parametrize("name", ("aes128-ctr\n", "### aes128-ctr:\n"))
-@pytest.mark.parametrize(
+@each("name", ("aes128-ctr\n", "### aes128-ctr:\n"))
+@each(
     "results",
     (
         FROM_FILE + MOVED.format("10.0") + FROM_PIPE + MOVED.format(10.4).replace("105", "101"),
@@ -212,8 +211,8 @@ PV_RESULTS = ("1000MiB 0:00:09 [ 105MiB/s]\n", "1000MiB 0:00:57 [17.5MiB/s]\n")
 TIMES = ("real 0m9.5s\nuser 0m1.0s\n", "real 0m57.1s\nuser 0m9.0s\n")
 
 
-@pytest.mark.parametrize("results", (DD_RESULTS, RATES, PV_RESULTS, TIMES))
-@pytest.mark.parametrize(
+@each("results", (DD_RESULTS, RATES, PV_RESULTS, TIMES))
+@each(
     "command",
     (
         "",
@@ -225,8 +224,8 @@ TIMES = ("real 0m9.5s\nuser 0m1.0s\n", "real 0m57.1s\nuser 0m9.0s\n")
         SCRIPT.format("  ", '  echo "== $c"\n') + "\n\n",
     ),
 )
-@pytest.mark.parametrize("name", ("{}\n", "== {}\n\n", "^ {}\n"))
-@pytest.mark.parametrize("end", ("", "\nreal 1m2s\n", "Done.\n"))
+@each("name", ("{}\n", "== {}\n\n", "^ {}\n"))
+@each("end", ("", "\nreal 1m2s\n", "Done.\n"))
 def test_a_name_below_its_result_does_not_take_the_next_one(
     results: tuple[str, str], command: str, name: str, end: str
 ) -> None:
@@ -234,7 +233,7 @@ def test_a_name_below_its_result_does_not_take_the_next_one(
     assert figures(read(command + "".join(lists), transferred=1 << 30)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         f"$ {LOOP.format('echo $c; ', FAR)}\n",
@@ -252,8 +251,8 @@ def test_a_name_above_its_result_is_read(command: str) -> None:
     assert [one.cipher for one in figures(read(text))] == ["aes128-ctr", "3des-cbc"]
 
 
-@pytest.mark.parametrize("title", ("{}:\n", "## {}\n\n", "== {} ==\n"))
-@pytest.mark.parametrize("rows", ("aes128-ctr 9 MB/s\n", f"aes128-ctr\n{DD_RESULTS[0]}"))
+@each("title", ("{}:\n", "## {}\n\n", "== {} ==\n"))
+@each("rows", ("aes128-ctr 9 MB/s\n", f"aes128-ctr\n{DD_RESULTS[0]}"))
 def test_the_first_of_several_headings_is_a_label_like_the_others(title: str, rows: str) -> None:
     names = ("alpha", "beta", "Zuse 3")
     part = read("".join(f"{title.format(name)}{rows}\n" for name in names))
@@ -265,7 +264,7 @@ def test_a_heading_that_is_no_label_is_listed() -> None:
     assert [one.line for one in reading.unrecognised] == [1, 3]
 
 
-@pytest.mark.parametrize(
+@each(
     "title",
     (
         "change (MB/s)",
@@ -279,7 +278,7 @@ def test_a_heading_that_is_no_label_is_listed() -> None:
         "Obergrenze (MB/s)",
     ),
 )
-@pytest.mark.parametrize(
+@each(
     "table", ("| cipher | {} |\n|---|---|\n| aes128-ctr | 12 |\n", "cipher  {}\naes128-ctr  12\n")
 )
 def test_a_column_is_rates_only_if_its_title_has_no_other_words(title: str, table: str) -> None:
@@ -288,7 +287,7 @@ def test_a_column_is_rates_only_if_its_title_has_no_other_words(title: str, tabl
     assert codes(read(text)) or read_text(text).unrecognised
 
 
-@pytest.mark.parametrize(
+@each(
     "title",
     (
         "Speed in MB/s",
@@ -305,7 +304,7 @@ def test_a_title_of_words_for_rates_is_read(title: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("caption", ("change in MB/s:", "Loss (MB/s)", "Difference, MB/s"))
+@each("caption", ("change in MB/s:", "Loss (MB/s)", "Difference, MB/s"))
 def test_a_caption_about_differences_gives_no_rates(caption: str) -> None:
     assert refused(f"{caption}\n\naes128-ctr: 12\n3des-cbc: 5\n") == ["columns_unclear"]
 
@@ -314,7 +313,7 @@ def test_a_column_of_differences_does_not_spoil_the_rates_beside_it() -> None:
     assert len(figures(read("cipher  MB/s  delta\naes128-ctr  100  12\n"))) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "titles",
     (
         ("1", "2", "4"),
@@ -329,7 +328,7 @@ def test_a_column_of_differences_does_not_spoil_the_rates_beside_it() -> None:
         ("without HPN", "with HPN"),
     ),
 )
-@pytest.mark.parametrize("mark", (" | ", "   ", ";"))
+@each("mark", (" | ", "   ", ";"))
 def test_amounts_counts_and_versions_are_neither_machines_nor_tries(
     titles: tuple[str, ...], mark: str
 ) -> None:
@@ -339,7 +338,7 @@ def test_amounts_counts_and_versions_are_neither_machines_nor_tries(
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("corner", "rows", "count"),
     (
         ("threads", ("1", "2", "4"), 0),
@@ -359,9 +358,7 @@ def test_rows_are_tries_or_machines_only_if_their_titles_are(
     assert codes(part) == (["columns_unclear"] if "OpenSSH 9.6" in rows else [])
 
 
-@pytest.mark.parametrize(
-    "line", ("2x aes128-ctr: 55 MB/s", "| aes128-ctr | 98 |", "Δ aes128-ctr 9 MB/s")
-)
+@each("line", ("2x aes128-ctr: 55 MB/s", "| aes128-ctr | 98 |", "Δ aes128-ctr 9 MB/s"))
 def test_a_row_without_a_rate_of_its_own_is_listed(line: str) -> None:
     reading = read_text(f"{line}\n3des-cbc: 9 MB/s\n")
     assert [one.line for one in reading.unrecognised] == [1]
@@ -372,8 +369,8 @@ PV = "1000MiB 0:00:09 [ 105MiB/s] [====>] 100%\n"
 SCP = "f  100% 1000MB 105.0MB/s   00:09\n"
 
 
-@pytest.mark.parametrize("result", (MOVED.format("9.98"), PV, SCP))
-@pytest.mark.parametrize(
+@each("result", (MOVED.format("9.98"), PV, SCP))
+@each(
     "words",
     (
         "disk: {}",
@@ -394,7 +391,7 @@ def test_a_result_counts_only_if_the_words_beside_it_are_understood(
     assert 3 in {one.line for one in read_text(text).unrecognised}
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     ("", "pv: ", "Speed: ", "try 2: ", "Run 3: ", "2: ", "2024-05-06T07:08:09Z ", "Mon, May  6 "),
 )
@@ -403,18 +400,18 @@ def test_a_result_with_harmless_words_beside_it_is_read(words: str) -> None:
     assert [figure.cipher for figure in figures(part)] == ["aes128-ctr", "aes256-ctr"]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     ("LAN", "bs=1M", "MTU 1500", "[wifi]", "** WiFi **", "second box", "with HPN patch", "Upload:"),
 )
-@pytest.mark.parametrize("result", ("aes128-ctr 105 MB/s\n", SSH_DD, "aes128-ctr\n" + PV))
+@each("result", ("aes128-ctr 105 MB/s\n", SSH_DD, "aes128-ctr\n" + PV))
 def test_a_cipher_that_comes_again_below_an_unknown_line_is_no_try(line: str, result: str) -> None:
     part = read(f"{result}{line}\n{result.replace('105', '14').replace('10.0', '71.4')}")
     assert len(figures(part)) == 1
     assert {"context_unclear"} >= set(codes(part)) - {"damaged"}
 
 
-@pytest.mark.parametrize("line", ("Run 2:", "second run", "2024-05-06", "", "-----", "aes256-ctr"))
+@each("line", ("Run 2:", "second run", "2024-05-06", "", "-----", "aes256-ctr"))
 def test_a_cipher_that_comes_again_below_a_known_line_is_a_try(line: str) -> None:
     assert len(figures(read(f"aes128-ctr 105 MB/s\n{line}\naes128-ctr 104 MB/s\n"))) == 2
 
@@ -425,7 +422,7 @@ def test_another_person_in_a_mail_is_no_try() -> None:
     assert codes(part) == ["context_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     "remarks",
     (
         ("(AES-NI)", "(no AES-NI)"),
@@ -436,14 +433,14 @@ def test_another_person_in_a_mail_is_no_try() -> None:
         ("", "(with HPN)"),
     ),
 )
-@pytest.mark.parametrize("row", ("aes128-ctr {} MB/s {}\n", "| aes128-ctr | {} MB/s | {}\n"))
+@each("row", ("aes128-ctr {} MB/s {}\n", "| aes128-ctr | {} MB/s | {}\n"))
 def test_rows_with_different_remarks_are_not_read(remarks: tuple[str, str], row: str) -> None:
     part = read("".join(map(row.format, (104, 24), remarks)) + "3des-cbc 9 MB/s (default)\n")
     assert [one.cipher for one in figures(part)] == ["3des-cbc"]
     assert codes(part) == ["context_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     "remark",
     (
         *(" (timeout, aborted)", " (aborted)", " (killed after 3 s)", "?", " ?", " (incomplete)"),
@@ -457,7 +454,7 @@ def test_a_row_with_a_remark_that_is_not_understood_is_listed(remark: str) -> No
     assert [one.line for one in reading.unrecognised] == [2]
 
 
-@pytest.mark.parametrize(
+@each(
     "heading",
     (
         "Nice. I quote again for the list:",
@@ -471,13 +468,13 @@ def test_a_sentence_is_no_name_of_a_machine(heading: str) -> None:
     assert codes(part) == ["context_unclear"]
 
 
-@pytest.mark.parametrize("heading", ("# expected.txt", "Theoretical:", "# my estimates"))
+@each("heading", ("# expected.txt", "Theoretical:", "# my estimates"))
 def test_what_stands_below_a_heading_of_expectations_is_no_result(heading: str) -> None:
     part = read(f"{heading}\naes128-ctr: 100 MB/s\n# measured\naes128-ctr: 104 MB/s\n")
     assert rates(part) == [("aes128-ctr", 104_000_000)]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         "$ time ssh -c aes128-ctr nas 'cat >/dev/null' < big\nuser\t0m0.399s\nsys\t0m0.148s\n",
@@ -491,13 +488,13 @@ def test_a_text_that_gives_nothing_lists_all_its_lines_with_the_reason(text: str
     assert [one.code for one in reading.remarks] == ["no_result"]
 
 
-@pytest.mark.parametrize("remarks", (("(try 1)", "(try 2)"), ("(9.1 s)", "(9.2 s)"), ("", "(2)")))
+@each("remarks", (("(try 1)", "(try 2)"), ("(9.1 s)", "(9.2 s)"), ("", "(2)")))
 def test_rows_whose_remarks_say_nothing_are_tries(remarks: tuple[str, str]) -> None:
     text = "".join(f"aes128-ctr 10{number} MB/s {one}\n" for number, one in enumerate(remarks))
     assert len(figures(read(text))) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "row",
     (
         "aes128-ctr 104 MB/s (theoretical)",
@@ -513,10 +510,10 @@ def test_a_row_that_says_it_is_no_measurement_is_listed(row: str) -> None:
     assert [one.line for one in reading.unrecognised] == [1]
 
 
-@pytest.mark.parametrize(
+@each(
     "title", ("OpenSSH", "streams", "threads", "MTU", "size", "bs", "year", "cores", "compression")
 )
-@pytest.mark.parametrize(
+@each(
     "table",
     (
         "| {} | cipher | MB/s |\n|---|---|---|\n| 1 | aes128-ctr | 104 |\n| 4 | aes128-ctr | 390 |",
@@ -529,7 +526,7 @@ def test_numbers_left_of_a_cipher_count_tries_only_if_titled_so(title: str, tabl
     assert refused(table.format(title)) == ["columns_unclear"]
 
 
-@pytest.mark.parametrize("title", ("#", "no.", "Nr", "run", "Try", "time"))
+@each("title", ("#", "no.", "Nr", "run", "Try", "time"))
 def test_numbers_that_count_rows_are_known_by_their_title(title: str) -> None:
     rows = "| 1 | aes128-ctr | 104 |\n| 2 | aes128-ctr | 106 |\n"
     assert len(figures(read(f"| {title} | cipher | MB/s |\n|---|---|---|\n{rows}"))) == 2
@@ -540,9 +537,9 @@ def test_rows_of_several_sizes_are_no_tries() -> None:
     assert [one.cipher for one in figures(part)] == ["3des-cbc"]
 
 
-@pytest.mark.parametrize("prompt", ("$ ./x.sh", "me@box:~$ ./x", "$ for c in a; do ./b $c; done"))
-@pytest.mark.parametrize("results", (DD_RESULTS, PV_RESULTS, (SCP, SCP)))
-@pytest.mark.parametrize("name", ("{}\n", "=> {}\n", "1000+0 records out\n{}\n"))
+@each("prompt", ("$ ./x.sh", "me@box:~$ ./x", "$ for c in a; do ./b $c; done"))
+@each("results", (DD_RESULTS, PV_RESULTS, (SCP, SCP)))
+@each("name", ("{}\n", "=> {}\n", "1000+0 records out\n{}\n"))
 def test_names_below_results_are_known_below_any_prompt(
     prompt: str, results: tuple[str, str], name: str
 ) -> None:
@@ -555,7 +552,7 @@ def test_two_names_in_a_row_share_no_two_results() -> None:
     assert len(figures(read("aes128-ctr\naes256-ctr\n" + DD_RESULTS[0]))) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "scp -l 80000 -c aes128-ctr f nas:",
@@ -568,7 +565,7 @@ def test_a_transfer_with_a_limit_or_two_hops_is_no_figure(command: str) -> None:
     assert figures(read(f"$ {command}\n{MOVED.format('10.0')}")) == []
 
 
-@pytest.mark.parametrize("title", ("theoretical max", "link speed", "iperf", "nc", "total", "W"))
+@each("title", ("theoretical max", "link speed", "iperf", "nc", "total", "W"))
 def test_quantities_are_no_machines(title: str) -> None:
     unit = "MB/s/W" if title == "W" else title
     table = f"| cipher | alpha | beta | {unit} |\n|---|---|---|---|\n| 3des-cbc | 9 MB/s | 8 MB/s |"
@@ -578,7 +575,7 @@ def test_quantities_are_no_machines(title: str) -> None:
     assert title == "W" or [one.label for one in part.sections] == ["alpha"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         "aes128-ctr\n" + MOVED.format("-10.0"),
@@ -598,7 +595,7 @@ def test_tries_of_nearly_whole_seconds_are_tries() -> None:
     assert len(figures(read(f"aes128-ctr\n{tries.replace('105 MB', '102 MB')}"))) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         "aes128-ctr: 104 MB/s**",
@@ -618,7 +615,7 @@ def test_a_row_with_a_footnote_is_listed_and_bold_is_read(line: str) -> None:
     assert 1 not in part.understood
 
 
-@pytest.mark.parametrize("mark", ("**", " *", " [1]"))
+@each("mark", ("**", " *", " [1]"))
 def test_a_result_or_a_name_with_a_footnote_does_not_count(mark: str) -> None:
     summary = "104857600 bytes (105 MB) copied, 0.34 s, 308 MB/s"
     assert figures(read(f"aes128-ctr\n{summary}{mark}\n")) == []
@@ -634,10 +631,10 @@ FAILURES = (
 )
 
 
-@pytest.mark.parametrize("result", ("1048576000 bytes copied, {} s, 99 MB/s", "{} MB/s"))
-@pytest.mark.parametrize("failure", FAILURES)
-@pytest.mark.parametrize("place", (0, 2))
-@pytest.mark.parametrize("end", ((), ("$ ",), ("$ uptime",)))
+@each("result", ("1048576000 bytes copied, {} s, 99 MB/s", "{} MB/s"))
+@each("failure", FAILURES)
+@each("place", (0, 2))
+@each("end", ((), ("$ ",), ("$ uptime",)))
 def test_where_a_transfer_fails_no_name_takes_the_next_ones_result(
     result: str, failure: str, place: int, end: tuple[str, ...]
 ) -> None:
@@ -648,7 +645,7 @@ def test_where_a_transfer_fails_no_name_takes_the_next_ones_result(
     assert "order_unclear" in codes(part)
 
 
-@pytest.mark.parametrize("failure", FAILURES[:3])
+@each("failure", FAILURES[:3])
 def test_where_names_come_first_the_one_that_fails_has_no_result(failure: str) -> None:
     summary = "1048576000 bytes copied, 10 s, 105 MB/s"
     lines = ("3des-cbc", failure, "aes128-ctr", summary, "aes256-ctr", summary)
@@ -665,9 +662,9 @@ ROWS = "aes128-ctr: 400 MB/s\naes256-ctr: 300 MB/s\n"
 OTHERS = "aes128-ctr: 40 MB/s\naes256-ctr: 30 MB/s\n"
 
 
-@pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("form", ("{}:\n", "{}\n", "{}:\n\n", "== {} ==\n"))
-@pytest.mark.parametrize("then", ("Measured:\n", "Mine\n", "And on the NAS:\n"))
+@each("words", WORDS)
+@each("form", ("{}:\n", "{}\n", "{}:\n\n", "== {} ==\n"))
+@each("then", ("Measured:\n", "Mine\n", "And on the NAS:\n"))
 def test_what_stands_below_words_is_left_out_where_it_comes_again(
     words: str, form: str, then: str
 ) -> None:
@@ -679,16 +676,14 @@ def test_what_stands_below_words_is_left_out_where_it_comes_again(
         assert words not in {one.label for one in part.sections}
 
 
-@pytest.mark.parametrize("words", WORDS)
+@each("words", WORDS)
 def test_words_right_above_results_are_of_their_paragraph(words: str) -> None:
     part = read(f"{words}:\n{ROWS}\n{OTHERS}")
     assert figures(part) == []
     assert "context_unclear" in codes(part)
 
 
-@pytest.mark.parametrize(
-    "words", (*WORDS, "Here are my results:", "I measured this today:", "Results", "On my box:")
-)
+@each("words", (*WORDS, "Here are my results:", "I measured this today:", "Results", "On my box:"))
 def test_ordinary_prose_above_a_list_is_read(words: str) -> None:
     part = read(f"{words}\n{ROWS}")
     assert [one.label for one in part.sections] == [None]

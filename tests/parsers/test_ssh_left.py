@@ -1,9 +1,8 @@
 """How far a machine's name and versions hold: no further than the text may have left it."""
 
-import pytest
-
 from parsers.read_text import read_text
 from parsers.types import Part
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, read
 
 DD = "dd if=/dev/zero bs=1M count=1024 | ssh -c {} localhost 'cat >/dev/null'\n"
@@ -19,7 +18,7 @@ def hosts(part: Part) -> list[tuple[str | None, list[str]]]:
     return [(one.host, [figure.cipher for figure in one.figures]) for one in part.sections]
 
 
-@pytest.mark.parametrize(
+@each(
     "second",
     (
         f"On my NAS:\n$ {SECOND}",
@@ -44,7 +43,7 @@ def test_a_machine_keeps_its_name_only_until_the_text_may_have_left_it(second: s
     assert part.sections[1].label
 
 
-@pytest.mark.parametrize(
+@each(
     "before",
     (
         "tom@desk:~$ ssh nas\n$ ",
@@ -58,7 +57,7 @@ def test_a_prompt_before_another_one_names_no_machine(before: str) -> None:
     assert hosts(read(before + what)) == [(None, ["aes256-ctr"])]
 
 
-@pytest.mark.parametrize(
+@each(
     "second",
     (
         f"tom@desk:~$ {SECOND}",
@@ -78,7 +77,7 @@ def test_a_machine_that_is_named_again_is_the_same_one() -> None:
     assert codes(part) == ["context_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     "between",
     (
         "root@web:~# apt-get dist-upgrade -y\nroot@web:~# ",
@@ -112,26 +111,22 @@ def test_headings_of_places_above_commands_are_two_machines() -> None:
     assert [one.label for one in part.sections] == ["On my desktop", "On my NAS"]
 
 
-@pytest.mark.parametrize("heading", ("CBC:", "Run 2:", "Upload:", "AES-NI on:", "No compression:"))
+@each("heading", ("CBC:", "Run 2:", "Upload:", "AES-NI on:", "No compression:"))
 def test_a_heading_that_is_known_to_name_no_machine_leaves_none(heading: str) -> None:
     part = read(f"tom@desk:~$ ./sshbench\naes128-ctr: 330 MB/s\n\n{heading}\n{LIST}")
     assert {host for host, _ in hosts(part)} == {"desk"}
 
 
-@pytest.mark.parametrize("heading", ("AES-NI off:", "With AES-NI disabled in the BIOS:"))
+@each("heading", ("AES-NI off:", "With AES-NI disabled in the BIOS:"))
 def test_a_heading_about_the_mask_holds_for_commands_below_it(heading: str) -> None:
     first = DD.format("aes128-ctr") + DONE
     part = read(f"{heading}\n\n$ {first}\nAES-NI on:\n\n$ {SECOND}")
     assert [one.acceleration for one in figures(part)] == ["masked", "default"]
 
 
-@pytest.mark.parametrize(
-    "ending", ("enabled:", "back to normal:", "without:", "Now the normal way")
-)
-@pytest.mark.parametrize(
-    "heading", ("AES-NI off:", "With compression:", "MAC umac-64@openssh.com:")
-)
-@pytest.mark.parametrize("row", ("{c}: 50 MB/s\n", "$ " + DD.replace("{}", "{c}") + DONE))
+@each("ending", ("enabled:", "back to normal:", "without:", "Now the normal way"))
+@each("heading", ("AES-NI off:", "With compression:", "MAC umac-64@openssh.com:"))
+@each("row", ("{c}: 50 MB/s\n", "$ " + DD.replace("{}", "{c}") + DONE))
 def test_below_a_heading_that_may_end_a_setting_no_figure_counts(
     ending: str, heading: str, row: str
 ) -> None:
@@ -149,7 +144,7 @@ def test_a_setting_ends_at_a_heading_that_speaks_of_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("ending", ("$ unset OPENSSL_ia32cap\n", "$ echo\n"))
+@each("ending", ("$ unset OPENSSL_ia32cap\n", "$ echo\n"))
 def test_a_mask_that_a_shell_exports_is_seen_by_every_reader(ending: str) -> None:
     export = "$ export OPENSSL_ia32cap=~0x200000200000000\n"
     text = f"{export}$ {DD.format('aes128-ctr')}{DONE}{ending}$ {SECOND}"
@@ -158,9 +153,7 @@ def test_a_mask_that_a_shell_exports_is_seen_by_every_reader(ending: str) -> Non
     assert [one.acceleration for one in section.figures] == ["masked", ended]
 
 
-@pytest.mark.parametrize(
-    "program", ("/opt/openssh-9.8/bin/ssh", "LD_LIBRARY_PATH=/opt/openssl-3.3/lib ssh")
-)
+@each("program", ("/opt/openssh-9.8/bin/ssh", "LD_LIBRARY_PATH=/opt/openssl-3.3/lib ssh"))
 def test_versions_are_of_no_other_ssh(program: str) -> None:
     other = SECOND.replace("ssh", program, 1)
     first = DD.format("aes128-ctr") + DONE

@@ -7,6 +7,7 @@ import pytest
 from parsers.read_text import read_text
 from parsers.ssh import reading_state
 from parsers.ssh import text as text_module
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 SPELLINGS = (
@@ -40,12 +41,12 @@ SPELLINGS = (
 )
 
 
-@pytest.mark.parametrize("line", SPELLINGS)
+@each("line", SPELLINGS)
 def test_a_rate_is_read_in_every_spelling(line: str) -> None:
     assert rates(read(line)) == [("aes128-ctr", 104_167_000)]
 
 
-@pytest.mark.parametrize("line", ("aes128-ctr: 100 MiB/s", "aes128-ctr 0.09765625 GiB/s"))
+@each("line", ("aes128-ctr: 100 MiB/s", "aes128-ctr 0.09765625 GiB/s"))
 def test_binary_units_mean_powers_of_two(line: str) -> None:
     part = read(line, unit=None)
     assert rates(part) == [("aes128-ctr", 104_857_600)]
@@ -62,9 +63,7 @@ def test_that_mb_was_assumed_is_said() -> None:
     assert codes(part) == ["unit_assumed"]
 
 
-@pytest.mark.parametrize(
-    ("divided", "bs", "rate"), (("100", "1M", 104_857_600), ("1000", "1000000", 100_000_000))
-)
+@each(("divided", "bs", "rate"), (("100", "1M", 104_857_600), ("1000", "1000000", 100_000_000)))
 def test_the_division_in_the_command_says_what_mb_means(divided: str, bs: str, rate: int) -> None:
     command = (
         f"$ for c in $list; do dd if=/dev/zero bs={bs} count={divided} | ssh -c $c localhost "
@@ -76,7 +75,7 @@ def test_the_division_in_the_command_says_what_mb_means(divided: str, bs: str, r
     assert codes(part) == []
 
 
-@pytest.mark.parametrize("line", ("aes128-ctr: 104 Mb/s", "aes128-ctr: 104 mb/s"))
+@each("line", ("aes128-ctr: 104 Mb/s", "aes128-ctr: 104 mb/s"))
 def test_a_unit_that_may_be_bits_is_left_out(line: str) -> None:
     assert codes(read(line)) == ["unit_unclear"]
     assert rates(read(line)) == []
@@ -98,7 +97,7 @@ def test_a_number_that_may_be_two_is_left_out() -> None:
     assert codes(part) == ["damaged"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("printed", "name"),
     (
         ("aes128-gcm", "aes128-gcm@openssh.com"),
@@ -111,19 +110,19 @@ def test_short_names_count_in_a_text_about_ssh(printed: str, name: str) -> None:
     assert rates(read(f"ssh to localhost\n{printed}: 100 MB/s")) == [(name, 100_000_000)]
 
 
-@pytest.mark.parametrize(
+@each(
     "name", ("serpent256-cbc", "twofish128-ctr", "camellia192-ctr@openssh.org", "rijndael256-cbc")
 )
 def test_ciphers_of_other_ssh_programs_are_known(name: str) -> None:
     assert rates(read(f"{name}: 9 MB/s")) == [(name, 9_000_000)]
 
 
-@pytest.mark.parametrize("printed", ("chacha20-poly1305", "blowfish", "3des", "des"))
+@each("printed", ("chacha20-poly1305", "blowfish", "3des", "des"))
 def test_names_that_others_use_too_do_not_count_alone(printed: str) -> None:
     assert rates(read(f"{printed}: 100 MB/s")) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         "aes1024-ctr: 100 MB/s",
@@ -144,7 +143,7 @@ def test_a_line_that_is_no_list_is_not_understood(line: str) -> None:
     assert part.understood == frozenset()
 
 
-@pytest.mark.parametrize(
+@each(
     ("rate", "code"),
     (
         ("0 MB/s", "zero_rate"),
@@ -166,7 +165,7 @@ def test_a_rate_that_no_ssh_reaches_is_kept_as_implausible() -> None:
     assert figure.implausible
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         "arcfour: Unknown cipher type 'arcfour'",
@@ -205,7 +204,7 @@ def test_a_list_that_lost_its_line_breaks_is_read() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "masked", "compressed"),
     (("Masked", True, False), ("With compression", False, True), ("Some results", False, False)),
 )
@@ -217,7 +216,7 @@ def test_words_before_such_a_list_are_its_heading(
     assert said == {(masked, compressed)}
 
 
-@pytest.mark.parametrize("line", ("aes128-ctr / hmac-md5: 90 MB/s", "aes128-ctr hmac-md5 90 MB/s"))
+@each("line", ("aes128-ctr / hmac-md5: 90 MB/s", "aes128-ctr hmac-md5 90 MB/s"))
 def test_a_mac_beside_the_cipher_is_kept(line: str) -> None:
     (figure,) = figures(read(line))
     assert (figure.cipher, figure.mac) == ("aes128-ctr", "hmac-md5")
@@ -228,7 +227,7 @@ def test_short_names_of_private_macs_get_their_domain() -> None:
     assert figure.mac == "umac-64@openssh.com"
 
 
-@pytest.mark.parametrize("rate", (">100 MB/s", "> 100 MB/s", "<20 MB/s", "≥ 100 MB/s", "<=20MB/s"))
+@each("rate", (">100 MB/s", "> 100 MB/s", "<20 MB/s", "≥ 100 MB/s", "<=20MB/s"))
 def test_a_bound_is_no_figure(rate: str) -> None:
     part = read(f"3des-cbc: {rate}")
     assert figures(part) == []
@@ -236,13 +235,13 @@ def test_a_bound_is_no_figure(rate: str) -> None:
     assert part.understood == {1}
 
 
-@pytest.mark.parametrize("arrow", ("=>", "->", "-->", "→", "==>", ">>"))
+@each("arrow", ("=>", "->", "-->", "→", "==>", ">>"))
 def test_an_arrow_before_a_rate_is_no_bound(arrow: str) -> None:
     assert rates(read(f"3des-cbc {arrow} 20 MB/s")) == [("3des-cbc", 20_000_000)]
     assert rates(read(f"3des-cbc{arrow}20 MB/s")) == [("3des-cbc", 20_000_000)]
 
 
-@pytest.mark.parametrize(
+@each(
     "rest",
     (
         "20 -> 25 MB/s",
@@ -262,12 +261,12 @@ def test_a_key_size_without_its_title_is_no_try() -> None:
     assert refused("aes128-ctr 128 80.5 MB/s") == ["columns_unclear"]
 
 
-@pytest.mark.parametrize("printed", ("5e400 B/s", "1e308 GB/s", "9e999 MB/s"))
+@each("printed", ("5e400 B/s", "1e308 GB/s", "9e999 MB/s"))
 def test_a_number_too_large_for_any_machine_is_no_rate(printed: str) -> None:
     assert refused(f"ssh\narcfour: {printed}") == ["not_a_rate"]
 
 
-@pytest.mark.parametrize(
+@each(
     "row",
     (
         "aes256-ctr 70.5 MB/s 45% CPU",
@@ -283,7 +282,7 @@ def test_a_share_of_the_cpu_beside_a_rate_is_none_of_its_own(row: str) -> None:
     assert len(part.sections) == 1
 
 
-@pytest.mark.parametrize("amount", ("1024MB", "1024 MB", "1 GiB", "1.5GB", "1073741824 bytes"))
+@each("amount", ("1024MB", "1024 MB", "1 GiB", "1.5GB", "1073741824 bytes"))
 def test_an_amount_beside_a_rate_is_no_rate(amount: str) -> None:
     assert rates(read(f"aes128-ctr {amount} 97.5MB/s")) == [("aes128-ctr", 97_500_000)]
     assert rates(read(f"aes128-ctr 97.5 MB/s {amount}")) == [("aes128-ctr", 97_500_000)]
@@ -306,9 +305,7 @@ def test_a_table_of_html_on_one_line_is_read_row_by_row() -> None:
     assert part.understood == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("unit", "factor"), (("МБ/с", 10**6), ("Мбит/с", 125_000), ("ГБ/сек", 10**9), ("кБ/с", 1000))
-)
+@each(("unit", "factor"), (("МБ/с", 10**6), ("Мбит/с", 125_000), ("ГБ/сек", 10**9), ("кБ/с", 1000)))
 def test_units_in_cyrillic_letters_are_units(unit: str, factor: int) -> None:
     assert rates(read(f"aes128-ctr: 41,5 {unit}\n")) == [("aes128-ctr", 41.5 * factor)]
 
@@ -331,7 +328,7 @@ def test_what_is_more_than_any_text_has_is_listed_and_said(
     assert codes(part) == ["too_many"]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     (
         "ssh -c aes128-ctr  118 MB/s",

@@ -1,7 +1,6 @@
 """Tables with a machine a row, and ranges: a figure stands where it belongs, or is none."""
 
-import pytest
-
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read
 
 EXPECTED = {
@@ -24,9 +23,9 @@ CSV = "{corner},aes128-ctr,aes256-ctr,3des-cbc\nnas,98.1{u},80.2{u},12.3{u}\n" +
 )
 
 
-@pytest.mark.parametrize("corner", ("machine", "", "          ", "Host", "CPU model"))
-@pytest.mark.parametrize("table", (BARS, SPACES, TABS, CSV))
-@pytest.mark.parametrize("unit", (" MB/s", ""))
+@each("corner", ("machine", "", "          ", "Host", "CPU model"))
+@each("table", (BARS, SPACES, TABS, CSV))
+@each("unit", (" MB/s", ""))
 def test_each_cell_stands_under_its_machine_and_cipher(corner: str, table: str, unit: str) -> None:
     above = "" if unit else "All in MB/s:\n"
     part = read(above + table.format(corner=corner, u=unit))
@@ -38,7 +37,7 @@ def test_each_cell_stands_under_its_machine_and_cipher(corner: str, table: str, 
     assert found or not corner.strip()
 
 
-@pytest.mark.parametrize(
+@each(
     "row",
     (
         "| nas | 98 MB/s | 80 MB/s |",
@@ -65,7 +64,7 @@ def test_rows_that_are_tries_are_of_one_machine() -> None:
     assert [section.label for section in part.sections] == [None]
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     (
         "350 - 360 MB/s",
@@ -81,7 +80,7 @@ def test_rows_that_are_tries_are_of_one_machine() -> None:
         "35,5-36,5 MB/s",
     ),
 )
-@pytest.mark.parametrize("before", ("aes128-ctr: ", "aes128-ctr   ", "| aes128-ctr | "))
+@each("before", ("aes128-ctr: ", "aes128-ctr   ", "| aes128-ctr | "))
 def test_a_range_is_one_remark_and_no_figure(before: str, said: str) -> None:
     part = read(f"{before}{said}\n")
     assert figures(part) == []
@@ -94,12 +93,12 @@ def test_a_range_in_a_table_is_no_figure() -> None:
     assert codes(part) == ["not_a_rate"]
 
 
-@pytest.mark.parametrize("line", ("aes128-ctr - 104 MB/s", "aes128-ctr: 104 +/- 2 MB/s"))
+@each("line", ("aes128-ctr - 104 MB/s", "aes128-ctr: 104 +/- 2 MB/s"))
 def test_a_dash_alone_makes_no_range(line: str) -> None:
     assert rates(read(line)) == [("aes128-ctr", 104_000_000)]
 
 
-@pytest.mark.parametrize(
+@each(
     "head",
     (
         "[{number}] 10:22:33 [SUCCESS] web0{number}",
@@ -109,7 +108,7 @@ def test_a_dash_alone_makes_no_range(line: str) -> None:
         "web0{number} | FAILED! | rc=2 >>",
     ),
 )
-@pytest.mark.parametrize("second", ("aes128-ctr", "aes256-ctr"))
+@each("second", ("aes128-ctr", "aes256-ctr"))
 def test_what_machines_answered_to_a_tool_for_many_is_theirs(head: str, second: str) -> None:
     first = [head.format(number=1), "aes128-ctr: 100 MB/s", "3des-cbc: 20 MB/s"]
     part = read("\n".join([*first, head.format(number=2), f"{second}: 200 MB/s"]))
@@ -121,7 +120,7 @@ def test_answers_that_follow_other_figures_are_not_their_machines() -> None:
     assert [one.host for one in part.sections] == [None, "web01"]
 
 
-@pytest.mark.parametrize(
+@each(
     "lines",
     (
         ("web01: aes128-ctr: 123 MB/s", "web02: aes128-ctr: 125 MB/s"),

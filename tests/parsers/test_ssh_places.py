@@ -1,7 +1,6 @@
 """What begins another machine's figures, and what makes figures none of ssh's."""
 
-import pytest
-
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, read
 
 FIRST = "aes128-ctr: 104 MB/s\naes256-ctr: 98 MB/s\n"
@@ -10,7 +9,7 @@ DONE = "314572800 bytes (315 MB, 300 MiB) copied, 5.2 s, 60.5 MB/s\n"
 OPENSSH = "$ ssh -V\nOpenSSH_{}, OpenSSL {}\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second"),
     (
         ("web01:\n", "web02:\n"),
@@ -29,7 +28,7 @@ def test_another_machine_begins_where_no_cipher_repeats(first: str, second: str)
     assert [len(section.figures) for section in part.sections] == [2, 1]
 
 
-@pytest.mark.parametrize(
+@each(
     "before",
     (
         'PRETTY_NAME="Debian GNU/Linux 12"\n',
@@ -42,7 +41,7 @@ def test_a_file_that_is_printed_was_measured_anywhere(before: str) -> None:
     assert (len(section.figures), section.host, section.environment) == (2, None, {})
 
 
-@pytest.mark.parametrize("titles", (("CTR:", "CBC:"), ("AES:", "Others:"), ("Run 1:", "Run 2:")))
+@each("titles", (("CTR:", "CBC:"), ("AES:", "Others:"), ("Run 1:", "Run 2:")))
 def test_headings_of_groups_of_ciphers_or_of_tries_begin_no_machine(
     titles: tuple[str, str],
 ) -> None:
@@ -50,7 +49,7 @@ def test_headings_of_groups_of_ciphers_or_of_tries_begin_no_machine(
     assert len(part.sections) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "title",
     (
         *("OpenVPN throughput:", "TLS (nginx, curl):", "FTPS:", "IPsec on APU2:", "WireGuard:"),
@@ -68,12 +67,12 @@ def test_a_measured_list_below_a_promised_one_is_the_one_that_counts() -> None:
     assert [one.line for one in figures(part)] == [6, 7]
 
 
-@pytest.mark.parametrize("titles", ("erwartet | gemessen", "Soll | Ist", "expected | measured"))
+@each("titles", ("erwartet | gemessen", "Soll | Ist", "expected | measured"))
 def test_a_column_of_expected_rates_is_no_machine(titles: str) -> None:
     assert figures(read(f"Cipher | {titles}\naes128-ctr | 400 MB/s | 104 MB/s\n")) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         'echo "Compression yes" >> ~/.ssh/config',
@@ -95,7 +94,7 @@ def test_reading_the_configuration_changes_nothing() -> None:
     assert len(figures(part)) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "commands",
     (
         "$ cat nas.txt pi.txt\n{}{}",
@@ -108,7 +107,7 @@ def test_lists_of_several_commands_or_files_are_no_tries(commands: str) -> None:
     assert len({one.cipher for one in figures(part)}) == len(figures(part))
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "code"),
     (
         ("ssh -c $c nas 'dd if=/dev/zero'", "order_unclear"),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from parsers.ssh.names import mac_name
 from parsers.ssh.units import number_of, number_style
+from tests.cases import each
 from tests.parsers.linear_time import TIMES_LONGER, is_linear
 from tests.parsers.ssh_reading import codes, figures, rates, read, speed
 
@@ -228,7 +229,7 @@ FRAGMENTS = (
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=6), max_size=60).map("".join))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_no_text_raises_and_every_rate_is_positive(text: str) -> None:
     part = read(text, unit=None, transferred=10**9, cipher="aes128-ctr")
     lines = text.count("\n") + 1
@@ -290,7 +291,7 @@ SIZES = (5_000, 5_000 * TIMES_LONGER)
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("piece", NASTY)
+@each("piece", NASTY)
 def test_the_time_is_linear_in_the_length(piece: str) -> None:
     short, long = ((piece * (size // len(piece) + 1))[:size] for size in SIZES)
     assert is_linear(read, short, long)

@@ -1,7 +1,6 @@
 """What belongs together in an ssh text: machines, masks, tries, facts."""
 
-import pytest
-
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read
 
 SUMMARY = "104857600 bytes (105 MB, 100 MiB) copied, 0.34 s, 308 MB/s"
@@ -54,9 +53,7 @@ def test_a_mask_that_leaves_aes_on_is_none() -> None:
     assert figure.acceleration == "default"
 
 
-@pytest.mark.parametrize(
-    "heading", (f"OPENSSL_ia32cap={MASK}:", "With AES-NI disabled:", "Masked:")
-)
+@each("heading", (f"OPENSSL_ia32cap={MASK}:", "With AES-NI disabled:", "Masked:"))
 def test_a_heading_about_the_mask_holds_until_the_next(heading: str) -> None:
     part = read(f"{heading}\naes128-cbc: 100 MB/s\nDefault:\naes128-cbc: 300 MB/s\n")
     assert [figure.acceleration for figure in figures(part)] == ["masked", "default"]
@@ -139,7 +136,7 @@ def test_remarks_are_sentences_with_their_count() -> None:
     assert remark.detail.endswith("2 lines")
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second"),
     (
         ("First day:", "Second day:"),
@@ -163,7 +160,7 @@ def test_flags_beyond_what_a_document_holds_are_left_out() -> None:
     assert len(kept) == 1000
 
 
-@pytest.mark.parametrize("row", ("Speed: 70 MB/s, 45% CPU", "1024 MB 70 MB/s", "1 GB, 70 MB/s"))
+@each("row", ("Speed: 70 MB/s, 45% CPU", "1024 MB 70 MB/s", "1 GB, 70 MB/s"))
 def test_rates_below_a_name_may_have_an_amount_or_a_share_of_the_cpu_beside_them(row: str) -> None:
     assert rates(read(f"aes128-ctr\n{row}\n{row}\n")) == [("aes128-ctr", 70_000_000)] * 2
 
@@ -171,7 +168,7 @@ def test_rates_below_a_name_may_have_an_amount_or_a_share_of_the_cpu_beside_them
 SENT = "104857600 bytes (105 MB) copied, {} s, {} MB/s"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         f"aes128-ctr\n{SENT.format('1.05', 100)} 3des-cbc\n{SENT.format('2.1', 50)}\n",

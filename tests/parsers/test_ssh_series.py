@@ -2,9 +2,8 @@
 
 from collections import Counter
 
-import pytest
-
 from parsers.read_text import HowToRead, read_text
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, read, refused
 
 DD = "1048576000 bytes (1.0 GB, 1000 MiB) copied, {} s\n"
@@ -32,8 +31,8 @@ def tries(text: str) -> int:
     return max(series.values(), default=0)
 
 
-@pytest.mark.parametrize(("above", "below"), FORMS)
-@pytest.mark.parametrize(
+@each(("above", "below"), FORMS)
+@each(
     "line",
     (
         *("with AES-NI off (OPENSSL_ia32cap=~0x200000200000000):", "Software only (ia32cap=…)"),
@@ -63,8 +62,8 @@ def test_a_line_that_may_change_something_ends_a_series(line: str, above: str, b
     assert tries(f"{above}\n{line}\n{below}") <= 1
 
 
-@pytest.mark.parametrize(("above", "below"), FORMS[:3])
-@pytest.mark.parametrize(
+@each(("above", "below"), FORMS[:3])
+@each(
     "line",
     (
         *("", "-----", "Run 2:", "Second try", "2024-05-06 10:11:12", "10:15:", "$", "^C"),
@@ -98,8 +97,8 @@ def test_a_mask_for_one_command_does_not_hold_for_the_next() -> None:
     assert [one.acceleration for one in figures(part)] == ["masked", "default"]
 
 
-@pytest.mark.parametrize("silent", ("2>/dev/null", "status=none", "&>/dev/null"))
-@pytest.mark.parametrize("near", (True, False))
+@each("silent", ("2>/dev/null", "status=none", "&>/dev/null"))
+@each("near", (True, False))
 def test_where_one_of_two_dd_is_silent_each_summary_is_a_transfer(
     silent: str, *, near: bool
 ) -> None:
@@ -109,7 +108,7 @@ def test_where_one_of_two_dd_is_silent_each_summary_is_a_transfer(
     assert tries(f"$ for i in 1 2 3; do {command}; done\n{results}") == 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("variable", "words", "options", "count"),
     (
         ("h", "nas pi", "-c aes128-ctr $h 'cat >/dev/null'", 0),
@@ -120,7 +119,7 @@ def test_where_one_of_two_dd_is_silent_each_summary_is_a_transfer(
         ("i", "1 2", "-c aes128-ctr $NAS 'cat >/dev/null'", 2),
     ),
 )
-@pytest.mark.parametrize("mark", ("; ", "\n"))
+@each("mark", ("; ", "\n"))
 def test_a_loop_over_hosts_or_options_gives_no_tries(
     variable: str, words: str, options: str, count: int, mark: str
 ) -> None:
@@ -140,7 +139,7 @@ def test_a_log_of_another_mac_is_of_another_series() -> None:
     assert [one.mac for one in figures(part)] == ["hmac-md5", "hmac-sha1"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "count"),
     (
         ("$ time scp -c aes128-ctr f nas: # 10 MB\n", 0),
@@ -161,9 +160,7 @@ def test_two_rates_of_a_cipher_side_by_side_are_no_tries() -> None:
     assert refused("aes128-ctr: 110 MB/s   │ aes128-ctr: 10 MB/s\n") == ["columns_unclear"]
 
 
-@pytest.mark.parametrize(
-    "between", ("[quote=joe]", "<blockquote>", "[/quote]", "<h3>pi</h3>", "- \n+ ")
-)
+@each("between", ("[quote=joe]", "<blockquote>", "[/quote]", "<h3>pi</h3>", "- \n+ "))
 def test_a_mark_of_quotation_or_of_a_heading_ends_a_series(between: str) -> None:
     assert tries(f"aes128-ctr: 110 MB/s{between}aes128-ctr: 10 MB/s\n") <= 1
     assert tries(f"aes128-ctr: 110 MB/s\n{between}\naes128-ctr: 10 MB/s\n") <= 1
@@ -183,7 +180,7 @@ def test_a_mask_that_a_loop_sets_gives_no_tries() -> None:
     assert refused(loop + DD_2 + DD_9) == ["columns_unclear"]
 
 
-@pytest.mark.parametrize("option", ("-L10m", "-qL10m", "--rate-limit=10m", "-d 77", "-R 9"))
+@each("option", ("-L10m", "-qL10m", "--rate-limit=10m", "-d 77", "-R 9"))
 def test_an_option_of_pv_that_limits_or_is_not_known_gives_no_figure(option: str) -> None:
     shown = "1.00GiB 0:00:10 [ 102MiB/s] [=====>] 100%\n"
     send = "| ssh -c aes128-ctr nas 'cat >/dev/null'\n"

@@ -1,7 +1,6 @@
 """Rates of other tools beside those of ssh: none may become a try of a cipher."""
 
-import pytest
-
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read
 
 OURS = "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 10 s, 107 MB/s"
@@ -9,7 +8,7 @@ THEIRS = "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 5 s, 215 MB/s"
 PIPED = "$ dd if=/dev/zero bs=1M count=1024 | ssh -c aes128-ctr nas 'cat >/dev/null'"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         "aes256-ctr\nSpeed: 107.374182 MB/s\nnetcat\nSpeed: 112 MB/s",
@@ -37,12 +36,12 @@ def test_a_cipher_told_for_a_text_without_names_is_not_given_to_such_rates() -> 
     assert rates(part) == [("aes256-ctr", 107_374_182)]
 
 
-@pytest.mark.parametrize("heading", ("Run 2:", "Second try", "# try 2", "again:", "3rd run"))
+@each("heading", ("Run 2:", "Second try", "# try 2", "again:", "3rd run"))
 def test_a_heading_that_only_counts_the_tries_ends_nothing(heading: str) -> None:
     assert len(figures(read(f"aes256-ctr\n{OURS}\n{heading}\n{THEIRS}\n"))) == 2
 
 
-@pytest.mark.parametrize("tool", ("netcat:", "Over NFS:", "Raw TCP (iperf3):", "No encryption:"))
+@each("tool", ("netcat:", "Over NFS:", "Raw TCP (iperf3):", "No encryption:"))
 def test_a_heading_of_another_tool_ends_a_cipher_without_a_result_too(tool: str) -> None:
     assert rates(read(f"aes256-ctr\n{tool}\n{THEIRS}\n")) == []
 
@@ -60,8 +59,8 @@ def test_a_row_of_another_cipher_ends_the_one_above() -> None:
 LISTING = "aes128-ctr\naes256-ctr\nchacha20-poly1305@openssh.com\n"
 
 
-@pytest.mark.parametrize("command", ("ssh -Q cipher", "$ ssh -Q cipher", "# ssh -Q ciphers"))
-@pytest.mark.parametrize("after", ("\nDownload:\n", "\n", "\nThe line:\nSpeed: "))
+@each("command", ("ssh -Q cipher", "$ ssh -Q cipher", "# ssh -Q ciphers"))
+@each("after", ("\nDownload:\n", "\n", "\nThe line:\nSpeed: "))
 def test_the_list_of_what_ssh_offers_begins_nothing(command: str, after: str) -> None:
     assert rates(read(f"{command}\n{LISTING}{after}112 MB/s\n")) == []
 
@@ -75,7 +74,7 @@ def test_tries_after_the_list_of_what_ssh_offers_are_read() -> None:
     assert rates(part) == [("aes256-ctr", 107_374_182)]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "dd if=/dev/zero bs=1M count=1024 | nc nas 5000",
@@ -89,13 +88,13 @@ def test_tries_after_the_list_of_what_ssh_offers_are_read() -> None:
         "dd if=/dev/zero bs=1M count=1024 > /tmp/x",
     ),
 )
-@pytest.mark.parametrize("first", ("# ssh -c aes128-ctr nas", PIPED, f"{PIPED}\n{OURS}"))
+@each("first", ("# ssh -c aes128-ctr nas", PIPED, f"{PIPED}\n{OURS}"))
 def test_a_command_that_sends_nothing_through_ssh_is_no_try(command: str, first: str) -> None:
     part = read(f"{first}\n{command}\n{THEIRS}\n")
     assert rates(part) == [("aes128-ctr", 107_374_182)][: first.count(OURS)]
 
 
-@pytest.mark.parametrize(
+@each(
     "remote",
     (
         "'dd if=/dev/zero of=/tmp/x bs=1M count=1024'",
@@ -112,7 +111,7 @@ def test_a_dd_that_reads_and_writes_at_the_far_end_moves_nothing(remote: str) ->
     assert part.understood == {1, 2}
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "ssh -c aes128-ctr nas 'dd if=/dev/zero bs=1M count=1024' >/dev/null",
@@ -133,9 +132,7 @@ def test_a_file_made_on_the_line_of_its_copy_is_no_transfer() -> None:
     assert figures(part) == []
 
 
-@pytest.mark.parametrize(
-    "row", ("aes256-ctr at 70.5 MB/s on an idle CPU", "aes256-ctr was 70.5 MB/s on the server:")
-)
+@each("row", ("aes256-ctr at 70.5 MB/s on an idle CPU", "aes256-ctr was 70.5 MB/s on the server:"))
 def test_a_rate_of_a_cipher_is_never_taken_for_a_heading(row: str) -> None:
     part = read(f"{row}\naes128-ctr 80 MB/s\n")
     assert rates(part) == [("aes128-ctr", 80_000_000)]

@@ -1,7 +1,6 @@
 """Tables of rates: what a column's title makes of its numbers."""
 
-import pytest
-
+from tests.cases import each
 from tests.parsers.ssh_reading import figures, rates, read, refused
 
 
@@ -77,7 +76,7 @@ def test_an_empty_cell_is_no_figure() -> None:
     assert [one.mac for one in figures(part)] == ["hmac-sha1"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("titles", "row", "rate"),
     (
         ("cipher bits MB/s", "128 80.5", 80_500_000),
@@ -99,7 +98,7 @@ def test_tries_set_apart_by_one_space_are_tries() -> None:
     assert rates(part) == [("aes128-ctr", 104_100_000), ("aes128-ctr", 103_100_000)]
 
 
-@pytest.mark.parametrize(
+@each(
     "titles",
     (
         "cipher speed in MB/s and bits",
@@ -119,7 +118,7 @@ def test_a_caption_of_the_unit_alone_leaves_tries_tries() -> None:
     assert len(figures(read("Throughput in MB/s:\naes128-ctr 104 103 105\n"))) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     (
         "cipher,time,MB/s\naes128-ctr,10.5,97.5\n",
@@ -139,7 +138,7 @@ def test_a_comma_too_many_makes_a_row_unclear() -> None:
     assert figures(part) == []
 
 
-@pytest.mark.parametrize("titles", ("Monday;Tuesday", "first day;second day"))
+@each("titles", ("Monday;Tuesday", "first day;second day"))
 def test_columns_of_days_are_tries_of_one_machine(titles: str) -> None:
     part = read(f"cipher;{titles} (MB/s)\naes128-ctr;100,5;101,5\n")
     assert [section.label for section in part.sections] == [None]

@@ -1,8 +1,7 @@
 """The machine at the other end of the connections, as far as a text says it."""
 
-import pytest
-
 from parsers.read_text import read_text
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, read
 
 LIST = "aes128-ctr 611 MB/s\naes256-ctr 500 MB/s\n"
@@ -15,8 +14,8 @@ def targets(text: str) -> set[Target]:
     return {(one.target_kind, one.target_name) for one in figures(read(text))}
 
 
-@pytest.mark.parametrize("command", (SENT, "$ " + SENT, "all: " + SENT.replace("-c", "[-C] -c")))
-@pytest.mark.parametrize(
+@each("command", (SENT, "$ " + SENT, "all: " + SENT.replace("-c", "[-C] -c")))
+@each(
     ("operand", "target"),
     (("me@t480", ("remote", "t480")), ("localhost", ("loopback", None)), ("$host", (None, None))),
 )
@@ -33,7 +32,7 @@ def test_of_several_targets_or_machines_none_is_that_of_figures_above() -> None:
     assert targets(machines) == {(None, None)}
 
 
-@pytest.mark.parametrize(
+@each(
     ("heading", "far"),
     (
         ("# from: hpc-login   to: hpc-dtn   (100GbE)   2 GiB each", "hpc-dtn"),
@@ -72,7 +71,7 @@ def test_a_target_that_is_only_assumed_is_remarked() -> None:
         assert ("target_assumed" in codes_of_all) is expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "sink"),
     (
         ("dd if=/dev/sda bs=1M", "cat >/dev/null"),

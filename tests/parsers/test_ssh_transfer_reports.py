@@ -2,13 +2,14 @@
 
 import pytest
 
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused, speed
 
 MIB = 2**20
 PV_COMMAND = "$ pv big | ssh -c aes128-ctr nas 'cat > /dev/null'\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "rate"),
     (
         ("1GiB 0:00:02 [ 498MiB/s]", 498),
@@ -25,7 +26,7 @@ PV_COMMAND = "$ pv big | ssh -c aes128-ctr nas 'cat > /dev/null'\n"
         ("512MiB 0:00:01 [ 502MiB/s]\n1.00GiB 0:00:02 [ 498MiB/s]", 498),
     ),
 )
-@pytest.mark.parametrize("before", (PV_COMMAND, "aes128-ctr\n", "aes128-ctr: "))
+@each("before", (PV_COMMAND, "aes128-ctr\n", "aes128-ctr: "))
 def test_pv_gives_one_figure_in_all_its_shapes(line: str, rate: float, before: str) -> None:
     part = read(before + line)
     assert [one.cipher for one in figures(part)] == ["aes128-ctr"]
@@ -33,7 +34,7 @@ def test_pv_gives_one_figure_in_all_its_shapes(line: str, rate: float, before: s
     assert codes(part) == []
 
 
-@pytest.mark.parametrize("line", ("1.00GiB", "10\n50\n100", "1GiB 0:00:02", "100%"))
+@each("line", ("1.00GiB", "10\n50\n100", "1GiB 0:00:02", "100%"))
 def test_pv_without_a_rate_gives_none(line: str) -> None:
     part = read(PV_COMMAND + line)
     assert figures(part) == []
@@ -67,7 +68,7 @@ def test_a_rate_of_pv_without_a_cipher_is_said() -> None:
     assert (figures(part), codes(part)) == ([], ["no_cipher"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "rate"),
     (
         ("big.iso                100% 1024MB 109.5MB/s   00:09", 109.5 * MIB),
@@ -129,7 +130,7 @@ def test_what_comes_in_is_a_rate_as_well() -> None:
     assert rates(read(text.replace("12534.7", "98000000.0"))) == [("aes128-ctr", 98_000_000)]
 
 
-@pytest.mark.parametrize(("moved", "rate"), ((3164, "178023.0"), (5_000_000, "1400.0")))
+@each(("moved", "rate"), ((3164, "178023.0"), (5_000_000, "1400.0")))
 def test_a_session_at_a_keyboard_is_no_benchmark(moved: int, rate: str) -> None:
     part = read(log("aes128-ctr", moved, rate))
     assert (figures(part), codes(part)) == ([], ["not_a_rate"])

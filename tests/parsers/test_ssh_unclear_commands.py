@@ -1,8 +1,7 @@
 """A figure counts only below a command that is known to send bytes through one connection."""
 
-import pytest
-
 from parsers.read_text import read_text
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 DD = "1048576000 bytes (1.0 GB, 1000 MiB) copied, {} s\n"
@@ -12,7 +11,7 @@ COPY = "big.iso  100% 1000MB 111.1MB/s   00:09\n"
 PV = "1.00GiB 0:00:10 [ 102MiB/s] [=====>] 100%\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "dd if=/dev/zero bs=1M count=1000 | gzip -1 | ssh -c aes128-ctr nas 'cat >/dev/null'",
@@ -46,7 +45,7 @@ def test_a_command_that_may_do_more_gives_no_figure_and_its_results_are_listed(
     assert [one.line for one in reading.unrecognised] == [2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "result"),
     (
         ("scp -J gate -c aes128-ctr big.iso nas:", COPY),
@@ -65,7 +64,7 @@ def test_a_copy_of_which_an_option_is_not_known_gives_no_figure(command: str, re
     assert refused(f"$ {command}\n{result}") == ["command_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "dd if=/dev/zero bs=1M | cpulimit -l 50 -- ssh -c aes128-ctr nas 'cat >/dev/null'",
@@ -78,7 +77,7 @@ def test_a_program_that_limits_the_rate_gives_no_figure(command: str) -> None:
     assert refused(f"$ {command}\n{DD.format(9)}") == ["limited"]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     (
         "time sh -c \"dd if=/dev/zero bs=1M count=1000 | ssh -c aes128-ctr nas 'cat >/dev/null'\"",
@@ -105,7 +104,7 @@ def test_jobs_that_run_at_once_give_no_figures_from_the_first_on() -> None:
     assert "command_unclear" in codes(part)
 
 
-@pytest.mark.parametrize("between", ("$ wait\n", "$ fg\n"))
+@each("between", ("$ wait\n", "$ fg\n"))
 def test_a_job_that_was_waited_for_is_one_transfer(between: str) -> None:
     part = read(f"{PLAIN} &\n{between}{DD.format(9)}{PLAIN.replace('aes128', 'aes192')}\n")
     assert codes(part) == []
@@ -115,8 +114,8 @@ def test_an_alias_of_ssh_makes_what_follows_unclear() -> None:
     assert refused(f"$ alias ssh='ssh -C'\n{PLAIN}\n{DD.format(9)}") == ["command_unclear"]
 
 
-@pytest.mark.parametrize("name", ("", "aes128-ctr: "))
-@pytest.mark.parametrize("end", ("\r", "\n"))
+@each("name", ("", "aes128-ctr: "))
+@each("end", ("\r", "\n"))
 def test_only_a_complete_display_of_pv_is_a_result(name: str, end: str) -> None:
     command = "$ pv -N aes128-ctr big | ssh -c aes128-ctr nas 'cat >/dev/null'\n"
     shown = (
@@ -131,7 +130,7 @@ def test_only_a_complete_display_of_pv_is_a_result(name: str, end: str) -> None:
     assert codes(cut) == ["damaged"]
 
 
-@pytest.mark.parametrize("end", (" [====>  ", " [====>  ]", " [====>  ] 6", " ETA 0:00:09"))
+@each("end", (" [====>  ", " [====>  ]", " [====>  ] 6", " ETA 0:00:09"))
 def test_a_display_of_pv_that_is_cut_off_is_no_result(end: str) -> None:
     text = f"$ pv big | ssh -c aes128-ctr nas cat\n77.6MiB 0:00:02 [75.4MiB/s]{end}"
     assert not figures(read(text))
@@ -145,7 +144,7 @@ def test_a_list_of_results_before_names_is_unclear_without_its_end_too() -> None
         assert "order_unclear" in codes(part)
 
 
-@pytest.mark.parametrize(("speed_up", "count"), (("1.00", 1), ("3,256.65", 0), ("81.71", 0)))
+@each(("speed_up", "count"), (("1.00", 1), ("3,256.65", 0), ("81.71", 0)))
 def test_an_rsync_that_sent_little_of_its_files_gives_no_figure(speed_up: str, count: int) -> None:
     part = read(
         "$ rsync -av -e 'ssh -c aes128-ctr' iso/ nas:/backup/iso/\nsending incremental file list\n"
@@ -168,7 +167,7 @@ def test_what_sftp_puts_and_gets_are_no_tries_of_each_other_nor_is_what_it_resum
     assert codes(resumed) == ["command_unclear"]
 
 
-@pytest.mark.parametrize("more", ("sent 112771624.8, received 16261.5", "other"))
+@each("more", ("sent 112771624.8, received 16261.5", "other"))
 def test_each_direction_of_a_log_has_its_own_cipher(more: str) -> None:
     agreed = "debug1: kex: {} cipher: {} MAC: <implicit> compression: none\n"
     is_sent = more.startswith("sent")
@@ -196,7 +195,7 @@ def test_none_is_no_cipher() -> None:
     assert not figures(read(SEND.format("none") + "\n" + DD.format(9)))
 
 
-@pytest.mark.parametrize("title", ("run{}_MBps", "RUN{}_MBPS", "MBps_run{}", "try{}_MB/s"))
+@each("title", ("run{}_MBps", "RUN{}_MBPS", "MBps_run{}", "try{}_MB/s"))
 def test_titles_that_number_tries_are_no_machines(title: str) -> None:
     titles = ",".join(title.format(number) for number in (1, 2, 3))
     part = read(f"cipher,{titles}\naes128-ctr,104.1,104.9,103.2\n")

@@ -1,16 +1,13 @@
 """Rows of several rates: tries only where nothing above or below may give them another meaning."""
 
-import pytest
-
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 ROW = "| aes128-ctr | 104 MB/s | 88 MB/s |\n"
 
 
-@pytest.mark.parametrize(
-    "first", ("Algo", "Verfahren", "Chiffre", "Шифр", "Cipher suite", "SSH", "-", "?", "")
-)
-@pytest.mark.parametrize(
+@each("first", ("Algo", "Verfahren", "Chiffre", "Шифр", "Cipher suite", "SSH", "-", "?", ""))
+@each(
     "table",
     (
         "| {} | before | after |\n|---|---|---|\n" + ROW + ROW.replace("128", "256"),
@@ -25,20 +22,20 @@ def test_columns_whose_titles_are_not_known_are_no_tries(table: str, first: str)
     assert figures(read(table.format(first))) == []
 
 
-@pytest.mark.parametrize("first", ("Cipher", "Algo", "Verfahren", "Шифр"))
+@each("first", ("Cipher", "Algo", "Verfahren", "Шифр"))
 def test_columns_that_count_tries_are_tries_whatever_stands_above_the_names(first: str) -> None:
     part = read(f"| {first} | run 1 | run 2 |\n|---|---|---|\n{ROW}")
     assert rates(part) == [("aes128-ctr", 104_000_000), ("aes128-ctr", 88_000_000)]
 
 
-@pytest.mark.parametrize(
+@each(
     "above", ("", "Two runs each:\n", "nas:\n", "On my old laptop\n", "Results:\n", "Run 1 and 2\n")
 )
 def test_rows_of_tries_below_a_machine_or_words_about_tries_are_read(above: str) -> None:
     assert rates(read(above + ROW)) == [("aes128-ctr", 104_000_000), ("aes128-ctr", 88_000_000)]
 
 
-@pytest.mark.parametrize("above", ("Ergebnisse (vorher / nachher):\n", "left: LAN, right: WLAN\n"))
+@each("above", ("Ergebnisse (vorher / nachher):\n", "left: LAN, right: WLAN\n"))
 def test_a_legend_above_makes_rows_of_several_rates_unclear(above: str) -> None:
     assert refused(above + ROW + ROW.replace("128", "256")) == ["columns_unclear"]
 
@@ -53,13 +50,13 @@ def test_columns_of_extremes_give_no_figure_in_any_row() -> None:
     ) == ["columns_unclear"]
 
 
-@pytest.mark.parametrize("titles", ("Cipher\nnas1\nnas2\n", "Cipher\tbefore\tafter\n"))
+@each("titles", ("Cipher\nnas1\nnas2\n", "Cipher\tbefore\tafter\n"))
 def test_cells_one_a_line_below_titles_are_no_tries(titles: str) -> None:
     part = read(titles + "aes128-ctr\n104 MB/s\n61 MB/s\naes256-ctr\n98 MB/s\n58 MB/s\n")
     assert figures(part) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "row",
     (
         *("104 MB/s [60 MB/s]", "104 MB/s >> 60 MB/s", "104:88 MB/s", "104|88 MB/s"),
@@ -71,7 +68,7 @@ def test_signs_at_or_between_numbers_make_them_no_figures(row: str) -> None:
     assert figures(read(f"aes128-ctr: {row}\n")) == []
 
 
-@pytest.mark.parametrize("row", ("*aes128-ctr* *104 MB/s*", "* aes128-ctr 104 MB/s"))
+@each("row", ("*aes128-ctr* *104 MB/s*", "* aes128-ctr 104 MB/s"))
 def test_stars_in_pairs_or_before_an_item_are_no_footnotes(row: str) -> None:
     assert rates(read(row + "\n")) == [("aes128-ctr", 104_000_000)]
 
@@ -80,7 +77,7 @@ def test_a_cipher_that_is_denied_has_no_figure() -> None:
     assert figures(read("no aes128-ctr 104 MB/s\n")) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "row",
     (
         *("aes128-ctr (no AES-NI): 104 MB/s", "aes128-ctr (AES-NI off) 104 MB/s"),
@@ -100,7 +97,7 @@ def test_a_row_below_transfers_of_its_cipher_is_no_further_try() -> None:
     assert len(figures(part)) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "form",
     (
         "cipher {} {} {}\naes128-ctr 100 101 102 MB/s\n",

@@ -3,6 +3,7 @@
 import pytest
 
 from parsers.ssh.time_blocks import spans
+from tests.cases import each
 from tests.parsers.ssh_reading import codes, figures, rates, read, refused
 
 SENT = 1_000_000_000
@@ -22,7 +23,7 @@ BLOCKS = (
 )
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@each("block", BLOCKS)
 def test_a_time_and_the_bytes_told_make_a_figure(block: str) -> None:
     part = read(f"aes128-ctr\n{block}\n", transferred=SENT)
     (figure,) = figures(part)
@@ -31,7 +32,7 @@ def test_a_time_and_the_bytes_told_make_a_figure(block: str) -> None:
     assert part.understood == set(range(1, 2 + len(block.splitlines())))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "seconds"),
     (
         ("real 5m 13.44s", 313.44),
@@ -61,7 +62,7 @@ def test_a_loop_says_it_for_all_its_ciphers() -> None:
     assert {figure.target_name for figure in figures(part)} == {"attic"}
 
 
-@pytest.mark.parametrize("words", ("photos over nfs:", "backup of photos", "unpacking it:"))
+@each("words", ("photos over nfs:", "backup of photos", "unpacking it:"))
 def test_a_time_of_another_thing_is_no_figure(words: str) -> None:
     assert figures(read(f"aes128-ctr\n{words} real 0m2.1s\n", transferred=10**8)) == []
 
@@ -107,7 +108,7 @@ def test_zsh_times_the_parts_of_a_pipeline_of_which_ssh_is_the_transfer() -> Non
 LOOPED = "head -c 1G /dev/zero | ssh -c aes128-ctr h 'cat >/dev/null'"
 
 
-@pytest.mark.parametrize(
+@each(
     "timed",
     (
         f"$ time for i in 1 2 3; do {LOOPED}; done",
@@ -132,8 +133,8 @@ def test_the_time_of_a_loop_is_no_transfers(timed: str) -> None:
     assert rates(after) == [("aes128-ctr", round(2**30 / 9.9))]
 
 
-@pytest.mark.parametrize("name", ("{}", "Cipher: {}"))
-@pytest.mark.parametrize("above", ("", f"3des-cbc\n{BLOCKS[0]}\n$ time ./bench.sh\n"))
+@each("name", ("{}", "Cipher: {}"))
+@each("above", ("", f"3des-cbc\n{BLOCKS[0]}\n$ time ./bench.sh\n"))
 def test_one_time_below_several_names_is_of_none(above: str, name: str) -> None:
     names = "\n".join(map(name.format, ("aes128-ctr", "aes256-ctr")))
     part = read(f"{above}{names}\n\n{BLOCKS[1]}\n", transferred=SENT)
@@ -141,7 +142,7 @@ def test_one_time_below_several_names_is_of_none(above: str, name: str) -> None:
     assert "no_cipher" in codes(part)
 
 
-@pytest.mark.parametrize("started", ("time ", "echo time for $c; time ", "time -p sudo "))
+@each("started", ("time ", "echo time for $c; time ", "time -p sudo "))
 def test_a_loop_of_times_has_a_time_a_transfer(started: str) -> None:
     sent = "head -c 1G /dev/zero | ssh -c $c h 'cat >/dev/null'"
     part = read(
@@ -154,7 +155,7 @@ def test_a_loop_of_times_has_a_time_a_transfer(started: str) -> None:
 D, W = "dd if=/dev/zero bs=1M count=1000 status=none", "ssh -c aes128-ctr h 'cat >/dev/null'"
 
 
-@pytest.mark.parametrize(
+@each(
     "timed",
     (
         f"time dd if=/dev/zero of=/tmp/z bs=1M count=1000 status=none && cat /tmp/z | {W}",
@@ -171,7 +172,7 @@ def test_the_time_of_more_than_the_transfer_is_none_of_it(timed: str) -> None:
     assert codes(part) == ["command_unclear"]
 
 
-@pytest.mark.parametrize(
+@each(
     "timed",
     (
         f"time {D} | {W}",
@@ -186,7 +187,7 @@ def test_the_time_of_the_transfer_alone_is_its_time(timed: str) -> None:
     assert rates(read(f"$ {timed}\nreal 10.00\n")) == [("aes128-ctr", 104_857_600)]
 
 
-@pytest.mark.parametrize("amount", ("bs=1M count=1GB", "bs=1M count=1000B", "bs=512B count=1M"))
+@each("amount", ("bs=1M count=1GB", "bs=1M count=1000B", "bs=512B count=1M"))
 def test_a_count_that_is_bytes_to_some_versions_of_dd_is_unknown(amount: str) -> None:
     part = read(f"$ time dd if=/dev/zero {amount} status=none | {W}\nreal 10.00\n")
     assert codes(part) == ["no_amount"]

@@ -13,6 +13,7 @@ from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing
 from reports.rows.export_rows import count_rows
 from reports.rows.export_selection import Selection, votes_of, voting
+from results.analytics.engine import questions
 from results.comparison.comparison import compare, votes
 from results.comparison.measured import resolve_block_size
 from results.comparison.pivot import pivot_lines
@@ -54,29 +55,31 @@ def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
 ) -> None:
     for document, source in fleet:
         store_run(document, source)
-    for one in asked:
-        query = resolve_block_size(replace(one.plain, metric="throughput"))
-        every = votes(query, None)
-        found = compare(query).groups
-        for part in (found, found[:1]):
-            chosen = {group.key for group in part}
-            groups = None if part is found else group_members(query, part)
-            expected = sorted(
-                (vote.host_id, vote.cipher, vote.value or 0)
-                for vote in every
-                if vote.group_key in chosen
-            )
-            selection = behind(votes_of(query), query, groups)
-            assert count_rows(selection) == len(expected)
-            assert expected == sorted(
-                (row.run.host_id, row.series.cipher, row.median or 0) for row in measured(selection)
-            )
-            _, lines = pivot_lines(query, groups, ("cpu", "openssl"))
-            cells = [value for line in lines for value in line[4:] if value is not None]
-            assert sorted(cells) == sorted(value for *_, value in expected)
-            assert len(lines) == len(
-                {(v.group_key, v.host_id) for v in every if v.group_key in chosen}
-            )
+    with questions():  # of one state of the data, which is brought here once
+        for one in asked:
+            assert_its_votes_are_behind(resolve_block_size(replace(one.plain, metric="throughput")))
+
+
+def assert_its_votes_are_behind(query: ComparisonQuery) -> None:
+    every = votes(query, None)
+    found = compare(query).groups
+    for part in (found, found[:1]):
+        chosen = {group.key for group in part}
+        groups = None if part is found else group_members(query, part)
+        expected = sorted(
+            (vote.host_id, vote.cipher, vote.value or 0)
+            for vote in every
+            if vote.group_key in chosen
+        )
+        selection = behind(votes_of(query), query, groups)
+        assert count_rows(selection) == len(expected)
+        assert expected == sorted(
+            (row.run.host_id, row.series.cipher, row.median or 0) for row in measured(selection)
+        )
+        _, lines = pivot_lines(query, groups, ("cpu", "openssl"))
+        cells = [value for line in lines for value in line[4:] if value is not None]
+        assert sorted(cells) == sorted(value for *_, value in expected)
+        assert len(lines) == len({(v.group_key, v.host_id) for v in every if v.group_key in chosen})
 
 
 def of_cpu(model: str, rate: float, day: int) -> dict[str, Any]:
@@ -106,8 +109,8 @@ def test_what_votes_among_named_runs_is_the_latest_of_these(store_run: StoreRun)
     assert [row.run for row in measured(behind(selection, ComparisonQuery(), None))] == [first]
 
 
-def results_of(host: Host) -> Iterator[Counted]:
-    for run in counted_runs():
+def results_of(host: Host, runs: list[Run]) -> Iterator[Counted]:
+    for run in runs:
         if run.host == host:
             yield from (Counted(run, row) for row in run.measurements.all() if row.median)
 
@@ -120,9 +123,10 @@ def test_a_host_has_the_latest_result_of_every_series(
     for document, source in fleet:
         store_run(document, source)
     Run.objects.filter(pk=Run.objects.values("pk")[:1]).update(started_at=None)
+    runs = counted_runs()
     for host in Host.objects.filter(published=False):
         best: dict[int, Counted] = {}
-        for one in results_of(host):
+        for one in results_of(host, runs):
             key = one.row.series_id
             best[key] = max(best.get(key, one), one, key=lambda found: found.order)
         expected = {
@@ -137,12 +141,12 @@ def side(release: str, cipher: str) -> tuple[bool | None, ...]:
     return tuple(change.in_release(release) for change in tool_changes() if change.touches(cipher))
 
 
-def standing_in_python(host: Host, result: LatestResult) -> Standing | None:
+def standing_in_python(host: Host, result: LatestResult, runs: list[Run]) -> Standing | None:
     """Every other host's latest result that is comparable, by definition."""
     mine = result.detail
     best: dict[Host, Counted] = {}
     for other in Host.objects.exclude(pk=host.pk):
-        for one in results_of(other):
+        for one in results_of(other, runs):
             series = one.row.series
             like = (series.tool, series.cipher, series.block_size) == (
                 mine.tool,
@@ -168,11 +172,13 @@ def test_a_host_stands_among_the_latest_results_of_all_others(
 ) -> None:
     for document in fleet:
         store_run(document)
-    for host in Host.objects.filter(published=False):
-        latest = latest_results(host.pk)
-        found = standings(host.pk, latest)
-        assert {one.result.detail.cipher for one in found} == {
-            one.detail.cipher for one in latest if is_comparable(one.detail)
-        }
-        for one in found:
-            assert one.standing == standing_in_python(host, one.result)
+    runs = counted_runs()
+    with questions():
+        for host in Host.objects.filter(published=False):
+            latest = latest_results(host.pk)
+            found = standings(host.pk, latest)
+            assert {one.result.detail.cipher for one in found} == {
+                one.detail.cipher for one in latest if is_comparable(one.detail)
+            }
+            for one in found:
+                assert one.standing == standing_in_python(host, one.result, runs)

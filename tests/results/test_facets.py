@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.coverage import CipherCount, coverage, hosts_of_groups, hosts_without_size
 from results.comparison.facets import Facet, facets
@@ -64,16 +65,6 @@ def with_only(query: ComparisonQuery, facet: Facet, key: str) -> ComparisonQuery
 
 
 @pytest.mark.usefixtures("fleet")
-def test_each_count_is_the_hosts_that_choosing_the_value_leaves() -> None:
-    for query in (ComparisonQuery(filters=filters) for filters in CHOSEN):
-        for facet in facets(query):
-            for option in facet.options:
-                found = compare(with_only(query, facet, option.key)).groups
-                assert len(found) == option.count, (query.filters, facet.name, option)
-                assert option.count or option.key in query.filters[facet.name], option
-
-
-@pytest.mark.usefixtures("fleet")
 def test_chosen_values_keep_their_names_though_nothing_has_them_together() -> None:
     chosen = {"cpu": ("chip-1",), "host": ("h3",), "openssl": ("openssl-3.0.9",)}
     query = ComparisonQuery(filters={**chosen, "verdict": ("unknown",), "disturbed": ("yes",)})
@@ -96,26 +87,39 @@ def test_counts_are_of_hosts_that_measured_what_is_compared(store_run: StoreRun)
 
 
 @pytest.mark.usefixtures("fleet")
-def test_ciphers_are_counted_in_hosts() -> None:
-    for filters in CHOSEN:
-        query = ComparisonQuery(filters=filters, group_by="host")
-        groups = compare(query).groups
-        counts = {
-            cipher: sum(cipher in group.values for group in groups)
-            for cipher in (GCM, CTR)
-            if any(cipher in group.values for group in groups)
-        }
-        assert {one.cipher: one.hosts for one in coverage(query).ciphers} == counts, filters
+def test_what_is_counted_is_hosts() -> None:
+    with questions():  # of one state of the data, which is brought here once
+        for query in (ComparisonQuery(filters=filters) for filters in CHOSEN):
+            assert_each_count_is_the_hosts_that_choosing_the_value_leaves(query)
+            assert_ciphers_are_counted_in_hosts(query.filters)
+        for group_by in ("cpu", "openssl", "tag:rack", "acceleration", "host"):
+            assert_a_host_of_several_groups_is_one_host(ComparisonQuery(group_by=group_by))
 
 
-@pytest.mark.usefixtures("fleet")
-def test_a_host_of_several_groups_is_one_host() -> None:
-    for group_by in ("cpu", "openssl", "tag:rack", "acceleration", "host"):
-        query = ComparisonQuery(group_by=group_by)
-        groups = compare(query).groups
-        assert hosts_of_groups(query, groups) == 6, group_by
-        assert hosts_of_groups(query, groups[:1]) == groups[0].hosts, group_by
-        assert hosts_of_groups(query, []) == 0, group_by
+def assert_each_count_is_the_hosts_that_choosing_the_value_leaves(query: ComparisonQuery) -> None:
+    for facet in facets(query):
+        for option in facet.options:
+            found = compare(with_only(query, facet, option.key)).groups
+            assert len(found) == option.count, (query.filters, facet.name, option)
+            assert option.count or option.key in query.filters[facet.name], option
+
+
+def assert_ciphers_are_counted_in_hosts(filters: Mapping[str, tuple[str, ...]]) -> None:
+    query = ComparisonQuery(filters=dict(filters), group_by="host")
+    groups = compare(query).groups
+    counts = {
+        cipher: sum(cipher in group.values for group in groups)
+        for cipher in (GCM, CTR)
+        if any(cipher in group.values for group in groups)
+    }
+    assert {one.cipher: one.hosts for one in coverage(query).ciphers} == counts, filters
+
+
+def assert_a_host_of_several_groups_is_one_host(query: ComparisonQuery) -> None:
+    groups = compare(query).groups
+    assert hosts_of_groups(query, groups) == 6, query.group_by
+    assert hosts_of_groups(query, groups[:1]) == groups[0].hosts, query.group_by
+    assert hosts_of_groups(query, []) == 0, query.group_by
 
 
 @pytest.mark.django_db

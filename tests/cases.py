@@ -1,0 +1,36 @@
+"""Tables of cases that are one test: the frame around a test costs more than most cases do."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+Test = Callable[..., None]
+
+
+def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
+    """As `pytest.mark.parametrize`, for cases that leave nothing behind; a failure names its case.
+
+    Several of them above one test make every combination.
+    """
+    known = tuple(names.split(", ")) if isinstance(names, str) else names
+    every = tuple(cases)
+    assert every, "no case is no test"
+
+    def decorated(test: Test) -> Test:
+        @wraps(test)
+        def of_all(*arguments: Any, **fixtures: Any) -> None:
+            for case in every:
+                given = (case,) if len(known) == 1 else case
+                try:
+                    test(*arguments, **fixtures, **dict(zip(known, given, strict=True)))
+                except BaseException as fault:
+                    fault.add_note(f"with {', '.join(known)}: {case!r}")
+                    raise
+
+        signature = inspect.signature(test)
+        left = [one for name, one in signature.parameters.items() if name not in known]
+        vars(of_all)["__signature__"] = signature.replace(parameters=left)
+        return of_all
+
+    return decorated
