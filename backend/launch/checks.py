@@ -61,7 +61,7 @@ MEASUREMENTS = (CPU_SECONDS, "tests/end_to_end/test_many_imports.py", PARSING_CO
 """What ssh and parsing cost, answers within a tenth of a second: nothing else may run meanwhile."""
 
 FUZZING = "tests/fuzz/test_texts.py"
-"""Random texts through the parsers, for a minute: `make fuzz` takes ten."""
+"""Random texts through the parsers, for 15 seconds: `make fuzz` takes ten minutes."""
 
 SSH_TESTS = (
     "tests/agent/test_channels.py",
