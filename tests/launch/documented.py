@@ -60,6 +60,7 @@ NOT_RUN = {
     "journalctl -u 'ciphermark-*'": "reads the journal, which only systemd as process 1 writes",
     "docker compose version": "asks the engine about itself",
     "systemctl daemon-reload && systemctl restart ciphermark-web.socket": "opens a socket",
+    "systemctl start ciphermark.target": "is the half of `systemctl enable --now` that is run",
     "brew install redis": "is for macOS",
     "ssh -R 8000:127.0.0.1:8000 OTHER": "opens a session on a second machine",
     "ssh -R 8000:127.0.0.1:8000 HOST": "opens a session on a second machine",
