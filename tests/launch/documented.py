@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from tests.launch.tools import PROJECT
 
@@ -85,6 +86,7 @@ CLUSTER = re.compile(r"\(?(umask 077; )?kubectl ")
 """Such a command asks a cluster, and there is none; `test_kubernetes.py` reads what it is given."""
 
 
+@cache
 def commands() -> set[str]:
     """Every command of the pages, without its comment; of a block in another language, the text."""
     found = {command for page in PAGES for command in _commands((PROJECT / page).read_text())}
