@@ -32,6 +32,7 @@ REDIS_DATABASES = {
     "browser": 1,
     "shared": 3,
     "bench": 6,
+    "sub_path": 8,
     "poolers": 10,
     "two_machines": 11,
     "replica": 14,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.live_site import LiveSite, live_site, web_server
+from tests.live_site import LiveSite, live_site
 from tests.oidc_provider import CLIENT_ID, CLIENT_SECRET, Provider, oidc_provider
 
 PATH = "/bench"
@@ -31,19 +31,16 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture(scope="session")
-def below_path(
-    site: LiveSite, provider: Provider, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[LiveSite]:
-    """The same site by a web server of its own, below `PATH`, with which its `url` ends."""
+def below_path(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSite]:
+    """Another site, below `PATH`, with which its `url` ends."""
     secret = tmp_path_factory.mktemp("secrets") / "client"
     secret.write_text(f"{CLIENT_SECRET}\n")
-    environment = {
-        **site.environment,
+    variables = {
         "CIPHERMARK_PATH": PATH,
         "CIPHERMARK_OIDC_ISSUER": provider.url,
         "CIPHERMARK_OIDC_CLIENT_ID": CLIENT_ID,
         "CIPHERMARK_OIDC_CLIENT_SECRET_FILE": str(secret),
         "CIPHERMARK_ROLES": "bench-admins=administrator,bench-editors=editor",
     }
-    with web_server("web-below", environment) as url:
-        yield replace(site, url=url + PATH, environment=environment)
+    with live_site("sub_path", **variables) as running:
+        yield replace(running, url=running.url + PATH)
