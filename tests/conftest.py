@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -328,17 +329,24 @@ def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pri
         yield private
 
 
-@pytest.fixture
-def clickhouse_server(tmp_path: Path) -> Iterator[str]:
-    """The URL of an empty ClickHouse."""
+@contextmanager
+def clickhouse(folder: Path) -> Iterator[str]:
+    """The URL of an empty ClickHouse in a new folder."""
     port = free_port()
-    command = (sys.executable, "-m", "tests.clickhouse_server", str(port), str(tmp_path / "house"))
+    command = (sys.executable, "-m", "tests.clickhouse_server", str(port), str(folder))
     with subprocess.Popen(command) as server:
         try:
             assert within(30, lambda: is_listening(port))
             yield f"clickhouse://127.0.0.1:{port}/default"
         finally:
             server.terminate()
+
+
+@pytest.fixture
+def clickhouse_server(tmp_path: Path) -> Iterator[str]:
+    """The URL of one for this test alone."""
+    with clickhouse(tmp_path / "house") as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -30,12 +30,9 @@ from tests.sign_in import SIGN_IN
 PROJECT = Path(__file__).parent.parent
 REDIS_DATABASES = {
     "browser": 1,
-    "profiles": 2,
     "shared": 3,
     "bench": 6,
-    "imports": 7,
     "sub_path": 8,
-    "sign_in": 9,
     "poolers": 10,
     "two_machines": 11,
     "replica": 14,

@@ -1,6 +1,7 @@
 """The production shape as the repository has it: docker-compose.yml and Dockerfile as data."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import yaml
 PROJECT = Path(__file__).parent.parent
 
 
+@cache
 def compose() -> dict[str, Any]:
-    """docker-compose.yml."""
+    """docker-compose.yml, which takes a while to read."""
     parsed: dict[str, Any] = yaml.safe_load((PROJECT / "docker-compose.yml").read_text())
     return parsed
 

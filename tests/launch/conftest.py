@@ -53,16 +53,16 @@ HOST = "bench.example.org"
 """The host name of sites in production."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def embedded() -> Iterator[tuple[Path, Services]]:
-    """Real servers for the commands, for all of this module."""
+    """Real servers for the commands."""
     with private_folder() as folder:
         yield folder, start_services(folder)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def production(embedded: tuple[Path, Services]) -> dict[str, str]:
-    """The environment of the containers; the folder and the servers are those of this test."""
+    """The environment of the containers; the folder and the servers are those of these tests."""
     folder, servers = embedded
     kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
     return {

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from tests.launch.tools import PROJECT
 
@@ -60,6 +61,7 @@ NOT_RUN = {
     "journalctl -u 'ciphermark-*'": "reads the journal, which only systemd as process 1 writes",
     "docker compose version": "asks the engine about itself",
     "systemctl daemon-reload && systemctl restart ciphermark-web.socket": "opens a socket",
+    "systemctl start ciphermark.target": "is the half of `systemctl enable --now` that is run",
     "brew install redis": "is for macOS",
     "ssh -R 8000:127.0.0.1:8000 OTHER": "opens a session on a second machine",
     "ssh -R 8000:127.0.0.1:8000 HOST": "opens a session on a second machine",
@@ -84,6 +86,7 @@ CLUSTER = re.compile(r"\(?(umask 077; )?kubectl ")
 """Such a command asks a cluster, and there is none; `test_kubernetes.py` reads what it is given."""
 
 
+@cache
 def commands() -> set[str]:
     """Every command of the pages, without its comment; of a block in another language, the text."""
     found = {command for page in PAGES for command in _commands((PROJECT / page).read_text())}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.launch.tools import PROJECT, free_port
+from tests.launch.tools import PROJECT
 
 DEPLOY = PROJECT / "deploy"
 
@@ -65,23 +65,10 @@ def caddy(folder: Path, port: int, servers: tuple[int, int]) -> list[str | Path]
     return ["env", f"HOME={folder}", program, "run", "--config", folder / "Caddyfile"]
 
 
-def scale(folder: Path, port: int, servers: tuple[int, int]) -> list[str | Path]:
-    """See `Prepare`: the proxy of the profile `scale`."""
-    key, certificate = _certificate(folder)
-    first, second = servers
-    behind = {"web": first, "web2": second, "objects": free_port()}
-    command = proxy_of_scale(folder, port, free_port(), behind, "bench.example.org")
-    text = (folder / "Caddyfile").read_text()
-    own = "{$CIPHERMARK_SITE_HOST} {\n"
-    assert own in text
-    (folder / "Caddyfile").write_text(text.replace(own, f"{own}\ttls {certificate} {key}\n"))
-    return command
-
-
 def proxy_of_scale(
     folder: Path, https: int, http: int, behind: Mapping[str, int], site: str
 ) -> list[str | Path]:
-    """The same on these ports, before services on those, with certificates that it signs itself."""
+    """See `Prepare`: the proxy of the profile `scale`, which signs its certificates itself."""
     text = (DEPLOY / "scale/Caddyfile").read_text()
     for name, port in behind.items():
         text, replaced = re.subn(rf"\b{name}:\d+", f"127.0.0.1:{port}", text)

@@ -21,6 +21,10 @@ def check(name: str, program: str) -> Check:
     return Check(name, (sys.executable, "-c", program))
 
 
+PLAIN = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""A pytest that starts at once."""
+
+
 def summary(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
@@ -44,11 +48,12 @@ def test_a_failed_part_does_not_stop_the_others(
 def test_what_failed_is_named_again_below_the_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / "pytest.ini").touch()
     (tmp_path / "test_some.py").write_text("def test_sum():\n    assert 1 + 1 == 3\n")
     report = tmp_path / "report.xml"
     command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={report}")
     part = Check("sums", (*command, "test_some.py"), folder=tmp_path, report=report)
-    assert checks.run_checks([part], {}) == 1
+    assert checks.run_checks([part], PLAIN) == 1
     lines = summary(capsys)
     below = lines[next(i for i, line in enumerate(lines) if line.startswith("part ")) :]
     assert "sums: test_some::test_sum" in below
@@ -137,11 +142,12 @@ def test_the_exit_code_is_0_only_when_all_passed(capsys: pytest.CaptureFixture[s
 def test_a_skipped_or_missing_test_is_not_a_passed_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], tests: str, passes: bool, note: str
 ) -> None:
+    (tmp_path / "pytest.ini").touch()
     (tmp_path / "test_it.py").write_text(tests)
     report = tmp_path / "report.xml"
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     part = Check("part", (*command, f"--junitxml={report}", "."), tmp_path, report)
-    assert checks.run_checks([part], {}) == (0 if passes else 1)
+    assert checks.run_checks([part], PLAIN) == (0 if passes else 1)
     assert any(note in line for line in summary(capsys))
 
 

@@ -9,7 +9,6 @@ import re
 import secrets
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import psutil
@@ -76,7 +75,7 @@ def test_containers_of_ours_cannot_write_their_own_files() -> None:
 def test_every_container_has_a_limit_of_memory_and_of_processes() -> None:
     for service in services().values():
         assert service["mem_limit"]
-        assert service["pids_limit"]
+        assert service["pids_limit"] >= 64
 
 
 def test_everything_waits_for_the_migration() -> None:
@@ -106,14 +105,6 @@ def test_the_image_gets_the_pinned_packages_and_neither_a_redis_nor_a_secret() -
 def ends_in_order(process: "subprocess.Popen[bytes]") -> bool:
     process.send_signal(signal.SIGTERM)
     return process.wait(timeout=90) == 0
-
-
-def test_production_refuses_to_start_without_its_secret(production: dict[str, str]) -> None:
-    without = {**production, "CIPHERMARK_SECRET_KEY": ""}
-    command = [sys.executable, "manage.py", "check"]
-    ended = subprocess.run(command, cwd=PROJECT, env=without, capture_output=True, check=False)
-    assert ended.returncode != 0
-    assert b"CIPHERMARK_SECRET_KEY" in ended.stderr
 
 
 def answers(client: "redis.Redis") -> bool:

@@ -1,7 +1,7 @@
 """deploy/: systemd's units and the proxies' files.
 
 Where systemd is not installed, nobody asks it. nginx and Caddy run with their files in
-`test_update.py`.
+`test_documented_lines.py`.
 """
 
 import os
@@ -97,6 +97,7 @@ def test_no_connection_is_refused_while_the_web_server_restarts(
 ) -> None:
     """As ciphermark-web.socket has it: the socket is older than its server."""
     (command,) = commands("web")
+    command[command.index("--workers") + 1] = "1"
     answers: list[int] = []
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/healthz"

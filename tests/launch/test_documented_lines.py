@@ -13,16 +13,20 @@ import stat
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.chaos.proxy import CuttingProxy
 from tests.launch.documented import ELSEWHERE, NOT_RUN, commands
 from tests.launch.documented_site import (
     VISITOR,
@@ -32,15 +36,16 @@ from tests.launch.documented_site import (
     make_programs,
     production_settings,
 )
+from tests.launch.proxies import caddy, nginx, running
 from tests.launch.stand_in import LASTING, UNKNOWN
-from tests.launch.tools import PROJECT, UseServices, servers_of, within
+from tests.launch.tools import PROJECT, UseServices, free_port, servers_of, within
+from tests.launch.visitors import Visitors
 from tests.production_shape import dockerfile, services
 from tests.sample_documents import run_document
 from tests.store.test_backups import Rows
 
 RUN_IN = (
     "launch/test_documented_lines.py",
-    "launch/test_update.py",
     "end_to_end/test_tutorial.py",
 )
 """Tests that run commands: each is a string in one of them."""
@@ -101,7 +106,7 @@ def sites(
     )
     yield both
     for site in both:
-        site.succeeds("docker compose stop web worker beat backup")
+        site.succeeds("docker compose stop web web2 worker beat backup")
 
 
 def configure(site: Site, file: Path) -> None:
@@ -109,22 +114,22 @@ def configure(site: Site, file: Path) -> None:
     site.fill_in(file, **production_settings(), CIPHERMARK_METRICS_TOKEN=METRICS_TOKEN)
 
 
-def start(site: Site) -> None:
+def start(site: Site, **more: str) -> None:
     """The first lines of a machine, up to a site that answers."""
     site.types("cp .env.example .env")
     configure(site, site.clone / ".env")
     refused = site.attempt("docker compose up -d")
     assert "POSTGRES_PASSWORD is missing" in refused.stderr
     assert refused.returncode
-    site.fill_in(site.clone / ".env", POSTGRES_PASSWORD="one", REDIS_PASSWORD="two")
+    site.fill_in(site.clone / ".env", POSTGRES_PASSWORD="one", REDIS_PASSWORD="two", **more)
     site.types("docker compose up -d")
     assert within(180, site.is_ready)
 
 
 @pytest.fixture(scope="module")
 def site(sites: tuple[Site, Site]) -> Site:
-    """The first machine, with its site running."""
-    start(sites[0])
+    """The first machine, with its site running, by two web servers."""
+    start(sites[0], COMPOSE_PROFILES="second-web")
     return sites[0]
 
 
@@ -216,25 +221,62 @@ def test_the_analytics_copy_is_built_again_and_checked(site: Site) -> None:
     assert f"{folder}:ro" in services()["web"]["volumes"]
 
 
-def test_an_update_restarts_everything_and_brings_a_backup_each_night(
-    site: Site, token: str
+UPDATE = (
+    "git pull",
+    "docker compose build",
+    "docker compose run --rm migrate",
+    "docker compose run --rm --no-deps worker python manage.py analytics --snapshot",
+    "docker compose up -d --no-deps --wait web",
+    "docker compose up -d --no-deps --wait web2",
+    "docker compose up -d",
+)
+
+
+def test_every_request_is_answered_while_the_site_is_updated(
+    site: Site, token: str, tmp_path: Path
 ) -> None:
-    document = run_document()
-    site.stores(document, token)
+    """With two web servers; whoever reads or uploads meanwhile notices nothing."""
+    before = site.processes()
     (site.origin / "news").touch()
     commit_all(site.origin)
-    site.types("git pull")
+    with ExitStack() as stack:
+        # As Docker's own proxy: while a container starts it takes connections and drops them.
+        names = ("SITE_PORT", "SECOND_SITE_PORT")
+        published = [CuttingProxy(int(site.environment[name]), seed=1) for name in names]
+        first, second = (stack.enter_context(one).port for one in published)
+        groups = []
+        for prepare in (nginx, caddy):
+            folder, port = tmp_path / prepare.__name__, free_port()
+            folder.mkdir()
+            stack.enter_context(running(prepare(folder, port, (first, second)), folder))
+            groups.append(Visitors(port, folder / "certificate.pem", token))
+        assert within(60, lambda: {one.ask("GET", "/healthz") for one in groups} == {200})
+        groups = [stack.enter_context(visitors) for visitors in groups]
+        for line in UPDATE:
+            for visitors in groups:
+                visitors.come()
+            assert within(120, site.is_ready)
+            site.types(line)
+            if line == "docker compose build":
+                assert site.processes() == before
+        for visitors in groups:
+            visitors.come()
     assert (site.clone / "news").exists()
-    before = site.processes()
-    site.types("docker compose build")
-    assert site.is_ready()
-    assert site.processes() == before
+    after = site.processes()
+    assert all(after[name] != before[name] for name in (*LASTING, "web2"))
+    with psycopg.connect(site.environment["DATABASE_URL"]) as server:
+        stored = {str(one) for (one,) in server.execute("SELECT run_id FROM runs_run")}
+    for visitors in groups:
+        assert {status for _, status in visitors.read} == {200}, Counter(visitors.read)
+        # 200: stored by a server whose answer was lost, and sent to the other one again.
+        assert {status for _, status in visitors.uploaded} <= {200, 202}
+        assert {run_id for run_id, _ in visitors.uploaded} <= stored
+
+
+def test_a_backup_is_made_each_night_and_all_is_well(site: Site) -> None:
     now = time.time()
     site.types("docker compose --profile backup up -d")
     assert within(120, site.is_ready)
-    after = site.processes()
-    assert all(after[name] != before[name] for name in LASTING)
-    assert site.has(document)
     log = site.machine / "backup.log"
     assert within(120, lambda: ": whole. " in log.read_text()), log.read_text()
     wakes = datetime.fromtimestamp(now + int((site.machine / "slept").read_text()), UTC)
@@ -321,9 +363,6 @@ def test_a_site_goes_back_a_version_and_runs_and_is_updated_under_systemd(moved:
     site.types(
         "systemctl stop ciphermark-web.socket ciphermark-web ciphermark-worker ciphermark-beat"
     )
-    site.types("systemctl start ciphermark.target")
-    assert within(180, site.is_ready)
-    started = site.processes()
     (site.origin / "more").touch()
     commit_all(site.origin)
     site.types("cd /opt/ciphermark && git pull")
@@ -332,7 +371,6 @@ def test_a_site_goes_back_a_version_and_runs_and_is_updated_under_systemd(moved:
         " && systemctl restart ciphermark-web ciphermark-worker ciphermark-beat"
     )
     assert within(180, site.is_ready)
-    assert all(site.processes()[name] != started[name] for name in LASTING)
     assert site.has(document)
     site.types("systemd-run --pty --unit ciphermark-manage .venv/bin/python manage.py doctor")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from config.embedded.postgres import MAJOR_VERSION
 from tests.launch.tools import PROJECT
-from tests.production_shape import dockerfile, services
+from tests.production_shape import dockerfile
 from tests.test_requirements import normal
 
 
@@ -91,12 +91,6 @@ def test_the_image_has_its_labels_its_numbers_and_no_pip() -> None:
     assert "--uid 10001 --gid 10001" in final
     for name in ("title", "description", "version", "licenses"):
         assert f"org.opencontainers.image.{name}=" in final
-
-
-def test_every_container_has_limits() -> None:
-    for name, service in services().items():
-        assert service["mem_limit"], name
-        assert service["pids_limit"] >= 64, name
 
 
 def bill(start: str, folder: str, changed: dict[str, str]) -> list[Any]:

@@ -19,8 +19,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from launch import orphan_processes
+from launch import benchmark, orphan_processes, preconditions
+from launch.console import Problem
 from launch.processes import MARK
+from launch.site import Site
 from tests.launch.tools import PROJECT, free_port, private_folder, servers_of, within
 
 START_SECONDS = 180
@@ -118,7 +120,9 @@ def nothing_is_left(site: RunningSite) -> bool:
 def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept(
     lasting_folder: Path, site: RunningSite
 ) -> None:
-    """The second start measures; an agent that is killed does not end the site."""
+    """The second start measures; an agent that is killed does not end the site. It lies below a
+    path, and a setting is misspelt.
+    """
     url = f"http://127.0.0.1:{site.port}/"
     assert f"Ciphermark runs at {url}" in site.output
     for part in ("gunicorn", "celery"):
@@ -138,9 +142,17 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
     os.killpg(site.process.pid, signal.SIGHUP)
     assert site.ended() == 0
     assert nothing_is_left(site)
-    second = RunningSite(lasting_folder, MEASURE="1", http_proxy="")
+    settings = {"CIPHERMARK_PATH": "/bench/", "CIPHERMARK_PROXYS": "1"}
+    second = RunningSite(lasting_folder, MEASURE="1", http_proxy="", **settings)
     try:
         assert second.says(" of 1") or second.says("this takes"), second.output
+        url = f"http://127.0.0.1:{second.port}/bench/"
+        assert f"Ciphermark runs at {url}\n" in second.output
+        assert f"Sign in at {url}accounts/login/ as admin" in second.output
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            assert answer.status == 200
+        assert second.output.count("CIPHERMARK_PROXYS is no setting of this version") == 1
+        assert "did you mean CIPHERMARK_PROXIES?" in second.output
         log = (lasting_folder / "log" / "prepare.log").read_text()
         assert "No migrations to apply" in log
         assert "Superuser created" not in log
@@ -156,29 +168,31 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
         second.close()
 
 
-@pytest.mark.parametrize(
-    ("victim", "told"),
-    (
-        # All parts are looked after by one line, both servers by another.
-        ("celery", "worker was ended by signal 9 (SIGKILL); stopping the rest."),
-        ("postgres", "PostgreSQL has stopped; stopping the rest."),
-    ),
-)
-def test_a_killed_part_is_named_and_takes_the_rest_with_it(
-    site: RunningSite, victim: str, told: str
-) -> None:
-    if victim == "celery":
-        log = site.data_dir / "log" / "worker.log"
-        assert within(60, lambda: log.exists() and bool(log.read_text().strip()))
-        site.part(victim).kill()
-    else:
-        pid_file = site.data_dir / "postgres" / "postmaster.pid"
-        os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
+def test_a_killed_server_is_named_and_takes_the_rest_with_it(site: RunningSite) -> None:
+    pid_file = site.data_dir / "postgres" / "postmaster.pid"
+    os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
     assert site.ended() == 1
-    assert told in site.output
-    assert re.search(r"The last lines of .*\.log:\n {2,}\S", site.output)  # banners are indented
+    assert "PostgreSQL has stopped; stopping the rest." in site.output
+    assert re.search(r"The last lines of .*\.log:\n {2,}\S", site.output)
     # What a killed PostgreSQL has started notices that by itself.
     assert within(60, lambda: nothing_is_left(site)), site.remains()
+
+
+def test_a_killed_part_is_named_with_its_last_words(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CIPHERMARK_DATA_DIR", str(data_dir))
+    monkeypatch.setenv("CIPHERMARK_VENV", sys.prefix)
+    site = Site(0, data_dir)
+    site.start_part("worker", "-c", "import time; print('so far', flush=True); time.sleep(600)")
+    (part,) = site.parts
+    assert within(60, lambda: "so far" in site.log("worker").read_text())
+    site.watch()
+    part.process.kill()
+    part.process.wait()
+    with pytest.raises(Problem, match=r"worker was ended by signal 9 \(SIGKILL\); stopping the"):
+        site.watch()
+    assert re.search(r"The last lines of .*\.log:\n {2,}so far", capsys.readouterr().out)
 
 
 def test_a_killed_supervisor_leaves_nothing_behind(site: RunningSite) -> None:
@@ -201,44 +215,27 @@ def test_what_a_killed_start_left_is_ended_by_the_next(data_dir: Path) -> None:
             process.wait()
 
 
-@pytest.mark.parametrize(
-    ("variables", "told"),
-    (
-        ({"PORT": "http"}, "PORT=http is not a port number"),
-        ({"PORT": "70000"}, "PORT=70000 is not a port number"),
-        ({"MEASURE": "often"}, "MEASURE=often is unknown"),
-    ),
-)
 def test_a_setting_that_makes_no_sense_is_one_sentence(
-    data_dir: Path, variables: dict[str, str], told: str
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    site = RunningSite(data_dir, **variables)
+    site = RunningSite(data_dir, PORT="http")
     assert site.ended() == 1
-    assert told in site.output
+    assert "PORT=http is not a port number" in site.output
     assert site.output.count("\n") == 1
+    monkeypatch.setenv("PORT", "70000")
+    with pytest.raises(Problem, match="PORT=70000 is not a port number"):
+        preconditions.chosen_port()
+    monkeypatch.setenv("MEASURE", "often")
+    with pytest.raises(Problem, match="MEASURE=often is unknown"):
+        benchmark.chosen_mode()
 
 
-def test_a_setting_of_the_site_that_makes_no_sense_is_one_sentence(data_dir: Path) -> None:
-    site = RunningSite(data_dir, CIPHERMARK_PROXIES="x")
+def test_a_setting_of_the_site_that_makes_no_sense_is_one_sentence(lasting_folder: Path) -> None:
+    site = RunningSite(lasting_folder, CIPHERMARK_PROXIES="x")
     assert site.ended() == 1
     assert "\nCIPHERMARK_PROXIES is 'x'; it must be a whole number from 0.\n" in site.output
     assert "Traceback" not in site.output
     assert ".log" not in site.output
-
-
-def test_addresses_have_the_path_and_a_misspelt_setting_is_named_once(data_dir: Path) -> None:
-    site = RunningSite(data_dir, CIPHERMARK_PATH="/bench/", CIPHERMARK_PROXYS="1")
-    try:
-        assert site.says("Ctrl-C stops everything."), site.output
-        url = f"http://127.0.0.1:{site.port}/bench/"
-        assert f"Ciphermark runs at {url}\n" in site.output
-        assert f"Sign in at {url}accounts/login/ as admin" in site.output
-        with urllib.request.urlopen(url) as answer:
-            assert answer.status == 200
-        assert site.output.count("CIPHERMARK_PROXYS is no setting of this version") == 1
-        assert "did you mean CIPHERMARK_PROXIES?" in site.output
-    finally:
-        site.close()
 
 
 def test_a_taken_port_is_one_sentence_with_the_way_out(data_dir: Path) -> None:

@@ -311,6 +311,16 @@ def test_the_pooler_lets_many_share_few_connections(machine: Machine) -> None:
         assert len(servers) <= few
 
 
+def test_the_proxy_does_what_lets_nobody_notice_an_update() -> None:
+    """What Caddy does without compose: `test_documented_lines.py` updates a site behind it."""
+    alone = (PROJECT / "deploy/caddy/Caddyfile").read_text()
+    (block,) = re.findall(r"reverse_proxy [^{}]+ \{\n(.*?)\n\t\}", alone, re.DOTALL)
+    scale = (SCALE / "Caddyfile").read_text().splitlines()
+    lines = [one for one in block.splitlines() if "#" not in one and "lb_policy" not in one]
+    assert len(lines) > 5
+    assert {*lines} <= {*scale}
+
+
 # The proxy, before web servers that say their names.
 
 

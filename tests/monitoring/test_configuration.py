@@ -1,13 +1,15 @@
-"""Checks of the configuration against how requests really arrive."""
+"""Checks of the configuration against how requests really arrive, and of what lies on the disk."""
 
+import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from monitoring.checks import configuration, servers
+from monitoring.checks import configuration, machine, servers
 from monitoring.checks.finding import ok
 from store.redis_client import quick_redis
 from telemetry.counting import send_now
@@ -78,3 +80,20 @@ def test_a_clock_that_is_not_the_databases(
     finding = servers.clock()
     assert finding.state == state
     assert ("behind" in finding.found) == (ahead < 0) or not ahead
+
+
+@pytest.mark.parametrize(
+    ("days", "state", "old"),
+    ((1, "ok", "24 hours"), (3, "warning", "3 days"), (9, "wrong", "9 days")),
+)
+def test_the_age_of_the_newest_backup(
+    settings: Settings, tmp_path: Path, days: int, state: str, old: str
+) -> None:
+    for age in (days, days + 1):
+        path = tmp_path / f"ciphermark-{age}.dump"
+        path.touch()
+        os.utime(path, (time.time() - age * 86400,) * 2)
+    settings.BACKUPS_DIR = tmp_path
+    finding = machine.backups()
+    assert finding.state == state
+    assert f"is {old} old" in finding.found

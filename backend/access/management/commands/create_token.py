@@ -13,6 +13,7 @@ class Command(BaseCommand):
     """Print a new token, alone, once."""
 
     help = "Create an API token and print it, alone. It cannot be shown again."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Name, scope and expiry."""

@@ -12,6 +12,7 @@ class Command(BaseCommand):
     """Store the published data set; safe to repeat."""
 
     help = "Load the published figures (five public pages of 2013 to 2015). Safe to repeat."
+    requires_system_checks = ()
 
     def handle(self, **_: Any) -> None:
         """Load and say what was done."""

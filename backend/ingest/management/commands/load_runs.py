@@ -58,6 +58,7 @@ class Command(BaseCommand):
         "with all that is derived of them. Runs that are stored already are skipped, so an "
         "interrupted call is simply repeated. Exits with 1 when a line was refused."
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Files and processes."""

@@ -23,6 +23,7 @@ class Command(BaseCommand):
         "Move documents older than CIPHERMARK_DOCUMENTS_DAYS to object storage, as the schedule "
         "does each hour; or bring all --back into PostgreSQL."
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which way."""

@@ -23,6 +23,7 @@ class Command(BaseCommand):
         "Delete runs that began long ago, with their documents. A host's latest result of each "
         "series stays, as do published figures and runs that a reference profile was made of."
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which runs."""

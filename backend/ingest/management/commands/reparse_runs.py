@@ -15,6 +15,7 @@ class Command(BaseCommand):
     """Read imported texts again, after a parser was mended, and rebuild the rows of their runs."""
 
     help = "Read imported texts again with the parsers of today and rebuild the rows of their runs."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which texts."""

@@ -12,6 +12,7 @@ class Command(BaseCommand):
     """Write a snapshot of the analytics copy, check the copy, or build it again."""
 
     help = "Write a snapshot of the analytics copy, check it against PostgreSQL, or rebuild it."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """One of three."""

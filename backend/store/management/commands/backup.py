@@ -18,6 +18,7 @@ class Command(BaseCommand):
     """Write everything to one file, while the site runs; or try such a file."""
 
     help = "Write the whole database, documents included, to one file; or --verify such a file."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to, and what becomes of the older ones."""

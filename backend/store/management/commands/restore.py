@@ -19,6 +19,7 @@ class Command(BaseCommand):
     """Bring a site back from the file that `backup` wrote."""
 
     help = "Bring the database back from FILE (- for standard input), all of it or nothing."
+    requires_system_checks = ()
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
