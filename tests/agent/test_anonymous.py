@@ -92,12 +92,11 @@ def test_what_is_no_free_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(socket, "gethostname", lambda: "localhost")
     monkeypatch.setattr(platform, "node", lambda: "localhost")
+    monkeypatch.setenv("HOME", "/root")
     assert agent.own_names(["bob@10.0.0.1:22"]) == {"bob@10.0.0.1:22", "bob", "10.0.0.1"}
 
 
-def test_a_home_elsewhere_and_the_names_of_tags_tell_nobody(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
+def test_a_home_elsewhere_tells_nobody(run_agent: RunAgent, tmp_path: Path) -> None:
     home = "/srv/people/zq-home"
     telling = "OpenSSL 3.0.19 27 Jan 2026\ncompiler: gcc -I/srv/people/zq-home/inc -O3"
     code = FAST_OPENSSL.replace("print('OpenSSL 3.0.19 27 Jan 2026')", f"print({telling!r})")
@@ -105,8 +104,7 @@ def test_a_home_elsewhere_and_the_names_of_tags_tell_nobody(
     fake = write_program(tmp_path / "openssl", code)
     done = run_agent(
         "run", "--anonymous", "--tools", "openssl", "--openssl", fake, "--tries", "1",
-        "--ciphers", "rc4,aes-128-gcm", "--no-mask", "--tag", f"alice.{'x' * 44}=1",
-        "--tag", f"where={home}/bench",
+        "--ciphers", "rc4,aes-128-gcm", "--no-mask", "--tag", f"where={home}/bench",
         before=AS_ALICE.replace("/home/alice", home), env={"HOME": home},
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -116,4 +114,4 @@ def test_a_home_elsewhere_and_the_names_of_tags_tell_nobody(
     assert "zq-home" not in text
     assert "alice" not in text
     assert document["environment"]["openssl"]["compiler"] == "gcc -INAME/inc -O3"
-    assert document["tags"] == {f"NAME.{'x' * 44}": "1", "where": "NAME/bench"}
+    assert document["tags"] == {"where": "NAME/bench"}
