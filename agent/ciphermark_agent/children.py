@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import resource
-import select
 import shutil
 import signal
 import subprocess
@@ -12,12 +11,11 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ciphermark_agent import common
-from ciphermark_agent.common import MIB, TryFailed, shell_words
+from ciphermark_agent.common import MIB, shell_words
 
 REAP_SECONDS = 5.0  # for the processes of a connection to end once all has arrived
 ORPHAN_SECONDS = 1.0  # ... and for what a login shell may have left behind
 CHILD_CPU_SECONDS = 120  # a child that outlives everything else still ends
-TOOL_BYTES = MIB  # of what a tool says on each of its outputs; a megabyte is no answer
 LOG_BYTES = 8 * MIB  # of one ssh: what a hostile far end can make it write
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -51,7 +49,9 @@ def child_environment(extra: Variables) -> Dict[str, str]:
     """The user's environment without our token and without the user's ssh agent, in C locale."""
     unwanted = ("CIPHERMARK_TOKEN", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY", "LANGUAGE")
     env = {name: text for name, text in os.environ.items() if name not in unwanted}
-    return {**env, "LC_ALL": "C", **(extra or {})}
+    # Programs of macOS and FreeBSD lie where the PATH of cron does not lead.
+    path = env.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    return {**env, "PATH": path, "LC_ALL": "C", **(extra or {})}
 
 
 def child_preparation(cpus: Optional[Set[int]], file_bytes: Optional[int]) -> Callable[[], None]:
@@ -103,32 +103,16 @@ class ToolResult(NamedTuple):
     err: str
 
 
-_shown: Optional[List[str]] = None
-
-
-@contextlib.contextmanager
-def shown_instead(lines: List[str]) -> Iterator[None]:
-    """Meanwhile commands and files are added to these lines instead of run and written."""
-    global _shown
-    _shown = lines
-    try:
-        yield
-    finally:
-        _shown = None
-
-
-def shown(*lines: str) -> bool:
-    """Whether that is so; then these lines are what is shown."""
-    if _shown is not None:
-        _shown.extend(lines)
-    return _shown is not None
+shown: Optional[List[str]] = None
+"""In a dry run: commands and files are added to these lines instead of run and written."""
 
 
 def run_tool(
     command: Sequence[str], timeout: float = common.TOOL_SECONDS, env: Variables = None
 ) -> ToolResult:
     """Run a command to its end, at most `timeout` seconds; never raises for what it answers."""
-    if shown(shell_words(command, env)):
+    if shown is not None:
+        shown.append(shell_words(command, env))
         return ToolResult(0, "", "")
     try:
         child = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
@@ -137,38 +121,14 @@ def run_tool(
         return ToolResult(127, "", "%s: %s" % (command[0], why))
     with child:
         try:
-            out, err = all_output(child, timeout)
-        except TryFailed as failure:
-            return ToolResult(124, "", str(failure))
+            out, err = child.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            return ToolResult(124, "", "no answer within %g s" % timeout)
         finally:
             if child.poll() is None:
                 child.kill()
             _children.pop(child.pid, None)
     return ToolResult(child.returncode, *(text.decode("utf-8", "replace") for text in (out, err)))
-
-
-def all_output(child: "subprocess.Popen[bytes]", timeout: float) -> Tuple[bytes, bytes]:
-    """All that a tool says until it ends, on both its outputs; TryFailed when it says too much."""
-    deadline = time.monotonic() + timeout
-    said = {stream.fileno(): b"" for stream in (child.stdout, child.stderr) if stream}
-    out, err = said
-    unended = set(said)
-    while unended:
-        ready = select.select(unended, [], [], max(0.0, deadline - time.monotonic()))[0]
-        if not ready:
-            raise TryFailed("no answer within %g s" % timeout)
-        for descriptor in ready:
-            chunk = os.read(descriptor, 65536)
-            said[descriptor] += chunk
-            if not chunk:
-                unended.discard(descriptor)
-            if len(said[descriptor]) > TOOL_BYTES:
-                raise TryFailed("an answer of more than %d bytes" % TOOL_BYTES)
-    try:
-        child.wait(max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise TryFailed("no end within %g s" % timeout)
-    return said[out], said[err]
 
 
 def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
@@ -198,17 +158,14 @@ def end_children() -> None:
     reap_all(REAP_SECONDS)
 
 
-# Under nohup a terminal that hangs up ends nothing.
-ENDING_SIGNALS = [
-    signum
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    if signum != signal.SIGHUP or signal.getsignal(signum) != signal.SIG_IGN
-]
+UNDER_NOHUP = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
 
 def on_signals(action: Any) -> None:
-    for signum in ENDING_SIGNALS:
-        signal.signal(signum, action)
+    """Ctrl-C, kill and a terminal that hangs up; under nohup that ends nothing."""
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signum != signal.SIGHUP or not UNDER_NOHUP:
+            signal.signal(signum, action)
 
 
 def catch_signals() -> None:
@@ -222,6 +179,22 @@ def catch_signals() -> None:
 
 def ignore_signals() -> None:
     on_signals(signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float, words: str) -> Iterator[None]:
+    """Raise TimeoutError, with these words, after so long, whatever is waited for."""
+
+    def end(_signum: int, _frame: object) -> None:
+        raise TimeoutError(words)
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, should a destructor swallow it
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
@@ -242,11 +215,6 @@ def read_number(path: str) -> Optional[int]:
     """A file that holds one whole number, or None."""
     text = (read_text(path) or "").strip()
     return int(text) if re.match(r"-?[0-9]{1,18}$", text) else None
-
-
-def system_tool(name: str) -> str:
-    """Path of a program of macOS and FreeBSD that the PATH of cron leaves out."""
-    return find_program(name, None, ("/usr/sbin", "/sbin")) or name
 
 
 def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) -> Optional[str]:

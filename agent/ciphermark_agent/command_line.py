@@ -26,16 +26,14 @@ def remote_address(text: str) -> str:
     return text
 
 
-def between(least: float, most: float, kind: Callable[[str], float]) -> Callable[[str], float]:
-    """A number in this range: of int, or seconds of float."""
-    words, form = "a number", r"[0-9]{1,9}$"
-    if kind is float:
-        words, form = "seconds", r"[0-9]{0,9}\.?[0-9]{1,9}$"
+def between(least: float, most: float, kind: Callable[[float], float]) -> Callable[[str], float]:
+    """A number in this range, of int or float."""
 
     def number_of(text: str) -> float:
-        if not re.match(form, text) or not least <= kind(text) <= most:
-            raise argparse.ArgumentTypeError("give %s from %g to %g" % (words, least, most))
-        return kind(text)
+        number = common.real(text)
+        if number is None or number != kind(number) or not least <= number <= most:
+            raise argparse.ArgumentTypeError("give a number from %g to %g" % (least, most))
+        return kind(number)
 
     return number_of
 
@@ -150,8 +148,6 @@ def command_line(run_defaults: Optional[Dict[str, Any]] = None) -> argparse.Argu
     words = "write the two systemd units and start the timer"
     action.add_argument("--install", action="store_true", help=words)
     action.add_argument("--remove", action="store_true", help="stop the timer, remove its units")
-    words = "say what --install or --remove would change"
-    schedule.add_argument("--dry-run", action="store_true", help=words)
     show = add(command_show, "show", "a run as tables in the terminal")
     show.add_argument("file", metavar="FILE")
     source = add(settings.command_source, "source", "print the source that runs, or unpack it")

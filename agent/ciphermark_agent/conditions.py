@@ -1,19 +1,61 @@
-"""How busy others keep the CPU, and what else makes a run doubtful."""
+"""Another agent, how busy others keep the CPU, and what else makes a run doubtful."""
 
+import contextlib
+import fcntl
 import glob
 import os
+import pathlib
 import re
 import resource
-import shutil
+import tempfile
 import time
-from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Callable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from ciphermark_agent.children import read_number, read_text, run_tool
-from ciphermark_agent.common import BYTES_LIMIT, FOREIGN_LIMIT, Json, whole
+from ciphermark_agent.children import read_number, read_text, run_tool, time_limit
+from ciphermark_agent.common import (
+    BYTES_LIMIT,
+    FOREIGN_LIMIT,
+    Json,
+    OtherAgent,
+    in_words,
+    verbose,
+    whole,
+)
 
+LOCK_SECONDS = 3600.0  # a thorough run of three builds of openssl takes less
 QUIET_CHECK_SECONDS = 0.5
 STEAL_LIMIT = 0.01
 CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
+
+
+@contextlib.contextmanager
+def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
+    """Meanwhile no other agent measures here; OtherAgent when one does not end.
+
+    The temporary directory, which every account can open, is locked: that needs no file, and the
+    kernel frees it when an agent is killed. Where there is none this agent measures all the same.
+    """
+    limit = in_words(LOCK_SECONDS)
+    with contextlib.ExitStack() as holding:
+        try:
+            lock = os.open(tempfile.gettempdir(), os.O_RDONLY)
+            holding.callback(os.close, lock)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say(
+                    "Another agent measures on this machine; waiting up to %s for it to finish."
+                    % limit
+                )
+                with time_limit(
+                    LOCK_SECONDS, "another agent has measured on this machine for " + limit
+                ):
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+        except TimeoutError as error:
+            raise OtherAgent("%s; nothing was measured" % error)
+        except OSError as error:
+            verbose("other agents are not looked for: %s" % error)
+        yield
 
 
 class CpuTimes(NamedTuple):
@@ -114,48 +156,33 @@ def swapped_pages() -> Optional[int]:
     return sum(map(int, found)) if found else None
 
 
-def cgroup_folders(listing: str, base: str = "/sys/fs/cgroup") -> List[str]:
-    """Folders of the control groups that can limit our CPU: our own and all above it.
+def control_groups() -> List[str]:
+    """Folders of the control groups (version 2) that can limit our CPU: our own and all above it.
 
-    `listing` is /proc/self/cgroup, of version 2, version 1 or both; in a container its path may
-    be one of the host's, of which only the end of it, or nothing, is there.
+    In a container the path may be one of the host's, of which only the top is there.
     """
-    folders: List[str] = []
-    for controllers, path in re.findall(r"^\d+:([^:\n]*):(.*)$", listing, re.M):
-        if controllers and "cpu" not in controllers.split(","):
-            continue
-        mount = controllers if os.path.isdir(os.path.join(base, controllers)) else "cpu"
-        parts = [part for part in path.split("/") if part not in ("", "..")]
-        for depth in range(len(parts), -1, -1):
-            folders.append(os.path.join(base, mount, *parts[:depth]))
-    return [folder for folder in folders if os.path.isdir(folder)]
+    own = re.search(r"^0::(/.*)$", read_text("/proc/self/cgroup") or "", re.M)
+    folder = pathlib.PurePosixPath("/sys/fs/cgroup" + (own.group(1) if own else ""))
+    above = [str(path) for path in (folder, *folder.parents)]
+    return [path for path in above if path.startswith("/sys/fs/cgroup")]
 
 
 def throttle_events() -> Optional[int]:
     """Thermal throttling events of all cores, plus those of our control groups' CPU quotas."""
     paths = glob.glob(CPU_FOLDER % "[0-9]*" + "thermal_throttle/core_throttle_count")
-    counts = [read_number(path) for path in paths]
-    for folder in cgroup_folders(read_text("/proc/self/cgroup") or "0::/"):
+    known = [count for count in map(read_number, paths) if count is not None]
+    for folder in control_groups():
         stat = read_text(folder + "/cpu.stat") or ""
-        counts += map(int, re.findall(r"^nr_throttled ([0-9]{1,18})$", stat, re.M))
-    known = [count for count in counts if count is not None]
+        known += map(int, re.findall(r"^nr_throttled ([0-9]{1,18})$", stat, re.M))
     return sum(known) if known else None
 
 
-def firmware_state(base: str = "/sys") -> Optional[int]:
-    """get_throttled of a Raspberry Pi, from sysfs, vcgencmd or its voltage sensor; else None."""
-    said = ""
-    for path in glob.glob(base + "/devices/platform/soc*/*firmware/get_throttled"):
-        said = "throttled=" + (read_text(path) or "")
-    if not said and shutil.which("vcgencmd"):
-        said = run_tool(["vcgencmd", "get_throttled"]).out
-    if said.startswith("throttled="):
-        bits = re.match(r"throttled=(?:0x)?([0-9a-f]{1,8})\s*$", said)
-        return int(bits.group(1), 16) if bits else None
-    for path in glob.glob(base + "/class/hwmon/hwmon*/name"):
-        if (read_text(path) or "").strip() == "rpi_volt":
-            return read_number(os.path.join(os.path.dirname(path), "in0_lcrit_alarm"))
-    return None
+def firmware_state() -> Optional[int]:
+    """get_throttled of a Raspberry Pi's firmware, by the kernel or its own program; else None."""
+    paths = glob.glob("/sys/devices/platform/soc*/*firmware/get_throttled")
+    said = read_text(paths[0]) if paths else run_tool(["vcgencmd", "get_throttled"]).out
+    bits = re.match(r"(?:throttled=)?(?:0x)?([0-9a-f]{1,8})\s*$", said or "")
+    return int(bits.group(1), 16) if bits else None
 
 
 class MachineState(NamedTuple):
@@ -234,14 +261,11 @@ FIRMWARE_SIGNS = (
 
 
 def firmware_conditions(before: int, after: int) -> Iterator[Json]:
-    """What a Raspberry Pi's firmware did during the run, or may have done."""
+    """What a Raspberry Pi's firmware did during the run."""
     for bit, (code, words) in enumerate(FIRMWARE_SIGNS):
         now, ever = 1 << bit, 1 << bit + 16
         if (before | after) & now or after & ~before & ever:
             yield condition(code, words + " during the run")
-        elif after & ever:
-            words += " since the machine was started, maybe also during the run"
-            yield condition(code, words)
 
 
 def limit_conditions() -> Iterator[Json]:
@@ -251,24 +275,13 @@ def limit_conditions() -> Iterator[Json]:
     if allowed and able and allowed < 0.95 * able:
         text = "the CPU may run at %d of its %d MHz"
         yield condition("frequency", text % (allowed // 1000, able // 1000))
-    cores, there = (
-        lowest_quota(cgroup_folders(read_text("/proc/self/cgroup") or "0::/")),
-        os.cpu_count() or 1,
-    )
+    cores, there = quota_cores(), os.cpu_count() or 1
     if cores is not None and cores < there:
         yield condition("quota", "a CPU quota allows %.2f of %d CPUs" % (cores, there))
 
 
-def lowest_quota(folders: Sequence[str]) -> Optional[float]:
-    """CPU cores that the strictest of these control groups allows; None for no limit."""
-    quotas = []
-    for folder in folders:
-        old = [read_number("%s/cpu.cfs_%s_us" % (folder, name)) for name in ("quota", "period")]
-        quotas.append(cpu_quota(read_text(folder + "/cpu.max") or "%s %s" % tuple(old)))
-    return min((quota for quota in quotas if quota is not None), default=None)
-
-
-def cpu_quota(text: str) -> Optional[float]:
-    """CPU cores of a quota and a period, as in cpu.max of a control group; None for no limit."""
-    match = re.match(r"([0-9]{1,18}) ([1-9][0-9]{0,17})\b", text)
-    return int(match.group(1)) / int(match.group(2)) if match else None
+def quota_cores() -> Optional[float]:
+    """CPU cores that the strictest of our control groups allows; None for no limit."""
+    texts = [read_text(folder + "/cpu.max") or "" for folder in control_groups()]
+    found = re.findall(r"^([0-9]{1,18}) ([1-9][0-9]{0,17})$", "\n".join(texts), re.M)
+    return min((int(quota) / int(period) for quota, period in found), default=None)

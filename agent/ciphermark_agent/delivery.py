@@ -4,22 +4,17 @@ import argparse
 import json
 import os
 import shlex
-import signal
 import sys
-from typing import List, Optional, Sequence, TextIO, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from ciphermark_agent import children, common, spool
 from ciphermark_agent.common import Json, UsageError, complain, dumps, printable, say, show
-from ciphermark_agent.conditions import condition
-from ciphermark_agent.lock import no_other_agent
-from ciphermark_agent.openssl import Asked, SpeedAbilities
-from ciphermark_agent.plans import OpensslPlan, SshPlan, openssl_series
+from ciphermark_agent.conditions import condition, no_other_agent
+from ciphermark_agent.openssl import OPENSSL_KNOWN, SpeedAbilities
 from ciphermark_agent.run import Run
 from ciphermark_agent.settings import changed, run_options, upload_site
-from ciphermark_agent.ssh_connection import Usage
-from ciphermark_agent.ssh_server import PrivateServer, sweep_stale_folders
+from ciphermark_agent.ssh_server import sweep_stale_folders
 from ciphermark_agent.tables import result_lines, result_text
-from ciphermark_agent.tries import Tried, dd_command, failure_of, reference_of, ssh_sample
 from ciphermark_agent.upload import Refused, Site, UploadFailed, foresee_refusal, upload
 
 OWN_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # names of what - stands for
@@ -29,59 +24,21 @@ def dry_run_lines(options: argparse.Namespace, server: Optional[str]) -> List[st
     """The commands of the real plans and a document without figures; runs nothing."""
     run = Run(options, common.Progress("none"))
     run.check_cipher_names()
-    lines = ["# nothing of this is run now; FOLDER is a temporary directory, PORT a free port", ""]
     run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
     run.openssl = run.openssl or "openssl"
-    with children.shown_instead(lines):
-        environment = run.environment()
-        run.able = SpeedAbilities(seconds=True, providers=True)  # as OpenSSL 3 is asked
-        plans = run.plans(["CIPHER"] if "ssh" in options.tools else [], run.openssl_ciphers())
-    for plan in plans:
-        if isinstance(plan, SshPlan):
-            lines += ssh_commands(plan, options.ciphers or ["ssh -Q cipher"])
-        else:
-            lines += openssl_commands(plan)
-        sample = dict.fromkeys(("bytes", "seconds", "foreign_cpu"))
-        if isinstance(plan, SshPlan):
-            nothing = Tried(0, 0.0, 0, Usage(0.0, 0.0, 0.0, None), None)
-            sample = dict.fromkeys(ssh_sample(nothing, reference_of([nothing])))
-        series = next(iter(plan.series.values()), None) or openssl_series(Asked("CIPHER"))
-        series.samples = [sample]
-        run.series.append(series)
+    lines = [
+        "# nothing of this is run now; CIPHER is each of ssh -Q cipher, FOLDER a temporary one"
+    ]
+    children.shown = lines
+    environment = run.environment()
+    run.able = SpeedAbilities(seconds=True, providers=True)  # as OpenSSL 3 is asked
+    named = [name for name in options.ciphers or ["CIPHER"] if name not in OPENSSL_KNOWN]
+    for plan in run.plans(named if "ssh" in options.tools else [], run.openssl_ciphers()):
+        run.series.append(plan.show(lines))
     run.skipped.add("TOOL", "CIPHER", "SENTENCE")
     document = run.document(environment, [condition("CODE", "SENTENCE")])
     lines += ["", "# the run document" + (", sent to " + server if server else "")]
     return lines + dumps(document).splitlines()
-
-
-def ssh_commands(plan: SshPlan, ciphers: Sequence[str]) -> List[str]:
-    server = plan.server
-    server.folder = "FOLDER"
-    lines = ["", "# ssh, %d tries of each method; CIPHER is each of:" % plan.depth.tries]
-    lines.append("#   " + ", ".join(ciphers))
-    with children.shown_instead(lines):
-        failure_of(server.prepare)
-    if isinstance(server, PrivateServer):
-        lines.append(common.shell_words(server.server_command(plan.channels[0])))
-    feed = common.shell_words(dd_command(0)).replace("count=0", "count=COUNT")
-    for channel in plan.channels:
-        typed = common.shell_words(server.command(channel, 0)).replace("-p 0 ", "-p PORT ")
-        lines.append("# pipeline, as many MiB as pass in %g s:" % plan.depth.pipeline_seconds)
-        lines.append("%s | %s" % (feed, typed))
-        lines.append("# steady, %g s; the input is a sparse file:" % plan.depth.steady_seconds)
-        lines.append(typed + " <SPARSE_FILE")
-    return lines
-
-
-def openssl_commands(plan: OpensslPlan) -> List[str]:
-    lines: List[str] = []
-    rounds = "each %d times" % plan.work.rounds
-    with children.shown_instead(lines):
-        for title, part in ((rounds, plan.work.often), ("once", plan.work.once)):
-            lines += ["", "# openssl, " + title]
-            for asked in part:
-                failure_of(plan.attempt, asked)
-    return lines
 
 
 def command_run(arguments: argparse.Namespace) -> int:
@@ -95,7 +52,7 @@ def command_run(arguments: argparse.Namespace) -> int:
     refusal = foresee_refusal(site) if site else None
     if refusal:
         complain(refusal + "\nthe run is measured all the same, and kept until it can be sent")
-    measured = []
+    codes = []
     for number, each in enumerate(runs):
         document, signalled = measured_document(each, common.Progress(arguments.progress))
         if not document["measurements"]:
@@ -107,10 +64,10 @@ def command_run(arguments: argparse.Namespace) -> int:
         output = "-" if arguments.output in OWN_OUTPUT else arguments.output
         if len(runs) > 1 and output not in (None, "-") and not spool.is_special(output):
             output = "-%d".join(os.path.splitext(output)) % (number + 1)
+        codes.append(deliver(document, output, site, signalled is not None))
         if signalled is not None:
-            return deliver_interrupted(document, output)
-        measured.append(deliver(document, output, site))
-    return max(measured) if measured else common.EXIT_NOTHING
+            break
+    return max(codes) if codes else common.EXIT_NOTHING
 
 
 def options_of_runs(options: argparse.Namespace, paths: Sequence[str]) -> List[argparse.Namespace]:
@@ -137,19 +94,54 @@ def measured_document(
         children.end_children()
 
 
-def deliver_interrupted(document: Json, output: Optional[str]) -> int:
-    """Keep what has been measured; whoever interrupts does not want to wait, also for no reader."""
-    words = ["interrupted; everything that was started is ended"]
-    to_file = output is not None and output != "-" and not spool.is_special(output)
-    fault = output_fault(document, str(output)) if to_file else ""
-    if to_file and not fault:
-        words.append("what was measured is in %s" % output)
-    else:
-        words += [fault] if fault else []
-        words.append(spool.keep_or_print(document))
-    say(result_text(document), sys.stderr)
-    complain("; ".join(words))
-    return common.EXIT_NOT_UPLOADED
+def deliver(document: Json, output: Optional[str], site: Optional[Site], interrupted: bool) -> int:
+    """Write and upload a run, or keep it; then nothing that is shown can lose it. The exit code.
+
+    Whoever interrupts a run does not want to wait, not for an upload nor for the reader of a FIFO.
+    """
+    words = []  # of what is not as it should be
+    target = output or (None if site or common.is_terminal(sys.stdout) else "-")
+    if interrupted:
+        words, site = ["interrupted; everything that was started is ended"], None
+        target = None if target is None or target == "-" or spool.is_special(target) else target
+    fault = ""
+    try:
+        children.catch_signals()
+        fault = output_fault(document, target) if target else ""
+        children.ignore_signals()
+    except common.Interrupted:
+        fault, site = "interrupted before it was written to %s" % target, None
+    safe = bool(target) and not fault
+    words += [fault] if fault else []
+    words += ["what was measured is in %s" % target] if interrupted and safe else []
+    path = keep(document) if site or (words and not safe) else ""
+    screen = sys.stderr if target == "-" or words else sys.stdout
+    later = ""
+    try:
+        children.catch_signals()
+        say(result_text(document), screen)
+        if site:
+            safe, later = False, "\nsend it later: %s %s" % (site.again, shlex.quote(path))
+            say(printable(upload(site, document)) + "\n", screen)
+            safe = True
+            spool.remove_sent(path)
+            waiting = len(spool.spooled_runs())
+            runs = "1 earlier run waits" if waiting == 1 else "%d earlier runs wait" % waiting
+            text = "%s in the spool: %s\n" % (runs, site.again)
+            say(text if waiting else "", screen)
+        elif target is None and not words:
+            say("(--output FILE keeps the run, --server URL uploads it)\n", screen)
+    except UploadFailed as error:
+        words.append("%s\nmeasured but not uploaded" % error)
+        if path and isinstance(error, Refused):
+            path, later = spool.set_aside(path), ""
+    except common.Interrupted:
+        words += ["interrupted before it was uploaded"] if site and not safe else []
+    if words and not safe:
+        words.append("the run is kept in %s%s" % (path, later) if path else print_run(document))
+    if words:
+        complain("; ".join(words))
+    return common.EXIT_NOT_UPLOADED if words else common.EXIT_OK
 
 
 def output_fault(document: Json, output: str) -> str:
@@ -165,75 +157,19 @@ def output_fault(document: Json, output: str) -> str:
     return "%s cannot be written: %s" % (name, error.strerror) if error else ""
 
 
-def deliver(document: Json, output: Optional[str], site: Optional[Site]) -> int:
-    """Write and upload the document, or keep it; then nothing that is shown can lose it."""
-    nowhere = output is None and site is None
-    target = "-" if nowhere and not common.is_terminal(sys.stdout) else output
+def keep(document: Json) -> str:
+    """Path of the run in the spool; nothing, and the reason said, where it cannot be kept."""
     try:
-        children.catch_signals()
-        fault = output_fault(document, target) if target else ""
-        children.ignore_signals()
-    except common.Interrupted:
-        fault, site = "interrupted before it was written to %s" % target, None
-    screen = sys.stderr if target == "-" or fault else sys.stdout
-    if site:
-        code = upload_or_keep(site, document, screen)
-        if fault:
-            complain(fault)
-        return common.EXIT_NOT_UPLOADED if fault else code
-    if fault:
-        fault = "%s; %s" % (fault, spool.keep_or_print(document))
-    children.on_signals(signal.SIG_DFL)
-    say(result_text(document), screen)
-    if fault:
-        complain(fault)
-        return common.EXIT_NOT_UPLOADED
-    if target is None:
-        say("(--output FILE keeps the run, --server URL uploads it)\n", screen)
-    return common.EXIT_OK
-
-
-def upload_or_keep(site: Site, document: Json, screen: Optional[TextIO]) -> int:
-    """Keep the run first: whatever happens during the upload, it is not lost."""
-    path = None
-    try:
-        path = spool.keep_in_spool(document)
-    except spool.NotKept as error:
-        complain("%s; it is uploaded all the same" % error)
-    try:
-        children.catch_signals()
-        say(result_text(document), screen)
-        say(printable(upload(site, document)) + "\n", screen)
-    except UploadFailed as error:
-        why = "%s\nmeasured but not uploaded" % error
-        if path and isinstance(error, Refused):
-            complain("%s; %s" % (why, aside_words(path, error)))
-            return common.EXIT_NOT_UPLOADED
-    except common.Interrupted:
-        why = "interrupted before it was uploaded"
-    else:
-        if path:
-            spool.remove_sent(path)
-        waiting = len(spool.spooled_runs())
-        if waiting:
-            runs = "1 earlier run waits" if waiting == 1 else "%d earlier runs wait" % waiting
-            say("%s in the spool: %s\n" % (runs, site.again), screen)
-        return common.EXIT_OK
-    if path:
-        words = "%s; the run is kept in %s\nsend it later: %s %s"
-        complain(words % (why, path, site.again, shlex.quote(path)))
-    else:
-        complain("%s; %s" % (why, spool.keep_or_print(document)))
-    return common.EXIT_NOT_UPLOADED
-
-
-def aside_words(path: str, refused: Refused) -> str:
-    """Set a refused run aside; says where it is now."""
-    try:
-        words = "sent again it would be refused again: it is in %s, the answer beside it"
-        return words % spool.set_aside(path, refused.answer)
+        return spool.keep_in_spool(document)
     except OSError as error:
-        return "the run is kept in %s (it cannot be moved: %s)" % (path, error.strerror)
+        complain("%s: the run could not be kept: %s" % (spool.spool_folder(), error.strerror))
+        return ""
+
+
+def print_run(document: Json) -> str:
+    """What is left for a run that can be kept nowhere."""
+    say(dumps(document), sys.stdout)
+    return "here it is, on standard output"
 
 
 def command_upload(arguments: argparse.Namespace) -> int:
@@ -245,7 +181,7 @@ def command_upload(arguments: argparse.Namespace) -> int:
         )
     paths = arguments.files or spool.spooled_runs()
     if not paths:
-        say("nothing to send: there is no run in %s\n" % spool.spool_folders()[0], sys.stdout)
+        say("nothing to send: there is no run in %s\n" % spool.spool_folder(), sys.stdout)
     failed = malformed = False
     for path in paths:
         try:
@@ -260,7 +196,7 @@ def command_upload(arguments: argparse.Namespace) -> int:
         except UploadFailed as error:
             complain("%s: %s" % (path, error))
             if isinstance(error, Refused) and spool.is_spooled(path):
-                complain(aside_words(path, error))
+                complain("the run is kept in %s" % spool.set_aside(path))
             failed = True
     if failed:
         return common.EXIT_NOT_UPLOADED

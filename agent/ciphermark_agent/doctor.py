@@ -11,7 +11,7 @@ from ciphermark_agent import openssl as speed
 from ciphermark_agent.children import PACKAGES, SSHD_PLACES, find_program, run_tool
 from ciphermark_agent.common import Json, TryFailed, UsageError
 from ciphermark_agent.conditions import cpus_for_pinning, read_cpu_times
-from ciphermark_agent.machine import cpu_environment, parse_openssl_version, parse_ssh_version
+from ciphermark_agent.machine import parse_openssl_version, parse_ssh_version
 from ciphermark_agent.settings import upload_site
 from ciphermark_agent.ssh_protocol import SSH_BASELINES, offered_ciphers
 from ciphermark_agent.ssh_server import PrivateServer, sweep_stale_folders
@@ -54,23 +54,20 @@ def program_finding(name: str, path: Optional[str], version: Optional[str]) -> F
 
 
 def private_server_findings(ssh: str, sshd: str) -> List[Finding]:
-    """A connection to a private sshd, and which ciphers it lets through."""
-    offered = offered_ciphers(ssh)
+    """A connection to a private sshd, and the baselines that this ssh has."""
     try:
         with PrivateServer(ssh, sshd) as server:
             server.prepare()
             server.zero_connect()
-            refused = [cipher for cipher in offered if not server.knows(cipher)]
     except TryFailed as error:
         remedy = "see the reason; as an ordinary user fewer things are needed than as root"
         return [Finding("ssh to a private sshd", False, str(error), remedy)]
-    detail = "%d of %d ciphers" % (len(offered) - len(refused), len(offered))
-    detail += ", not " + ", ".join(refused) if refused else ""
+    offered = offered_ciphers(ssh)
     absent = [name for name in SSH_BASELINES if name not in offered]
     remedy = "give an older build with --ssh and --sshd (OpenSSH 7.5 or earlier has them)"
     words = "this OpenSSH has no " + ", ".join(absent) if absent else ", ".join(SSH_BASELINES)
     return [
-        Finding("ssh to a private sshd", True, detail),
+        Finding("ssh to a private sshd", True, "%d ciphers" % len(offered)),
         Finding("baseline ciphers of ssh", not absent, words, remedy),
     ]
 
@@ -78,17 +75,14 @@ def private_server_findings(ssh: str, sshd: str) -> List[Finding]:
 def openssl_findings(openssl: str, version: Json) -> List[Finding]:
     able = speed.speed_abilities(openssl)
     words = "speed -seconds" if able.seconds else "this version takes 15 s a cipher"
-    rc4, fault, machine = speed.Asked("rc4"), "", platform.machine()
+    fault = ""
     try:
-        speed.openssl_try(openssl, rc4, 1, able)
+        speed.openssl_try(openssl, speed.Asked("rc4"), 1, able)
     except TryFailed as error:
         fault = "rc4: %s" % error
     remedy = "install its legacy provider" if able.providers else "install another openssl"
-    flags = cpu_environment()["flags"]
-    mask = speed.mask_variable(machine, version.get("cpu_settings"), flags)
+    mask = speed.mask_variable(platform.machine(), version.get("cpu_settings"))
     masked = "=".join(mask) if mask else "no mask is known"
-    if mask and flags and "aes" not in flags:
-        mask, masked = None, "this CPU has no AES instructions"
     return [
         Finding("openssl tries of one second", able.seconds, words, "OpenSSL 1.1.1 or later"),
         Finding("baseline ciphers of openssl", not fault, fault or "rc4 answers", remedy),
@@ -111,17 +105,13 @@ def machine_findings() -> List[Finding]:
 
 
 def spool_finding() -> Finding:
-    """Whether a run that cannot be uploaded can be kept."""
-    folder = existing = spool.spool_folders()[0]
-    while not os.path.lexists(existing) and os.path.dirname(existing) != existing:
-        existing = os.path.dirname(existing)  # doctor makes no folders: those above would be asked
-    try:
-        probe = os.path.join(existing, ".ciphermark-probe-%d" % os.getpid())
-        spool.write_atomically(probe, "")
-        os.unlink(probe)
-    except OSError as error:
+    """Whether a run that cannot be uploaded can be kept; makes no folder for that."""
+    folder = existing = spool.spool_folder()
+    while not os.path.exists(existing):
+        existing = os.path.dirname(existing)
+    if not os.path.isdir(existing) or not os.access(existing, os.W_OK):
         remedy = "give XDG_STATE_HOME a folder that can be written"
-        return Finding("spool", False, "%s: %s" % (folder, error.strerror), remedy)
+        return Finding("spool", False, "%s: cannot be written" % folder, remedy)
     waiting = len(spool.spooled_runs())
     runs = "1 run" if waiting == 1 else "%d runs" % waiting
     words = " (send: %s upload)" % common.own_file() if waiting else ""

@@ -7,7 +7,7 @@ import platform
 import re
 from typing import Dict, List, Optional, Tuple
 
-from ciphermark_agent.children import read_number, read_text, run_tool, system_tool
+from ciphermark_agent.children import read_number, read_text, run_tool
 from ciphermark_agent.common import COUNT_LIMIT, TEXT_LIMIT, Json, cut, reading, real, whole
 from ciphermark_agent.conditions import CPU_FOLDER, cpu_speed
 
@@ -51,11 +51,12 @@ def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def sysctl(name: str) -> Optional[str]:
-    answer = run_tool([system_tool("sysctl"), "-n", name])
+    answer = run_tool(["sysctl", "-n", name])
     return cut(answer.out) if answer.status == 0 else None
 
 
 def bsd_cpu() -> Json:
+    """CPU facts of macOS and FreeBSD. Apple's own tell no flags: the server knows them by name."""
     features = [sysctl("machdep.cpu.features"), sysctl("machdep.cpu.leaf7_features")]
     flags = " ".join(text for text in features if text).lower().split()
     model = sysctl("machdep.cpu.brand_string") or sysctl("hw.model")
@@ -67,25 +68,8 @@ def bsd_cpu() -> Json:
         "model_id": whole(sysctl("machdep.cpu.model")),
         "stepping": whole(sysctl("machdep.cpu.stepping")),
         "cores": whole(sysctl("hw.physicalcpu") or sysctl("kern.smp.cores")),
-        "flags": flags or apple_flags(run_tool([system_tool("sysctl"), "hw.optional"]).out),
+        "flags": flags or None,
     }
-
-
-# hw.optional of Apple silicon, and what Linux calls the same on other ARM cores.
-APPLE_FLAGS = (
-    "floatingpoint fp, AdvSIMD asimd, FEAT_AES aes, FEAT_PMULL pmull, FEAT_SHA1 sha1, "
-    "FEAT_SHA256 sha2, armv8_crc32 crc32, FEAT_LSE atomics, FEAT_FP16 fphp, FEAT_RDM asimdrdm, "
-    "FEAT_SHA3 sha3, FEAT_DotProd asimddp, FEAT_SHA512 sha512, FEAT_SME sme"
-)
-
-
-def apple_flags(text: str) -> Optional[List[str]]:
-    """CPU flags from `sysctl hw.optional`; None where it says nothing of AES (macOS 11)."""
-    values = dict(re.findall(r"^hw\.optional\.(?:arm\.)?(\w+): (\d+)$", text, re.M))
-    if "FEAT_AES" not in values:
-        return None
-    pairs = [pair.split() for pair in APPLE_FLAGS.split(",")]
-    return [flag for name, flag in pairs if values.get(name) == "1"]
 
 
 def topology_cores() -> Optional[int]:
@@ -124,18 +108,19 @@ def cpu_environment() -> Json:
 EMPTY_CPU: Json = dict.fromkeys(
     list(parse_cpuinfo("")) + ["board", "cores", "architecture", "threads", "max_mhz", "governor"]
 )
-# What DMI says of a virtual machine; the first word is what systemd-detect-virt calls it.
-VM_SIGNS = (
-    "kvm,qemu,vmware,oracle,xen,microsoft corporation,amazon ec2,google compute,bhyve,parallels"
-).split(",")
 
 
 def virtualization(flags: Optional[List[str]]) -> Optional[str]:
     """The kind of virtual machine, else of container, "none" on bare metal, None if unknown.
 
-    The words are those of systemd-detect-virt, which is asked first.
+    The words are those of systemd-detect-virt; where it is absent, lscpu knows most of them.
     """
-    found = (detect_virt("--vm") if platform.system() == "Linux" else None) or sign_of_vm(flags)
+    found = detect_virt("--vm")
+    if found is None:
+        named = re.search(r"^\s*Hypervisor vendor: *(\w+)", run_tool(["lscpu"]).out, re.M)
+        found = named.group(1).lower() if named else None
+    if found is None and flags and platform.machine() in ("x86_64", "i686", "i386"):
+        found = "vm-other" if "hypervisor" in flags else "none"
     return (container() if found in (None, "none") else None) or found
 
 
@@ -150,19 +135,6 @@ def container() -> Optional[str]:
     if found is None and os.path.exists("/.dockerenv"):
         return "docker"
     return None if found == "none" else found
-
-
-def sign_of_vm(flags: Optional[List[str]]) -> Optional[str]:
-    """The hypervisor by DMI, where systemd is absent; "none" only when x86 shows no sign of one."""
-    files = ["/sys/class/dmi/id/" + name for name in ("sys_vendor", "product_name")]
-    dmi = " ".join(read_text(path) or "" for path in files).lower()
-    dmi = re.sub("virtualbox|innotek", "oracle", dmi)
-    for sign in VM_SIGNS:
-        if sign in dmi:
-            return sign.split()[0]
-    if flags is None or platform.machine() not in ("x86_64", "i686", "i386"):
-        return None
-    return "vm-other" if "hypervisor" in flags else "none"
 
 
 def memory_bytes() -> int:
@@ -217,17 +189,12 @@ def machine_id() -> Optional[str]:
     if raw is None and platform.system() == "FreeBSD":
         raw = sysctl("kern.hostuuid")
     if raw is None and platform.system() == "Darwin":
-        answer = run_tool([system_tool("ioreg"), "-rd1", "-c", "IOPlatformExpertDevice"])
-        raw = platform_uuid(answer.out)
+        said = run_tool(["ioreg", "-rd1", "-c", "IOPlatformExpertDevice"]).out
+        found = re.search(r'"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"', said)
+        raw = found.group(1) if found else None
     if raw is None or not raw.strip():
         return None
     return hashlib.sha256((MACHINE_ID_SALT + raw.strip()).encode("utf-8")).hexdigest()
-
-
-def platform_uuid(text: str) -> Optional[str]:
-    """The id of a Mac, from what ioreg prints of IOPlatformExpertDevice."""
-    match = re.search(r'"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"', text)
-    return match.group(1) if match else None
 
 
 def parse_ssh_version(text: str) -> Optional[str]:

@@ -1,7 +1,7 @@
 """openssl tries: commands, mask of the AES hardware, output, samples."""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ciphermark_agent.children import ORPHAN_SECONDS, become_subreaper, reap_all, run_tool
 from ciphermark_agent.common import BYTES_LIMIT, Json, TryFailed, one_line, rate, real, whole
@@ -13,12 +13,9 @@ MASKED_CIPHERS = ("aes-128-cbc", "aes-128-ctr", "aes-128-gcm")
 # Bits of OPENSSL_armcap (arm_arch.h): it replaces what the CPU says, so everything but AES
 # has to be given again.
 ARM_AES, ARM_PMULL = 4, 32
-ARM_FLAGS = {"asimd": 1, "neon": 1, "sha1": 8, "sha2": 16, "sha512": 64}
 
 
-def mask_variable(
-    machine: str, cpu_settings: Optional[str] = None, flags: Optional[List[str]] = None
-) -> Optional[Tuple[str, str]]:
+def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[str, str]]:
     """Name and value of the variable that turns off the AES hardware; None: none is known.
 
     `cpu_settings` is what `openssl version -a` says of the CPU (CPUINFO, since 3.0).
@@ -26,13 +23,9 @@ def mask_variable(
     if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
         return "OPENSSL_ia32cap", MASK_X86
     known = re.search(r"OPENSSL_armcap=0x([0-9a-f]{1,16})\b", cpu_settings or "", re.I)
-    if not machine.startswith(("aarch64", "arm")) or not (known or flags):
+    if not machine.startswith(("aarch64", "arm")) or not known:
         return None
-    if known:
-        left = int(known.group(1), 16) & ~(ARM_AES | ARM_PMULL)
-    else:
-        left = sum({bit for name, bit in ARM_FLAGS.items() if name in (flags or [])})
-    return "OPENSSL_armcap", "0x%x" % left
+    return "OPENSSL_armcap", "0x%x" % (int(known.group(1), 16) & ~(ARM_AES | ARM_PMULL))
 
 
 OPENSSL_BLOCK = 16384
@@ -50,8 +43,6 @@ OPENSSL_KNOWN = OPENSSL_QUICK + tuple(
     "aria-128-cbc aria-256-cbc sm4-cbc cast5-cbc".split()
 )
 OPENSSL_LEGACY = ("rc4", "bf-cbc", "cast5-cbc")  # live in the legacy provider since OpenSSL 3
-# OpenSSL before 1.1.1 has no -seconds: 15 s a cipher. A quick run then takes these, once each.
-OPENSSL_OLD_QUICK = ("aes-128-cbc", "aes-128-gcm", "bf-cbc")
 RATE_LIMIT = 1e13  # bytes per second; no machine comes near, even with all its cores
 SECONDS_LIMIT = 1e7
 
@@ -61,7 +52,6 @@ class SpeedAbilities(NamedTuple):
 
     seconds: bool  # -seconds and -bytes, since 1.1.1
     providers: bool  # -provider, since 3.0
-    machine: bool = True  # -mr; assumed until it is refused
 
 
 def speed_abilities(openssl: str) -> SpeedAbilities:
@@ -95,17 +85,10 @@ class Asked(NamedTuple):
             words.append("in %d processes" % self.threads)
         return " ".join(words)
 
-    def part_in_words(self) -> str:
-        """What of the cipher this measures."""
-        sizes = "at %d bytes" % self.block_size if self.block_size else "at all block sizes"
-        return (self.beyond_cipher() + " " + sizes).strip()
-
 
 def speed_command(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities) -> List[str]:
     """`-evp` always: without it rc4 answers 0.00 and AES leaves its instructions unused."""
-    command = [openssl, "speed"]
-    if able.machine:
-        command.append("-mr")
+    command = [openssl, "speed", "-mr"]
     if able.seconds:
         command += ["-seconds", str(seconds)]
         if asked.block_size:
@@ -128,86 +111,38 @@ def same_cipher(printed: str, asked: str) -> bool:
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
     """Samples by block size: the +DT and +R lines of `openssl speed -mr` (standard error).
 
-    Nothing for another cipher's name, for a count of zero, for no time, or for what is no number.
+    None for another cipher's name, for a count of zero, for no time, or for what is no number.
     """
-    found = []
-    block_size = ""
+    samples = {}
+    size = None
     for line in text.splitlines():
         fields = line.strip().split(":")
         if fields[0] == "+DT" and len(fields) == 4:
-            block_size = fields[3] if same_cipher(fields[1], cipher) else ""
-        elif fields[0] == "+R" and len(fields) == 4:
-            if same_cipher(fields[2], cipher):
-                found.append((block_size, fields[1], fields[3]))
-            block_size = ""
-    return samples_of(found)
-
-
-def parse_speed_human(text: str, cipher: str) -> Dict[int, Json]:
-    """The same from the lines that `openssl speed` prints for people, on standard error.
-
-    Doing aes-128-gcm for 3s on 8192 size blocks: 593844 aes-128-gcm's in 3.00s
-    """
-    rows = re.findall(
-        r"Doing (\S+)(?: ops)? for \S+s on (\d+) size blocks: (\d+) \S+(?: ops)? in (\d+\.?\d*)s",
-        text,
-    )
-    return samples_of([row for name, *row in rows if same_cipher(name, cipher)])
-
-
-def samples_of(rows: Sequence[Sequence[str]]) -> Dict[int, Json]:
-    """Of (block size, blocks, seconds): none where one is no number that a document can hold."""
-    samples = {}
-    for row in rows:
-        size, blocks, seconds = whole(row[0]), whole(row[1], BYTES_LIMIT), real(row[2])
-        if (
-            size
-            and blocks
-            and seconds
-            and blocks * size <= BYTES_LIMIT
-            and seconds <= SECONDS_LIMIT
-        ):
-            samples[size] = {"bytes": blocks * size, "seconds": seconds}
+            size = whole(fields[3]) if same_cipher(fields[1], cipher) else None
+        elif fields[0] == "+R" and len(fields) == 4 and same_cipher(fields[2], cipher):
+            moved = (whole(fields[1], BYTES_LIMIT) or 0) * (size or 0)
+            seconds = real(fields[3]) or 0.0
+            if size and 0 < moved <= BYTES_LIMIT and 0.0 < seconds <= SECONDS_LIMIT:
+                samples[size] = {"bytes": moved, "seconds": seconds}
+            size = None
     return samples
 
 
-def parse_multi(out: str, cipher: str) -> Dict[int, float]:
-    """Bytes per second by block size: the sum row of `openssl speed -multi -mr`.
+def parse_multi(out: str, cipher: str, seconds: int) -> Dict[int, Json]:
+    """The same of `openssl speed -multi -mr`: the rates of its processes, added up.
 
-    The rows of the single processes ("Got: +F...") are not added to it, but must all be of this
-    cipher: OpenSSL 1.1.1 names the sum only `evp`.
+    It tells only rates: bytes are the rate times the seconds that were asked for.
     """
-    header = re.search(r"^(?:Got: )?\+H:([\d:]+)", out, re.M)
-    children = re.findall(r"^Got: \+F:\d+:([^:\n]+):", out, re.M)
-    summed = re.search(r"^\+F:\d+:([^:\n]+):([\d.:]+)$", out, re.M)
-    if not header or not summed or not children:
-        return {}
-    names = set(children + [summed.group(1)]) - {"evp"}
-    if not names or not all(same_cipher(name, cipher) for name in names):
-        return {}
-    sizes = map(whole, header.group(1).split(":"))
-    pairs = zip(sizes, map(real, summed.group(2).split(":")))  # noqa: B905 - new in 3.10
-    return {size: rate_of_all for size, rate_of_all in pairs if size and rate_of_all}
-
-
-def multi_samples(out: str, asked: Asked, seconds: int) -> Dict[int, Json]:
-    """-multi tells only the summed rate: bytes are that rate times the seconds asked for."""
-    moved = {size: rate * seconds for size, rate in parse_multi(out, asked.cipher).items()}
-    return {
-        size: {"bytes": int(round(sent)), "seconds": float(seconds), "derived_from": "rate"}
-        for size, sent in moved.items()
-        if 1 <= sent <= BYTES_LIMIT
-    }
-
-
-def zero_rate(text: str) -> bool:
-    """Whether the +F line on standard output holds a rate that is no number above zero."""
-    rates = re.findall(r"^\+F:\d+:[^:\n]+:(.+)$", text, re.M)
-    return any(not real(word) for line in rates for word in line.split(":"))
-
-
-class NoMachineOutput(TryFailed):
-    """This `openssl speed` does not know -mr."""
+    sizes = re.search(r"^Got: \+H:([\d:]+)", out, re.M)
+    rows = re.findall(r"^Got: \+F:\d+:([^:\n]+):([\d.:]+) ", out, re.M)
+    columns = zip(*(row.split(":") for name, row in rows if same_cipher(name, cipher)))
+    samples = {}
+    for word, rates in zip(sizes.group(1).split(":") if sizes else [], columns):
+        size, moved = whole(word), sum(real(one) or 0.0 for one in rates) * seconds
+        if size and 1 <= moved <= BYTES_LIMIT:
+            facts = {"bytes": int(round(moved)), "seconds": float(seconds)}
+            samples[size] = {**facts, "derived_from": "rate"}
+    return samples
 
 
 def openssl_try(
@@ -225,15 +160,13 @@ def openssl_try(
     sizes = [asked.block_size] if asked.block_size else OPENSSL_SIZES
     command = speed_command(openssl, asked, seconds, able)
     answer = run_tool(command, TRY_SECONDS + len(sizes) * seconds, env)
-    if able.machine and re.search(r"(bad|unknown|invalid|unrecognized) option", answer.err.lower()):
-        raise NoMachineOutput(one_line(answer.err))
     if answer.status != 0:
         raise TryFailed(explain_openssl(answer.err))
     if asked.threads > 1:
-        found = multi_samples(answer.out, asked, seconds if able.seconds else OPENSSL_OLD_SECONDS)
+        asked_seconds = seconds if able.seconds else OPENSSL_OLD_SECONDS
+        found = parse_multi(answer.out, asked.cipher, asked_seconds)
     else:
-        found = parse_speed(answer.err, asked.cipher) or parse_speed_human(answer.err, asked.cipher)
-        found = {} if zero_rate(answer.out) else found
+        found = parse_speed(answer.err, asked.cipher)
     found = {size: sample for size, sample in found.items() if size in sizes}
     if not found:
         raise TryFailed("openssl speed answered no rate for it")

@@ -3,15 +3,15 @@
 import collections
 import random
 from functools import partial
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ciphermark_agent import openssl as speed
 from ciphermark_agent import tries
-from ciphermark_agent.common import Json, Progress, rate, verbose
+from ciphermark_agent.common import Json, Progress, rate, shell_words, verbose
 from ciphermark_agent.openssl import Asked, SpeedAbilities, openssl_try
-from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, PipeSource
+from ciphermark_agent.ssh_connection import Usage
 from ciphermark_agent.ssh_protocol import Channel
-from ciphermark_agent.ssh_server import SshEnd
+from ciphermark_agent.ssh_server import PrivateServer, SshEnd
 from ciphermark_agent.tries import Depth, Series, Skipped, Tried, failure_of, tries_until_quiet
 
 # Tries last longer where their CPU seconds could not be told otherwise: so many times the least.
@@ -42,6 +42,9 @@ class Plan:
     def __init__(self, context: Context) -> None:
         self.depth, self.skipped, self.progress = context
         self.steps: List[Tuple[str, float, Callable[[], None]]] = []
+        self.series: Dict[Any, Series] = collections.OrderedDict()
+        self.failures: Dict[Any, int] = collections.Counter()
+        self.reasons: Dict[Any, str] = {}
 
     def cost(self) -> Tuple[int, float]:
         return len(self.steps), sum(seconds for _, seconds, _ in self.steps)
@@ -50,6 +53,16 @@ class Plan:
         for label, seconds, step in self.steps:
             self.progress.step(label, seconds)
             step()
+
+    def attempt(self, kind: Any, step: str, attempt: Callable[[Any], None]) -> None:
+        """One try; none after two failures of its kind, one after the other."""
+        if self.failures[kind] >= MOST_FAILURES:
+            return
+        reason = failure_of(attempt, kind)
+        self.failures[kind] = self.failures[kind] + 1 if reason else 0
+        if reason:
+            self.reasons[kind, step] = reason
+            verbose("%s %s: %s" % (kind.in_words(), step, reason))
 
 
 class SshPlan(Plan):
@@ -62,15 +75,11 @@ class SshPlan(Plan):
         self.cpus: Optional[Tuple[int, int]] = None  # of the steady tries: client's and server's
         self.default_cipher: Optional[str] = None
         self.budget = tries.Budget(self.depth.repeat_seconds)
-        self.series = collections.OrderedDict(
-            ((channel, method), ssh_series(channel, method, server.target))
-            for channel in channels
-            for method in METHODS
-        )
+        for channel in channels:
+            for method in METHODS:
+                self.series[channel, method] = ssh_series(channel, method, server.target)
         self.pilots: Dict[Channel, List[Tried]] = collections.defaultdict(list)
         self.rates: Dict[Channel, float] = {}
-        self.failures: Dict[Channel, int] = collections.Counter()
-        self.reasons: Dict[Tuple[Channel, str], str] = {}
         self.where = ("ssh to " + server.label) if server.label else "ssh"
         self.add_steps()
 
@@ -81,7 +90,7 @@ class SshPlan(Plan):
             step = partial(self.attempt, channel, "warm-up", self.pilot)
             self.steps.append((label, PILOT_SECONDS, step))
         methods = (
-            ("steady", self.steady, WARM_UP_SECONDS + self.depth.steady_seconds),
+            ("steady", self.steady, self.server.warm_up_seconds + self.depth.steady_seconds),
             ("pipeline", self.pipeline, self.depth.pipeline_seconds),
         )
         for number in range(self.depth.tries):
@@ -113,22 +122,31 @@ class SshPlan(Plan):
         if channel in self.rates and not self.series[channel, method].complete(self.depth.stable):
             self.attempt(channel, method, attempt)
 
-    def attempt(self, channel: Channel, step: str, attempt: Callable[[Channel], None]) -> None:
-        if self.failures[channel] >= MOST_FAILURES:
-            return
-        reason = failure_of(attempt, channel)
-        self.failures[channel] = self.failures[channel] + 1 if reason else 0
-        if reason:
-            self.reasons[channel, step] = reason
-            verbose("ssh %s, %s: %s" % (channel.in_words(), step, reason))
+    def show(self, lines: List[str]) -> Series:
+        """In a dry run: what prepares the server, tries by either method; a series without any."""
+        lines += ["", "# %s, %d tries of each method" % (self.where, self.depth.tries)]
+        failure_of(self.server.prepare)
+        feed = shell_words(tries.dd_command(0)).replace("count=0", "count=COUNT")
+        for channel in self.channels:
+            lines.append(
+                "# pipeline for %g s, steady for %g s:"
+                % (self.depth.pipeline_seconds, self.depth.steady_seconds)
+            )
+            if isinstance(self.server, PrivateServer):
+                lines.append(shell_words(self.server.server_command(channel)))
+            typed = shell_words(self.server.command(channel, 0)).replace("-p 0 ", "-p PORT ")
+            lines += ["%s | %s" % (feed, typed), typed + " <SPARSE_FILE"]
+        series = next(iter(self.series.values()))
+        nothing = Tried(0, 0.0, 0, Usage(0.0, 0.0, 0.0, None), None)
+        series.samples = [dict.fromkeys(tries.ssh_sample(nothing, tries.reference_of([nothing])))]
+        return series
 
-    def results(self, interrupted: bool = False) -> List[Series]:
+    def results(self) -> List[Series]:
         """What has been measured, also when the run ends early; why the rest has not."""
         for channel in self.channels:
             missing = [name for name in METHODS if not self.series[channel, name].samples]
             reasons = [self.reasons.get((channel, step)) for step in missing + ["warm-up"]]
-            reasons += [NOT_REACHED if interrupted else "not tried"]
-            reason = next(text for text in reasons if text)
+            reason = next(filter(None, reasons), NOT_REACHED)
             if len(missing) == 1:
                 reason = "%s: %s" % (missing[0], reason)
             if missing:
@@ -163,14 +181,12 @@ class SshPlan(Plan):
         return max(seconds, min(longest, (pilot.total + beyond) / self.rates[channel]))
 
     def steady(self, channel: Channel) -> None:
-        series = self.series[channel, "steady"]
-
         def attempt() -> Json:
             seconds = self.try_seconds(channel, self.depth.steady_seconds)
-            tried = tries.steady_try_or_pipe(self.server, channel, seconds, self.cpus)
-            series.facts["source"] = "pipe" if self.server.source is PipeSource else "file"
+            tried = tries.steady_try(self.server, channel, seconds, self.cpus)
             return tries.ssh_sample(tried, tries.reference_of(self.pilots[channel]))
 
+        series = self.series[channel, "steady"]
         tries_until_quiet(attempt, self.budget, series.samples)
         if not self.series[channel, "pipeline"].samples:
             # The pilot is too short to tell a fast cipher's rate: a pipeline reaches about 3/4
@@ -215,24 +231,16 @@ def openssl_series(asked: Asked) -> Series:
     )
 
 
-class SpeedWork(NamedTuple):
-    """What `openssl speed` is asked: often (once each round), and once in the run."""
-
-    often: List[Asked]
-    once: List[Asked]
-    rounds: int
-
-
-def openssl_work(
+def openssl_rounds(
     depth: Depth,
     able: SpeedAbilities,
     ciphers: Sequence[str],
     masked: Sequence[str] = (),
     threads: int = 1,
-) -> SpeedWork:
-    """The tries of a depth: one block size often, the others and decryption once.
+) -> List[List[Asked]]:
+    """The tries of each round: one block size in all, the others and decryption in the first.
 
-    A version without -seconds measures all block sizes at every call, for 15 s: once each.
+    A version without -seconds measures all block sizes at every call, for 15 s: one round.
     """
     block = speed.OPENSSL_BLOCK if able.seconds else None
     often = [Asked(cipher, block_size=block) for cipher in ciphers]
@@ -246,7 +254,7 @@ def openssl_work(
     if depth.name != "quick":
         size = None if depth.name == "thorough" else block
         once += [Asked(cipher, operation="decrypt", block_size=size) for cipher in ciphers]
-    return SpeedWork(often, once, depth.tries if able.seconds else 1)
+    return [often + once] + [often] * (depth.tries - 1 if able.seconds else 0)
 
 
 class OpensslPlan(Plan):
@@ -256,7 +264,7 @@ class OpensslPlan(Plan):
         self,
         openssl: str,
         able: SpeedAbilities,
-        work: SpeedWork,
+        rounds: Sequence[Sequence[Asked]],
         mask: Optional[Tuple[str, str]],
         context: Context,
     ) -> None:
@@ -264,14 +272,10 @@ class OpensslPlan(Plan):
         self.openssl = openssl
         self.mask = mask
         self.able = able
-        self.work = work
-        self.failed: Dict[Asked, str] = {}  # of any block size: why it was given up
-        self.done: Dict[Asked, int] = collections.Counter()
-        self.series: Dict[Asked, Series] = {}
-        for number in range(work.rounds):
-            order = work.often + (work.once if number == 0 else [])
+        self.rounds = rounds
+        for number, order in enumerate(rounds):
             for asked in random.sample(order, len(order)):
-                words = (asked.in_words(), number + 1, work.rounds)
+                words = (asked.in_words(), number + 1, len(rounds))
                 label = "openssl %s, round %d of %d" % words
                 self.steps.append((label, self.try_cost(asked), partial(self.turn, asked)))
 
@@ -285,56 +289,41 @@ class OpensslPlan(Plan):
         self.take_steps()
 
     def turn(self, asked: Asked) -> None:
-        complete = asked in self.series and self.series[asked].complete(self.depth.stable)
-        if asked.any_size() not in self.failed and not complete:
-            reason = failure_of(self.attempt, asked)
-            if reason:
-                self.failed[asked.any_size()] = reason
+        """One try, unless its series needs no more of them."""
+        if asked not in self.series or not self.series[asked].complete(self.depth.stable):
+            self.attempt(asked.any_size(), "", lambda _: self.measure(asked))
 
-    def attempt(self, asked: Asked) -> None:
-        for block_size, sample in self.samples(asked).items():
+    def measure(self, asked: Asked) -> None:
+        seconds = self.depth.openssl_seconds
+        found = openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+        for block_size, sample in found.items():
             key = asked._replace(block_size=block_size)
             if key not in self.series:
                 self.series[key] = openssl_series(key)
                 if self.mask and asked.acceleration == "masked":
                     self.series[key].facts["mask"] = "=".join(self.mask)
             self.series[key].samples.append(sample)
-        self.done[asked] += 1
 
-    def samples(self, asked: Asked) -> Dict[int, Json]:
-        """One call; a version that does not know -mr is asked again for what people read."""
-        seconds = self.depth.openssl_seconds
-        try:
-            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
-        except speed.NoMachineOutput as error:
-            verbose("openssl speed without -mr: %s" % error)
-            self.able = self.able._replace(machine=False)
-            return openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+    def show(self, lines: List[str]) -> Series:
+        """In a dry run: the commands of the first round, and a series without figures."""
+        lines += ["", "# openssl, the first of %d rounds" % len(self.rounds)]
+        for asked in self.rounds[0]:
+            failure_of(self.measure, asked)
+        series = openssl_series(self.rounds[0][0])
+        series.samples = [dict.fromkeys(("bytes", "seconds", "foreign_cpu"))]
+        return series
 
-    def explain_gap(self, asked: Asked, wanted: int, interrupted: bool) -> None:
-        """Which of the wanted tries there are not, and why."""
-        kind, done = asked.any_size(), self.done[asked]
-        reason = self.failed.get(kind)
-        if reason and kind not in [one.any_size() for one in self.series]:
-            self.skipped.add("openssl", asked.cipher, reason, asked.beyond_cipher())
-        elif reason and done < wanted:
-            words = "%d of %d tries, then it was given up: %s" % (done, wanted, reason)
-            self.skipped.add("openssl", asked.cipher, words, asked.part_in_words())
-        elif interrupted and not done:
-            begun = asked.cipher in [one.cipher for one in list(self.series) + list(self.failed)]
-            part = asked.part_in_words() if begun else ""
-            self.skipped.add("openssl", asked.cipher, NOT_REACHED, part)
-
-    def results(self, interrupted: bool = False) -> List[Series]:
+    def results(self) -> List[Series]:
         """All series, less masked ones that tell nothing, also when the run ends early."""
-        for asked in self.work.often + self.work.once:
-            wanted = self.work.rounds if asked in self.work.often else 1
-            self.explain_gap(asked, wanted, interrupted)
+        measured = {asked.any_size() for asked in self.series}
+        for kind in [asked.any_size() for asked in self.rounds[0]]:
+            if kind not in measured:
+                reason = self.reasons.get((kind, ""), NOT_REACHED)
+                self.skipped.add("openssl", kind.cipher, reason, kind.beyond_cipher())
         kept = []
         for asked in sorted(self.series, key=str):
             plain = self.series.get(asked._replace(acceleration="default"))
-            masked = asked.acceleration == "masked"
-            fault = mask_fault(plain, self.series[asked], interrupted) if masked else ""
+            fault = mask_fault(plain, self.series[asked]) if asked.acceleration == "masked" else ""
             if fault:
                 self.skipped.add("openssl", asked.cipher, fault)
             else:
@@ -342,14 +331,11 @@ class OpensslPlan(Plan):
         return kept
 
 
-def mask_fault(plain: Optional[Series], masked: Series, interrupted: bool = False) -> str:
+def mask_fault(plain: Optional[Series], masked: Series) -> str:
     """Why a masked series is no measurement of software AES; empty when it is one.
 
     The effect of a mask is a ratio: without a plain series nothing can be said of it.
     """
     if plain is None:
-        words = "not tried without the mask: interrupted"
-        return words if interrupted else "without the mask there is no figure to compare with"
-    if plain.median() < MASK_MIN_EFFECT * masked.median():
-        return "mask had no effect"
-    return ""
+        return "without the mask there is no figure to compare with"
+    return "mask had no effect" if plain.median() < MASK_MIN_EFFECT * masked.median() else ""

@@ -15,53 +15,45 @@ from ciphermark_agent import __version__, common, conditions, openssl, ssh_proto
 from ciphermark_agent.children import PACKAGES, SSHD_PLACES, find_program, ignore_signals
 from ciphermark_agent.common import Json, UsageError, reading
 from ciphermark_agent.machine import environment, machine_id
-from ciphermark_agent.plans import Context, OpensslPlan, SshPlan, openssl_work
+from ciphermark_agent.plans import Context, OpensslPlan, SshPlan, openssl_rounds
 from ciphermark_agent.ssh_server import PrivateServer, RemoteHost, SshEnd
 from ciphermark_agent.tries import Series, Skipped, disturbed
 
 SSHD_MISSING = (
     "ssh is not measured: no sshd was found (looked in PATH, %s): install %s, or give the path of "
-    "one with --sshd; one that was only unpacked from its package works (on Debian and Ubuntu "
-    "`make run` of Ciphermark unpacks one by itself)"
+    "one with --sshd (on Debian and Ubuntu `make run` of Ciphermark unpacks one by itself)"
 ) % (", ".join(SSHD_PLACES), PACKAGES["sshd"])
 TAG_KEY_LIMIT = 50
 # Members of the document whose values are no free text, so that no name can be in them.
 VOCABULARY = re.compile(
     "schema|run_id|name|version|id|started_at|finished_at|model|vendor|board|architecture|flags|"
     "governor|virtualization|container|depth|tool|cipher|operation|method|acceleration|kind|mac|"
-    "kex|compression|source|timing|derived_from|code|default_cipher"
+    "kex|compression|timing|derived_from|code|default_cipher"
 )
-NOBODY = ("root", "localhost", "openssl", "openssh", "libressl", "ssh", "sshd", "linux")
+NOBODY = ("root", "localhost", "openssl", "openssh", "libressl", "ssh", "sshd", "linux", "/root")
 HOME_PATH = re.compile(r"(/(?:home|Users)/)[^/\s:;,=\"'<>()]+")
 
 
 def own_names(targets: Sequence[str]) -> Set[str]:
-    """Account and host names of this machine, and of the far ends."""
+    """Account, home directories and host names of this machine, and names of the far ends."""
     names = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")}
+    homes = {os.path.expanduser("~")}
     with contextlib.suppress(KeyError):
-        names.add(pwd.getpwuid(os.getuid()).pw_name)
+        account = pwd.getpwuid(os.getuid())
+        names.add(account.pw_name)
+        homes.add(account.pw_dir)
     for host in (socket.gethostname(), platform.node()):
         names.update((host, host.split(".")[0]))
     for address in targets:
         names.update([address] + re.split(r"[@:/\[\]]", re.sub("^ssh://", "", address)))
+    for home in filter(os.path.isabs, homes):
+        names.update((home.rstrip("/"), os.path.realpath(home).rstrip("/")))
     return {name for name in names if len(name) > 1 and not name.isdigit()} - set(NOBODY)
 
 
-def own_homes() -> Set[str]:
-    """Home directories of this account, wherever they are."""
-    homes = {os.path.expanduser("~")}
-    with contextlib.suppress(KeyError):
-        homes.add(pwd.getpwuid(os.getuid()).pw_dir)
-    homes.update([os.path.realpath(home) for home in homes])
-    return {home.rstrip("/") for home in homes if os.path.isabs(home)} - {"", "/root"}
-
-
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """The value with home directories and these names left out of every free text in it.
-
-    A name that begins with a slash is the path of a directory.
-    """
-    if isinstance(value, dict) and member == "tags":
+    """The value with home directories and these names left out of every free text in it."""
+    if isinstance(value, dict) and member == "tags":  # whose keys are the user's own
         return {
             without_names(key, names)[:TAG_KEY_LIMIT]: without_names(text, names)
             for key, text in value.items()
@@ -106,8 +98,8 @@ class Run:
     def environment(self) -> Json:
         found = environment(self.ssh, self.openssl)
         self.openssh = found["openssh"]  # completed by what sshd says
-        settings, flags = found["openssl"]["cpu_settings"], found["cpu"]["flags"]
-        self.mask = openssl.mask_variable(platform.machine(), settings, flags)
+        settings = found["openssl"]["cpu_settings"]
+        self.mask = openssl.mask_variable(platform.machine(), settings)
         if self.openssl and "openssl" in self.options.tools:
             self.able = openssl.speed_abilities(self.openssl)
         return found
@@ -124,11 +116,6 @@ class Run:
                 hint = "did you mean %s?" % near if near else "see `ssh -Q cipher` for those of ssh"
                 words = (name, hint, ", ".join(openssl.OPENSSL_KNOWN))
                 raise UsageError("unknown cipher %s; %s (openssl: %s)" % words)
-        macs = ssh_protocol.offered_macs(self.ssh) if self.ssh and self.options.macs else []
-        for name in self.options.macs:
-            if macs and name not in macs + [common.DEFAULT_MAC]:
-                text = "--macs: this ssh does not know %s; it knows %s, and %s is its own choice"
-                raise UsageError(text % (name, ", ".join(macs), common.DEFAULT_MAC))
 
     def wanted(self, ciphers: Sequence[str]) -> List[str]:
         asked = self.options.ciphers
@@ -155,29 +142,18 @@ class Run:
         return chosen
 
     def openssl_ciphers(self) -> List[str]:
-        """The ciphers to measure with openssl; fewer for versions that take 15 s for each."""
         if "openssl" not in self.options.tools:
             return []
         if self.openssl is None:
             text = "openssl is not measured: none was found in PATH (give --openssl PATH)"
             self.progress.note(text)
             return []
-        if self.options.ciphers is not None or self.options.depth.name == "thorough":
-            return self.wanted(openssl.OPENSSL_KNOWN)
-        if self.able.seconds or self.options.depth.name == "standard":
-            return list(openssl.OPENSSL_QUICK)
-        reason = "this openssl speed has no -seconds and takes 15 s a cipher: not in a quick run"
-        for cipher in openssl.OPENSSL_QUICK:
-            if cipher not in openssl.OPENSSL_OLD_QUICK:
-                self.skipped.add("openssl", cipher, reason)
-        return list(openssl.OPENSSL_OLD_QUICK)
+        every = self.options.ciphers is not None or self.options.depth.name == "thorough"
+        return self.wanted(openssl.OPENSSL_KNOWN if every else openssl.OPENSSL_QUICK)
 
     def masked_ciphers(self, ciphers: Sequence[str]) -> List[str]:
         """Ciphers to repeat with the AES hardware turned off."""
-        chosen = [name for name in openssl.MASKED_CIPHERS if name in ciphers]
-        slow = not self.able.seconds and self.options.depth.name == "quick"
-        if not self.options.mask or slow:
-            return []
+        chosen = [name for name in openssl.MASKED_CIPHERS if name in ciphers and self.options.mask]
         if self.mask is None:
             reason = "no way is known to turn the AES hardware of %s off"
             reason %= platform.machine() or "this machine"
@@ -211,7 +187,7 @@ class Run:
         except common.Interrupted as signalled:
             self.interrupted = signalled
         for plan in plans:
-            self.series += plan.results(self.interrupted is not None)
+            self.series += plan.results()
             if isinstance(plan, SshPlan):
                 self.note_server(plan)
         self.progress.finish()
@@ -239,8 +215,10 @@ class Run:
             plans += [SshPlan(end, channels, context) for end in self.far_ends()]
         if openssl_ciphers:
             masked = self.masked_ciphers(openssl_ciphers)
-            work = openssl_work(options.depth, self.able, openssl_ciphers, masked, options.threads)
-            plans.append(OpensslPlan(self.openssl or "", self.able, work, self.mask, context))
+            rounds = openssl_rounds(
+                options.depth, self.able, openssl_ciphers, masked, options.threads
+            )
+            plans.append(OpensslPlan(self.openssl or "", self.able, rounds, self.mask, context))
         return plans
 
     def far_ends(self) -> List[SshEnd]:
@@ -251,7 +229,7 @@ class Run:
         shown = targets
         if self.options.anonymous:
             shown = ["remote %d" % (at + 1) for at in range(len(targets))]
-        return [RemoteHost(ssh, *both) for both in zip(targets, shown)]  # noqa: B905 - new in 3.10
+        return [RemoteHost(ssh, *both) for both in zip(targets, shown)]
 
     def announce(self, plans: Sequence[Plan], ssh: int, openssl: int) -> None:
         """Print the estimate and give the progress line its plan."""
@@ -301,5 +279,5 @@ class Run:
         if not options.anonymous:
             return document
         document["host"]["name"] = "anonymous-" + self.run_id[:8]
-        names = own_names(options.targets) - {environment["os"]["id"] or ""} | own_homes()
+        names = own_names(options.targets) - {environment["os"]["id"] or ""}
         return dict(without_names(document, names))

@@ -50,14 +50,16 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     depth = ["--" + arguments.depth.name] if arguments.depth else []
     run, upload = start + ["run"] + depth + ["--progress", "none"], start + ["upload"]
     service = SERVICE.format(run=unit_words(run), upload=unit_words(upload))
-    units = {SERVICE_NAME: service, TIMER_NAME: TIMER}
+    folder = unit_folder()
+    units = {os.path.join(folder, SERVICE_NAME): service, os.path.join(folder, TIMER_NAME): TIMER}
     if arguments.remove:
-        return remove(units, arguments.dry_run)
+        return remove(folder, units)
     if arguments.install:
-        return install(units, run, arguments.dry_run)
+        return install(folder, units, run)
     lines = configuration_hint()
-    lines += ["# %s/%s\n%s" % (SYSTEM_UNITS, name, text) for name, text in units.items()]
-    lines.append("# then: systemctl daemon-reload && systemctl enable --now %s\n" % TIMER_NAME)
+    lines += ["# %s\n%s" % unit for unit in units.items()]
+    then = map(shell_words, (systemctl("daemon-reload"), systemctl("enable", "--now", TIMER_NAME)))
+    lines.append("# then: %s\n" % " && ".join(then))
     lines.append("# or one line of a crontab (crontab -e):")
     # A percent sign begins standard input in a crontab; the minute differs from host to host.
     both = "%s >/dev/null; %s >/dev/null" % (shell_words(run), shell_words(upload))
@@ -100,41 +102,29 @@ def systemctl(*words: str) -> List[str]:
 
 
 def do(*words: str) -> None:
-    command = systemctl(*words)
-    answer = run_tool(command)
+    answer = run_tool(systemctl(*words))
     if answer.status != 0:
-        why = "%s failed: %s" % (shell_words(command), one_line(answer.err))
-        raise UsageError("the units are in %s, but %s" % (unit_folder(), why))
+        text = "%s failed: %s; `schedule` alone prints a line for cron"
+        raise UsageError(text % (shell_words(systemctl(*words)), one_line(answer.err)))
 
 
-def need_systemd() -> None:
-    answer = run_tool(systemctl("show-environment"))
-    if answer.status != 0:
-        words = "systemd does not answer here (%s); `schedule` alone prints a line for cron"
-        raise UsageError(words % one_line(answer.err))
-
-
-def install(units: Dict[str, str], run: Sequence[str], dry_run: bool) -> int:
+def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> int:
     """Write the units and start the timer, if the command that it starts would work."""
-    need_systemd()
+    do("daemon-reload")  # where there is no systemd, nothing is written
     tried = run_tool(list(run) + ["--dry-run"])
     if tried.status != 0:
         raise UsageError("the timer would fail: %s" % one_line(tried.err))
-    folder = unit_folder()
-    there = [read_text(os.path.join(folder, name)) for name in units]
-    asked = [systemctl(word, "--quiet", TIMER_NAME) for word in ("is-enabled", "is-active")]
-    if there == list(units.values()) and all(run_tool(one).status == 0 for one in asked):
-        return show("already installed in " + folder)
-    if dry_run:
-        return show("would be installed in " + folder)
+    there = all(read_text(path) == text for path, text in units.items())
     try:
         os.makedirs(folder, exist_ok=True)
-        for name, text in units.items():
-            write_atomically(os.path.join(folder, name), text)
+        for path, text in units.items():
+            write_atomically(path, text)
     except OSError as error:
         raise UsageError("%s cannot be written: %s" % (folder, error.strerror))
     do("daemon-reload")
     do("enable", "--now", TIMER_NAME)
+    if there:
+        return show("already installed in " + folder)
     next_run = shell_words(systemctl("list-timers", TIMER_NAME))
     lines = configuration_hint() + ["installed in %s; next run: %s" % (folder, next_run)]
     if os.getuid() != 0:
@@ -142,21 +132,16 @@ def install(units: Dict[str, str], run: Sequence[str], dry_run: bool) -> int:
     return show("\n".join(lines))
 
 
-def remove(units: Dict[str, str], dry_run: bool) -> int:
+def remove(folder: str, units: Dict[str, str]) -> int:
     """Undo `install`; a run that has begun goes on."""
-    paths = [os.path.join(unit_folder(), name) for name in units]
-    there = [path for path in paths if os.path.lexists(path)]
+    there = [path for path in units if os.path.lexists(path)]
     if not there:
-        return show("not installed in " + unit_folder())
-    if dry_run:
-        return show("would be removed from " + unit_folder())
-    need_systemd()
-    if os.path.join(unit_folder(), TIMER_NAME) in there:
-        do("disable", "--now", TIMER_NAME)
+        return show("not installed in " + folder)
+    do("disable", "--now", TIMER_NAME)
     try:
         for path in there:
             os.unlink(path)
     except OSError as error:
         raise UsageError("%s cannot be removed: %s" % (error.filename, error.strerror))
     do("daemon-reload")
-    return show("removed from " + unit_folder())
+    return show("removed from " + folder)

@@ -7,7 +7,7 @@ import pkgutil
 import re
 import sys
 import urllib.parse
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import ciphermark_agent
 from ciphermark_agent.common import Progress, UsageError, one_line, own_file, say, shell_words, show
@@ -15,7 +15,6 @@ from ciphermark_agent.tries import DEPTHS, Depth
 from ciphermark_agent.upload import Site, trust_of
 
 PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
-CONFIG_KEYS = ("server", "token", "token_file", "ca_file", "name", "tags", "depth", "ciphers")
 
 
 def typed(text: str) -> str:
@@ -58,13 +57,15 @@ def depth_name(text: str) -> Depth:
     return DEPTHS[text]
 
 
-# Settings that are options of `run`, with what makes the option's value of them.
+# Settings that are options of `run`, and all there are, with what makes their values of a text.
 OPTIONS: Dict[str, Callable[[str], Any]] = {
     "name": host_label,
     "tags": lambda text: [tag_pair(one) for one in listed(text)],
     "depth": depth_name,
     "ciphers": name_list,
 }
+PLACES = ("server", "token", "token_file", "ca_file")
+SETTINGS: Dict[str, Callable[[str], Any]] = {**dict.fromkeys(PLACES, str), **OPTIONS}
 
 
 def configuration_files() -> List[str]:
@@ -73,43 +74,46 @@ def configuration_files() -> List[str]:
     return [os.path.join(home, "ciphermark", "agent.ini"), "/etc/ciphermark/agent.ini"]
 
 
-def configuration() -> Dict[str, str]:
+def configuration() -> Dict[str, Any]:
     """Settings of the section [agent]; UsageError for a file that says something else."""
-    settings: Dict[str, str] = {}
+    settings: Dict[str, Any] = {}
     for path in configuration_files():
-        parser = configparser.ConfigParser(interpolation=None)
-        try:
-            with open(path, encoding="utf-8-sig") as file:  # editors of Windows write a mark
-                parser.read_file(file)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            if isinstance(error, PermissionError) and path.startswith("/etc/"):
-                continue  # root's own, with a token in it
-            raise UsageError("%s cannot be read: %s" % (path, error.strerror))
-        except configparser.MissingSectionHeaderError as error:
-            raise UsageError("%s, line %d: no [agent] section" % (path, error.lineno))
-        except (configparser.Error, ValueError) as error:
-            raise UsageError("%s is malformed: %s" % (path, one_line(str(error))))
-        if parser.sections() != ["agent"]:
-            raise UsageError("%s must have one section, [agent]" % path)
-        for key, text in parser["agent"].items():
-            if key not in CONFIG_KEYS:
+        for key, text in file_section(path).items():
+            if key not in SETTINGS:
                 words = "%s: unknown setting %s; there are %s"
-                raise UsageError(words % (path, key, ", ".join(CONFIG_KEYS)))
+                raise UsageError(words % (path, key, ", ".join(SETTINGS)))
             try:
-                if text and key in OPTIONS:
-                    OPTIONS[key](text)
+                if text:
+                    settings.setdefault(key, SETTINGS[key](text))
             except argparse.ArgumentTypeError as error:
                 raise UsageError("%s: %s: %s" % (path, key, error))
-            settings.setdefault(key, text)
     return settings
+
+
+def file_section(path: str) -> Mapping[str, str]:
+    """The section [agent] of a file; empty where there is no file."""
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        with open(path, encoding="utf-8-sig") as file:  # editors of Windows write a mark
+            parser.read_file(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        if isinstance(error, PermissionError) and path.startswith("/etc/"):
+            return {}  # root's own, with a token in it
+        raise UsageError("%s cannot be read: %s" % (path, error.strerror))
+    except configparser.MissingSectionHeaderError as error:
+        raise UsageError("%s, line %d: no [agent] section" % (path, error.lineno))
+    except (configparser.Error, ValueError) as error:
+        raise UsageError("%s is malformed: %s" % (path, one_line(str(error))))
+    if parser.sections() != ["agent"]:
+        raise UsageError("%s must have one section, [agent]" % path)
+    return parser["agent"]
 
 
 def run_defaults() -> Dict[str, Any]:
     """What the configuration asks of `run`, by the names of its options; what is typed counts."""
-    given = configuration().items()
-    return {key: OPTIONS[key](text) for key, text in given if text and key in OPTIONS}
+    return {key: value for key, value in configuration().items() if key in OPTIONS}
 
 
 def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
@@ -189,14 +193,13 @@ def upload_again(arguments: argparse.Namespace) -> str:
     What a configuration file or the environment says is not repeated, and a token is not shown.
     """
     words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
-    if arguments.server:
-        words += ["--server", arguments.server]
-    if arguments.token_file:
-        words += ["--token-file", os.path.abspath(arguments.token_file)]
-    elif arguments.token:
-        words += ["--token", PLACEHOLDER]
-    if arguments.ca_file:
-        words += ["--ca-file", os.path.abspath(arguments.ca_file)]
+    for option, text in (
+        ("--server", arguments.server),
+        ("--token-file", arguments.token_file and os.path.abspath(arguments.token_file)),
+        ("--token", arguments.token and PLACEHOLDER),
+        ("--ca-file", arguments.ca_file and os.path.abspath(arguments.ca_file)),
+    ):
+        words += [option, text] if text else []
     return shell_words(words)
 
 

@@ -1,6 +1,5 @@
 """One ssh connection and what it carries."""
 
-import contextlib
 import os
 import select
 import socket
@@ -18,19 +17,16 @@ TRY_SECONDS = 60.0
 # Steady method: the first 60 to 185 ms of a channel run slowly (the TCP window opens), so the
 # slope starts later; at least 16 MiB make the bursts of ssh's window updates (0.1 MiB) vanish.
 WARM_UP_SECONDS = 0.3
+REMOTE_WARM_UP_SECONDS = 2.0  # the window of a long line opens slowly
 STEADY_MIN_BYTES = 16 * MIB
 STEADY_MAX_SECONDS = 5.0
 STEADY_POLL_SECONDS = 0.01
-STEADY_STALL_SECONDS = 2.0  # no progress of the file position for so long: use a pipe instead
+STEADY_STALL_SECONDS = 2.0  # no progress of the file position for so long: none is to be expected
 SPARSE_BYTES = 64 * 1024 * MIB  # bounded, so that an orphaned ssh ends by itself
 
 
-class NoSharedFile(TryFailed):
-    """A sparse file does not work as ssh's input here, or its position tells nothing."""
-
-
-class FileSource:
-    """A sparse file as ssh's standard input.
+class SparseFile:
+    """Zeros as ssh's standard input.
 
     Agent and ssh share one open file description, so its position is ssh's progress, read at no
     cost to the transfer; truncating the file to nothing ends the stream. The file has no name
@@ -41,92 +37,33 @@ class FileSource:
         shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache  # nosec B108
         try:
             folder = shared if os.access(shared, os.W_OK) else None
-            self.read_end, path = tempfile.mkstemp(prefix=WORK_PREFIX, dir=folder)
+            self.descriptor, path = tempfile.mkstemp(prefix=WORK_PREFIX, dir=folder)
             os.unlink(path)
-            os.ftruncate(self.read_end, SPARSE_BYTES)
+            os.ftruncate(self.descriptor, SPARSE_BYTES)
         except OSError as error:
-            raise NoSharedFile("no sparse file can be made: %s" % error)
-        self.limit = float(SPARSE_BYTES)
-
-    def wait(self, seconds: float) -> None:
-        time.sleep(seconds)
+            raise TryFailed("no sparse file can be made: %s" % error)
 
     def position(self) -> int:
-        return os.lseek(self.read_end, 0, os.SEEK_CUR)
+        return os.lseek(self.descriptor, 0, os.SEEK_CUR)
 
     def end(self) -> None:
-        os.ftruncate(self.read_end, 0)
+        os.ftruncate(self.descriptor, 0)
 
     def close(self) -> None:
-        os.close(self.read_end)
+        os.close(self.descriptor)
 
 
-class PipeSource:
-    """Zeros written by the agent into a pipe, where the position of a shared file tells nothing.
-
-    Slower than a file for the fastest ciphers, since writing costs CPU: the series says so.
-    """
-
-    zeros = bytes(65536)
-    limit = float("inf")
-
-    def __init__(self) -> None:
-        self.read_end, self.write_end = os.pipe()
-        os.set_blocking(self.write_end, False)
-        self.written = 0
-
-    def wait(self, seconds: float) -> None:
-        """Write for so long."""
-        until = time.perf_counter() + seconds
-        left = seconds
-        while left > 0:
-            if select.select([], [self.write_end], [], left)[1]:
-                with contextlib.suppress(BlockingIOError):
-                    self.written += os.write(self.write_end, self.zeros)
-            left = until - time.perf_counter()
-
-    def position(self) -> int:
-        return self.written
-
-    def end(self) -> None:
-        os.close(self.write_end)
-        self.write_end = -1
-
-    def close(self) -> None:
-        if self.write_end >= 0:
-            self.end()
-        os.close(self.read_end)
-
-
-def wait_for_first_byte(source: Any) -> None:
-    """Return when ssh has begun to read its input."""
+def steady_window(source: SparseFile, seconds: float, warm_up: float) -> Tuple[int, float]:
+    """(bytes, seconds) of a window in the middle of the stream, after so long a warm-up."""
     deadline = time.perf_counter() + STEADY_STALL_SECONDS
     while source.position() == 0:
         if time.perf_counter() > deadline:
-            raise NoSharedFile("ssh did not read its input within %g s" % STEADY_STALL_SECONDS)
-        source.wait(STEADY_POLL_SECONDS)
-
-
-def warm_up(source: Any, limit: float) -> None:
-    """Let the stream get up to speed: until two tenths of a second are within 5 % of each other."""
-    source.wait(WARM_UP_SECONDS)
-    until = time.perf_counter() + limit - WARM_UP_SECONDS
-    before = 0.0
-    while time.perf_counter() < until:
-        began, first = time.perf_counter(), source.position()
-        source.wait(0.1)
-        now = (source.position() - first) / (time.perf_counter() - began)
-        if before and abs(now - before) < 0.05 * before:
-            return
-        before = now
-
-
-def steady_window(source: Any, seconds: float, warm_up_limit: float) -> Tuple[int, float]:
-    """(bytes, seconds) of a window in the middle of the stream, after the warm-up."""
-    warm_up(source, warm_up_limit)
+            raise TryFailed("ssh did not read its input within %g s" % STEADY_STALL_SECONDS)
+        time.sleep(STEADY_POLL_SECONDS)
+    time.sleep(warm_up)
     began, first = time.perf_counter(), source.position()
     while True:
-        source.wait(STEADY_POLL_SECONDS)
+        time.sleep(STEADY_POLL_SECONDS)
         now, position = time.perf_counter(), source.position()
         elapsed, moved = now - began, position - first
         if elapsed >= seconds and (moved >= STEADY_MIN_BYTES or elapsed >= STEADY_MAX_SECONDS):
@@ -192,11 +129,10 @@ class Transfer:
             connection = self.accept(listener)
         with connection, open(server.path("sshd.log"), "wb") as log:
             sshd = start(
-                server.prefix + server.server_command(self.channel),
+                server.server_command(self.channel),
                 stdin=connection.fileno(),
                 stdout=connection.fileno(),
                 stderr=log,
-                env=server.sshd_env,
                 cpus=self.cpus[1],
             )
         self.awaited.add(sshd.pid)

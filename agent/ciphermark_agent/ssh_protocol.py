@@ -1,7 +1,6 @@
 """What is asked of ssh and sshd, and what they answer: commands, configuration, logs."""
 
 import collections
-import pathlib
 import re
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
@@ -73,9 +72,7 @@ def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool)
     return channels
 
 
-def sshd_configuration(
-    folder: str, version: Tuple[int, int], use_pam: bool, extra: Sequence[str]
-) -> str:
+def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> str:
     """sshd_config of the private server: only our key is let in."""
     lines = [
         "HostKey %s/host_key" % folder,
@@ -96,24 +93,7 @@ def sshd_configuration(
     if version >= (7, 8):
         # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
         lines.append("SetEnv SHLVL=1")
-    return "\n".join(lines + list(extra)) + "\n"
-
-
-def split_sshd_lines(sshd: str, version: Tuple[int, int]) -> List[str]:
-    """Since 9.8 sshd starts helper programs at compiled-in paths; an unpacked one has its own."""
-    root = pathlib.Path(sshd).resolve().parent.parent
-    helpers = (("SshdSessionPath", "sshd-session", (9, 8)), ("SshdAuthPath", "sshd-auth", (10, 0)))
-    lines = []
-    for keyword, name, since in helpers:
-        paths = [root / folder / name for folder in ("lib/openssh", "lib/ssh", "libexec")]
-        there = [path for path in paths + [root / "libexec/openssh" / name] if path.exists()]
-        if version >= since and str(root) != "/usr" and there:
-            lines.append("%s %s" % (keyword, there[0]))
-    return lines
-
-
-def server_command(sshd: str, folder: str) -> List[str]:
-    return [sshd, "-i", "-e", "-f", folder + "/sshd_config"]
+    return "\n".join(lines) + "\n"
 
 
 def client_command(
@@ -209,12 +189,6 @@ def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
     if "Permission denied" in logs:
         return "sshd refused the temporary key: " + one_line(sshd_log)
     return "%s (sshd: %s)" % (one_line(ssh_log), one_line(sshd_log))
-
-
-def offered_macs(ssh: str) -> List[str]:
-    """`ssh -Q mac`; empty for clients without that."""
-    answer = run_tool([ssh, "-Q", "mac"])
-    return answer.out.split() if answer.status == 0 else []
 
 
 def offered_ciphers(ssh: str) -> List[str]:

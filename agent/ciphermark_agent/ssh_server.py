@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import glob
 import os
-import pathlib
 import pwd
 import re
 import shutil
@@ -12,17 +11,19 @@ import stat
 import subprocess
 import tempfile
 import uuid
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional
 
 from ciphermark_agent import children, ssh_protocol
-from ciphermark_agent.children import become_subreaper, read_text, run_tool, shown
+from ciphermark_agent.children import become_subreaper, read_text, run_tool
 from ciphermark_agent.common import MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
 from ciphermark_agent.machine import parse_ssh_library, parse_ssh_version
-from ciphermark_agent.ssh_connection import WARM_UP_SECONDS, FileSource, Transfer, Usage
+from ciphermark_agent.ssh_connection import (
+    REMOTE_WARM_UP_SECONDS,
+    WARM_UP_SECONDS,
+    Transfer,
+    Usage,
+)
 from ciphermark_agent.ssh_protocol import HOST_ALIAS, Channel, Negotiated, version_number
-
-# Where sshd wants its privilege separation directory when that is created at each boot.
-SEPARATION_DIRECTORY = "/run/sshd"
 
 
 def sweep_stale_folders() -> None:
@@ -32,61 +33,19 @@ def sweep_stale_folders() -> None:
             status = os.lstat(folder)
             ours = status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
             if ours and os.path.exists(os.path.join(folder, "owner")):
-                with locked_directory(folder, fcntl.LOCK_EX):  # its agent is gone
-                    remove_work_folder(folder)
+                with locked(folder):  # its agent is gone
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def locked_directory(path: str, kind: int) -> Iterator[None]:
-    """Meanwhile no agent locks it in another way; BlockingIOError where one does already."""
-    descriptor = os.open(path, os.O_RDONLY)
+def locked(folder: str) -> Iterator[None]:
+    """Meanwhile no other agent locks it; BlockingIOError where one does already."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
         os.close(descriptor)
-
-
-def remove_work_folder(folder: str) -> None:
-    """Remove our folder, and the privilege separation directory if we made that."""
-    made = (read_text(folder + "/made_directory") or "").strip()
-    if made:
-        with contextlib.suppress(OSError):
-            remove_unused_directory(made)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def remove_unused_directory(path: str) -> None:
-    """Remove it, unless another agent has come to use it; OSError then."""
-    with locked_directory(path, fcntl.LOCK_EX):
-        os.rmdir(path)
-
-
-def library_folders(sshd: str) -> List[str]:
-    """Library folders of an unpacked package: <root>/usr/sbin/sshd -> <root>/usr/lib/..."""
-    folder = pathlib.Path(sshd).resolve().parent
-    root = folder.parent.parent if folder.parent.name == "usr" else folder.parent
-    found: List[str] = []
-    for base in ("usr/lib", "lib", "usr/lib64", "lib64") if str(root) != "/" else ():
-        places = [root / base] + sorted((root / base).glob("*-*"))
-        found += [str(place) for place in places if any(place.glob("*.so*"))]
-    return found
-
-
-def sshd_library_path(sshd: str) -> Dict[str, str]:
-    """The extra environment without which this sshd does not start; empty for an installed one."""
-    answer = run_tool([sshd, "-?"])
-    if "shared librar" not in answer.err and "ibrary not loaded" not in answer.err:
-        return {}
-    extra = {"LD_LIBRARY_PATH": os.pathsep.join(library_folders(sshd))}
-    if parse_ssh_version(run_tool([sshd, "-?"], env=extra).err) is None:
-        raise TryFailed("%s does not start: %s" % (sshd, one_line(answer.err)))
-    return extra
-
-
-def with_passwd(path: str) -> List[str]:
-    """What lets the command after it, and it alone, see another file as /etc/passwd."""
-    return ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', path]
 
 
 class SshEnd:
@@ -94,13 +53,12 @@ class SshEnd:
 
     target: Json = {"kind": "loopback", "name": None}
     label = ""  # what the user calls a remote one
-    warm_up_limit = WARM_UP_SECONDS
+    warm_up_seconds = WARM_UP_SECONDS
     pilots = 2  # of each channel
-    source: Any = FileSource  # of the steady method's input, until one does not work
 
     def __init__(self, ssh: str) -> None:
         self.ssh = ssh
-        self.folder = ""
+        self.folder = "FOLDER"  # until there is one
         self.holding = contextlib.ExitStack()
         self.marker = uuid.uuid4().hex[:12]
         self.inherits_orphans = become_subreaper()
@@ -116,19 +74,21 @@ class SshEnd:
         except OSError as error:
             raise TryFailed("no temporary directory can be made: %s" % error)
         # Locked, then marked: the kernel frees it however we end, for `sweep_stale_folders`.
-        self.holding.enter_context(locked_directory(self.folder, fcntl.LOCK_EX))
+        self.holding.enter_context(locked(self.folder))
         self.write("owner", "")
         return self
 
     def __exit__(self, *_: object) -> None:
         self.holding.close()
-        remove_work_folder(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 
     def write(self, name: str, text: str) -> None:
-        if shown("# %s:" % self.path(name), *["#   " + line for line in text.splitlines()]):
+        if children.shown is not None:
+            children.shown.append("# %s:" % self.path(name))
+            children.shown.extend("#   " + line for line in text.splitlines())
             return
         with open(self.path(name), "w") as file:
             file.write(text)
@@ -138,10 +98,6 @@ class SshEnd:
 
     def command(self, channel: Channel, port: int) -> List[str]:
         raise NotImplementedError  # each kind of server has its own
-
-    def transfer(self, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]) -> Transfer:
-        """A connection whose input is this descriptor."""
-        return Transfer(self, channel, source, cpus)
 
     def prepare(self) -> None:
         """What is needed before the first connection; TryFailed says why it is not there."""
@@ -155,7 +111,7 @@ class SshEnd:
         return self.negotiated
 
     def zero_connect(self) -> Usage:
-        with self.transfer(Channel(None), subprocess.DEVNULL, None) as transfer:
+        with Transfer(self, Channel(None), subprocess.DEVNULL, None) as transfer:
             transfer.wait_for("R")
             return transfer.finish()
 
@@ -166,8 +122,6 @@ class PrivateServer(SshEnd):
     def __init__(self, ssh: str, sshd: str) -> None:
         super().__init__(ssh)
         self.sshd = sshd
-        self.sshd_env: Dict[str, str] = {}
-        self.prefix: List[str] = []  # words that start sshd in other surroundings
         self.use_pam = False
         self.user = ""
 
@@ -175,6 +129,10 @@ class PrivateServer(SshEnd):
         return ssh_protocol.client_command(
             self.ssh, self.folder, self.user, port, channel, self.marker
         )
+
+    def server_command(self, channel: Channel) -> List[str]:
+        command = [self.sshd, "-i", "-e", "-f", self.path("sshd_config")]
+        return command + channel.server_options(version_number(self.version))
 
     def explain(self, received: str) -> str:
         """Why a connection gave no figure; `received` is what the far side printed."""
@@ -187,8 +145,7 @@ class PrivateServer(SshEnd):
             self.user = pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
             raise TryFailed("user id %d has no account in the passwd file" % os.getuid())
-        self.sshd_env = sshd_library_path(self.sshd)
-        said = run_tool([self.sshd, "-?"], env=self.sshd_env).err
+        said = run_tool([self.sshd, "-?"]).err
         self.version, self.library = parse_ssh_version(said), parse_ssh_library(said)
         self.make_key("host_key")
         self.make_key("user_key")
@@ -209,68 +166,24 @@ class PrivateServer(SshEnd):
             raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
 
     def configure(self) -> None:
-        """Write sshd_config and amend it until `sshd -t` accepts it."""
-        self.hold_separation_directory(SEPARATION_DIRECTORY)
-        self.write("sshd_config", self.configuration())
-        for _ in range(5):
-            answer = run_tool(self.check_command(), env=self.sshd_env)
-            if answer.status == 0:
-                return
-            missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
-            if missing:
-                self.make_separation_directory(missing.group(1))
-            elif "Privilege separation user" in answer.err and not self.prefix:
-                self.add_separation_user()
-            else:
-                break
-        raise TryFailed("%s: %s" % (self.sshd, one_line(answer.err)))
-
-    def configuration(self) -> str:
+        """Write sshd_config, and the directory that it wants as root (made at each boot)."""
         version = version_number(self.version)
-        extra = ssh_protocol.split_sshd_lines(self.sshd, version)
-        return ssh_protocol.sshd_configuration(self.folder, version, self.use_pam, extra)
-
-    def check_command(self) -> List[str]:
-        return self.prefix + [self.sshd, "-t", "-f", self.path("sshd_config")]
-
-    def knows(self, cipher: str) -> bool:
-        options = Channel(cipher).server_options(version_number(self.version))
-        return run_tool(self.check_command() + options, env=self.sshd_env).status == 0
-
-    def server_command(self, channel: Channel) -> List[str]:
-        options = channel.server_options(version_number(self.version))
-        return ssh_protocol.server_command(self.sshd, self.folder) + options
-
-    def add_separation_user(self) -> None:
-        """As root sshd wants an account `sshd`, which comes with its package.
-
-        An sshd that is only unpacked gets a copy of /etc/passwd with that account in it, which
-        only this sshd sees. It needs the right to mount, which containers mostly lack.
-        """
-        nobody = "sshd:x:65534:65534::/nonexistent:/bin/false\n"
-        self.write("passwd", (read_text("/etc/passwd") or "") + nobody)
-        os.chmod(self.path("passwd"), 0o644)  # noqa: S103 - as /etc/passwd itself
-        self.prefix = with_passwd(self.path("passwd"))
-        if run_tool(self.prefix + ["true"]).status != 0:
+        text = ssh_protocol.sshd_configuration(self.folder, version, self.use_pam)
+        self.write("sshd_config", text)
+        check = [self.sshd, "-t", "-f", self.path("sshd_config")]
+        answer = run_tool(check)
+        missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
+        if missing:
+            with contextlib.suppress(OSError):  # then sshd says that it is still missing
+                os.mkdir(missing.group(1), 0o755)
+            answer = run_tool(check)
+        if "Privilege separation user" in answer.err:
             raise TryFailed(
                 "as root this sshd needs an account named sshd; install "
                 "openssh-server, or run the agent as an ordinary user"
             )
-
-    def make_separation_directory(self, path: str) -> None:
-        """As root sshd wants this (normally made at boot); the note is for whoever cleans up."""
-        self.write("made_directory", path)
-        try:
-            with contextlib.suppress(FileExistsError):  # another agent was quicker
-                os.mkdir(path, 0o755)
-        except OSError as error:
-            raise TryFailed("sshd needs the directory %s: %s" % (path, error.strerror))
-        self.hold_separation_directory(path)
-
-    def hold_separation_directory(self, path: str) -> None:
-        """Keep another agent, which may have made it, from removing it while we run."""
-        with contextlib.suppress(OSError):
-            self.holding.enter_context(locked_directory(path, fcntl.LOCK_SH))
+        if answer.status != 0:
+            raise TryFailed("%s: %s" % (self.sshd, one_line(answer.err)))
 
     def zero_connect(self) -> Usage:
         try:
@@ -299,7 +212,7 @@ REMOTE_FAILURES = (
 class RemoteHost(SshEnd):
     """A real remote end, reached as the user reaches it: with the user's own configuration."""
 
-    warm_up_limit = 3.0  # the window of a long line opens slowly
+    warm_up_seconds = REMOTE_WARM_UP_SECONDS
     pilots = 1  # the client's CPU seconds hardly scatter
 
     def __init__(self, ssh: str, address: str, shown: str) -> None:

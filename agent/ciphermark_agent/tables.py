@@ -35,7 +35,7 @@ def cpu_per_gb(measurement: Json) -> str:
 
 def table(rows: Sequence[Sequence[str]]) -> List[str]:
     """Columns aligned: the first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 - new in 3.10
+    widths = [max(map(len, column)) for column in zip(*rows)]
     form = "  ".join(["%%-%ds" % widths[0]] + ["%%%ds" % width for width in widths[1:]])
     return [(form % tuple(row)).rstrip() for row in rows]
 

@@ -8,10 +8,16 @@ import statistics
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ciphermark_agent import ssh_connection
 from ciphermark_agent.children import end_children, start
-from ciphermark_agent.common import FOREIGN_LIMIT, MIB, Json, TryFailed, rate, unforeseen, verbose
+from ciphermark_agent.common import FOREIGN_LIMIT, MIB, Json, TryFailed, rate, unforeseen
 from ciphermark_agent.conditions import ForeignWatch
+from ciphermark_agent.ssh_connection import (
+    SPARSE_BYTES,
+    SparseFile,
+    Transfer,
+    Usage,
+    steady_window,
+)
 from ciphermark_agent.ssh_protocol import Channel
 from ciphermark_agent.ssh_server import SshEnd
 
@@ -157,10 +163,7 @@ def dd_command(mib: int) -> List[str]:
 
 
 def parse_dd(text: str) -> int:
-    """Bytes that dd says it wrote; 0 if it does not say."""
-    match = re.search(r"^([0-9]{1,18}) bytes", text, re.M)
-    if match:
-        return int(match.group(1))
+    """Bytes that dd says it wrote, in whole blocks of a mebibyte; 0 if it does not say."""
     records = re.search(r"^([0-9]{1,12})\+0 records out", text, re.M)
     return int(records.group(1)) * MIB if records else 0
 
@@ -171,7 +174,7 @@ class Tried(NamedTuple):
     moved: int
     seconds: float
     total: int
-    usage: ssh_connection.Usage
+    usage: Usage
     foreign: Optional[float]
 
 
@@ -240,7 +243,7 @@ def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
     watch = ForeignWatch()
     read_end, write_end = os.pipe()
     with open(read_end, "rb", 0) as reads, open(write_end, "wb", 0) as writes:
-        with server.transfer(channel, read_end, None) as transfer:
+        with Transfer(server, channel, read_end, None) as transfer:
             reads.close()
             transfer.wait_for("R")
             began = time.perf_counter()
@@ -261,30 +264,15 @@ def steady_try(
 ) -> Tried:
     """The cipher's own rate: no feeding process, no start-up, slope in a running stream."""
     watch = ForeignWatch()
-    with contextlib.closing(server.source()) as source:
-        with server.transfer(channel, source.read_end, cpus) as transfer:
+    with contextlib.closing(SparseFile()) as source:
+        with Transfer(server, channel, source.descriptor, cpus) as transfer:
             transfer.wait_for("R")
-            ssh_connection.wait_for_first_byte(source)
-            moved, elapsed = ssh_connection.steady_window(source, seconds, server.warm_up_limit)
+            moved, elapsed = steady_window(source, seconds, server.warm_up_seconds)
             source.end()
             usage = transfer.finish()
             total = source.position()
     if moved <= 0:
         raise TryFailed("the stream stood still")
-    if total >= source.limit:
+    if total >= SPARSE_BYTES:
         raise TryFailed("ssh read all of the source before the try was over")
     return Tried(moved, elapsed, total, usage, watch.cores())
-
-
-def steady_try_or_pipe(
-    server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
-) -> Tried:
-    """Change to the pipe for the rest of the run when a shared file position does not move."""
-    try:
-        return steady_try(server, channel, seconds, cpus)
-    except ssh_connection.NoSharedFile:
-        if server.source is ssh_connection.PipeSource:
-            raise
-        verbose("the position of a shared file tells nothing here: using a pipe")
-        server.source = ssh_connection.PipeSource
-        return steady_try(server, channel, seconds, cpus)

@@ -1,20 +1,16 @@
 """Send a run: request, retries, answer in words."""
 
-import contextlib
-import email.utils
 import gzip
 import http.client
 import random
-import re
-import signal
-import socket
 import ssl
 import time
 import urllib.error
 import urllib.request
-from typing import Any, Callable, Iterator, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from ciphermark_agent import __version__, common
+from ciphermark_agent.children import time_limit
 from ciphermark_agent.common import Json, UsageError, dumps, parse_object, printable, verbose
 
 EXCHANGE_SECONDS = 60.0  # for a whole request and its answer, however slowly they trickle
@@ -30,11 +26,7 @@ class UploadFailed(Exception):
 
 
 class Refused(UploadFailed):
-    """The server will never take this run; `answer` is what it said."""
-
-    def __init__(self, why: str, answer: str) -> None:
-        super().__init__(why)
-        self.answer = answer
+    """The server will never take this run."""
 
 
 class Site(NamedTuple):
@@ -83,22 +75,6 @@ class PlainAnswers(urllib.request.HTTPErrorProcessor):
     https_response = http_response
 
 
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise OSError after so long, whatever is waited for: a name, a handshake, one more byte."""
-
-    def end(_signum: int, _frame: object) -> None:
-        raise socket.timeout("no whole answer within %g s" % seconds)
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, should a destructor swallow it
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
     """POST this gzipped run, or without one GET the list of runs."""
     headers = {
@@ -111,8 +87,9 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
     request = urllib.request.Request(site.url("/api/v1/runs/"), data=body, headers=headers)
     tls = urllib.request.HTTPSHandler(context=site.trust)
     opener = urllib.request.build_opener(PlainAnswers, tls)
+    late = "no whole answer within %g s" % seconds  # however slowly it trickles
     try:
-        with time_limit(seconds), opener.open(request) as answer:
+        with time_limit(seconds, late), opener.open(request) as answer:
             text = answer.read(common.MIB).decode("utf-8", "replace")
             found = Answer(answer.status, text, answer.headers.get("Retry-After"))
             location = answer.headers.get("Location")
@@ -140,8 +117,7 @@ def upload(site: Site, document: Json) -> str:
         site.say(words % (said, wait, number + 2, len(RETRY_DELAYS) + 1))
         time.sleep(wait)
     if answer.status in REFUSED_FOR_GOOD and answer.is_error_of_ciphermark():
-        whole = "HTTP status %d\n\n%s" % (answer.status, answer.body)
-        raise Refused(explain_answer(site, answer), whole)
+        raise Refused(explain_answer(site, answer))
     receipt = parse_object(answer.body)  # a portal's page names no run
     if answer.status not in (200, 201, 202) or receipt.get("run_id") != document["run_id"].lower():
         raise UploadFailed(explain_answer(site, answer))
@@ -193,17 +169,8 @@ def worth_retrying(answer: Answer) -> bool:
 
 def pause(answer: Answer, delay: float) -> float:
     """Seconds to wait: our own delay with some jitter, longer where the server asks for it."""
-    asked = common.reading(lambda: asked_wait((answer.retry_after or "").strip()), 0.0)
-    own = delay * random.uniform(1.0 - JITTER, 1.0)
-    return max(own, min(float(asked), RETRY_AFTER_LIMIT))
-
-
-def asked_wait(text: str) -> float:
-    """Seconds of a Retry-After: a number, or the date until which to wait; 0 for none."""
-    if re.match("[0-9]+$", text):
-        return float(text)
-    date = email.utils.parsedate_tz(text)
-    return email.utils.mktime_tz(date) - time.time() if date else 0.0
+    asked = common.real(answer.retry_after or "") or 0.0  # a date counts for nothing
+    return max(delay * random.uniform(1.0 - JITTER, 1.0), min(asked, RETRY_AFTER_LIMIT))
 
 
 ANSWERS = {

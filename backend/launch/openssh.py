@@ -21,6 +21,19 @@ SECONDS = 60.0
 
 USUAL_FOLDERS = "/usr/sbin:/usr/local/sbin:/sbin:/opt/homebrew/sbin:/usr/pkg/sbin"
 
+ACCOUNT = """\
+# As root sshd wants an account named sshd, which comes with its package: it alone sees one, where
+# that may be mounted (in few containers).
+passwd="{folder}/passwd"
+if ! grep -q "^sshd:" /etc/passwd && [ "$(id -u)" = 0 ]; then
+    [ "$passwd" -nt /etc/passwd ] ||
+        {{ cat /etc/passwd; echo "sshd:x:65534:65534::/nonexistent:/bin/false"; }} >"$passwd"
+    if unshare -m mount --bind "$passwd" /etc/passwd 2>/dev/null; then
+        exec unshare -m sh -c 'mount --bind "$0" /etc/passwd && exec "$@"' "$passwd" "$0" "$@"
+    fi
+fi
+"""
+
 Watch = Callable[[], None]
 
 
@@ -30,9 +43,12 @@ def provide_sshd(data_dir: Path, watch: Watch) -> Path | None:
     if installed is not None:
         return installed
     folder = data_dir / "openssh"
+    package = DebianPackage(folder, _bounded(folder / "fetch.log", watch))
+    if package.root.exists():  # a version before may have written another program
+        write_program(package)
     if not starts(folder / "sshd") and DebianPackage.possible():
         say("No sshd on this machine; unpacking a private copy into the data folder ...")
-        fetch(folder, _bounded(folder / "fetch.log", watch))
+        fetch(package)
     return folder / "sshd" if starts(folder / "sshd") else None
 
 
@@ -56,13 +72,19 @@ def starts(program: Path) -> bool:
     return "OpenSSH_" in answer.stdout + answer.stderr
 
 
-def fetch(folder: Path, run: Run) -> None:
+def fetch(package: DebianPackage) -> None:
     """Unpack openssh-server and write the program `sshd`; without success nothing is written."""
-    package = DebianPackage(folder, run)
     version = _client_version()
     choices = [[f"openssh-server={version}"]] if version else []
     if package.fetch(*choices, ["openssh-server"]):
-        package.write_script(folder / "sshd", "usr/sbin/sshd", _helpers(package.root))
+        write_program(package)
+
+
+def write_program(package: DebianPackage) -> None:
+    """The program `sshd` beside the unpacked package."""
+    account = ACCOUNT.format(folder=package.folder)
+    program = package.folder / "sshd"
+    package.write_script(program, "usr/sbin/sshd", _helpers(package.root), account)
 
 
 def _client_version() -> str:

@@ -37,11 +37,11 @@ CLIENT_CPU, SERVER_CPU = 0, 1
 LOOPBACK = ("-o", "ListenAddress=127.0.0.1")
 
 
-class PinnedServer(agent.PrivateServer):
-    """Every transfer on the same two cores, also those that the agent leaves to the scheduler."""
+class PinnedTransfer(agent.Transfer):
+    """On the same two cores every time, also what the agent leaves to the scheduler."""
 
-    def transfer(self, channel: Any, source: int, cpus: Any) -> Any:
-        return super().transfer(channel, source, (CLIENT_CPU, SERVER_CPU))
+    def __init__(self, server: Any, channel: Any, source: int, _: Any) -> None:
+        super().__init__(server, channel, source, (CLIENT_CPU, SERVER_CPU))
 
 
 class Pair(NamedTuple):
@@ -78,8 +78,9 @@ def answer_tries(sshd: str, pinned: bool) -> None:
     """The agent's half, in a process of its own: a line `CIPHER MIB` in, a sample out."""
     ssh = agent.find_program("ssh", None)
     assert ssh, "no ssh on this machine"
-    kind = PinnedServer if pinned else agent.PrivateServer
-    with kind(ssh, sshd) as server:
+    if pinned:
+        agent.Transfer = PinnedTransfer  # type: ignore[assignment,misc]
+    with agent.PrivateServer(ssh, sshd) as server:
         server.prepare()
         server.first_connection()
         say(json.dumps({"folder": server.folder}))
@@ -126,14 +127,11 @@ def standing_sshd(sshd: str, folder: Path, pinned: bool) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    passwd = folder / "passwd"
-    prefix = agent.with_passwd(str(passwd)) if passwd.exists() else []
     offered = ("-o", "Ciphers=" + ",".join(agent.offered_ciphers("ssh")))
     options = ["-f", str(folder / "sshd_config"), "-p", str(port), *LOOPBACK, *offered]
     daemon = agent.start(
-        [*prefix, sshd, "-D", *options],
+        [sshd, "-D", *options],
         cpus={SERVER_CPU} if pinned else None,
-        env=agent.sshd_library_path(sshd),
         stderr=subprocess.DEVNULL,
     )
     try:

@@ -92,6 +92,7 @@ def test_what_is_no_free_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(socket, "gethostname", lambda: "localhost")
     monkeypatch.setattr(platform, "node", lambda: "localhost")
+    monkeypatch.setenv("HOME", "/root")
     assert agent.own_names(["bob@10.0.0.1:22"]) == {"bob@10.0.0.1:22", "bob", "10.0.0.1"}
 
 

@@ -124,26 +124,3 @@ def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:
 @pytest.mark.parametrize("words", (("--quick", "--thorough"), ("--threads", "0")))
 def test_contradictions_are_mistakes(run_agent: RunAgent, words: tuple[str, ...]) -> None:
     assert run_agent("run", *words).code == 2
-
-
-def test_an_openssl_that_does_not_know_mr_is_read_like_a_person_would(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    captures = Path(__file__).parent / "captures"
-    code = (
-        "import sys\n"
-        "if 'version' in sys.argv: sys.exit(print('LibreSSL 2.8.3'))\n"
-        "if '-mr' in sys.argv or '-help' in sys.argv: sys.exit('Error: bad option or value')\n"
-        f"name = {str(captures)!r} + '/1.1.1w-evp-aes-128-gcm.human.'\n"
-        "sys.stdout.write(open(name + 'out').read())\n"
-        "sys.stderr.write(open(name + 'err').read())"
-    )
-    fake = write_program(tmp_path / "openssl", code)
-    done = run_agent("run", "--tools", "openssl", "--openssl", fake, "--ciphers", "aes-128-gcm")
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
-    assert document["environment"]["openssl"]["version_text"] == "LibreSSL 2.8.3"
-    by_size = {one["block_size"]: one["samples"][0] for one in document["measurements"]}
-    assert by_size[16384]["bytes"] == 299064 * 16384
-    assert by_size[16384]["seconds"] == 1.0

@@ -18,7 +18,7 @@ def test_a_complete_machine_is_all_able(
     lines = done.out.splitlines()
     for words in ("ssh to a private sshd: ", "sshd: ", "openssl: ", "spool: "):
         assert any(line.startswith("yes  " + words) for line in lines), (words, done.out)
-    assert re.search(r"yes  ssh to a private sshd: (\d+) of \1 ciphers", done.out)
+    assert re.search(r"yes  ssh to a private sshd: \d+ ciphers", done.out)
     assert list((tmp_path / "temporary").iterdir()) == []
     assert [path.name for path in tmp_path.iterdir()] == ["temporary"]  # it only looks
 
@@ -62,7 +62,7 @@ def test_a_spool_that_cannot_be_written_is_told(run_agent: RunAgent, tmp_path: P
     done = run_agent(
         "doctor", before="agent.SSHD_PLACES = ()", env={"PATH": "", "XDG_STATE_HOME": str(blocked)}
     )
-    assert f"no   spool: {blocked}/ciphermark/spool: Not a directory" in done.out
+    assert f"no   spool: {blocked}/ciphermark/spool: cannot be written" in done.out
 
 
 NO_SSHD = "agent.SSHD_PLACES = ()"

@@ -12,7 +12,6 @@ import psutil
 import pytest
 
 from documents.validation import validate_run_document
-from tests.agent import whole as agent
 from tests.agent.running import ONCE, RunAgent, agent_command, agent_environment
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -161,16 +160,3 @@ def test_the_folder_of_a_running_agent_stays(tmp_path: Path, sshd: str) -> None:
         first.terminate()
         first.wait(timeout=60)
     assert list((tmp_path / "temporary").iterdir()) == []
-
-
-def test_a_directory_that_another_agent_uses_is_not_removed(tmp_path: Path) -> None:
-    shared = tmp_path / "sshd"
-    shared.mkdir()
-    user = agent.PrivateServer("ssh", "sshd")
-    user.hold_separation_directory(str(shared))
-    with pytest.raises(BlockingIOError):
-        agent.remove_unused_directory(str(shared))
-    assert shared.is_dir()
-    user.holding.close()
-    agent.remove_unused_directory(str(shared))
-    assert not shared.exists()

@@ -64,9 +64,6 @@ DT = "+DT:RC4:1:16384~"
         f"+DT:RC4:1:{DIGITS}~+R:5:RC4:1.0",
         "+DT:RC4:1:0x~+R:5:RC4:1.0",
         "~".join(f"+DT:RC4:1:{size}~+R:5:RC4:1.0" for size in range(20000, 26000)),
-        f"Doing rc4 for 1s on 16384 size blocks: {MANY} rc4's in 1.00s",
-        f"Doing rc4 for 1s on 16384 size blocks: 5 rc4's in {DIGITS}s",
-        "Doing rc4 ops for \u0661s on \u0661\u0666 size blocks: \u0663 rc4 ops in \u0661s",
         "\x00\udcff" * 3,
         "",
     ),
@@ -90,34 +87,6 @@ def test_a_cipher_without_a_number_is_skipped_and_the_others_kept(
     document = sound(done.out)
     assert {one["cipher"] for one in document["measurements"]} == {"aes-128-cbc"}
     assert "no rate" in reasons(document)["rc4"]
-
-
-@pytest.mark.parametrize("rate", ("nan", "0.00", DIGITS))
-def test_a_table_whose_rate_is_no_number_is_no_result(
-    rate: str, run_agent: RunAgent, tmp_path: Path
-) -> None:
-    code = answering(DT + "+R:100:RC4:1.000000", f"+H:16384\\n+F:25:RC4:{rate}")
-    fake = write_program(tmp_path / "openssl", code)
-    done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1"
-    )
-    assert done.code == 3, done.out
-    assert "Traceback" not in done.err
-
-
-@pytest.mark.parametrize("stream", ("stdout", "stderr"))
-def test_a_tool_that_never_stops_talking_is_ended(
-    stream: str, run_agent: RunAgent, tmp_path: Path
-) -> None:
-    flood = f"import sys\nwhile 'rc4' in sys.argv: sys.{stream}.write('y' * 65536)\n"
-    fake = write_program(tmp_path / "openssl", flood + FAST_OPENSSL)
-    done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4,aes-128-cbc",
-        "--tries", "1", "--no-mask", timeout=50,
-    )  # fmt: skip
-    document = sound(done.out)
-    assert {one["cipher"] for one in document["measurements"]} == {"aes-128-cbc"}
-    assert "an answer of more than 1048576 bytes" in reasons(document)["rc4"]
 
 
 HOSTILE_SSH = """
@@ -160,18 +129,15 @@ def but_for(real, name):
 """
 
 
-@pytest.mark.parametrize("name", ("parse_speed", "samples_of", "run_tool"))
+@pytest.mark.parametrize("name", ("parse_speed", "run_tool"))
 def test_an_unforeseen_failure_of_a_try_costs_its_cipher_alone(
     name: str, run_agent: RunAgent, tmp_path: Path
 ) -> None:
-    # 77 blocks of rc4, by which its results are known.
-    odd = "size in sizes:\n    if name == 'RC4': count = 77"
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL.replace("size in sizes:", odd))
-    only = "rc4" if name != "samples_of" else "'77'"
+    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     done = run_agent(
         "run", "--tools", "openssl", "--ciphers", "rc4,aes-128-cbc", "--tries", "2", "--no-mask",
         "--openssl", fake,
-        before=f"{BROKEN}\nagent.{name} = but_for(agent.{name}, {only!r})",
+        before=f"{BROKEN}\nagent.{name} = but_for(agent.{name}, 'rc4')",
     )  # fmt: skip
     assert done.code == 0, done.err
     document = sound(done.out)
@@ -260,11 +226,6 @@ LINES = st.one_of(
     st.builds("+H:{}:{}".format, NUMBER, NUMBER),
     st.builds("+F:{}:{}:{}:{}".format, NUMBER, WORD, NUMBER, NUMBER),
     st.builds("Got: +F:{}:{}:{} from {}".format, NUMBER, WORD, NUMBER, NUMBER),
-    st.builds(
-        "Doing {} for {}s on {} size blocks: {} {}'s in {}s".format,
-        WORD, NUMBER, NUMBER, NUMBER, WORD, NUMBER,
-    ),
-    st.builds("{} bytes (34 MB) copied, {} s".format, NUMBER, NUMBER),
     st.builds("{}+0 records out".format, NUMBER),
     st.builds("cpu  {} {} {} {} {}".format, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER),
     st.builds("{}: {}".format, st.sampled_from(["cpu family", "model", "processor", "flags",
@@ -282,9 +243,7 @@ TEXTS = st.lists(LINES, max_size=8).map("\n".join)
 
 READERS: dict[str, Callable[[str], Any]] = {
     "parse_speed": lambda text: agent.parse_speed(text, "rc4"),
-    "parse_speed_human": lambda text: agent.parse_speed_human(text, "rc4"),
-    "multi_samples": lambda text: agent.multi_samples(text, agent.Asked("rc4", threads=2), 3),
-    "zero_rate": agent.zero_rate,
+    "parse_multi": lambda text: agent.parse_multi(text, "rc4", 3),
     "explain_openssl": agent.explain_openssl,
     "parse_dd": agent.parse_dd,
     "parse_proc_stat": agent.parse_proc_stat,
@@ -297,10 +256,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "version_number": agent.version_number,
     "parse_negotiated": agent.parse_negotiated,
     "explain_failure": lambda text: agent.explain_failure(text, text, text),
-    "cpu_quota": agent.cpu_quota,
-    "cgroup_folders": agent.cgroup_folders,
     "lscpu_names": agent.lscpu_names,
-    "mask_variable": lambda text: agent.mask_variable("aarch64", text, text.split()),
+    "mask_variable": lambda text: agent.mask_variable("aarch64", text),
     "whole": agent.whole,
     "real": agent.real,
     "one_line": agent.one_line,
@@ -329,13 +286,13 @@ def test_no_text_makes_a_reader_fail_or_say_what_is_no_number(text: str) -> None
 def test_every_reader_of_text_is_among_them() -> None:
     """A parser that is added later is fuzzed too."""
     parsers = {name for name in vars(agent) if name.startswith("parse_")}
-    assert parsers - {"parse_multi"} <= set(READERS)
+    assert parsers <= set(READERS)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS)
 def test_samples_of_any_text_fit_the_run_document(text: str) -> None:
-    for name in ("parse_speed", "parse_speed_human", "multi_samples"):
+    for name in ("parse_speed", "parse_multi"):
         for size, sample in READERS[name](text).items():
             assert 0 < size <= 2**30
             assert 0 < sample["bytes"] <= 2**60

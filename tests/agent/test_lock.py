@@ -16,7 +16,7 @@ from tests.agent.running import QUICK_RUN, RunAgent, agent_command, agent_enviro
 from tests.launch.tools import within
 
 WAITS = "Another agent measures on this machine; waiting up to 60 min for it to finish."
-PATIENT = "agent.LOCK_SECONDS = 0.2; agent.LOCK_CHECK_SECONDS = 0.05"
+PATIENT = "agent.LOCK_SECONDS = 0.2"
 
 
 @pytest.fixture

@@ -105,24 +105,6 @@ def test_a_container_without_proc_gives_nulls_and_figures(
     assert all(sample["foreign_cpu"] is None for sample in samples)
 
 
-def test_a_home_that_cannot_be_written_keeps_the_run_elsewhere(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    """A file in its place: what a read-only home does to root as well."""
-    home = tmp_path / "home"
-    home.write_text("")
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
-    done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        "--server", "http://127.0.0.1:9",
-        before="agent.RETRY_DELAYS = ()", env={"HOME": str(home), "CIPHERMARK_TOKEN": "x"},
-    )  # fmt: skip
-    assert done.code == 1, done.err
-    (kept,) = (tmp_path / "temporary").glob("ciphermark-*/spool/run-*.json")
-    assert f"kept in {kept}" in done.err
-    assert validate_run_document(json.loads(kept.read_text())) == []
-
-
 def test_tools_speak_the_c_locale_whatever_the_users_is(
     start_agent: RunAgent, tmp_path: Path
 ) -> None:

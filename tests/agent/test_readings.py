@@ -244,13 +244,6 @@ def test_the_machine_id_cannot_be_read_from_the_document() -> None:
     assert hashed is None if not raw else hashed != hashlib.sha256(raw.encode()).hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("text", "cores"), (("150000 100000\n", 1.5), ("max 100000\n", None), ("", None))
-)
-def test_the_quota_of_a_container_is_in_cores(text: str, cores: float | None) -> None:
-    assert agent.cpu_quota(text) == cores
-
-
 def quiet_after(monkeypatch: pytest.MonkeyPatch, readings: list[float | None]) -> list[str]:
     """What the wait says on a machine whose foreign CPU is read so, each within 0.01 s."""
     left, now = iter(readings), [0.0]

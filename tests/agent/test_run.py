@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from documents.validation import validate_run_document
-from tests.agent import whole as agent
 from tests.agent.running import (
     FAST_OPENSSL,
     ONCE,
@@ -156,11 +155,10 @@ def test_an_openssl_without_seconds_is_measured_once_at_all_its_block_sizes(
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert validate_run_document(document) == []
-    assert {entry["cipher"] for entry in document["measurements"]} == set(agent.OPENSSL_OLD_QUICK)
+    assert "aes-128-gcm" in {entry["cipher"] for entry in document["measurements"]}
     gcm = series(document, "aes-128-gcm")
     assert sorted(entry["block_size"] for entry in gcm) == [16, 64, 256, 1024, 8192]
     assert all(len(entry["samples"]) == 1 for entry in document["measurements"])
-    assert "takes 15 s a cipher" in reasons(document)["rc4"]
     assert document["environment"]["openssl"]["version_text"] == "OpenSSL 1.0.2g  1 Mar 2016"
 
 
@@ -203,7 +201,7 @@ def test_without_sshd_openssl_is_measured_and_the_way_to_get_it_told(
     assert {entry["tool"] for entry in document["measurements"]} == {"openssl"}
     assert reasons(document)["aes128-ctr"] == "no sshd on this machine"
     line = next(line for line in done.err.splitlines() if line.startswith("ssh is not measured"))
-    assert ": install openssh-server, or give the path of one with --sshd;" in line
+    assert ": install openssh-server, or give the path of one with --sshd" in line
     assert "`make run` of Ciphermark unpacks one" in line
     assert validate_run_document(document) == []
 
@@ -263,7 +261,7 @@ def test_versions_and_libraries_are_those_of_each_program(
         code = f"import os, sys\nif {asked!r} in sys.argv: sys.exit({answer!r})\n"
         code += f"os.execv({real!r}, [{real!r}] + sys.argv[1:])"
         words += [f"--{name}", write_program(tmp_path / name, code)]
-    done = run_agent("run", *words, before=ONCE, env=agent.sshd_library_path(sshd))
+    done = run_agent("run", *words, before=ONCE)
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert validate_run_document(document) == []
@@ -272,30 +270,6 @@ def test_versions_and_libraries_are_those_of_each_program(
     assert openssh["server"] == "OpenSSH_7.4p1"
     assert openssh["server_library"] == "OpenSSL 1.0.2k-fips  26 Jan 2017"
     assert document["environment"]["openssl"]["version_text"].startswith("OpenSSL 3.0.19 ")
-
-
-def test_where_a_shared_file_tells_nothing_a_pipe_feeds_the_steady_tries(
-    run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
-) -> None:
-    code = (
-        "import os, subprocess, sys\n"
-        f"if '-c' not in sys.argv: os.execv({SSH!r}, ['ssh'] + sys.argv[1:])\n"
-        "cat = subprocess.Popen(['dd', 'bs=64k'], stdout=subprocess.PIPE, stdin=READ,"
-        " stderr=subprocess.DEVNULL)\n"
-        f"sys.exit(subprocess.call([{SSH!r}] + sys.argv[1:], stdin=cat.stdout))"
-    )
-    # Reopened, the file has a position of its own.
-    reopened = "open('/dev/stdin', 'rb', buffering=0)"
-    fake = write_program(tmp_path / "ssh", code.replace("READ", reopened))
-    done = run_agent(
-        "run", *sshd_option, *TINY, "--ciphers", "aes128-ctr", "--ssh", fake,
-        before=ONCE + "agent.SPARSE_BYTES = 64 * agent.MIB",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    (steady,) = (entry for entry in document["measurements"] if entry["method"] == "steady")
-    assert steady["source"] == "pipe"
-    assert rate(steady["samples"][0]) > 1e6
 
 
 def test_a_dry_run_starts_nothing(run_agent: RunAgent, ssh: str) -> None:
@@ -329,7 +303,7 @@ def test_a_dry_run_shows_the_shape_of_a_real_document(
     assert shape["environment"].keys() == tiny_run["environment"].keys()
     for shown in shape["measurements"]:
         real = next(one for one in tiny_run["measurements"] if one["tool"] == shown["tool"])
-        assert shown.keys() - {"source"} == real.keys() - {"source"}
+        assert shown.keys() == real.keys()
         assert shown["samples"][0].keys() == real["samples"][0].keys()
 
 
@@ -348,7 +322,7 @@ def test_a_dry_run_shows_the_shape_of_a_real_document(
         (("--tag", "novalue"), "give KEY=VALUE"),
         (("--tools", "telnet"), "give ssh, openssl"),
         (("--tries", "0"), "give a number from 1 to 50"),
-        (("--seconds", "nan"), "give seconds from 0.1 to 20"),
+        (("--seconds", "nan"), "give a number from 0.1 to 20"),
         (("--name", " "), "give a name"),
         (("--name", "x", "--anonymous"), "not allowed with"),
         (("--deep",), "unrecognized arguments"),

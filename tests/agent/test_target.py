@@ -38,10 +38,9 @@ class Remote:
     def answer(self, connection: socket.socket) -> None:
         server = self.server
         child = agent.start(
-            server.prefix + server.server_command(agent.Channel(None)),
+            server.server_command(agent.Channel(None)),
             stdin=connection.fileno(),
             stdout=connection.fileno(),
-            env=server.sshd_env,
         )
         child.wait()
         agent._children.pop(child.pid)
@@ -147,11 +146,11 @@ def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:
 
 WATCHED = """
 import os, sys
-def told(folder, remove=agent.remove_work_folder):
+def told(folder, remove=agent.shutil.rmtree, **options):
     print('log bytes', os.path.getsize(folder + '/ssh.log'), file=sys.stderr)
     print(agent.read_text('/proc/self/status'), file=sys.stderr)
-    remove(folder)
-agent.remove_work_folder = told
+    remove(folder, **options)
+agent.shutil.rmtree = told
 """
 HASTY = "agent.Transfer.wait_for.__defaults__ = (3.0,)"
 """Nothing but the time limit of 20 s ends an endless output."""

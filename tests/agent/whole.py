@@ -15,7 +15,6 @@ from ciphermark_agent.common import *
 from ciphermark_agent.conditions import *
 from ciphermark_agent.delivery import *
 from ciphermark_agent.doctor import *
-from ciphermark_agent.lock import *
 from ciphermark_agent.machine import *
 from ciphermark_agent.openssl import *
 from ciphermark_agent.plans import *

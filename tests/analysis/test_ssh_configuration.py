@@ -127,8 +127,7 @@ def test_real_sshd_takes_the_lines(policy: str, server: PrivateServer) -> None:
     server.write("ours", text + server.read("sshd_config"))
     for option in ("-t", "-T"):
         done = run_tool(
-            [*server.prefix, server.sshd, option, "-f", server.path("ours")],
-            env=server.sshd_env,
+            [server.sshd, option, "-f", server.path("ours")],
         )
         assert done.status == 0, done.err
     assert f"ciphers {','.join(listed(text))}" in done.out.splitlines()

@@ -64,8 +64,7 @@ def test_real_sshd_takes_the_lines_of_the_answer(
     server.write("ours", answer["sshd_config"] + server.read("sshd_config"))
     for option in ("-t", "-T"):
         done = run_tool(
-            [*server.prefix, server.sshd, option, "-f", server.path("ours")],
-            env=server.sshd_env,
+            [server.sshd, option, "-f", server.path("ours")],
         )
         assert done.status == 0, done.err
     assert f"ciphers {listed(answer['sshd_config'])}" in done.out.splitlines()

@@ -58,7 +58,7 @@ def test_all_that_is_wrong_is_named_at_once_for_people(site: LiveSite) -> None:
     assert done.returncode == 1
     for found, to_do in (
         ("wrong    database       cannot be reached: ", "DATABASE_URL"),
-        ("wrong    redis          cannot be reached: ", "Start Redis (docker compose up -d redis)"),
+        ("wrong    redis          cannot be reached: ", "Start Redis (make run)"),
         ("wrong    allowed hosts  'https://bench.example.org' is no host name", "without https://"),
         ("warning  settings       CIPHERMARK_PUBLC is no setting", "Correct"),
         ("warning  migrations     not checked", "See database."),

@@ -36,15 +36,18 @@ class DebianPackage:
             shutil.rmtree(folder, ignore_errors=True)
         return unpacked
 
-    def write_script(self, program: Path, original: str, arguments: str = "") -> None:
+    def write_script(
+        self, program: Path, original: str, arguments: str = "", before: str = ""
+    ) -> None:
         """Make `program` start `root/original` with the libraries that were unpacked.
 
+        `before` are lines of the shell that come first.
         `exec` with a full path: sshd starts itself again for each connection.
         """
         folders = sorted({found.parent for found in self.root.rglob("*.so.*")})
         libraries = ":".join(str(folder) for folder in folders)
         program.write_text(
-            "#!/bin/sh\n"
+            f"#!/bin/sh\n{before}"
             f'LD_LIBRARY_PATH="{libraries}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"\n'
             "export LD_LIBRARY_PATH\n"
             f'exec "{self.root}/{original}"{arguments} "$@"\n'
