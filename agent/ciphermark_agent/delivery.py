@@ -115,7 +115,8 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
     words += [fault] if fault else []
     words += ["what was measured is in %s" % target] if interrupted and safe else []
     path = keep(document) if site or (words and not safe) else ""
-    screen = sys.stderr if target == "-" or words else sys.stdout
+    # Where the run may have to be printed, nothing else is.
+    screen = sys.stderr if target == "-" or words or (site and not path) else sys.stdout
     later = ""
     try:
         children.catch_signals()

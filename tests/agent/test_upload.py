@@ -552,17 +552,18 @@ def test_with_a_full_disk_the_run_is_uploaded_all_the_same(
     assert len(site.requests) == 1
 
 
-def test_with_a_full_disk_and_no_server_the_run_is_printed(
-    run_agent: RunAgent, tmp_path: Path
+@pytest.mark.parametrize("output", ((), ("--output", "run.json")))
+def test_with_a_full_disk_and_no_server_the_run_alone_is_printed(
+    run_agent: RunAgent, tmp_path: Path, output: tuple[str, ...]
 ) -> None:
     env = {"CIPHERMARK_TOKEN": TOKEN}
-    words = ("--server", "http://127.0.0.1:9", "--output", str(tmp_path / "run.json"))
-    done = run_agent("run", *ONE, *words, before=FULL + FAST, env=env)
+    words = ("--server", "http://127.0.0.1:9", *output)
+    before = f"import os; os.chdir({str(tmp_path)!r})\n{FULL}{FAST}"
+    done = run_agent("run", *ONE, *words, before=before, env=env)
     assert done.code == 1
     assert "No space left on device" in done.err
     assert "here it is, on standard output" in done.err
-    document = json.loads(done.out[done.out.index("{") :])
-    assert document["measurements"]
+    assert json.loads(done.out)["measurements"]
     assert list(tmp_path.glob("run.json*")) == []
     assert not list((tmp_path / ".local/state/ciphermark/spool").iterdir())
 

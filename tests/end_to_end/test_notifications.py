@@ -46,7 +46,7 @@ def test_a_host_that_became_slower_is_one_message(site: LiveSite) -> None:
     token = site.token("upload")
     with receiver() as hook:
         site.manage("shell", "--no-imports", "-c", MAKE.format(url=hook.url))
-        for day in range(7):
+        for day in range(8):  # the third slow run confirms it
             rate = (4e9 if day < 5 else 2e9) * (1 + 0.002 * (day % 3))
             series = openssl_measurement("aes-128-gcm", rate)
             upload(site, token, run_of_day(first + day, series, host={"name": "told"}))
