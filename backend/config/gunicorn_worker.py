@@ -1,15 +1,17 @@
-"""gunicorn's threads, kept free of clients that send slowly.
+"""gunicorn's threads, kept free of clients that send slowly, or take nothing of an answer.
 
 gunicorn gives each connection a thread and lets it wait for the request: as many clients as there
 are threads, each sending a byte a second, keep everybody else out. Here the main loop collects a
 request and hands it to a thread once it has arrived. A body too large to collect needs a thread
 while it arrives; such requests get some of the threads only, and one address gets half of those.
-A request has `--timeout` seconds to arrive.
+A request has `--timeout` seconds to arrive, and a client that takes nothing of its answer for as
+long is given up.
 """
 
 import contextlib
 import selectors
 import socket
+import struct
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -43,6 +45,7 @@ class BoundedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
         """Large requests that wait for a thread."""
         self._reading: set[TConn] = set()
         """Large requests that a thread is reading."""
+        self._send_timeout = struct.pack("@ll", self.cfg.timeout, 0)
         self._most_reading = max(1, self.cfg.threads - 1)
         self._most_reading_of_one = max(1, self.cfg.threads // 2)
 
@@ -51,6 +54,8 @@ class BoundedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
         self._deadlines[conn] = time.monotonic() + self.cfg.timeout
         self._arriving[conn] = conn.parser.unreader.take_buffered() if conn.initialized else b""
         conn.sock.setblocking(False)
+        # The kernel's, as gunicorn sets Python's own anew for each answer.
+        conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._send_timeout)
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._receive, conn))
         self._end_oldest_of(_address(conn))
         self._receive(conn)

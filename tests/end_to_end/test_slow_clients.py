@@ -7,12 +7,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Self
 
 import pytest
 
 from tests.live_site import READY_WITHIN, LiveSite, web_server
-from tests.sample_documents import run_document, ssh_measurement
+from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 SECONDS = 5
 """Within which a request has to arrive."""
@@ -151,6 +152,37 @@ def test_a_request_that_does_not_arrive_in_time_is_ended(port: int) -> None:
         for client in clients:
             while client.recv(4096):
                 pass
+
+
+def test_clients_that_take_nothing_of_an_answer_are_ended(
+    site: LiveSite, port: int, token: bytes
+) -> None:
+    """More than there are threads, each with an answer larger than what sockets hold."""
+    tags = {f"k{number}.{'k' * 40}": "v" * 200 for number in range(50)}
+    ciphers = [f"made-up-{number}" for number in range(150)]
+    series = [openssl_measurement(cipher, 1e9, block_size=16) for cipher in ciphers]
+    fields = {"Authorization": f"Bearer {token.decode()}", "Content-Type": "application/json"}
+    for number in range(4):
+        host = {"name": f"tagged {number}", "machine_id": None}
+        document = run_document(*series, host=host, tags=tags)
+        sent = partial(_post, body=json.dumps(document), fields=fields)
+        seconds_of(port, "127.0.0.1", sent)
+        assert site.wait_until_ready(document["run_id"])["status"] == "ready"
+    path = "/api/v1/exports/measurements.csv?tool=openssl&block_size=16"
+    asked = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        for _ in range(6):
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", port))
+            client.sendall(asked)
+        time.sleep(2)
+        waited = seconds_of(port, "127.0.0.1", healthz)
+    assert 1 < waited < READY_WITHIN, waited
+
+
+def _post(connection: http.client.HTTPConnection, body: str, fields: dict[str, str]) -> None:
+    connection.request("POST", "/api/v1/runs/", body, fields)
 
 
 @pytest.mark.parametrize(
