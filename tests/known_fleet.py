@@ -146,11 +146,6 @@ class KnownFleet:
     seed: int
     hosts: tuple[KnownHost, ...]
 
-    @property
-    def host_series(self) -> int:
-        """Histories in which nothing or something can be found."""
-        return len(self.hosts) * SERIES
-
     def documents(self) -> Iterator[dict[str, Any]]:
         """A document for each run."""
         planned = sorted(

@@ -2,15 +2,11 @@
 
 import re
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.test_charts import canvas_picture
 from tests.browser.test_first_light import table
-
-
-def shown_heading(page: Page) -> str:
-    return page.locator("h1").text_content() or ""
 
 
 def test_a_choice_applies_at_once_and_keeps_the_focus(open_page: OpenPage) -> None:

@@ -67,7 +67,9 @@ def _snapshot() -> Path | None:
         share_newest(found[1])
         return None
     forget_old_changes()
-    return write_snapshot(duck, state).path
+    path = write_snapshot(duck, state)
+    share_newest(state)
+    return path
 
 
 def rebuild() -> str:
@@ -88,14 +90,14 @@ def rebuild() -> str:
         data_changed()  # kept answers may be of the copy that is given up
     with connection.cursor() as cursor:
         state = present_state(cursor)
-    written = write_snapshot(copy_of_all(), state)
-    if not written.shared:
+    path = write_snapshot(copy_of_all(), state)
+    if not share_newest(state):
         raise ObjectStorageUnavailable(
-            f"{written.path} is written, but the object storage did not take it (the log says why):"
+            f"{path} is written, but the object storage did not take it (the log says why):"
             " other machines build their copies from PostgreSQL. Once manage.py doctor finds it"
             " well, call this again."
         )
-    return os.fspath(written.path)
+    return os.fspath(path)
 
 
 def check() -> list[str] | None:

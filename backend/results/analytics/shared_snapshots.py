@@ -9,8 +9,8 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +40,11 @@ def publish(path: Path, left_seconds: float) -> bool:
     Those there that are older than `left_seconds` are deleted first, complete or not: somebody may
     be reading a younger one. The newest complete one stays until this one is complete.
     """
-    if not is_shared(ALIAS):
-        return True
-    brought: list[Path] = []
-    with _snapshots(patient=True) as shared:
-        _bring(shared, path, left_seconds)
-        brought.append(path)
-    return bool(brought)
+    bring = partial(_bring, path, left_seconds)
+    return not is_shared(ALIAS) or _done_with_snapshots(bring, patient=True)
 
 
-def _bring(shared: Any, path: Path, left_seconds: float) -> None:
+def _bring(path: Path, left_seconds: float, shared: Any) -> None:
     version, moment = path.name.split("-")
     there = _named(shared)
     kept = _newest(shared, there, int(version))
@@ -65,12 +60,14 @@ def _bring(shared: Any, path: Path, left_seconds: float) -> None:
 
 def fetch(folder: Path, version: int, here: str) -> None:
     """Bring the newest snapshot of a version into the folder, if it is newer than `here`."""
-    if not is_shared(ALIAS):
-        return
-    with _snapshots() as shared:
-        name = _newest(shared, _named(shared), version)
-        if name is not None and name > here:
-            _download(shared, name, folder)
+    if is_shared(ALIAS):
+        _done_with_snapshots(partial(_fetch, folder, version, here))
+
+
+def _fetch(folder: Path, version: int, here: str, shared: Any) -> None:
+    name = _newest(shared, _named(shared), version)
+    if name is not None and name > here:
+        _download(shared, name, folder)
 
 
 def _download(shared: Any, name: str, folder: Path) -> None:
@@ -122,15 +119,17 @@ def _named(shared: Any) -> dict[str, re.Match[str]]:
     return {one[0]: one for one in sorted(found, key=lambda one: int(one[2]), reverse=True)}
 
 
-@contextmanager
-def _snapshots(patient: bool = False) -> Iterator[Any]:
-    """The storage of snapshots; whatever fails in it, all goes on without."""
+def _done_with_snapshots(use: Callable[[Any], None], *, patient: bool = False) -> bool:
+    """Use the storage of snapshots. False where something in it fails: all goes on without."""
     try:
         with storage(ALIAS, patient=patient) as shared:
-            yield shared
+            use(shared)
     except ObjectStorageUnavailable:
         pass  # which is logged
     except OSError as error:
         logger.warning("snapshots in the object storage are done without: %s", error)
     except Exception:
         logger.exception("snapshots in the object storage are done without")
+    else:
+        return True
+    return False

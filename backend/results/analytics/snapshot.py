@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import duckdb
@@ -44,15 +44,7 @@ LEFT_SECONDS = 3600
 """During an update a process of the version before may still start, from its own snapshot."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """A new snapshot; `shared`: where machines share them, the object storage has taken it."""
-
-    path: Path
-    shared: bool
-
-
-def write_snapshot(duck: Duck, state: State) -> Written:
+def write_snapshot(duck: Duck, state: State) -> Path:
     """Write the copy to a new folder; remove older ones, and what a killed process began."""
     folder = settings.ANALYTICS_DIR
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,11 +63,14 @@ def write_snapshot(duck: Duck, state: State) -> Written:
         shutil.rmtree(part, ignore_errors=True)
         raise
     _remove_old()
-    return Written(path, share_newest(state))
+    return path
 
 
 def share_newest(state: State) -> bool:
-    """Bring the newest one of this machine, of that state, to where others find it; if it is."""
+    """Bring the newest one of this machine, of that state, to where others find it.
+
+    False where the object storage, in which machines share them, did not take it.
+    """
     path = next(_snapshots(), None)
     if path is None:
         return True

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Greatest
 
+from results.hosts.unaffected_hosts import unaffected_hosts
 from store.models import FleetChange, FleetChangeMember
 from store.models.run import COUNTED
 from store.replica import PAGE_SECONDS, reader
@@ -239,7 +240,7 @@ def summaries_of_changes(
 ) -> list[FleetChangeSummary]:
     """The entries with what they are about; the number of queries is the same for any number."""
     members = _members([one.pk for one in entries], hosts)
-    unaffected = _unaffected(entries)
+    unaffected = unaffected_hosts(entries)
     return [_summary(one, members.get(one.pk, ()), unaffected.get(one.pk, 0)) for one in entries]
 
 
@@ -261,7 +262,7 @@ def open_changes_of(host_pk: int) -> list[FleetChangeSummary]:
     known = entries.exclude(status=FleetChange.Status.IGNORED)
     newest = list(known.order_by("-last_at", "-id")[:OPEN_ON_A_PAGE])
     members = _members([one.pk for one in newest], 1, host_pk)
-    unaffected = _unaffected(newest)
+    unaffected = unaffected_hosts(newest)
     return [
         replace(
             _summary(one, members[one.pk], unaffected.get(one.pk, 0)),
@@ -374,44 +375,6 @@ def _member(parts: Sequence[_Part]) -> ChangedHost:
 
 def _texts(stored: Any) -> tuple[str, ...]:
     return tuple(json.loads(stored) if isinstance(stored, str) else stored)
-
-
-HOSTS_BEYOND_DOUBT = 5
-"""Hosts that changed alike with one cause: of more nobody asks who did not."""
-
-RUNS_OF_OTHERS = 500
-"""Runs in an environment, the latest, in which other hosts are looked for."""
-
-_UNAFFECTED = f"""
-SELECT c.id, count(DISTINCT r.host_id)
-FROM unnest(%s::bigint[]) c (id)
-CROSS JOIN LATERAL (
-    SELECT DISTINCT g.environment_id AS before, f.environment_id AS after
-    FROM runs_fleetchangemember m
-    JOIN runs_run g ON g.id = m.good_run_id JOIN runs_run f ON f.id = m.first_run_id
-    WHERE m.change_id = c.id AND g.environment_id <> f.environment_id
-) pair
-CROSS JOIN LATERAL (
-    SELECT r.host_id FROM runs_run r WHERE r.environment_id = pair.after AND {COUNTED}
-    ORDER BY r.id DESC LIMIT {RUNS_OF_OTHERS}
-) r
-WHERE EXISTS (
-    SELECT FROM runs_run o WHERE o.host_id = r.host_id AND o.environment_id = pair.before
-) AND NOT EXISTS (
-    SELECT FROM runs_fleetchangemember m JOIN runs_fleetchange k ON k.id = m.change_id
-    JOIN runs_fleetchange entry ON entry.id = c.id
-    WHERE m.host_id = r.host_id AND (k.kind, k.direction, k.cause)
-        = (entry.kind, entry.direction, entry.cause)
-) GROUP BY 1
-"""  # noqa: S608 - constants
-"""Other hosts that were in the same environments before and after, and did not change alike."""
-
-
-def _unaffected(entries: Iterable[FleetChange]) -> dict[int, int]:
-    """Of changes of speed with a cause and few hosts: how many other hosts speak against it."""
-    few = [one for one in entries if one.hosts <= HOSTS_BEYOND_DOUBT]
-    doubtful = [one.pk for one in few if one.cause and one.kind == FleetChange.Kind.SPEED]
-    return dict(fetch_rows(_UNAFFECTED, [doubtful])) if doubtful else {}
 
 
 def _summary(

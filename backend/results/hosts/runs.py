@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OrderBy, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
@@ -240,20 +240,19 @@ def newest_received(runs: QuerySet[Run]) -> UUID | None:
 
 
 def latest_received(runs: QuerySet[Run], most: int) -> list[RunSummary]:
-    """Rows for the latest received of these runs.
-
-    Chosen before their measurements are counted: the database would else count those of all.
-    """
-    chosen = list(runs.order_by("-id").values_list("pk", flat=True)[:most])
-    return summaries(select_runs(unvetted=True).filter(pk__in=chosen))
+    """Rows for the latest received of these runs."""
+    return _first(runs, most, "-id")
 
 
 def latest_measured(runs: QuerySet[Run], most: int) -> list[RunSummary]:
-    """The same of those that were measured last."""
-    ordered = runs.order_by(MEASURED_AT.desc(), "-id")
-    chosen = list(ordered.values_list("pk", flat=True)[:most])
-    found = select_runs(unvetted=True).filter(pk__in=chosen)
-    return summaries(found.order_by(MEASURED_AT.desc(), "-id"))
+    """Rows for those of these runs that were measured last."""
+    return _first(runs, most, MEASURED_AT.desc(), "-id")
+
+
+def _first(runs: QuerySet[Run], most: int, *order: OrderBy | str) -> list[RunSummary]:
+    """Chosen before their measurements are counted: the database would else count those of all."""
+    chosen = list(runs.order_by(*order).values_list("pk", flat=True)[:most])
+    return summaries(select_runs(unvetted=True).filter(pk__in=chosen).order_by(*order))
 
 
 def _summary(run: Run) -> RunSummary:
