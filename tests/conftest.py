@@ -172,7 +172,7 @@ def s3_server() -> Iterator[str]:
     from botocore import loaders
     from moto.server import ThreadedMotoServer  # half a second, for few tests
 
-    # Each client would read and parse the description of S3 anew.
+    # Without this each client reads and parses the description of S3 again.
     loaders.create_loader = cache(loaders.create_loader)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=free_port(), verbose=False)
     server.start()

@@ -54,7 +54,7 @@ class BoundedWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
         self._deadlines[conn] = time.monotonic() + self.cfg.timeout
         self._arriving[conn] = conn.parser.unreader.take_buffered() if conn.initialized else b""
         conn.sock.setblocking(False)
-        # The kernel's, as gunicorn sets Python's own anew for each answer.
+        # In the kernel: gunicorn resets the timeout of Python's socket before it answers.
         conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._send_timeout)
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._receive, conn))
         self._end_oldest_of(_address(conn))

@@ -238,14 +238,14 @@ def test_rows_are_derived_anew_of_moved_documents(
     def medians() -> list[float | None]:
         return list(Measurement.objects.order_by("run_id").values_list("median", flat=True))
 
-    assert renew() == "3 runs were derived anew.\n"
+    assert renew() == "3 runs were derived again.\n"
     assert medians() == [1e8, 1e8, 1e8]
     bucket.put(object_of(document_bytes(runs[0].document)))
-    assert "2 runs were derived anew.\n1 run keeps what" in renew()
+    assert "2 runs were derived again.\n1 run keeps what" in renew()
     assert medians() == [1.0, 1e8, 1e8]
     assert str(runs[0].run_id) in caplog.text
     away(bucket)
-    assert "1 run was derived anew.\n2 runs keep what" in renew()
+    assert "1 run was derived again.\n2 runs keep what" in renew()
     assert medians() == [1.0, 1.0, 1e8]
     assert set(Run.objects.values_list("status", flat=True)) == {"ready"}
 

@@ -1,4 +1,4 @@
-"""After an update that derives rows differently, runs are derived anew and machines count once."""
+"""After an update that derives rows differently, runs are derived again and machines count once."""
 
 from io import StringIO
 
@@ -25,7 +25,7 @@ def test_a_run_of_an_older_version_is_derived_anew(store_run: StoreRun) -> None:
     old.save()
     Run.objects.filter(pk=run.pk).update(environment=old, derived_version=1, hidden=True)
     Measurement.objects.filter(run=run).update(median=1.0)
-    assert renew() == "1 run was derived anew.\n"
+    assert renew() == "1 run was derived again.\n"
     run.refresh_from_db()
     assert (run.environment, run.derived_version) == (today, DERIVED_VERSION)
     assert run.hidden

@@ -1,4 +1,4 @@
-"""What follows when runs change, and rows derived anew from stored documents after an update.
+"""What follows when runs change, and rows derived again from stored documents after an update.
 
 Of a run that is taken away, hidden, shown again or given to another host: the names of the hosts
 concerned, and the verdicts of the runs beside it.
@@ -85,7 +85,7 @@ def forget_derived(run: Run) -> None:
 
 
 class Renewed(NamedTuple):
-    """How many runs were derived anew, and how many keep their old rows."""
+    """How many runs were derived again, and how many keep their old rows."""
 
     runs: int
     kept: int

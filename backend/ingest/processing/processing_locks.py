@@ -127,7 +127,7 @@ def begin(run_pk: int, *, count: bool = True) -> Begun | None:
     if row is None:
         return None
     run_id, source, received_at, attempts, text, digest, by_token = row
-    if text is None:  # moved: derived anew after an update
+    if text is None:  # moved: derived again after an update
         text = documents_of([run_pk])[run_pk].decode()
     run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts)
     return Begun(run, text, digest, by_token)

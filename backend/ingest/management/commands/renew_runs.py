@@ -1,4 +1,4 @@
-"""manage.py renew_runs: rows derived anew from stored documents (`ingest.edits.recompute`)."""
+"""manage.py renew_runs: rows derived again from stored documents (`ingest.edits.recompute`)."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
         renewed = renew_runs()
         if renewed.runs:
             self.stdout.write(
-                f"{renewed.runs} run{pluralize(renewed.runs, ' was,s were')} derived anew."
+                f"{renewed.runs} run{pluralize(renewed.runs, ' was,s were')} derived again."
             )
         if renewed.kept:
             self.stderr.write(
