@@ -21,6 +21,8 @@ TOKEN = "for-prometheus-alone"
 CIPHERS = ("aes128-ctr", "aes192-ctr", "aes256-ctr", "3des-cbc", "aes128-gcm@openssh.com")
 RUNS = 1_200
 """Their rows fill more than the buffers between two servers."""
+MOST_UPLOADS = 60
+"""On a busy machine a standby is late at times, and then not read for a while."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +41,10 @@ def site(standby: Standby) -> Iterator[LiveSite]:
 @pytest.fixture(autouse=True)
 def is_read(site: LiveSite, standby: Standby) -> None:
     """Each test begins with a standby that is read."""
+    until_it_is_read(site, standby)
 
+
+def until_it_is_read(site: LiveSite, standby: Standby) -> None:
     def reads() -> bool:
         return "runs_run" in said_while(standby, lambda: page(site, "/runs/"))
 
@@ -97,6 +102,11 @@ def test_lists_files_backups_and_copies_are_read_from_the_standby(
 ) -> None:
     upload(site, "read-there")
     person = signed_in(site)
+
+    def is_read_there(path: str, table: str) -> bool:
+        said = said_while(standby, lambda: page(site, path, **person))
+        return f'FROM "{table}"' in said or table in said
+
     for path, table in (
         *(("/runs/", "runs_run"), ("/hosts/", "runs_host"), ("/changes/", "runs_fleetchange")),
         *(("/audit/", "runs_auditentry"), ("/runs/hidden/", "runs_run")),
@@ -105,8 +115,7 @@ def test_lists_files_backups_and_copies_are_read_from_the_standby(
         *(("/api/v1/exports/hosts.csv", "runs_host"), ("/api/v1/exports/measurements.csv", "COPY")),
         *(("/api/v1/exports/changes.csv", "runs_fleetchangemember"),),
     ):
-        said = said_while(standby, lambda: page(site, path, **person))  # noqa: B023
-        assert f'FROM "{table}"' in said or table in said, path
+        assert within(READY_WITHIN, lambda: is_read_there(path, table)), path  # noqa: B023
     for form in ("csv", "xlsx"):
         assert "COPY" in said_while(standby, lambda: exported(site, form))  # noqa: B023
     backup = str(tmp_path / "site.dump")
@@ -142,16 +151,19 @@ def test_own_writes_are_seen_at_once_while_the_standby_stands_still(
 def test_what_is_written_while_the_standby_follows_is_in_the_next_list(
     site: LiveSite, standby: Standby
 ) -> None:
-    said = ""
-    for number in range(20):
+    read_there = 0
+    for number in range(MOST_UPLOADS):
         name = f"followed-{number}"
         upload(site, name)
 
         def look(name: str = name) -> None:
             assert name in page(site, f"/hosts/?q={name}")
 
-        said += said_while(standby, look)
-    assert said.count('FROM "runs_host"') > 10, "it is read, and not the primary for safety's sake"
+        read_there += 'FROM "runs_host"' in said_while(standby, look)
+        if read_there == 10:
+            return
+        until_it_is_read(site, standby)
+    pytest.fail(f"the standby answered {read_there} of {MOST_UPLOADS} lists")
 
 
 def test_a_standby_that_is_killed_is_missed_by_nobody(site: LiveSite, standby: Standby) -> None:
@@ -259,7 +271,7 @@ FAILS_THERE = """
 import psycopg
 from django.conf import settings
 from django.db import connection
-from store.replica import PAGE_SECONDS, by_replica
+from store.replica import BACKGROUND_SECONDS, by_replica
 from store.statements import one_moment
 asked = []
 
@@ -271,7 +283,7 @@ def cancelled(cursor):
         primary.execute("LOCK TABLE runs_note IN ACCESS EXCLUSIVE MODE")
     cursor.execute("SELECT pg_sleep(600)")
 
-@by_replica(PAGE_SECONDS)
+@by_replica(BACKGROUND_SECONDS)
 def read():
     with one_moment(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_is_in_recovery(), count(*) FROM runs_note")
