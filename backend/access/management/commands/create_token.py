@@ -3,17 +3,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from access.tokens import NameTaken, create_token
 from store.models import ApiToken
+from store.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Print a new token, alone, once."""
 
     help = "Create an API token and print it, alone. It cannot be shown again."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Name, scope and expiry."""

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.template.defaultfilters import pluralize
 
 from ingest.bulk.published import load_published
+from store.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Store the published data set; safe to repeat."""
 
     help = "Load the published figures (five public pages of 2013 to 2015). Safe to repeat."
-    requires_system_checks = ()
 
     def handle(self, **_: Any) -> None:
         """Load and say what was done."""

@@ -16,7 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import OperationalError, connection
 from django.template.defaultfilters import pluralize
 
@@ -31,6 +31,7 @@ from ingest.bulk.bulk_import import (
     settle,
 )
 from ingest.bulk.pool_worker import start
+from store.site_command import SiteCommand
 
 BATCH = 64
 """Lines of one transaction: a machine's latest results are written once a batch."""
@@ -50,7 +51,7 @@ INTERRUPTED = 130
 GO_ON = "the same call goes on from here"
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Load saved run documents, years of them."""
 
     help = (
@@ -58,7 +59,6 @@ class Command(BaseCommand):
         "with all that is derived of them. Runs that are stored already are skipped, so an "
         "interrupted call is simply repeated. Exits with 1 when a line was refused."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Files and processes."""

@@ -7,23 +7,23 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from ingest.edits.moving import bring_back, move_old
 from store.models import RunDocument
 from store.outage import ObjectStorageUnavailable
+from store.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Move old documents now, or bring all back."""
 
     help = (
         "Move documents older than CIPHERMARK_DOCUMENTS_DAYS to object storage, as the schedule "
         "does each hour; or bring all --back into PostgreSQL."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which way."""

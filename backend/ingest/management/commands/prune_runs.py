@@ -6,24 +6,24 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from ingest.edits.pruning import Old, count_old, prune
+from store.site_command import SiteCommand
 
 MOST_DAYS = 100_000
 """Nothing was measured before, and dates end somewhere."""
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Delete old runs."""
 
     help = (
         "Delete runs that began long ago, with their documents. A host's latest result of each "
         "series stays, as do published figures and runs that a reference profile was made of."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which runs."""

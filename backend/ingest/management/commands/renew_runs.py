@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.template.defaultfilters import pluralize
 
 from ingest.edits.recompute import renew_runs
+from store.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Derive the rows of runs anew after an update that derives them differently."""
 
     help = "Derive rows anew after an update; where there is nothing to do it costs one query."
-    requires_system_checks = ()
 
     def handle(self, **_: Any) -> None:
         """Say how many runs it was."""

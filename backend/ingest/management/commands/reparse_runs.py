@@ -5,17 +5,17 @@ from collections import Counter
 from dataclasses import asdict, fields
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from ingest.arrival.reparsing import NotReparsed, Reparsed, reparse, texts_to_reparse
 from ingest.processing.run_processing import process_run
+from store.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Read imported texts again, after a parser was mended, and rebuild the rows of their runs."""
 
     help = "Read imported texts again with the parsers of today and rebuild the rows of their runs."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which texts."""

@@ -5,21 +5,19 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.core.management.color import Style
 
 from monitoring.checks.finding import STATES, Finding
 from monitoring.doctor import CHECKS, examine
+from store.site_command import SiteCommand
 
 WIDTH = max(len(check.name) for check in CHECKS)
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Look at every part of the site, and end with 1 when something is wrong."""
 
     help = "Check database, Redis, worker, beat, clock, disk, proxies, e-mail and backups."
-    # It is for sites whose database is away, too.
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """One."""

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from results.analytics.maintenance import check, rebuild, snapshot
 from store.outage import ObjectStorageUnavailable
+from store.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Write a snapshot of the analytics copy, check the copy, or build it again."""
 
     help = "Write a snapshot of the analytics copy, check it against PostgreSQL, or rebuild it."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """One of three."""

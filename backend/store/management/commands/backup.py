@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from store.backups.programs import BackupRefused
 from store.backups.verifying import verify
 from store.backups.writing import backup_to, backups_in, new_path, remove_old, write_backup
 from store.replica import ReplicaFailed
+from store.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Write everything to one file, while the site runs; or try such a file."""
 
     help = "Write the whole database, documents included, to one file; or --verify such a file."
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to, and what becomes of the older ones."""

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import IO, Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
 from store.backups.programs import BackupRefused
 from store.backups.restoring import is_empty, refuse_while_in_use, restore
+from store.site_command import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     """Bring a site back from the file that `backup` wrote."""
 
     help = "Bring the database back from FILE (- for standard input), all of it or nothing."
-    requires_system_checks = ()
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
