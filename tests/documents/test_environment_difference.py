@@ -62,6 +62,9 @@ def test_what_one_side_does_not_state_need_not_have_changed() -> None:
 
 
 def test_many_flags_are_counted_not_listed() -> None:
+    few = [f"flag{number:02}" for number in range(12)]
+    (sentence,) = words(environment(), environment(flags=["aes", "pclmulqdq", "vaes", *few]))
+    assert sentence.endswith("flag10, flag11")
     many = [f"flag{number:02}" for number in range(20)]
     (sentence,) = words(environment(), environment(flags=["aes", "pclmulqdq", "vaes", *many]))
     assert sentence.endswith("flag11 and 8 more")

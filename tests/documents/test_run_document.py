@@ -38,6 +38,13 @@ def test_defaults_are_the_contracts() -> None:
     assert measurement.samples[0].throughput == 5
 
 
+def test_a_rate_with_a_time_and_no_bytes_is_the_throughput() -> None:
+    samples = [{"bytes_per_second": 7, "seconds": 2}, {"bytes_per_second": 8}]
+    plain = {"tool": "ssh", "cipher": "aes128-ctr", "samples": samples}
+    (measurement,) = parsed(run_document(plain)).measurements
+    assert [one.throughput for one in measurement.samples] == [7, 8]
+
+
 def test_every_member_has_its_place() -> None:
     sample = {"client_cpu_seconds": 1.5, "server_cpu_seconds": 0.5, "implausible": "Too fast."}
     ssh = {
