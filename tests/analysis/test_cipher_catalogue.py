@@ -101,6 +101,7 @@ def test_only_authenticated_encryption_is_recommended() -> None:
         (MODERN, MODERN, "recommended"),
         (PATCHED, PATCHED, "recommended"),  # Debian put strict key exchange into 9.2p1
         ("OpenSSH_9.2p1 Debian-2+deb12u1", MODERN, "acceptable"),
+        ("OpenSSH_9.2p1 Debian-2+deb12u2", MODERN, "recommended"),
         ("OpenSSH_9.2p1 Debian-2+deb12u10", MODERN, "recommended"),
         ("OpenSSH_8.9p1 Ubuntu-3ubuntu0.13, OpenSSL 3.0.2", MODERN, "recommended"),
         ("OpenSSH_8.9p1 Ubuntu-3ubuntu0.1, OpenSSL 3.0.2", MODERN, "acceptable"),

@@ -52,6 +52,13 @@ def test_a_ratio_lies_in_its_interval_and_turns_over_with_the_sides(
     assert (ratio * back, low * highest) == pytest.approx((1, 1))
 
 
+def test_the_interval_of_a_ratio_joins_the_margins_of_both_medians_on_logarithms() -> None:
+    """MOVER by hand: 2 exp(-hypot(ln 10/8, ln 6/5)) and 2 exp(hypot(ln 14/10, ln 5/4))."""
+    group = summarise_group([8.0, 9.0, 9.5, 10.5, 12.0, 14.0])
+    base = summarise_group([4.0, 4.5, 4.9, 5.1, 5.5, 6.0])
+    assert bounded(group, base) == pytest.approx((2.0, 1.4993, 2.9949), rel=1e-4)
+
+
 def test_few_hosts_have_a_ratio_and_no_interval() -> None:
     ratio = ratio_of_medians(summarise_group([2.0] * 5), summarise_group([1.0] * 9), exact=False)
     assert ratio == Ratio(2.0, None, None, 5)
