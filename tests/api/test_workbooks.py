@@ -216,8 +216,10 @@ def test_its_chart_has_the_medians_and_quartiles_of_the_comparison(reader: ApiCl
 @pytest.mark.usefixtures("published")
 def test_it_says_what_was_asked(reader: ApiClient) -> None:
     query = {"metric": "normalised", "source": "published", "group_by": "os"}
-    lines = opened(body(reader, "comparison.xlsx", **query))["Method"].iter_rows(values_only=True)
-    said = {str(row[0]): row[1] for row in lines if row[0]}
+    ciphers = ["aes128-ctr", "3des-cbc"]
+    book = opened(body(reader, "comparison.xlsx", cipher=ciphers, **query))
+    said = {str(row[0]): row[1] for row in book["Method"].iter_rows(values_only=True) if row[0]}
+    assert said["Ciphers"] == "aes128-ctr, 3des-cbc"
     assert said["Metric"] == "normalised"
     assert said["Filter: source"] == "published"
     assert said["Reference profile"] == "2015"
@@ -227,7 +229,9 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     assert link.startswith("http://testserver/?")
     assert "metric=normalised" in link
     assert "How to read it" in said
-    assert "throughput_bytes_per_second" in said
+    of_sheet = list(said)[list(said).index("Columns: Comparison") + 1 :]
+    assert of_sheet[:2] == list(table(book, "Comparison")[0])[:2]
+    assert "throughput_bytes_per_second" in of_sheet
 
 
 def test_measurements_of_all_tools_do_not_say_that_they_are_of_one(
