@@ -232,6 +232,9 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     of_sheet = list(said)[list(said).index("Columns: Comparison") + 1 :]
     assert of_sheet[:2] == list(table(book, "Comparison")[0])[:2]
     assert "throughput_bytes_per_second" in of_sheet
+    for place, (name, value, *_) in enumerate(book["Method"].iter_rows(), 1):
+        points = book["Method"].row_dimensions[place].height
+        assert (15 if points is None else points) / 15 >= len(str(value.value)) / 90, name.value
 
 
 def test_measurements_of_all_tools_do_not_say_that_they_are_of_one(
