@@ -4,6 +4,7 @@ Whatever is done through either machine is seen through the other at once; one t
 nothing that was acknowledged.
 """
 
+import http.client
 import json
 import os
 import shutil
@@ -172,7 +173,7 @@ def test_a_machine_and_a_standby_that_die_lose_nothing(
             try:
                 answer = call(next(tried), "/api/v1/runs/", "POST", documents[place], **bearer)
                 return str(answer["run_id"])
-            except OSError:  # as an agent does, to the other one
+            except (OSError, http.client.HTTPException):  # as an agent does, to the other one
                 continue
 
     with ThreadPoolExecutor(4) as threads:
