@@ -48,7 +48,7 @@ soak: ## Uploads, removals and questions while memory is watched (DURATION=3600 
 fuzz: ## The API by its description, mutated documents, random texts (CASES=, DOCUMENTS=, FUZZ_SECONDS=600)
 	$(LAUNCH) fuzz
 
-audit: ## Dangerous code, secrets, known holes of the packages
+audit: ## Secrets in the repository, known holes of the packages
 	$(LAUNCH) audit
 
 requirements: ## requirements*.txt, with hashes, from the requirements*.in

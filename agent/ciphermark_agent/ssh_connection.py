@@ -34,7 +34,7 @@ class SparseFile:
     """
 
     def __init__(self) -> None:
-        shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache  # nosec B108
+        shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
         try:
             folder = shared if os.access(shared, os.W_OK) else None
             self.descriptor, path = tempfile.mkstemp(prefix=WORK_PREFIX, dir=folder)

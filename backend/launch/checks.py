@@ -3,7 +3,7 @@
 import os
 import platform
 import signal
-import subprocess  # nosec B404
+import subprocess
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
@@ -179,7 +179,7 @@ def _run_everything() -> int:
 
 
 def run_lint() -> int:
-    """ruff, rules and format, and the audit of code and secrets."""
+    """ruff, rules and format, and the audit for secrets."""
     return run_checks([*_lint(), *_audits()], clean_environment())
 
 
@@ -214,7 +214,7 @@ def changed_rooms() -> list[str]:
     """Rooms of `backend/` and `tests/` with changes that main does not have, committed or not."""
     git = ("git", "-C", str(paths.PROJECT))
     listed = [
-        subprocess.run((*git, *words), capture_output=True, text=True, check=False).stdout  # nosec B603
+        subprocess.run((*git, *words), capture_output=True, text=True, check=False).stdout
         for words in (
             ("diff", "--name-only", "main...HEAD"),
             ("diff", "--name-only", "HEAD"),
@@ -276,7 +276,7 @@ def _lint() -> list[Check]:
 
 
 def _audits() -> list[Check]:
-    return [Check("code and secrets", _tool("tests.audit", "code", "secrets"))]
+    return [Check("secrets", _tool("tests.audit", "secrets"))]
 
 
 def _types() -> list[Check]:
@@ -421,7 +421,7 @@ def _judged(status: int, report: Path | None) -> tuple[bool, str]:
         return False, f"exit code {status}"
     if report is None:
         return True, ""
-    suites = ElementTree.parse(report).getroot().iter("testsuite")  # noqa: S314  # nosec B314 (pytest's own)
+    suites = ElementTree.parse(report).getroot().iter("testsuite")  # noqa: S314 (pytest's own)
     counts = [(int(suite.get("tests", 0)), int(suite.get("skipped", 0))) for suite in suites]
     tests, skipped = (sum(column) for column in zip(*counts, strict=True))
     if skipped:
@@ -440,7 +440,7 @@ def _failures(report: Path | None) -> tuple[str, ...]:
     """
     if report is None or not report.exists():
         return ()
-    tests = ElementTree.parse(report).getroot().iter("testcase")  # noqa: S314  # nosec B314 (pytest's own)
+    tests = ElementTree.parse(report).getroot().iter("testcase")  # noqa: S314 (pytest's own)
     found = [
         (f"{test.get('classname')}::{test.get('name')}", reason.text or "")
         for test in tests

@@ -52,7 +52,7 @@ def read_in_process(text: str, how: HowToRead) -> Reading:
 def main(source: BinaryIO, target: BinaryIO) -> None:
     """Read what stands in `source`; the reading goes to `target` in pieces."""
     os.nice(NICENESS)
-    text, how = pickle.load(source)  # noqa: S301  # nosec B301 (from the process that started this one)
+    text, how = pickle.load(source)  # noqa: S301 (from the process that started this one)
     for piece in _pieces(read_text(text, how)):
         pickle.dump(piece, target)
 
@@ -88,7 +88,7 @@ def _in_pieces(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 def _assembled(source: BinaryIO) -> Reading:
     growing = _Growing()
     while True:
-        kind, piece = pickle.load(source)  # noqa: S301  # nosec B301 (from the process that was started here)
+        kind, piece = pickle.load(source)  # noqa: S301 (from the process that was started here)
         if kind == "end":
             break
         if kind == "section":

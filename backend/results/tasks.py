@@ -1,7 +1,7 @@
 """Celery: the snapshots that web processes start from; what ClickHouse is brought."""
 
 import logging
-import subprocess  # nosec B404
+import subprocess
 import sys
 
 from celery import shared_task
@@ -19,7 +19,7 @@ SNAPSHOT_SECONDS = 24 * 3600 if settings.CIPHERMARK_ANALYTICS_URL else 300
 def write_analytics_snapshot() -> None:
     """Write what web processes start from; in a process of its own, which gives its memory back."""
     command = (sys.executable, settings.PROJECT_DIR / "manage.py", "analytics", "--snapshot")
-    subprocess.run(command, check=True, timeout=SNAPSHOT_SECONDS)  # nosec B603
+    subprocess.run(command, check=True, timeout=SNAPSHOT_SECONDS)
 
 
 @shared_task

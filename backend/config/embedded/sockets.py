@@ -27,7 +27,7 @@ def socket_directory(beside: Path, owner: int) -> Path:
     if len(os.fsencode(beside)) <= LONGEST_DIRECTORY and PLAIN_PATH.fullmatch(str(beside)):
         return beside
     digest = hashlib.sha256(os.fsencode(beside)).hexdigest()[:16]
-    folder = Path("/tmp") / f"{FALLBACK}-{owner}-{digest}"  # noqa: S108 (checked below)  # nosec B108
+    folder = Path("/tmp") / f"{FALLBACK}-{owner}-{digest}"  # noqa: S108 (checked below)
     try:
         folder.mkdir(mode=0o700)
         if owner != os.geteuid():

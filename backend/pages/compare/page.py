@@ -102,7 +102,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
         parts["downloads"] = parts["downloads"].replace(SITE, escape(site_of(request)))
         context = {
             # Rendered by templates, and kept where only this program writes.
-            "parts": parts | {name: mark_safe(parts[name]) for name in PARTS},  # noqa: S308  # nosec B308 B703
+            "parts": parts | {name: mark_safe(parts[name]) for name in PARTS},  # noqa: S308
             "display": display(params),
             "tops": TOPS,
             "most_groups": MOST_GROUPS,

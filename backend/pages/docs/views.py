@@ -231,7 +231,7 @@ def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
     text = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
     context = {
         "page": page,
-        "html": mark_safe(page.html),  # noqa: S308  # nosec B308 B703 - of files of this program
+        "html": mark_safe(page.html),  # noqa: S308 - of files of this program
         "contents": [one for one in page.sections if one.level == 2],
         "parts": [
             (title, [_link(known.pages[one], page) for one in names if one in known.pages])
