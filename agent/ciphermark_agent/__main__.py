@@ -13,10 +13,6 @@ def main():  # type: () -> int
         words = "Ciphermark's agent needs Python 3.6 or newer; this is %d.%d.\n"
         sys.stderr.write(words % sys.version_info[:2])
         return 2
-    try:
-        import fcntl  # noqa: F401 - only whether it is there
-    except ImportError:
-        sys.exit("ciphermark_agent runs on Linux, macOS and FreeBSD; on Windows, start it in WSL.")
     here = os.path.dirname(os.path.abspath(__file__))
     if not __package__ and os.path.isdir(here):  # started as a folder: the package is this one
         sys.path[0] = os.path.dirname(here)

@@ -21,20 +21,18 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 Variables = Optional[Dict[str, str]]  # of the environment, beside those of every child
 _children: "Dict[int, subprocess.Popen[bytes]]" = {}
+SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
+# What most package managers call them.
+PACKAGES = {"ssh": "openssh-client", "sshd": "openssh-server", "openssl": "openssl"}
+UNDER_NOHUP = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
 
-def load_libc() -> Any:
-    """The C library, for prctl of Linux; None elsewhere and in a Python without ctypes."""
-    try:
-        import ctypes
+try:
+    import ctypes
 
-        libc = ctypes.CDLL(None)
-        return libc if hasattr(libc, "prctl") else None
-    except (ImportError, OSError, TypeError):
-        return None
-
-
-LIBC = load_libc()
+    PRCTL: Any = ctypes.CDLL(None).prctl
+except (ImportError, OSError, TypeError, AttributeError):  # it is there on Linux alone
+    PRCTL = None
 
 
 def become_subreaper() -> bool:
@@ -42,7 +40,7 @@ def become_subreaper() -> bool:
 
     A non-root sshd leaves before it has reaped its session; without this its time is lost.
     """
-    return LIBC is not None and LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    return PRCTL is not None and PRCTL(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
 def child_environment(extra: Variables) -> Dict[str, str]:
@@ -62,8 +60,8 @@ def child_preparation(cpus: Optional[Set[int]], file_bytes: Optional[int]) -> Ca
         limits[resource.RLIMIT_FSIZE] = file_bytes
 
     def prepare() -> None:
-        if LIBC is not None:
-            LIBC.prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+        if PRCTL is not None:
+            PRCTL(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
             if os.getppid() != parent:  # it died before the line above took effect
                 os._exit(1)
         for kind, most in limits.items():
@@ -76,21 +74,24 @@ def child_preparation(cpus: Optional[Set[int]], file_bytes: Optional[int]) -> Ca
     return prepare
 
 
-def start(
+def child_options(
     command: Sequence[str],
     env: Variables = None,
     cpus: Optional[Set[int]] = None,
     file_bytes: Optional[int] = None,
     **streams: Any,
-) -> "subprocess.Popen[bytes]":
-    """Start a child that is ended with the agent, whatever ends the agent."""
+) -> Dict[str, Any]:
+    """What every child is started with: it ends with the agent, whatever ends the agent."""
     common.verbose("+ " + shell_words(command, env))
-    for stream in ("stdin", "stdout", "stderr"):
-        streams.setdefault(stream, subprocess.DEVNULL)
     prepare = child_preparation(cpus, file_bytes)
-    child = subprocess.Popen(
-        list(command), env=child_environment(env), preexec_fn=prepare, **streams
-    )
+    nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    options = {"args": list(command), "env": child_environment(env), "preexec_fn": prepare}
+    return {**options, **nothing, **streams}
+
+
+def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
+    """Start a child; a stream that is not given is /dev/null."""
+    child = subprocess.Popen(**child_options(command, **options))
     _children[child.pid] = child
     return child
 
@@ -114,21 +115,16 @@ def run_tool(
     if shown is not None:
         shown.append(shell_words(command, env))
         return ToolResult(0, "", "")
+    pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    pipes.update(encoding="utf-8", errors="replace")
     try:
-        child = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        done = subprocess.run(timeout=timeout, **child_options(command, env, **pipes))
+    except subprocess.TimeoutExpired:
+        return ToolResult(124, "", "no answer within %g s" % timeout)
     except (OSError, subprocess.SubprocessError) as error:
         why = getattr(error, "strerror", None) or error
         return ToolResult(127, "", "%s: %s" % (command[0], why))
-    with child:
-        try:
-            out, err = child.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            return ToolResult(124, "", "no answer within %g s" % timeout)
-        finally:
-            if child.poll() is None:
-                child.kill()
-            _children.pop(child.pid, None)
-    return ToolResult(child.returncode, *(text.decode("utf-8", "replace") for text in (out, err)))
+    return ToolResult(done.returncode, done.stdout, done.stderr)
 
 
 def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
@@ -158,14 +154,15 @@ def end_children() -> None:
     reap_all(REAP_SECONDS)
 
 
-UNDER_NOHUP = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-
-
 def on_signals(action: Any) -> None:
     """Ctrl-C, kill and a terminal that hangs up; under nohup that ends nothing."""
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signum != signal.SIGHUP or not UNDER_NOHUP:
             signal.signal(signum, action)
+
+
+def ignore_signals() -> None:
+    on_signals(signal.SIG_IGN)
 
 
 def catch_signals() -> None:
@@ -177,29 +174,15 @@ def catch_signals() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if inherited as ignored, wait4 knows nothing
 
 
-def ignore_signals() -> None:
-    on_signals(signal.SIG_IGN)
-
-
 @contextlib.contextmanager
-def time_limit(seconds: float, words: str) -> Iterator[None]:
-    """Raise TimeoutError, with these words, after so long, whatever is waited for."""
-
-    def end(_signum: int, _frame: object) -> None:
-        raise TimeoutError(words)
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, should a destructor swallow it
+def starting_children() -> Iterator[None]:
+    """Signals end what is done here, and whatever was started is ended with it."""
+    catch_signals()
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
-# What most package managers call them.
-PACKAGES = {"ssh": "openssh-client", "sshd": "openssh-server", "openssl": "openssl"}
+        ignore_signals()
+        end_children()
 
 
 def read_text(path: str) -> Optional[str]:
@@ -219,11 +202,11 @@ def read_number(path: str) -> Optional[int]:
 
 def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) -> Optional[str]:
     """Absolute path of a program: the given one, else from PATH and the places."""
-    if given is not None:
-        path = os.path.abspath(given)
-        if not os.access(path, os.X_OK) or os.path.isdir(path):
+    if given is None:
+        folders = os.pathsep.join([os.environ.get("PATH", os.defpath), *places])
+        found = shutil.which(name, path=folders)
+    else:
+        found = shutil.which(os.path.abspath(given))
+        if found is None:
             raise common.UsageError(f"--{name} {given}: there is no program that can be run")
-        return path
-    path_list = os.pathsep.join([os.environ.get("PATH", os.defpath)] + list(places))
-    found = shutil.which(name, path=path_list)
     return os.path.abspath(found) if found else None

@@ -1,11 +1,13 @@
-"""The command line: options, their help, and what each command calls."""
+"""The command line: options, their help, what each command calls; `source`."""
 
 import argparse
 import os
+import pkgutil
 import re
 import sys
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+import ciphermark_agent
 from ciphermark_agent import __version__, common, settings
 from ciphermark_agent.delivery import command_run, command_show, command_upload
 from ciphermark_agent.doctor import command_doctor
@@ -150,9 +152,30 @@ def command_line(run_defaults: Optional[Dict[str, Any]] = None) -> argparse.Argu
     action.add_argument("--remove", action="store_true", help="stop the timer, remove its units")
     show = add(command_show, "show", "a run as tables in the terminal")
     show.add_argument("file", metavar="FILE")
-    source = add(settings.command_source, "source", "print the source that runs, or unpack it")
+    source = add(command_source, "source", "print the source that runs, or unpack it")
     source.add_argument("folder", metavar="DIRECTORY", nargs="?", help="a new one, to unpack into")
     return parser
+
+
+def command_source(arguments: argparse.Namespace) -> int:
+    """Print every module, or write them into a new folder; from a folder and one file alike."""
+    package, folder = ciphermark_agent.__name__, arguments.folder
+    found = sorted(one.name for one in pkgutil.iter_modules(ciphermark_agent.__path__))
+    files = ["%s.py" % name for name in ["__init__", *found]]
+    texts = [(pkgutil.get_data(package, file) or b"").decode("ascii") for file in files]
+    if folder is None:
+        both = zip(files, texts)
+        text = "\n".join("# %s/%s\n\n%s" % (package, *one) for one in both)
+        return common.show(text.rstrip("\n"))
+    unpacked = os.path.join(folder, package)
+    try:
+        os.makedirs(unpacked)
+        for name, text in zip(files, texts):
+            with open(os.path.join(unpacked, name), "w") as file:
+                file.write(text)
+    except OSError as error:
+        raise common.UsageError("%s cannot be written: %s" % (error.filename, error.strerror))
+    return common.show("unpacked; it runs as: python3 %s" % unpacked)
 
 
 def main(argv: Optional[List[str]] = None) -> int:
@@ -167,7 +190,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         return int(arguments.call(arguments))
     except common.UsageError as error:
         common.complain(str(error))
-        return error.code
+        return common.EXIT_USAGE
     except common.Interrupted as signalled:
         common.complain("interrupted; everything that was started is ended")
         return 128 + signalled.signum

@@ -1,7 +1,6 @@
-"""Shared by all: limits, conversions, messages, kinds of failure."""
+"""Shared by all: limits, kinds of failure, conversions, messages, progress."""
 
 import datetime
-import errno
 import json
 import os
 import re
@@ -13,11 +12,8 @@ from typing import Any, Callable, Dict, Optional, Sequence, TextIO
 SCHEMA = "ciphermark/run/1"
 Json = Dict[str, Any]
 MIB = 1024 * 1024
-# CPU cores that other processes may use before a try counts as disturbed.
-FOREIGN_LIMIT = 0.10
+FOREIGN_LIMIT = 0.10  # CPU cores that others may use before a try counts as disturbed
 TOOL_SECONDS = 20.0
-WORK_PREFIX = "ciphermark-agent-"
-DEFAULT_MAC = "default"  # in --macs: what the client chooses
 TEXT_LIMIT = 2000  # longest text of the run document
 COUNT_LIMIT = 1000000  # largest number of a CPU there
 BYTES_LIMIT = 2**60  # of a try
@@ -26,14 +22,6 @@ EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
 
 class UsageError(Exception):
     """The command line or the machine's set-up asks for something impossible."""
-
-    code = EXIT_USAGE
-
-
-class OtherAgent(UsageError):
-    """Another agent keeps this machine busy."""
-
-    code = EXIT_NOTHING
 
 
 class TryFailed(Exception):
@@ -73,6 +61,11 @@ def one_line(text: str) -> str:
     return next((line[:500] for line in reversed(lines) if line), "no message")
 
 
+def explain(text: str, signs: Sequence[Sequence[str]], otherwise: str) -> str:
+    """A failure in words: those of the first sign that is in its text."""
+    return next((words for sign, words in signs if sign in text), otherwise)
+
+
 def rate(sample: Json) -> float:
     return float(sample["bytes"] / sample["seconds"])
 
@@ -103,10 +96,10 @@ def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
     stream that was closed at the start is None. The text goes straight to the descriptor, so
     that nothing is left in a buffer to fail once more at the end.
     """
+    if stream is None:
+        return OSError(0, "it is closed")
+    left = text.encode(stream.encoding or "ascii", "replace")
     try:
-        if stream is None:
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        left = text.encode(stream.encoding or "ascii", "replace")
         while left:
             left = left[os.write(stream.fileno(), left) :]
     except OSError as error:
@@ -177,20 +170,17 @@ def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) ->
     return " ".join(words + [shlex.quote(word) for word in command])
 
 
-def in_words(seconds: float) -> str:
-    minutes, rest = divmod(int(round(seconds / 5.0)) * 5, 60)
-    if not minutes:
-        return "%d s" % max(rest, 5)
-    return "%d min %d s" % (minutes, rest) if rest else "%d min" % minutes
+def counted(number: int, thing: str) -> str:
+    """`1 run`, `2 runs`."""
+    return "%d %s%s" % (number, thing, "" if number == 1 else "s")
 
 
 class Progress:
     """Says on standard error what is being done and how long the rest will take.
 
-    Modes: live (one line that is overwritten), plain (lines), json (an object a line), none.
+    Modes: live (one line that is overwritten), plain (a line every 10 s), json (an object a
+    line), none.
     """
-
-    PLAIN_EVERY_SECONDS = 10.0
 
     def __init__(self, mode: str) -> None:
         if mode == "auto":
@@ -209,10 +199,8 @@ class Progress:
     def step(self, label: str, seconds: float) -> None:
         """A step begins; the one before it is done."""
         now = time.monotonic()
-        if self.label:
-            self.done += 1
-        else:
-            self.started = now
+        self.started = self.started or now
+        self.done += bool(self.label)
         self.planned_done += self.current
         self.label, self.current = printable(label), seconds
         # The planned seconds, corrected by how the plan has held so far.
@@ -222,7 +210,7 @@ class Progress:
         if self.mode == "live":
             say("\r\x1b[K%.100s" % text, sys.stderr)
         elif self.mode == "plain" and now >= self.next_line:
-            self.next_line = now + self.PLAIN_EVERY_SECONDS
+            self.next_line = now + 10.0
             say(text + "\n", sys.stderr)
         self.write_json()
 

@@ -4,55 +4,52 @@ import contextlib
 import fcntl
 import glob
 import os
-import pathlib
 import re
 import resource
 import tempfile
 import time
 from typing import Callable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from ciphermark_agent.children import read_number, read_text, run_tool, time_limit
+from ciphermark_agent.children import read_number, read_text
 from ciphermark_agent.common import (
     BYTES_LIMIT,
     FOREIGN_LIMIT,
     Json,
-    OtherAgent,
-    in_words,
     verbose,
     whole,
 )
 
-LOCK_SECONDS = 3600.0  # a thorough run of three builds of openssl takes less
 QUIET_CHECK_SECONDS = 0.5
 STEAL_LIMIT = 0.01
 CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 
 @contextlib.contextmanager
-def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Meanwhile no other agent measures here; OtherAgent when one does not end.
+def locked(folder: str, how: int) -> Iterator[None]:
+    """Meanwhile nobody else locks it; the kernel frees it when an agent is killed."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | how)
+        yield
+    finally:
+        os.close(descriptor)
 
-    The temporary directory, which every account can open, is locked: that needs no file, and the
-    kernel frees it when an agent is killed. Where there is none this agent measures all the same.
+
+@contextlib.contextmanager
+def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
+    """Meanwhile no other agent measures here.
+
+    The temporary directory, which every account can open, is locked: that needs no file. Where
+    there is none this agent measures all the same.
     """
-    limit = in_words(LOCK_SECONDS)
     with contextlib.ExitStack() as holding:
         try:
-            lock = os.open(tempfile.gettempdir(), os.O_RDONLY)
-            holding.callback(os.close, lock)
+            folder = tempfile.gettempdir()
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                holding.enter_context(locked(folder, fcntl.LOCK_NB))
             except BlockingIOError:
-                say(
-                    "Another agent measures on this machine; waiting up to %s for it to finish."
-                    % limit
-                )
-                with time_limit(
-                    LOCK_SECONDS, "another agent has measured on this machine for " + limit
-                ):
-                    fcntl.flock(lock, fcntl.LOCK_EX)
-        except TimeoutError as error:
-            raise OtherAgent("%s; nothing was measured" % error)
+                say("Another agent measures on this machine; waiting for it to finish.")
+                holding.enter_context(locked(folder, 0))
         except OSError as error:
             verbose("other agents are not looked for: %s" % error)
         yield
@@ -138,10 +135,8 @@ def cpus_for_pinning() -> Optional[Tuple[int, int]]:
     if not hasattr(os, "sched_getaffinity"):
         return None
     first, *rest = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))
-    same_core = parse_cpu_list(
-        read_text(CPU_FOLDER % first + "topology/thread_siblings_list") or ""
-    )
-    others = [cpu for cpu in rest if cpu not in same_core]
+    siblings = read_text(CPU_FOLDER % first + "topology/thread_siblings_list") or ""
+    others = [cpu for cpu in rest if cpu not in parse_cpu_list(siblings)]
     return (first, others[0]) if others else None
 
 
@@ -156,50 +151,57 @@ def swapped_pages() -> Optional[int]:
     return sum(map(int, found)) if found else None
 
 
-def control_groups() -> List[str]:
-    """Folders of the control groups (version 2) that can limit our CPU: our own and all above it.
+def group_files(name: str) -> str:
+    """This file of the control groups (version 2) that can limit our CPU: our own, all above it.
 
     In a container the path may be one of the host's, of which only the top is there.
     """
     own = re.search(r"^0::(/.*)$", read_text("/proc/self/cgroup") or "", re.M)
-    folder = pathlib.PurePosixPath("/sys/fs/cgroup" + (own.group(1) if own else ""))
-    above = [str(path) for path in (folder, *folder.parents)]
-    return [path for path in above if path.startswith("/sys/fs/cgroup")]
+    parts = re.findall("[^/]+", own.group(1)) if own else []
+    folders = ["/".join(["/sys/fs/cgroup", *parts[:depth]]) for depth in range(len(parts) + 1)]
+    return "\n".join(read_text("%s/%s" % (folder, name)) or "" for folder in folders)
 
 
 def throttle_events() -> Optional[int]:
     """Thermal throttling events of all cores, plus those of our control groups' CPU quotas."""
     paths = glob.glob(CPU_FOLDER % "[0-9]*" + "thermal_throttle/core_throttle_count")
     known = [count for count in map(read_number, paths) if count is not None]
-    for folder in control_groups():
-        stat = read_text(folder + "/cpu.stat") or ""
-        known += map(int, re.findall(r"^nr_throttled ([0-9]{1,18})$", stat, re.M))
+    known += map(int, re.findall(r"^nr_throttled ([0-9]{1,18})$", group_files("cpu.stat"), re.M))
     return sum(known) if known else None
 
 
+def quota_cores() -> Optional[float]:
+    """CPU cores that the strictest of our control groups allows; None for no limit."""
+    found = re.findall(r"^([0-9]{1,18}) ([1-9][0-9]{0,17})$", group_files("cpu.max"), re.M)
+    return min((int(quota) / int(period) for quota, period in found), default=None)
+
+
+# Bits of get_throttled of the Raspberry Pi's firmware; 16 bits further up: since its start.
+FIRMWARE_SIGNS = (
+    (0b0001, "undervoltage", "the supply voltage was too low"),
+    (0b0010, "throttled", "the firmware capped the CPU frequency"),
+    (0b1100, "throttled", "the firmware slowed the CPU down for its temperature"),
+)
+
+
 def firmware_state() -> Optional[int]:
-    """get_throttled of a Raspberry Pi's firmware, by the kernel or its own program; else None."""
+    """Those bits; None elsewhere."""
     paths = glob.glob("/sys/devices/platform/soc*/*firmware/get_throttled")
-    said = read_text(paths[0]) if paths else run_tool(["vcgencmd", "get_throttled"]).out
-    bits = re.match(r"(?:throttled=)?(?:0x)?([0-9a-f]{1,8})\s*$", said or "")
-    return int(bits.group(1), 16) if bits else None
+    bits = re.match(r"[0-9a-f]{1,8}\s*$", read_text(paths[0]) or "") if paths else None
+    return int(bits.group(), 16) if bits else None
 
 
 class MachineState(NamedTuple):
     """Counters whose growth during the run makes it doubtful; None: not readable here."""
 
-    times: Optional[CpuTimes]
-    swapped: Optional[int]
-    throttled: Optional[int]
+    times: Optional[CpuTimes] = None
+    swapped: Optional[int] = None
+    throttled: Optional[int] = None
     firmware: Optional[int] = None
 
 
 def machine_state() -> MachineState:
     return MachineState(read_cpu_times(), swapped_pages(), throttle_events(), firmware_state())
-
-
-def condition(code: str, detail: str) -> Json:
-    return {"code": code, "detail": detail}
 
 
 def conditions_of_run(
@@ -215,73 +217,54 @@ def conditions_of_run(
     """
     found = []
     if foreign is not None and foreign > FOREIGN_LIMIT:
-        text = "other programs used %.2f CPU cores before the start" % foreign
-        found.append(condition("busy", text))
+        found.append(("busy", "other programs used %.2f CPU cores before the start" % foreign))
     if disturbed[0]:
         text = "other programs used more than %.2f CPU cores during %d of %d tries"
-        found.append(condition("disturbed", text % ((FOREIGN_LIMIT,) + disturbed)))
-    found += [*counter_conditions(before, after), *limit_conditions()]
-    # `powersave` keeps the CPU slow where the driver does not choose the frequency by itself.
-    by_itself = "pstate" in (read_text(CPU_FOLDER % 0 + "cpufreq/scaling_driver") or "")
-    if governor in ("userspace", "conservative") or (governor == "powersave" and not by_itself):
-        found.append(condition("governor", "the CPU frequency governor is %s" % governor))
-    for name, text in sorted(os.environ.items()):
-        if re.match("OPENSSL_(ia32|arm|ppc|s390x)cap$", name) and text:
-            words = "%s=%s is set for everything that was measured" % (name, text[:200])
-            found.append(condition(name.split("_")[1], words))
-    return found
+        found.append(("disturbed", text % ((FOREIGN_LIMIT,) + disturbed)))
+    found += [*seen_during(before, after), *set_limits(governor)]
+    return [condition(*one) for one in found]
 
 
-def counter_conditions(before: MachineState, after: MachineState) -> Iterator[Json]:
-    """Steal, swapping and throttling during the run."""
+def condition(code: str, detail: str) -> Json:
+    return {"code": code, "detail": detail}
+
+
+def seen_during(before: MachineState, after: MachineState) -> Iterator[Tuple[str, str]]:
+    """Steal, swapping, throttling and under-voltage during the run."""
     if before.times and after.times and after.times.total > before.times.total:
         stolen = after.times.steal - before.times.steal
         share = stolen / (after.times.total - before.times.total)
         if share > STEAL_LIMIT:
             text = "the hypervisor gave %.1f %% of the CPU time to others"
-            yield condition("steal", text % (share * 100))
+            yield "steal", text % (share * 100)
     for code, first, last, text in (
         ("swap", before.swapped, after.swapped, "the machine swapped %d pages"),
         ("throttled", before.throttled, after.throttled, "the CPU was throttled %d times"),
     ):
         if first is not None and last is not None and last > first:
-            yield condition(code, text % (last - first) + " during the run")
+            yield code, text % (last - first) + " during the run"
     if before.firmware is not None and after.firmware is not None:
-        yield from firmware_conditions(before.firmware, after.firmware)
+        begun = after.firmware & ~before.firmware
+        for bits, code, words in FIRMWARE_SIGNS:
+            if (before.firmware | after.firmware) & bits or begun & bits << 16:
+                yield code, words + " during the run"
 
 
-# Bits of get_throttled of the Raspberry Pi's firmware: what is so now. The same 16 bits further
-# up: what has been so since the machine was started.
-FIRMWARE_SIGNS = (
-    ("undervoltage", "the supply voltage was too low"),
-    ("throttled", "the firmware capped the CPU frequency"),
-    ("throttled", "the firmware throttled the CPU"),
-    ("throttled", "the firmware slowed the CPU down for its temperature"),
-)
-
-
-def firmware_conditions(before: int, after: int) -> Iterator[Json]:
-    """What a Raspberry Pi's firmware did during the run."""
-    for bit, (code, words) in enumerate(FIRMWARE_SIGNS):
-        now, ever = 1 << bit, 1 << bit + 16
-        if (before | after) & now or after & ~before & ever:
-            yield condition(code, words + " during the run")
-
-
-def limit_conditions() -> Iterator[Json]:
-    """A frequency or a share of the CPU that somebody has set below what the machine has."""
+def set_limits(governor: Optional[str]) -> Iterator[Tuple[str, str]]:
+    """What somebody has set below what the machine has: frequency, share, instructions."""
     names = ("scaling_max_freq", "cpuinfo_max_freq")
     allowed, able = (read_number(CPU_FOLDER % 0 + "cpufreq/" + name) for name in names)
     if allowed and able and allowed < 0.95 * able:
         text = "the CPU may run at %d of its %d MHz"
-        yield condition("frequency", text % (allowed // 1000, able // 1000))
+        yield "frequency", text % (allowed // 1000, able // 1000)
     cores, there = quota_cores(), os.cpu_count() or 1
     if cores is not None and cores < there:
-        yield condition("quota", "a CPU quota allows %.2f of %d CPUs" % (cores, there))
-
-
-def quota_cores() -> Optional[float]:
-    """CPU cores that the strictest of our control groups allows; None for no limit."""
-    texts = [read_text(folder + "/cpu.max") or "" for folder in control_groups()]
-    found = re.findall(r"^([0-9]{1,18}) ([1-9][0-9]{0,17})$", "\n".join(texts), re.M)
-    return min((int(quota) / int(period) for quota, period in found), default=None)
+        yield "quota", "a CPU quota allows %.2f of %d CPUs" % (cores, there)
+    # `powersave` keeps the CPU slow where the driver does not choose the frequency by itself.
+    by_itself = "pstate" in (read_text(CPU_FOLDER % 0 + "cpufreq/scaling_driver") or "")
+    if governor in ("userspace", "conservative") or (governor == "powersave" and not by_itself):
+        yield "governor", "the CPU frequency governor is %s" % governor
+    for name, text in sorted(os.environ.items()):
+        if re.match("OPENSSL_(ia32|arm|ppc|s390x)cap$", name) and text:
+            words = "%s=%s is set for everything that was measured" % (name, text[:200])
+            yield name.split("_")[1], words

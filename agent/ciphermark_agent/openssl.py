@@ -1,12 +1,23 @@
-"""openssl tries: commands, mask of the AES hardware, output, samples."""
+"""Tries of openssl: commands, mask of the AES hardware, output, rounds."""
 
+import random
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from functools import partial
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ciphermark_agent.children import ORPHAN_SECONDS, become_subreaper, reap_all, run_tool
-from ciphermark_agent.common import BYTES_LIMIT, Json, TryFailed, one_line, rate, real, whole
+from ciphermark_agent.common import (
+    BYTES_LIMIT,
+    Json,
+    TryFailed,
+    explain,
+    one_line,
+    rate,
+    real,
+    whole,
+)
 from ciphermark_agent.conditions import ForeignWatch
-from ciphermark_agent.ssh_connection import TRY_SECONDS
+from ciphermark_agent.tries import NOT_REACHED, Depth, Plan, Series, failure_of
 
 MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ; no more
 MASKED_CIPHERS = ("aes-128-cbc", "aes-128-ctr", "aes-128-gcm")
@@ -43,8 +54,16 @@ OPENSSL_KNOWN = OPENSSL_QUICK + tuple(
     "aria-128-cbc aria-256-cbc sm4-cbc cast5-cbc".split()
 )
 OPENSSL_LEGACY = ("rc4", "bf-cbc", "cast5-cbc")  # live in the legacy provider since OpenSSL 3
+TRY_SECONDS = 60.0
+MASK_MIN_EFFECT = 1.1
 RATE_LIMIT = 1e13  # bytes per second; no machine comes near, even with all its cores
 SECONDS_LIMIT = 1e7
+SPEED_FAILURES = (
+    ("unable to load provider legacy", "the legacy provider of this OpenSSL is not installed"),
+    ("unsupported", "this OpenSSL does not offer it"),
+    ("unknown cipher or digest", "this OpenSSL does not know it"),
+    ("Unknown algorithm", "this OpenSSL does not know it"),
+)
 
 
 class SpeedAbilities(NamedTuple):
@@ -161,7 +180,8 @@ def openssl_try(
     command = speed_command(openssl, asked, seconds, able)
     answer = run_tool(command, TRY_SECONDS + len(sizes) * seconds, env)
     if answer.status != 0:
-        raise TryFailed(explain_openssl(answer.err))
+        failed = "openssl speed failed: " + one_line(answer.err)[:300]
+        raise TryFailed(explain(answer.err, SPEED_FAILURES, failed))
     if asked.threads > 1:
         asked_seconds = seconds if able.seconds else OPENSSL_OLD_SECONDS
         found = parse_multi(answer.out, asked.cipher, asked_seconds)
@@ -181,14 +201,108 @@ def openssl_try(
     return found
 
 
-def explain_openssl(err: str) -> str:
-    """Why openssl speed failed, in words where the reason is a known one."""
-    for sign, words in (
-        ("unable to load provider legacy", "the legacy provider of this OpenSSL is not installed"),
-        ("unsupported", "this OpenSSL does not offer it"),
-        ("unknown cipher or digest", "this OpenSSL does not know it"),
-        ("Unknown algorithm", "this OpenSSL does not know it"),
-    ):
-        if sign in err:
-            return words
-    return "openssl speed failed: " + one_line(err)[:300]
+def openssl_series(asked: Asked) -> Series:
+    return Series("openssl", timing="cpu" if asked.threads == 1 else "elapsed", **asked._asdict())
+
+
+def openssl_rounds(
+    depth: Depth,
+    able: SpeedAbilities,
+    ciphers: Sequence[str],
+    masked: Sequence[str] = (),
+    threads: int = 1,
+) -> List[List[Asked]]:
+    """The tries of each round: one block size in all, the others and decryption in the first.
+
+    A version without -seconds measures all block sizes at every call, for 15 s: one round.
+    """
+    block = OPENSSL_BLOCK if able.seconds else None
+    often = [Asked(cipher, block_size=block) for cipher in ciphers]
+    often += [Asked(cipher, "masked", block_size=block) for cipher in masked]
+    if threads > 1:
+        often += [Asked(cipher, block_size=block, threads=threads) for cipher in ciphers]
+    once: List[Asked] = []
+    if able.seconds:
+        size = OPENSSL_OLD_BLOCK if depth.name == "quick" else None
+        once += [Asked(cipher, block_size=size) for cipher in ciphers]
+    if depth.name != "quick":
+        size = None if depth.name == "thorough" else block
+        once += [Asked(cipher, operation="decrypt", block_size=size) for cipher in ciphers]
+    return [often + once] + [often] * (depth.tries - 1 if able.seconds else 0)
+
+
+class OpensslPlan(Plan):
+    """Rounds over all that is asked, in a new random order each."""
+
+    def __init__(
+        self,
+        openssl: str,
+        able: SpeedAbilities,
+        rounds: Sequence[Sequence[Asked]],
+        mask: Optional[Tuple[str, str]],
+        *context: Any,
+    ) -> None:
+        super().__init__(*context)
+        self.openssl, self.able, self.rounds, self.mask = openssl, able, rounds, mask
+        for number, order in enumerate(rounds):
+            for asked in random.sample(order, len(order)):
+                words = (asked.in_words(), number + 1, len(rounds))
+                label = "openssl %s, round %d of %d" % words
+                self.steps.append((label, self.try_cost(asked), partial(self.turn, asked)))
+
+    def try_cost(self, asked: Asked) -> float:
+        if not self.able.seconds:
+            return 5.0 * OPENSSL_OLD_SECONDS
+        sizes = 1 if asked.block_size else len(OPENSSL_SIZES)
+        return 0.05 + self.depth.openssl_seconds * sizes
+
+    def turn(self, asked: Asked) -> None:
+        """One try, unless its series needs no more of them."""
+        if asked not in self.series or not self.series[asked].complete(self.depth.stable):
+            self.attempt(asked.any_size(), "", partial(self.measure, asked))
+
+    def measure(self, asked: Asked) -> None:
+        seconds = self.depth.openssl_seconds
+        found = openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+        for block_size, sample in found.items():
+            key = asked._replace(block_size=block_size)
+            if key not in self.series:
+                self.series[key] = openssl_series(key)
+                if self.mask and asked.acceleration == "masked":
+                    self.series[key].facts["mask"] = "=".join(self.mask)
+            self.series[key].samples.append(sample)
+
+    def show(self, lines: List[str]) -> Series:
+        lines += ["", "# openssl, the first of %d rounds" % len(self.rounds)]
+        for asked in self.rounds[0]:
+            failure_of(self.measure, asked)
+        series = openssl_series(self.rounds[0][0])
+        series.samples = [dict.fromkeys(("bytes", "seconds", "foreign_cpu"))]
+        return series
+
+    def results(self) -> List[Series]:
+        """All series, less masked ones that tell nothing."""
+        measured = {asked.any_size() for asked in self.series}
+        for kind in [asked.any_size() for asked in self.rounds[0]]:
+            if kind not in measured:
+                reason = self.reasons.get((kind, ""), NOT_REACHED)
+                self.skipped.add("openssl", kind.cipher, reason, kind.beyond_cipher())
+        kept = []
+        for asked in sorted(self.series, key=str):
+            plain = self.series.get(asked._replace(acceleration="default"))
+            fault = mask_fault(plain, self.series[asked]) if asked.acceleration == "masked" else ""
+            if fault:
+                self.skipped.add("openssl", asked.cipher, fault)
+            else:
+                kept.append(self.series[asked])
+        return kept
+
+
+def mask_fault(plain: Optional[Series], masked: Series) -> str:
+    """Why a masked series is no measurement of software AES; empty when it is one.
+
+    The effect of a mask is a ratio: without a plain series nothing can be said of it.
+    """
+    if plain is None:
+        return "without the mask there is no figure to compare with"
+    return "mask had no effect" if plain.median() < MASK_MIN_EFFECT * masked.median() else ""

@@ -2,28 +2,27 @@
 
 import argparse
 import contextlib
-import difflib
 import os
 import platform
 import pwd
 import re
 import socket
 import uuid
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
-from ciphermark_agent import __version__, common, conditions, openssl, ssh_protocol
+from ciphermark_agent import __version__, common, conditions, openssl, ssh_server
 from ciphermark_agent.children import PACKAGES, SSHD_PLACES, find_program, ignore_signals
 from ciphermark_agent.common import Json, UsageError, reading
-from ciphermark_agent.machine import environment, machine_id
-from ciphermark_agent.plans import Context, OpensslPlan, SshPlan, openssl_rounds
+from ciphermark_agent.environment import environment, machine_id
+from ciphermark_agent.openssl import OpensslPlan
 from ciphermark_agent.ssh_server import PrivateServer, RemoteHost, SshEnd
-from ciphermark_agent.tries import Series, Skipped, disturbed
+from ciphermark_agent.ssh_tries import SshPlan
+from ciphermark_agent.tries import Plan, Series, Skipped, disturbed
 
 SSHD_MISSING = (
     "ssh is not measured: no sshd was found (looked in PATH, %s): install %s, or give the path of "
     "one with --sshd (on Debian and Ubuntu `make run` of Ciphermark unpacks one by itself)"
 ) % (", ".join(SSHD_PLACES), PACKAGES["sshd"])
-TAG_KEY_LIMIT = 50
 # Members of the document whose values are no free text, so that no name can be in them.
 VOCABULARY = re.compile(
     "schema|run_id|name|version|id|started_at|finished_at|model|vendor|board|architecture|flags|"
@@ -53,12 +52,10 @@ def own_names(targets: Sequence[str]) -> Set[str]:
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
     """The value with home directories and these names left out of every free text in it."""
-    if isinstance(value, dict) and member == "tags":  # whose keys are the user's own
-        return {
-            without_names(key, names)[:TAG_KEY_LIMIT]: without_names(text, names)
-            for key, text in value.items()
-        }
     if isinstance(value, dict):
+        if member == "tags":  # whose names are the user's own
+            pairs = without_names([list(pair) for pair in value.items()], names)
+            return {name[:50]: text for name, text in pairs}
         return {name: without_names(inner, names, name) for name, inner in value.items()}
     if isinstance(value, list):
         return [without_names(one, names, member) for one in value]
@@ -69,9 +66,6 @@ def without_names(value: Any, names: Set[str], member: str = "") -> Any:
         before = "" if name.startswith("/") else "(?<![a-z0-9])"
         text = re.sub("(?i)%s%s(?![a-z0-9])" % (before, re.escape(name)), "NAME", text)
     return text
-
-
-Plan = Union[SshPlan, OpensslPlan]
 
 
 class Run:
@@ -106,14 +100,13 @@ class Run:
 
     def check_cipher_names(self) -> None:
         """A name that neither tool knows is a mistake worth stopping for."""
-        known = list(openssl.OPENSSL_KNOWN + ssh_protocol.SSH_OLD_CIPHERS)
-        if self.ssh and any(name not in known for name in self.options.ciphers or ()):
-            known += ssh_protocol.offered_ciphers(self.ssh)
+        known = {*openssl.OPENSSL_KNOWN, *ssh_server.SSH_OLD_CIPHERS}
+        if self.ssh and not known.issuperset(self.options.ciphers or ()):
+            known.update(ssh_server.offered_ciphers(self.ssh))
         for name in self.options.ciphers or ():
             if name not in known:
-                longer = [one for one in known if one.startswith(name)]
-                near = " or ".join(longer or difflib.get_close_matches(name, known))
-                hint = "did you mean %s?" % near if near else "see `ssh -Q cipher` for those of ssh"
+                near = [one for one in sorted(known) if one.startswith(name[:-1])]
+                hint = "did you mean %s?" % " or ".join(near) if near else "see `ssh -Q cipher`"
                 words = (name, hint, ", ".join(openssl.OPENSSL_KNOWN))
                 raise UsageError("unknown cipher %s; %s (openssl: %s)" % words)
 
@@ -121,20 +114,24 @@ class Run:
         asked = self.options.ciphers
         return [name for name in ciphers if asked is None or name in asked]
 
+    def is_there(self, tool: str, path: Optional[str]) -> bool:
+        """Whether to measure with this tool; notes that it is not found."""
+        if tool in self.options.tools and path is None:
+            text = "{0} is not measured: no {0} was found in PATH (give --{0} PATH)"
+            self.progress.note(text.format(tool))
+        return tool in self.options.tools and path is not None
+
     def ssh_ciphers(self) -> List[str]:
         """The ciphers to measure with ssh; notes why there are none."""
-        if "ssh" not in self.options.tools:
+        if not self.is_there("ssh", self.ssh):
             return []
-        if self.ssh is None:
-            self.progress.note("ssh is not measured: no ssh was found in PATH (give --ssh PATH)")
-            return []
-        offered = ssh_protocol.offered_ciphers(self.ssh)
-        asked = [one for one in self.options.ciphers or () if one in ssh_protocol.SSH_OLD_CIPHERS]
-        for cipher in self.wanted(asked or ssh_protocol.SSH_BASELINES):
+        offered = ssh_server.offered_ciphers(self.ssh or "")
+        asked = [one for one in self.options.ciphers or () if one in ssh_server.SSH_OLD_CIPHERS]
+        for cipher in self.wanted(asked or ssh_server.SSH_BASELINES):
             if cipher not in offered:
                 self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
         chosen = self.wanted(offered)
-        if self.sshd is None and chosen and not self.options.targets:
+        if chosen and self.sshd is None and not self.options.targets:
             self.progress.note(SSHD_MISSING)
             for cipher in chosen:
                 self.skipped.add("ssh", cipher, "no sshd on this machine")
@@ -142,11 +139,7 @@ class Run:
         return chosen
 
     def openssl_ciphers(self) -> List[str]:
-        if "openssl" not in self.options.tools:
-            return []
-        if self.openssl is None:
-            text = "openssl is not measured: none was found in PATH (give --openssl PATH)"
-            self.progress.note(text)
+        if not self.is_there("openssl", self.openssl):
             return []
         every = self.options.ciphers is not None or self.options.depth.name == "thorough"
         return self.wanted(openssl.OPENSSL_KNOWN if every else openssl.OPENSSL_QUICK)
@@ -156,11 +149,35 @@ class Run:
         chosen = [name for name in openssl.MASKED_CIPHERS if name in ciphers and self.options.mask]
         if self.mask is None:
             reason = "no way is known to turn the AES hardware of %s off"
-            reason %= platform.machine() or "this machine"
             for cipher in chosen:
-                self.skipped.add("openssl", cipher, reason, "masked")
+                machine = platform.machine() or "this machine"
+                self.skipped.add("openssl", cipher, reason % machine, "masked")
             return []
         return chosen
+
+    def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[Plan]:
+        """What is to be measured with each far end, and with openssl."""
+        options = self.options
+        context = (options.depth, self.skipped, self.progress)
+        plans: List[Plan] = []
+        if ssh:
+            channels = ssh_server.ssh_channels(ssh, options.macs, options.compression)
+            plans += [SshPlan(end, channels, *context) for end in self.far_ends()]
+        if openssl_ciphers:
+            masked = self.masked_ciphers(openssl_ciphers)
+            asked = (openssl_ciphers, masked, options.threads)
+            rounds = openssl.openssl_rounds(options.depth, self.able, *asked)
+            plans.append(OpensslPlan(self.openssl or "", self.able, rounds, self.mask, *context))
+        return plans
+
+    def far_ends(self) -> List[SshEnd]:
+        """The targets, which an anonymous document calls by numbers; without any, our own sshd."""
+        ssh, targets = self.ssh or "", self.options.targets
+        shown = targets
+        if self.options.anonymous:
+            shown = ["remote %d" % (at + 1) for at in range(len(targets))]
+        remote: List[SshEnd] = [RemoteHost(ssh, *both) for both in zip(targets, shown)]
+        return remote or [PrivateServer(ssh, self.sshd or "")]
 
     # Measuring
 
@@ -168,14 +185,12 @@ class Run:
         """Everything; returns the run document, whose measurements may be empty."""
         self.check_cipher_names()
         environment = self.environment()
-        ssh_ciphers = self.ssh_ciphers()
-        openssl_ciphers = self.openssl_ciphers()
-        plans = self.plans(ssh_ciphers, openssl_ciphers)
-        self.announce(plans, len(ssh_ciphers), len(openssl_ciphers))
+        ciphers = self.ssh_ciphers(), self.openssl_ciphers()
+        plans = self.plans(*ciphers)
+        self.announce(plans, *map(len, ciphers))
         limit, note = self.options.depth.wait_seconds, self.progress.note
         foreign = reading(lambda: conditions.wait_until_quiet(limit, note), None)
-        unread = conditions.MachineState(None, None, None)
-        before = reading(conditions.machine_state, unread)
+        before = reading(conditions.machine_state, conditions.MachineState())
         if foreign is not None and foreign <= common.FOREIGN_LIMIT:
             self.pinned_cpus = reading(conditions.cpus_for_pinning, None)
         try:
@@ -193,43 +208,17 @@ class Run:
         self.progress.finish()
         samples = [sample for series in self.series for sample in series.samples]
         disturbances = len(list(filter(disturbed, samples))), len(samples)
-        governor = environment["cpu"]["governor"]
-        found: List[Json] = reading(
-            lambda: conditions.conditions_of_run(
-                foreign, before, conditions.machine_state(), disturbances, governor
-            ),
-            [],
-        )
+        governor = environment["cpu"].get("governor")
+
+        def doubts() -> List[Json]:
+            after = conditions.machine_state()
+            return conditions.conditions_of_run(foreign, before, after, disturbances, governor)
+
+        found = reading(doubts, [])
         if self.interrupted:
             text = "a signal (%d) ended the run before all was measured" % self.interrupted.signum
             found.append(conditions.condition("interrupted", text))
         return self.document(environment, found)
-
-    def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[Plan]:
-        """What is to be measured with each far end, and with openssl."""
-        options = self.options
-        context = Context(options.depth, self.skipped, self.progress)
-        plans: List[Plan] = []
-        if ssh:
-            channels = ssh_protocol.ssh_channels(ssh, options.macs, options.compression)
-            plans += [SshPlan(end, channels, context) for end in self.far_ends()]
-        if openssl_ciphers:
-            masked = self.masked_ciphers(openssl_ciphers)
-            rounds = openssl_rounds(
-                options.depth, self.able, openssl_ciphers, masked, options.threads
-            )
-            plans.append(OpensslPlan(self.openssl or "", self.able, rounds, self.mask, context))
-        return plans
-
-    def far_ends(self) -> List[SshEnd]:
-        """The targets, which an anonymous document calls by numbers; without any, our own sshd."""
-        ssh, targets = self.ssh or "", self.options.targets
-        if not targets:
-            return [PrivateServer(ssh, self.sshd or "")]
-        shown = targets
-        if self.options.anonymous:
-            shown = ["remote %d" % (at + 1) for at in range(len(targets))]
-        return [RemoteHost(ssh, *both) for both in zip(targets, shown)]
 
     def announce(self, plans: Sequence[Plan], ssh: int, openssl: int) -> None:
         """Print the estimate and give the progress line its plan."""
@@ -239,7 +228,7 @@ class Run:
         if plans:
             text = "Measuring %d ssh and %d openssl ciphers (%s); this takes %s %s."
             about = "about" if depth.stable is None else "at most about"
-            words = common.in_words(self.progress.planned)
+            words = "%d min %d s" % divmod(round(self.progress.planned), 60)
             self.progress.note(text % (ssh, openssl, depth.name, about, words))
 
     def note_server(self, plan: SshPlan) -> None:
@@ -253,7 +242,6 @@ class Run:
 
     def document(self, environment: Json, found: List[Json]) -> Json:
         options = self.options
-        own_name = options.name or socket.gethostname() or "unnamed"
         document: Dict[str, Any] = {
             "schema": common.SCHEMA,
             "run_id": self.run_id,
@@ -261,7 +249,7 @@ class Run:
             "started_at": self.started_at,
             "finished_at": common.utc_now(),
             "host": {
-                "name": own_name[:200],
+                "name": (options.name or socket.gethostname() or "unnamed")[:200],
                 "machine_id": None if options.anonymous else machine_id(),
                 "named": options.name is not None and not options.anonymous,
             },
@@ -279,5 +267,5 @@ class Run:
         if not options.anonymous:
             return document
         document["host"]["name"] = "anonymous-" + self.run_id[:8]
-        names = own_names(options.targets) - {environment["os"]["id"] or ""}
+        names = own_names(options.targets) - {environment["os"].get("id")}
         return dict(without_names(document, names))

@@ -3,14 +3,13 @@
 import argparse
 import os
 import random
-import re
 import sys
 from typing import Dict, List, Sequence
 
 from ciphermark_agent.children import read_text, run_tool
 from ciphermark_agent.common import UsageError, one_line, own_file, shell_words, show
+from ciphermark_agent.delivery import write_atomically
 from ciphermark_agent.settings import configuration, configuration_files
-from ciphermark_agent.spool import write_atomically
 
 SERVICE = """\
 [Unit]
@@ -42,6 +41,12 @@ WantedBy=timers.target
 SERVICE_NAME = "ciphermark_agent.service"
 TIMER_NAME = "ciphermark_agent.timer"
 SYSTEM_UNITS = "/etc/systemd/system"
+NO_SERVER = """\
+# First write {0}/agent.ini:
+#   [agent]
+#   server = https://SERVER
+#   token_file = {0}/token
+"""
 
 
 def command_schedule(arguments: argparse.Namespace) -> int:
@@ -49,14 +54,17 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     start = [sys.executable or "/usr/bin/python3", os.path.abspath(own_file())]
     depth = ["--" + arguments.depth.name] if arguments.depth else []
     run, upload = start + ["run"] + depth + ["--progress", "none"], start + ["upload"]
-    service = SERVICE.format(run=unit_words(run), upload=unit_words(upload))
+    # systemd reads words as a shell does, but for these two signs.
+    typed = [shell_words(one).replace("%", "%%").replace("$", "$$") for one in (run, upload)]
+    service = SERVICE.format(run=typed[0], upload=typed[1])
     folder = unit_folder()
     units = {os.path.join(folder, SERVICE_NAME): service, os.path.join(folder, TIMER_NAME): TIMER}
     if arguments.remove:
         return remove(folder, units)
+    settings = os.path.dirname(configuration_files()[1])
+    lines = [] if "server" in configuration() else [NO_SERVER.format(settings)]
     if arguments.install:
-        return install(folder, units, run)
-    lines = configuration_hint()
+        return show("\n".join(lines + install(folder, units, run)))
     lines += ["# %s\n%s" % unit for unit in units.items()]
     then = map(shell_words, (systemctl("daemon-reload"), systemctl("enable", "--now", TIMER_NAME)))
     lines.append("# then: %s\n" % " && ".join(then))
@@ -65,28 +73,6 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     both = "%s >/dev/null; %s >/dev/null" % (shell_words(run), shell_words(upload))
     lines.append("%d 4 * * 0 %s" % (random.randrange(60), both.replace("%", "\\%")))
     return show("\n".join(lines))
-
-
-def configuration_hint() -> List[str]:
-    """What to write first, where no configuration file names a server."""
-    if "server" in configuration():
-        return []
-    words = (
-        "# First write {0}/agent.ini:\n#   [agent]\n#   server = https://SERVER\n"
-        "#   token_file = {0}/token\n"
-    )
-    return [words.format(os.path.dirname(configuration_files()[1]))]
-
-
-def unit_words(command: Sequence[str]) -> str:
-    """A command line as systemd reads it."""
-    words = []
-    for word in command:
-        if re.search(r"[^A-Za-z0-9_./-]", word):
-            word = re.sub(r'([\\"])', r"\\\1", word).replace("%", "%%").replace("$", "$$")
-            word = '"%s"' % word
-        words.append(word)
-    return " ".join(words)
 
 
 def unit_folder() -> str:
@@ -108,7 +94,7 @@ def do(*words: str) -> None:
         raise UsageError(text % (shell_words(systemctl(*words)), one_line(answer.err)))
 
 
-def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> int:
+def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> List[str]:
     """Write the units and start the timer, if the command that it starts would work."""
     do("daemon-reload")  # where there is no systemd, nothing is written
     tried = run_tool(list(run) + ["--dry-run"])
@@ -124,12 +110,12 @@ def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> int:
     do("daemon-reload")
     do("enable", "--now", TIMER_NAME)
     if there:
-        return show("already installed in " + folder)
+        return ["already installed in " + folder]
     next_run = shell_words(systemctl("list-timers", TIMER_NAME))
-    lines = configuration_hint() + ["installed in %s; next run: %s" % (folder, next_run)]
+    lines = ["installed in %s; next run: %s" % (folder, next_run)]
     if os.getuid() != 0:
         lines.append("it runs while you are signed in; `loginctl enable-linger`: always")
-    return show("\n".join(lines))
+    return lines
 
 
 def remove(folder: str, units: Dict[str, str]) -> int:

@@ -1,20 +1,16 @@
-"""Options and configuration files together: the keys that there are; `source`."""
+"""Options and configuration files together: the keys that there are; where to upload."""
 
 import argparse
 import configparser
 import os
-import pkgutil
 import re
 import sys
 import urllib.parse
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-import ciphermark_agent
-from ciphermark_agent.common import Progress, UsageError, one_line, own_file, say, shell_words, show
+from ciphermark_agent.common import Progress, UsageError, one_line, own_file, say, shell_words
 from ciphermark_agent.tries import DEPTHS, Depth
 from ciphermark_agent.upload import Site, trust_of
-
-PLACEHOLDER = "TOKEN"  # what stands for a token in every command that is shown
 
 
 def typed(text: str) -> str:
@@ -117,7 +113,7 @@ def run_defaults() -> Dict[str, Any]:
 
 
 def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
-    """What the command line asked the run command for, with the depth and name that follow."""
+    """What the command line asked the run command for, with the depth that follows."""
     seconds = arguments.seconds
     given = {
         "tries": arguments.tries,
@@ -151,12 +147,8 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
         or given.get("token")
         or token_from_file(given.get("token_file"))
     )
-    sends = not getattr(arguments, "dry_run", False)
-    if not token and sends:
+    if not token and not getattr(arguments, "dry_run", False):
         raise UsageError("--server needs a token: --token, --token-file or CIPHERMARK_TOKEN")
-    if token == PLACEHOLDER and sends:
-        words = "TOKEN stands for a token: make one at %s/tokens/, and give it instead"
-        raise UsageError(words % server.rstrip("/"))
     if token and not re.match(r"[\x21-\x7e]+$", token):
         raise UsageError("the token holds characters that no token has")
     if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname or ""):
@@ -193,34 +185,10 @@ def upload_again(arguments: argparse.Namespace) -> str:
     What a configuration file or the environment says is not repeated, and a token is not shown.
     """
     words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
-    for option, text in (
-        ("--server", arguments.server),
-        ("--token-file", arguments.token_file and os.path.abspath(arguments.token_file)),
-        ("--token", arguments.token and PLACEHOLDER),
-        ("--ca-file", arguments.ca_file and os.path.abspath(arguments.ca_file)),
-    ):
-        words += [option, text] if text else []
+    given = vars(arguments)
+    words += ["--server", given["server"]] if given["server"] else []
+    words += ["--token", "TOKEN"] if given["token"] else []
+    for name in ("token_file", "ca_file"):
+        if given[name]:
+            words += ["--" + name.replace("_", "-"), os.path.abspath(given[name])]
     return shell_words(words)
-
-
-def modules() -> Iterator[Tuple[str, str]]:
-    """Path and text of every module, from a folder and from the one file alike."""
-    package = ciphermark_agent.__name__
-    found = sorted(one.name for one in pkgutil.iter_modules(ciphermark_agent.__path__))
-    for name in ["__init__"] + found:
-        text = pkgutil.get_data(package, name + ".py") or b""
-        yield "%s/%s.py" % (package, name), text.decode("ascii")
-
-
-def command_source(arguments: argparse.Namespace) -> int:
-    if arguments.folder is None:
-        return show("\n".join("# %s\n\n%s" % module for module in modules()).rstrip("\n"))
-    folder = os.path.join(arguments.folder, ciphermark_agent.__name__)
-    try:
-        os.makedirs(folder)
-        for path, text in modules():
-            with open(os.path.join(arguments.folder, path), "w") as file:
-                file.write(text)
-    except OSError as error:
-        raise UsageError("%s cannot be written: %s" % (error.filename, error.strerror))
-    return show("unpacked; it runs as: python3 %s" % folder)

@@ -1,23 +1,22 @@
-"""One ssh connection and what it carries."""
+"""One ssh connection: what it is asked for, what it negotiated, what it carries."""
 
 import os
+import re
 import select
 import socket
 import subprocess
 import tempfile
 import time
-from typing import Any, NamedTuple, Optional, Set, Tuple
+from typing import Any, List, NamedTuple, Optional, Set, Tuple
 
 from ciphermark_agent import children
 from ciphermark_agent.children import end_children, reap, start
-from ciphermark_agent.common import MIB, TOOL_SECONDS, WORK_PREFIX, TryFailed
-from ciphermark_agent.ssh_protocol import Channel, parse_negotiated
+from ciphermark_agent.common import MIB, TOOL_SECONDS, TryFailed
 
+WORK_PREFIX = "ciphermark-agent-"
 TRY_SECONDS = 60.0
 # Steady method: the first 60 to 185 ms of a channel run slowly (the TCP window opens), so the
 # slope starts later; at least 16 MiB make the bursts of ssh's window updates (0.1 MiB) vanish.
-WARM_UP_SECONDS = 0.3
-REMOTE_WARM_UP_SECONDS = 2.0  # the window of a long line opens slowly
 STEADY_MIN_BYTES = 16 * MIB
 STEADY_MAX_SECONDS = 5.0
 STEADY_POLL_SECONDS = 0.01
@@ -25,47 +24,97 @@ STEADY_STALL_SECONDS = 2.0  # no progress of the file position for so long: none
 SPARSE_BYTES = 64 * 1024 * MIB  # bounded, so that an orphaned ssh ends by itself
 
 
-class SparseFile:
-    """Zeros as ssh's standard input.
+class Channel(NamedTuple):
+    """What an ssh connection is asked for; None leaves the choice to the client."""
 
-    Agent and ssh share one open file description, so its position is ssh's progress, read at no
-    cost to the transfer; truncating the file to nothing ends the stream. The file has no name
-    left once it is open: nothing remains whatever happens.
+    cipher: Optional[str]
+    mac: Optional[str] = None
+    compression: bool = False
+
+    def in_words(self) -> str:
+        return ((self.cipher or "client's choice") + " " + self.beyond_cipher()).strip()
+
+    def beyond_cipher(self) -> str:
+        words = ["with " + self.mac] if self.mac else []
+        return " ".join(words + ["compressed"] * self.compression)
+
+    def options(self) -> List[str]:
+        """Options of ssh that ask for it."""
+        words = ["-o", "Compression=%s" % ("yes" if self.compression else "no")]
+        words += ["-c", self.cipher] if self.cipher else []
+        return words + (["-m", self.mac] if self.mac else [])
+
+    def server_options(self, version: Tuple[int, int]) -> List[str]:
+        """Options of an sshd that lets it in: a stock one refuses many a cipher and MAC."""
+        also = "+" if version >= (7, 0) else ""
+        words = ["-o", "Ciphers=" + also + self.cipher] if self.cipher else []
+        return words + (["-o", "MACs=" + also + self.mac] if self.mac else [])
+
+    def difference(self, used: "Negotiated") -> Optional[str]:
+        """In words, what was negotiated instead of what was asked for."""
+        for asked, got in ((self.cipher, used.cipher), (self.mac, used.mac)):
+            if asked is not None and got != asked:
+                return "%s instead of %s" % (got, asked)
+        if self.compression != (used.compression not in (None, "none")):
+            return "compression %s" % used.compression
+        return None
+
+
+class Negotiated(NamedTuple):
+    """What client and server agreed on, by the client's own log."""
+
+    cipher: Optional[str] = None
+    mac: Optional[str] = None
+    kex: Optional[str] = None
+    compression: Optional[str] = None
+
+
+NAME = r"(\S{1,100})"  # as long as the run document takes: a far end may write what it likes
+NEW_KEX_LINE = re.compile(r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) * 3))
+OLD_KEX_LINE = re.compile(r"kex: client->server %s %s %s" % ((NAME,) * 3))
+
+
+def parse_negotiated(log: str) -> Negotiated:
+    """Algorithms from `ssh -v`; AEAD ciphers have no MAC of their own (`<implicit>`).
+
+    The last ones: with ProxyJump the log begins with those of the host in between.
     """
-
-    def __init__(self) -> None:
-        shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
-        try:
-            folder = shared if os.access(shared, os.W_OK) else None
-            self.descriptor, path = tempfile.mkstemp(prefix=WORK_PREFIX, dir=folder)
-            os.unlink(path)
-            os.ftruncate(self.descriptor, SPARSE_BYTES)
-        except OSError as error:
-            raise TryFailed("no sparse file can be made: %s" % error)
-
-    def position(self) -> int:
-        return os.lseek(self.descriptor, 0, os.SEEK_CUR)
-
-    def end(self) -> None:
-        os.ftruncate(self.descriptor, 0)
-
-    def close(self) -> None:
-        os.close(self.descriptor)
+    kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
+    found = NEW_KEX_LINE.findall(log) or OLD_KEX_LINE.findall(log)
+    if not found:
+        return Negotiated(kex=kex)
+    cipher, mac, compression = found[-1]
+    return Negotiated(cipher.lower(), None if mac.startswith("<") else mac, kex, compression)
 
 
-def steady_window(source: SparseFile, seconds: float, warm_up: float) -> Tuple[int, float]:
+def sparse_file() -> Any:
+    """Zeros as ssh's standard input; a file without a name, so nothing of it can remain.
+
+    Agent and ssh share one open file description, so `tell` is ssh's progress, read at no cost to
+    the transfer; truncating the file to nothing ends the stream.
+    """
+    shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
+    try:
+        folder = shared if os.access(shared, os.W_OK) else None
+        source = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - returned
+        source.truncate(SPARSE_BYTES)
+    except OSError as error:
+        raise TryFailed("no sparse file can be made: %s" % error)
+    return source
+
+
+def steady_window(source: Any, seconds: float, warm_up: float) -> Tuple[int, float]:
     """(bytes, seconds) of a window in the middle of the stream, after so long a warm-up."""
     deadline = time.perf_counter() + STEADY_STALL_SECONDS
-    while source.position() == 0:
+    while source.tell() == 0:
         if time.perf_counter() > deadline:
             raise TryFailed("ssh did not read its input within %g s" % STEADY_STALL_SECONDS)
         time.sleep(STEADY_POLL_SECONDS)
     time.sleep(warm_up)
-    began, first = time.perf_counter(), source.position()
+    began, first = time.perf_counter(), source.tell()
     while True:
         time.sleep(STEADY_POLL_SECONDS)
-        now, position = time.perf_counter(), source.position()
-        elapsed, moved = now - began, position - first
+        elapsed, moved = time.perf_counter() - began, source.tell() - first
         if elapsed >= seconds and (moved >= STEADY_MIN_BYTES or elapsed >= STEADY_MAX_SECONDS):
             return moved, elapsed
 
@@ -120,24 +169,19 @@ class Transfer:
         """Be inetd for a private sshd: accept the one connection of our ssh and hand it over."""
         server = self.server
         if server.label:
-            self.start_client(0, write_end)
+            self.start_client("", write_end)
             return
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
             listener.bind(("127.0.0.1", 0))
             listener.listen(1)
-            self.start_client(listener.getsockname()[1], write_end)
+            self.start_client(str(listener.getsockname()[1]), write_end)
             connection = self.accept(listener)
         with connection, open(server.path("sshd.log"), "wb") as log:
-            sshd = start(
-                server.server_command(self.channel),
-                stdin=connection.fileno(),
-                stdout=connection.fileno(),
-                stderr=log,
-                cpus=self.cpus[1],
-            )
+            command, end = server.server_command(self.channel), connection.fileno()
+            sshd = start(command, stdin=end, stdout=end, stderr=log, cpus=self.cpus[1])
         self.awaited.add(sshd.pid)
 
-    def start_client(self, port: int, write_end: int) -> None:
+    def start_client(self, port: str, write_end: int) -> None:
         with open(self.server.path("ssh.log"), "wb") as log:
             self.ssh = start(
                 self.server.command(self.channel, port),
@@ -190,22 +234,21 @@ class Transfer:
         client, server, complete = 0.0, 0.0, False
         status = None
         deadline = time.monotonic() + children.REAP_SECONDS
-        while time.monotonic() < deadline:
+        while not complete and time.monotonic() < deadline:
             try:
                 pid, code, seconds = reap(-1, os.WNOHANG)
             except ChildProcessError:
                 complete = True
-                break
+                continue
             if pid == 0:
                 time.sleep(0.002)
             elif pid == self.ssh.pid:
                 client, status = seconds, code
             elif pid not in self.feeders:
                 server += seconds
-            if pid in self.awaited:
-                self.awaited.remove(pid)
-                if not self.awaited:
-                    deadline = time.monotonic() + children.ORPHAN_SECONDS
+            if self.awaited == {pid}:
+                deadline = time.monotonic() + children.ORPHAN_SECONDS
+            self.awaited.discard(pid)
         if self.awaited or status != 0:
             raise self.failure()
         # A measurement of another cipher than the one asked for is an error, not a result.

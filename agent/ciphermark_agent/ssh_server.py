@@ -1,5 +1,6 @@
-"""The far ends of ssh: a private sshd on loopback, or a real host."""
+"""The far ends of ssh: a private sshd on loopback, or a real host; what they are told and say."""
 
+import collections
 import contextlib
 import fcntl
 import glob
@@ -7,45 +8,63 @@ import os
 import pwd
 import re
 import shutil
-import stat
 import subprocess
 import tempfile
 import uuid
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ciphermark_agent import children, ssh_protocol
+from ciphermark_agent import children
 from ciphermark_agent.children import become_subreaper, read_text, run_tool
-from ciphermark_agent.common import MIB, WORK_PREFIX, Json, TryFailed, cut, one_line
-from ciphermark_agent.machine import parse_ssh_library, parse_ssh_version
-from ciphermark_agent.ssh_connection import (
-    REMOTE_WARM_UP_SECONDS,
-    WARM_UP_SECONDS,
-    Transfer,
-    Usage,
+from ciphermark_agent.common import MIB, Json, TryFailed, cut, explain, one_line
+from ciphermark_agent.conditions import locked
+from ciphermark_agent.environment import parse_ssh_library, parse_ssh_version
+from ciphermark_agent.ssh_connection import WORK_PREFIX, Channel, Negotiated, Transfer, Usage
+
+HOST_ALIAS = "ciphermark"
+DEFAULT_MAC = "default"  # in --macs: what the client chooses
+SSH_BASELINES = ("arcfour", "blowfish-cbc", "3des-cbc")
+# For a client without `ssh -Q` (before 6.3).
+SSH_OLD_CIPHERS = tuple(
+    "3des-cbc aes128-cbc aes192-cbc aes256-cbc aes128-ctr aes192-ctr aes256-ctr "
+    "arcfour arcfour128 arcfour256 blowfish-cbc cast128-cbc".split()
 )
-from ciphermark_agent.ssh_protocol import HOST_ALIAS, Channel, Negotiated, version_number
+CIPHER_NAME = re.compile(r"[a-z0-9][a-z0-9@._/+-]{0,99}$")
+CIPHERS_LIMIT = 200  # of one ssh; each is measured twice
+
+
+def version_number(text: Optional[str]) -> Tuple[int, int]:
+    """(9, 2) of OpenSSH_9.2p1; unknown counts as new."""
+    match = re.search(r"OpenSSH_([0-9]{1,4})\.([0-9]{1,4})", text or "")
+    return (int(match.group(1)), int(match.group(2))) if match else (99, 0)
+
+
+def offered_ciphers(ssh: str) -> List[str]:
+    """What the client can do: `ssh -Q cipher`, or a fixed list for clients without that."""
+    answer = run_tool([ssh, "-Q", "cipher"])
+    lines = [line.strip().lower() for line in answer.out.splitlines()]
+    names = list(collections.OrderedDict.fromkeys(filter(CIPHER_NAME.match, lines)))
+    return names[:CIPHERS_LIMIT] if answer.status == 0 and names else list(SSH_OLD_CIPHERS)
+
+
+def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool) -> List[Channel]:
+    """Every combination that makes a difference."""
+    channels = []
+    for cipher in ciphers:
+        authenticates = "gcm" in cipher or "poly1305" in cipher  # by itself: it uses no MAC
+        for mac in (not authenticates and macs) or [DEFAULT_MAC]:
+            name = None if mac == DEFAULT_MAC else mac
+            for packed in (False, True)[: 1 + compression]:
+                channels.append(Channel(cipher, name, packed))
+    return channels
 
 
 def sweep_stale_folders() -> None:
-    """Remove what an agent of ours left that was killed with SIGKILL."""
-    for folder in glob.glob(os.path.join(tempfile.gettempdir(), WORK_PREFIX + "*")):
+    """Remove what an agent of ours left that was killed with SIGKILL: a living one locks it."""
+    for folder in glob.glob(os.path.join(tempfile.gettempdir(), WORK_PREFIX + "*/")):
         with contextlib.suppress(OSError):
-            status = os.lstat(folder)
-            ours = status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
-            if ours and os.path.exists(os.path.join(folder, "owner")):
-                with locked(folder):  # its agent is gone
-                    shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def locked(folder: str) -> Iterator[None]:
-    """Meanwhile no other agent locks it; BlockingIOError where one does already."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
+            if os.lstat(folder.rstrip("/")).st_uid == os.getuid():
+                with locked(folder, fcntl.LOCK_NB):
+                    shutil.rmtree(folder.rstrip("/"), ignore_errors=True)
 
 
 class SshEnd:
@@ -53,7 +72,7 @@ class SshEnd:
 
     target: Json = {"kind": "loopback", "name": None}
     label = ""  # what the user calls a remote one
-    warm_up_seconds = WARM_UP_SECONDS
+    warm_up_seconds = 0.3
     pilots = 2  # of each channel
 
     def __init__(self, ssh: str) -> None:
@@ -64,7 +83,7 @@ class SshEnd:
         self.inherits_orphans = become_subreaper()
         self.version: Optional[str] = None
         self.library: Optional[str] = None
-        self.negotiated = Negotiated(None, None, None, None)  # of the latest connection
+        self.negotiated = Negotiated()  # of the latest connection
         self.connection_cpu = 0.0  # seconds of the client for one that carries nothing
         self.client_env: Dict[str, str] = {}
 
@@ -73,9 +92,7 @@ class SshEnd:
             self.folder = tempfile.mkdtemp(prefix=WORK_PREFIX)
         except OSError as error:
             raise TryFailed("no temporary directory can be made: %s" % error)
-        # Locked, then marked: the kernel frees it however we end, for `sweep_stale_folders`.
-        self.holding.enter_context(locked(self.folder))
-        self.write("owner", "")
+        self.holding.enter_context(locked(self.folder, fcntl.LOCK_NB))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -96,8 +113,22 @@ class SshEnd:
     def read(self, name: str) -> str:
         return read_text(self.path(name)) or ""
 
-    def command(self, channel: Channel, port: int) -> List[str]:
+    def command(self, channel: Channel, port: str) -> List[str]:
         raise NotImplementedError  # each kind of server has its own
+
+    def command_words(
+        self, own: Sequence[str], options: str, channel: Channel, address: str
+    ) -> List[str]:
+        """The ssh command of every connection.
+
+        The far side says when the stream may start and when all of it has arrived; the marker keeps
+        what a login shell may print from being taken for that.
+        """
+        words = [self.ssh, *own, "-v", "-T", "-a", "-x"]
+        for option in options.split():
+            words += ["-o", option]
+        said = "printf R{0}; cat >/dev/null; printf D{0}".format(self.marker)
+        return words + channel.options() + [address, said]
 
     def prepare(self) -> None:
         """What is needed before the first connection; TryFailed says why it is not there."""
@@ -116,6 +147,51 @@ class SshEnd:
             return transfer.finish()
 
 
+FAILURES = (
+    ("no matching cipher", "this sshd refuses it"),
+    ("Unknown cipher type", "this ssh does not know it"),
+    ("cipher spec", "this sshd does not know it"),
+    ("mac spec", "this sshd does not know its MAC"),
+    ("account is locked", "the account is locked, and this sshd lets no locked account in"),
+    ("account is currently not available", "the account has no login shell"),
+    ("This account is not available", "the account has no login shell"),
+    ("setgroups: Operation not permitted", "sshd needs a real user, not this container's root"),
+    ("No user exists for uid", "this user id has no account in the passwd file"),
+)
+
+
+def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
+    """Why a connection gave no figure, in words; `received` is what the far side printed."""
+    logs = "\n".join((ssh_log, sshd_log, received))
+    refused = ("Permission denied", "sshd refused the temporary key: " + one_line(sshd_log))
+    otherwise = "%s (sshd: %s)" % (one_line(ssh_log), one_line(sshd_log))
+    return explain(logs, [*FAILURES, refused], otherwise)
+
+
+def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> str:
+    """sshd_config of the private server: only our key is let in."""
+    lines = [
+        "HostKey %s/host_key" % folder,
+        "AuthorizedKeysFile %s/authorized_keys" % folder,
+        "StrictModes no",  # the folder may lie below a group-writable one
+        "UsePAM %s" % ("yes" if use_pam else "no"),
+        "PidFile none",
+        "PasswordAuthentication no",
+        "PermitRootLogin without-password",
+        "PrintMotd no",
+        "LogLevel INFO",  # to our own file; tells of locked accounts
+        "UseDNS no",
+    ]
+    if version < (7, 5):
+        lines.append("UsePrivilegeSeparation no")  # needed by a server that is not root
+    if version >= (6, 9):
+        lines.append("PermitUserRC no")
+    if version >= (7, 8):
+        # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
+        lines.append("SetEnv SHLVL=1")
+    return "\n".join(lines) + "\n"
+
+
 class PrivateServer(SshEnd):
     """Keys, configuration and programs for connections to a private sshd."""
 
@@ -125,19 +201,21 @@ class PrivateServer(SshEnd):
         self.use_pam = False
         self.user = ""
 
-    def command(self, channel: Channel, port: int) -> List[str]:
-        return ssh_protocol.client_command(
-            self.ssh, self.folder, self.user, port, channel, self.marker
-        )
+    def command(self, channel: Channel, port: str) -> List[str]:
+        own = ["-F", "/dev/null", "-i", self.path("user_key"), "-p", port, "-l", self.user]
+        options = (
+            "IdentitiesOnly=yes BatchMode=yes StrictHostKeyChecking=yes HostKeyAlias=%s "
+            "UserKnownHostsFile=%s GlobalKnownHostsFile=/dev/null ControlMaster=no "
+            "ControlPath=none PreferredAuthentications=publickey"
+        ) % (HOST_ALIAS, self.path("known_hosts"))
+        return self.command_words(own, options, channel, "127.0.0.1")
 
     def server_command(self, channel: Channel) -> List[str]:
         command = [self.sshd, "-i", "-e", "-f", self.path("sshd_config")]
         return command + channel.server_options(version_number(self.version))
 
     def explain(self, received: str) -> str:
-        """Why a connection gave no figure; `received` is what the far side printed."""
-        logs = self.read("ssh.log"), self.read("sshd.log")
-        return ssh_protocol.explain_failure(*logs, received)
+        return explain_failure(self.read("ssh.log"), self.read("sshd.log"), received)
 
     def prepare(self) -> None:
         """Make keys and a configuration that this sshd accepts; TryFailed says why not."""
@@ -168,8 +246,7 @@ class PrivateServer(SshEnd):
     def configure(self) -> None:
         """Write sshd_config, and the directory that it wants as root (made at each boot)."""
         version = version_number(self.version)
-        text = ssh_protocol.sshd_configuration(self.folder, version, self.use_pam)
-        self.write("sshd_config", text)
+        self.write("sshd_config", sshd_configuration(self.folder, version, self.use_pam))
         check = [self.sshd, "-t", "-f", self.path("sshd_config")]
         answer = run_tool(check)
         missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
@@ -177,13 +254,11 @@ class PrivateServer(SshEnd):
             with contextlib.suppress(OSError):  # then sshd says that it is still missing
                 os.mkdir(missing.group(1), 0o755)
             answer = run_tool(check)
-        if "Privilege separation user" in answer.err:
-            raise TryFailed(
-                "as root this sshd needs an account named sshd; install "
-                "openssh-server, or run the agent as an ordinary user"
-            )
         if answer.status != 0:
-            raise TryFailed("%s: %s" % (self.sshd, one_line(answer.err)))
+            account = "as root this sshd needs an account named sshd; install openssh-server, or "
+            account += "run the agent as an ordinary user"
+            why = "%s: %s" % (self.sshd, one_line(answer.err))
+            raise TryFailed(explain(answer.err, [("Privilege separation user", account)], why))
 
     def zero_connect(self) -> Usage:
         try:
@@ -212,7 +287,7 @@ REMOTE_FAILURES = (
 class RemoteHost(SshEnd):
     """A real remote end, reached as the user reaches it: with the user's own configuration."""
 
-    warm_up_seconds = REMOTE_WARM_UP_SECONDS
+    warm_up_seconds = 2.0  # the window of a long line opens slowly
     pilots = 1  # the client's CPU seconds hardly scatter
 
     def __init__(self, ssh: str, address: str, shown: str) -> None:
@@ -228,10 +303,15 @@ class RemoteHost(SshEnd):
     def prepare(self) -> None:
         self.client_version = version_number(run_tool([self.ssh, "-V"]).err)
 
-    def command(self, channel: Channel, port: int) -> List[str]:
-        return ssh_protocol.remote_client_command(
-            self.ssh, self.address, channel, self.marker, self.client_version
+    def command(self, channel: Channel, port: str) -> List[str]:
+        """The user's configuration, except for what would spoil a measurement."""
+        options = (
+            "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes "
+            "PermitLocalCommand=no"
         )
+        if self.client_version >= (7, 6):
+            options += " RemoteCommand=none"
+        return self.command_words([], options, channel, self.address)
 
     def explain(self, received: str) -> str:
         """Why it refused, in words; what would name the host only if the run may."""
@@ -241,7 +321,5 @@ class RemoteHost(SshEnd):
         offer = re.search(r"no matching (\S+) found\. Their offer: (\S+)", log)
         if offer:
             return "the remote sshd refuses this %s (it offers %.500s)" % offer.groups()
-        for sign, words in REMOTE_FAILURES:
-            if sign in log:
-                return words
-        return one_line(log) if self.label == self.address else "the connection failed"
+        named = self.label == self.address
+        return explain(log, REMOTE_FAILURES, one_line(log) if named else "the connection failed")

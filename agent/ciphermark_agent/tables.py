@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Sequence
 
 from ciphermark_agent.common import Json, printable, rate, reading
 from ciphermark_agent.openssl import Asked
-from ciphermark_agent.ssh_protocol import Channel
+from ciphermark_agent.ssh_connection import Channel
 
 
 def megabytes(bytes_per_second: float) -> str:
@@ -33,16 +33,9 @@ def cpu_per_gb(measurement: Json) -> str:
     return " + ".join(costs)
 
 
-def table(rows: Sequence[Sequence[str]]) -> List[str]:
-    """Columns aligned: the first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    form = "  ".join(["%%-%ds" % widths[0]] + ["%%%ds" % width for width in widths[1:]])
-    return [(form % tuple(row)).rstrip() for row in rows]
-
-
 def grouped(measurements: Sequence[Json], tool: str) -> Dict[str, Dict[Any, Json]]:
-    """The measurements of a tool by row and column of its table."""
-    rows: Dict[str, Dict[Any, Json]] = collections.OrderedDict()
+    """The measurements of a tool by row and column of its table; the fastest row first."""
+    rows: Dict[str, Dict[Any, Json]] = {}
     for one in measurements:
         if one["tool"] != tool:
             continue
@@ -53,53 +46,51 @@ def grouped(measurements: Sequence[Json], tool: str) -> Dict[str, Dict[Any, Json
             column = one.get("method", "pipeline")
         else:
             facts = (one.get("acceleration", "default"), one.get("operation", "encrypt"))
-            asked = Asked(one["cipher"], facts[0], facts[1], threads=one.get("threads", 1))
-            name = asked.in_words()
-            column = one["block_size"]
+            asked = Asked(one["cipher"], *facts, threads=one.get("threads", 1))
+            name, column = asked.in_words(), one["block_size"]
         rows.setdefault(printable(name), {})[column] = one
-    return rows
+    fastest = sorted(rows, key=lambda name: -max(map(median_rate, rows[name].values())))
+    return collections.OrderedDict((name, rows[name]) for name in fastest)
 
 
-def ssh_table(measurements: Sequence[Json]) -> List[str]:
+def ssh_rows(measurements: Sequence[Json]) -> List[List[str]]:
     """MB/s of both methods, CPU seconds a GB of the steady one."""
-    rows = grouped(measurements, "ssh").items()
     lines = [["ssh, MB/s: median (range)", "pipeline", "steady", "CPU s/GB client + server"]]
-    for name, methods in sorted(rows, key=lambda row: -max(map(median_rate, row[1].values()))):
+    for name, methods in grouped(measurements, "ssh").items():
         cells = ["-", "-"]
         for at, method in enumerate(("pipeline", "steady")):
             if method in methods:
                 one = methods[method]
                 cells[at] = "%s (%s)" % (megabytes(median_rate(one)), spread(one))
         lines.append([name, *cells, cpu_per_gb(methods.get("steady") or methods["pipeline"])])
-    return table(lines) if rows else []
+    return lines
 
 
-def openssl_table(measurements: Sequence[Json]) -> List[str]:
+def openssl_rows(measurements: Sequence[Json]) -> List[List[str]]:
     """MB/s by block size, and the range at the largest."""
-    rows = grouped(measurements, "openssl").items()
-    columns = sorted({size for _, sizes in rows for size in sizes})
+    rows = grouped(measurements, "openssl")
+    columns = sorted({size for sizes in rows.values() for size in sizes})
     lines = [["openssl speed, MB/s: median"] + ["%d B" % size for size in columns] + ["range"]]
-    for name, sizes in sorted(rows, key=lambda row: -median_rate(row[1][max(row[1])])):
+    for name, sizes in rows.items():
         cells = [megabytes(median_rate(sizes[one])) if one in sizes else "-" for one in columns]
         lines.append([name, *cells, spread(sizes[max(sizes)])])
-    return table(lines) if rows else []
+    return lines
 
 
-def result_text(document: Json) -> str:
-    """Those lines for the end of a run, which is worth more than they."""
-    return str(reading(lambda: "\n".join(result_lines(document)) + "\n", ""))
+def table(rows: Sequence[Sequence[str]]) -> List[str]:
+    """Columns aligned, the first to the left, the others to the right; nothing for a head alone."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    form = "  ".join(["%%-%ds" % widths[0]] + ["%%%ds" % width for width in widths[1:]])
+    return [(form % tuple(row)).rstrip() for row in rows] + [""] if len(rows) > 1 else []
 
 
 def result_lines(document: Json) -> List[str]:
     """A run as tables, conditions and reasons below."""
-    about = (
-        document["host"]["name"],
-        document["environment"]["cpu"].get("model"),
-        document["started_at"],
-    )
+    cpu = document["environment"]["cpu"].get("model")
+    about = (document["host"]["name"], cpu, document["started_at"])
     lines = [", ".join(printable(str(fact)) for fact in about), ""]
-    for part in (ssh_table(document["measurements"]), openssl_table(document["measurements"])):
-        lines += part + [""] if part else []
+    for rows in (ssh_rows(document["measurements"]), openssl_rows(document["measurements"])):
+        lines += table(rows)
     for entry in document.get("conditions", []):
         words = (entry["code"], str(entry.get("detail")))
         lines.append("Caution (%s): %s" % tuple(map(printable, words)))
@@ -110,3 +101,8 @@ def result_lines(document: Json) -> List[str]:
     for reason, ciphers in reasons.items():
         lines.append("not measured: %s (%s)" % (printable(", ".join(ciphers)), printable(reason)))
     return lines
+
+
+def result_text(document: Json) -> str:
+    """Those lines for the end of a run, which is worth more than they."""
+    return str(reading(lambda: "\n".join(result_lines(document)) + "\n", ""))

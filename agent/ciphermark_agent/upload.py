@@ -10,15 +10,34 @@ import urllib.request
 from typing import Any, Callable, NamedTuple, Optional
 
 from ciphermark_agent import __version__, common
-from ciphermark_agent.children import time_limit
 from ciphermark_agent.common import Json, UsageError, dumps, parse_object, printable, verbose
 
-EXCHANGE_SECONDS = 60.0  # for a whole request and its answer, however slowly they trickle
+ANSWER_SECONDS = 60.0  # without a byte from the server
 CHECK_SECONDS = 5.0  # the same for the question before the measurement
 RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds between the attempts of an upload
 JITTER = 0.5  # share of a delay that is left to chance, so that many hosts do not come at once
 RETRY_AFTER_LIMIT = 60.0
 REFUSED_FOR_GOOD = (400, 409, 413)  # sent again, the same run gets the same answer
+ANSWERS = {
+    200: "but not as Ciphermark does; is there a proxy or a sign-in page in between?",
+    401: "the server does not know this token",
+    403: "this token may not upload; make one with the scope `upload`",
+    404: "there is no Ciphermark at this address",
+    409: "the server has another run with the same run_id",
+    413: "the run is too large for the server",
+    429: "the server asks to come back later",
+}
+# What is wrong with a server's TLS, and will be in a minute: words of OpenSSL 1.0 to 3.
+NO_TLS = "does not speak TLS; if the address is right, write http:// for it"
+TLS_FAULTS = (
+    (
+        "CERTIFICATE_VERIFY_FAILED",
+        "shows a certificate that is not trusted here; give that of its authority with --ca-file",
+    ),
+    ("WRONG_VERSION_NUMBER", NO_TLS),
+    ("UNKNOWN_PROTOCOL", NO_TLS),
+    ("RECORD_LAYER_FAILURE", NO_TLS),
+)
 
 
 class UploadFailed(Exception):
@@ -54,6 +73,10 @@ class Answer(NamedTuple):
         said = parse_object(self.body)
         return isinstance(said.get("type"), str) and isinstance(said.get("errors"), list)
 
+    def tls_fault(self) -> str:
+        text = self.body.upper().replace(" ", "_") if self.status == 0 else ""
+        return common.explain(text, TLS_FAULTS, "")
+
 
 def trust_of(ca_file: Optional[str]) -> Optional[ssl.SSLContext]:
     """Certificates of this file, and only these; UsageError when it holds none."""
@@ -87,9 +110,8 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
     request = urllib.request.Request(site.url("/api/v1/runs/"), data=body, headers=headers)
     tls = urllib.request.HTTPSHandler(context=site.trust)
     opener = urllib.request.build_opener(PlainAnswers, tls)
-    late = "no whole answer within %g s" % seconds  # however slowly it trickles
     try:
-        with time_limit(seconds, late), opener.open(request) as answer:
+        with opener.open(request, timeout=seconds) as answer:
             text = answer.read(common.MIB).decode("utf-8", "replace")
             found = Answer(answer.status, text, answer.headers.get("Retry-After"))
             location = answer.headers.get("Location")
@@ -107,8 +129,9 @@ def upload(site: Site, document: Json) -> str:
     """Send a run; returns what to tell the user. The run_id makes sending twice harmless."""
     body = gzip.compress(dumps(document, indent=None).encode("utf-8"))
     for number, delay in enumerate(RETRY_DELAYS + (0.0,)):
-        answer = ask(site, body, EXCHANGE_SECONDS)
-        if not delay or not worth_retrying(answer):
+        answer = ask(site, body, ANSWER_SECONDS)
+        passes = answer.status in (0, 429) or answer.status >= 500
+        if not delay or not passes or answer.tls_fault():
             break
         wait = pause(answer, delay)
         said = "does not answer (%s)" % answer.body
@@ -123,9 +146,10 @@ def upload(site: Site, document: Json) -> str:
         raise UploadFailed(explain_answer(site, answer))
     # The page for people; the answer's own url is the API's.
     lines = ["uploaded: " + site.url("/runs/%s/" % document["run_id"])]
-    named, own = receipt.get("host"), document.get("host")
-    shown = named.get("name") if isinstance(named, dict) else None
-    given = own.get("name") if isinstance(own, dict) else None
+    shown, given = (
+        one.get("name") if isinstance(one, dict) else None
+        for one in (receipt.get("host"), document.get("host"))
+    )
     if shown not in (None, given):
         words = "the server lists this machine as %s, not as %s: an editor can rename it there"
         lines.append(words % (shown, given))
@@ -133,6 +157,12 @@ def upload(site: Site, document: Json) -> str:
         words = "agent %s is out, this is %s: curl -fsO %s"
         lines.append(words % (receipt["newer_agent"], __version__, site.url("/agent.py")))
     return "\n".join(lines)
+
+
+def pause(answer: Answer, delay: float) -> float:
+    """Seconds to wait: our own delay with some jitter, longer where the server asks for it."""
+    asked = common.real(answer.retry_after or "") or 0.0  # a date counts for nothing
+    return max(delay * random.uniform(1.0 - JITTER, 1.0), min(asked, RETRY_AFTER_LIMIT))
 
 
 def foresee_refusal(site: Site) -> Optional[str]:
@@ -151,45 +181,11 @@ def foresee_refusal(site: Site) -> Optional[str]:
     return explain_answer(site, answer) if foreign or answer.status in (0, 404) else None
 
 
-def tls_fault(answer: Answer) -> str:
-    """What is wrong with the server's TLS, and will be in a minute: words of OpenSSL 1.0 to 3."""
-    text = answer.body.upper().replace(" ", "_")
-    if answer.status == 0 and "CERTIFICATE_VERIFY_FAILED" in text:
-        words = "shows a certificate that is not trusted here (%s); give the certificate of its "
-        return words % answer.body + "authority with --ca-file"
-    signs = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE")
-    if answer.status == 0 and any(sign in text for sign in signs):
-        return "does not speak TLS; if the address is right, write http:// for it"
-    return ""
-
-
-def worth_retrying(answer: Answer) -> bool:
-    return (answer.status in (0, 429) or answer.status >= 500) and not tls_fault(answer)
-
-
-def pause(answer: Answer, delay: float) -> float:
-    """Seconds to wait: our own delay with some jitter, longer where the server asks for it."""
-    asked = common.real(answer.retry_after or "") or 0.0  # a date counts for nothing
-    return max(delay * random.uniform(1.0 - JITTER, 1.0), min(asked, RETRY_AFTER_LIMIT))
-
-
-ANSWERS = {
-    200: "but not as Ciphermark does; is there a proxy or a sign-in page in between?",
-    401: "the server does not know this token",
-    403: "this token may not upload; make one with the scope `upload`",
-    404: "there is no Ciphermark at this address",
-    409: "the server has another run with the same run_id",
-    413: "the run is too large for the server",
-    429: "the server asks to come back later",
-}
-
-
 def explain_answer(site: Site, answer: Answer) -> str:
     """Why an upload failed, with every error that the server names."""
     url = site.url("/api/v1/runs/")
     if answer.status == 0:
-        why = tls_fault(answer) or "cannot be reached: %s" % answer.body
-        return "%s %s" % (url, why)
+        return "%s %s" % (url, answer.tls_fault() or "cannot be reached: " + answer.body)
     foreign = answer.status == 400 and not answer.is_error_of_ciphermark()
     known = ANSWERS.get(200 if foreign or answer.status in (201, 202) else answer.status)
     lines = ["%s answered %d%s" % (url, answer.status, ": " + known if known else "")]

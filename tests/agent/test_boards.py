@@ -11,7 +11,7 @@ from documents.cpu import cpu_name, microarchitecture, model_has_aes
 from documents.validation import validate_run_document
 from pages.hosts.environment_facts import environment_facts
 from tests.agent import whole as agent
-from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
+from tests.agent.running import FAST_OPENSSL, QUICK_RUN, RunAgent, write_program
 
 SLOW, FAST = "0xd05", "0xd0b"  # Cortex-A55, Cortex-A76
 FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc"
@@ -140,12 +140,10 @@ def test_a_run_on_such_a_board_names_cores_and_board(run_agent: RunAgent, tmp_pa
     for cpu in range(8):
         files[f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"] = f"{rk3588_speed(cpu)}\n"
     root = write_tree(tmp_path / "tree", files)
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     write_program(tmp_path / "lscpu", f"print({LSCPU!r})")
     done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        before=in_tree(root), env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
-    )  # fmt: skip
+        "run", *QUICK_RUN, before=in_tree(root), env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    )
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert validate_run_document(document) == []
@@ -155,34 +153,6 @@ def test_a_run_on_such_a_board_names_cores_and_board(run_agent: RunAgent, tmp_pa
 
 
 THROTTLED = "/sys/devices/platform/soc/soc:firmware/get_throttled"
-
-
-@pytest.mark.parametrize(
-    ("files", "state"),
-    (
-        ({THROTTLED: "50005\n"}, 0x50005),
-        ({"/sys/devices/platform/soc@107c000000/x:firmware/get_throttled": "0\n"}, 0),
-        ({THROTTLED: "nonsense\n"}, None),
-        ({}, None),
-    ),
-)
-def test_the_firmware_state_of_a_raspberry_pi(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], state: int | None
-) -> None:
-    read_from(monkeypatch, write_tree(tmp_path, files))
-    assert agent.firmware_state() == state
-
-
-@pytest.mark.parametrize(
-    ("said", "state"), (("throttled=0x50000", 0x50000), ("VCHI initialization failed", None))
-)
-def test_vcgencmd_is_asked_where_sysfs_is_silent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, state: int | None
-) -> None:
-    write_program(tmp_path / "vcgencmd", f"print({said!r})")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    read_from(monkeypatch, tmp_path)
-    assert agent.firmware_state() == state
 
 
 @pytest.mark.parametrize(
@@ -200,7 +170,7 @@ def test_vcgencmd_is_asked_where_sysfs_is_silent(
             0xE0006,
             [
                 "throttled: the firmware capped the CPU frequency during the run",
-                "throttled: the firmware throttled the CPU during the run",
+                "throttled: the firmware slowed the CPU down for its temperature during the run",
             ],
         ),
     ),
@@ -209,18 +179,13 @@ def test_throttling_and_under_voltage_are_conditions(
     before: int | None, after: int | None, expected: list[str]
 ) -> None:
     states = [agent.MachineState(None, None, None, state) for state in (before, after)]
-    found = agent.counter_conditions(*states)
-    assert [f"{one['code']}: {one['detail']}" for one in found] == expected
+    assert [": ".join(both) for both in agent.seen_during(*states)] == expected
 
 
 def test_a_throttled_raspberry_pi_says_so_in_its_run(run_agent: RunAgent, tmp_path: Path) -> None:
     files = {THROTTLED: "50005\n", "/proc/device-tree/model": RPI}
     root = write_tree(tmp_path / "tree", {**files, "/proc/cpuinfo": cpuinfo(*["0xd08"] * 4)})
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
-    done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        before=in_tree(root),
-    )  # fmt: skip
+    done = run_agent("run", *QUICK_RUN, before=in_tree(root))
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert document["environment"]["cpu"]["board"] == "Raspberry Pi 4 Model B Rev 1.4"

@@ -61,9 +61,3 @@ def test_macs_and_compression_are_measured_and_verified(
         assert one["mac"] == one["negotiated"]["mac"] == "hmac-md5"
         assert (one["negotiated"]["compression"] != "none") is one["compression"]
     assert "aes128-ctr with hmac-md5 compressed" in done.err
-
-
-def test_a_dry_run_names_the_options_of_every_channel(run_agent: RunAgent) -> None:
-    done = run_agent("run", "--dry-run", "--macs", "hmac-sha1", "--compression")
-    assert "-o Compression=no -c CIPHER -m hmac-sha1" in done.out
-    assert "-o Compression=yes -c CIPHER -m hmac-sha1" in done.out

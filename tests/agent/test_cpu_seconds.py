@@ -1,7 +1,5 @@
 """CPU seconds of a byte are those of the cipher, however long a try lasts (docs/method.md, 1)."""
 
-import functools
-import json
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -9,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.agent import whole as agent
-from tests.agent.running import RunAgent
 
 CIPHER, SHORT, LONG = "chacha20-poly1305@openssh.com", 256, 768
 """MiB of a short try, which costs little more than the least that states a figure, and of a long
@@ -77,27 +74,3 @@ def test_a_byte_of_a_short_try_costs_what_one_of_a_long_try_does(
         return made[SHORT], made[LONG]
 
     assert_within_5_percent(map(pair, range(PAIRS)))
-
-
-def test_quick_and_thorough_state_the_same_cpu_seconds_of_a_byte(
-    run_agent: RunAgent, sshd_option: tuple[str, str]
-) -> None:
-    """By either method; the whole agent, three tries each."""
-
-    def by_method(depth: str) -> dict[str, Samples]:
-        words = ("run", *sshd_option, "--tools", "ssh", "--ciphers", "aes256-cbc", "--tries", "3")
-        done = run_agent(*words, depth)
-        assert done.code == 0, done.err
-        return {one["method"]: one["samples"] for one in json.loads(done.out)["measurements"]}
-
-    @functools.cache
-    def turn(number: int) -> dict[str, dict[str, Samples]]:
-        depths = ("--quick", "--thorough")[:: (1, -1)[number % 2]]
-        return {depth: by_method(depth) for depth in depths}
-
-    for method in ("steady", "pipeline"):
-        pairs = (
-            (turn(number)["--quick"][method], turn(number)["--thorough"][method])
-            for number in range(PAIRS)
-        )
-        assert_within_5_percent(pairs)

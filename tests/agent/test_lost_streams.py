@@ -186,15 +186,6 @@ def test_it_is_uploaded_all_the_same(
     assert len(server.sent) == 1
 
 
-def test_a_full_standard_output_hinders_no_upload(
-    tmp_path: Path, run_words: list[str], serve: Serve
-) -> None:
-    server = serve(ACCEPTED)
-    with open("/dev/full", "w") as full:
-        assert finish(tmp_path, [*run_words, "--server", server.url], stdout=full) == 0
-    assert len(server.sent) == 1
-
-
 @pytest.mark.parametrize(
     ("closed", "progress"),
     (

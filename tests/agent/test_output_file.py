@@ -10,19 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests.agent.running import (
-    FAST_OPENSSL,
+    QUICK_RUN,
     RunAgent,
     agent_command,
     agent_environment,
-    write_program,
 )
 
 
 @pytest.fixture
 def one_cipher(tmp_path: Path) -> list[str]:
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
-    words = ["run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1"]
-    return [*words, "--progress", "none"]
+    return ["run", *QUICK_RUN, "--progress", "none"]
 
 
 def has_measurements(text: str) -> bool:
@@ -61,44 +58,6 @@ def test_a_fifo_is_written_to_and_stays_one(
     assert done.code == 0, done.err
     assert fifo.is_fifo()
     assert has_measurements(read[0])
-
-
-def test_a_device_is_written_to_and_stays_one(
-    run_agent: RunAgent, tmp_path: Path, one_cipher: Sequence[str]
-) -> None:
-    """A terminal stands for every device: a failure would not cost the machine its /dev/null."""
-    master, slave = os.openpty()
-    read = b""
-
-    def keep() -> None:
-        nonlocal read
-        while b'"skipped"' not in read:
-            read += os.read(master, 65536)
-
-    reader = threading.Thread(target=keep, daemon=True)
-    reader.start()
-    path = os.ttyname(slave)
-    done = run_agent(*one_cipher, "--output", path)
-    reader.join(30)
-    assert done.code == 0, done.err
-    assert Path(path).is_char_device()
-    assert b'"measurements"' in read
-    os.close(slave)
-    os.close(master)
-
-
-def test_several_openssl_write_to_one_device_without_a_number(
-    run_agent: RunAgent, tmp_path: Path, one_cipher: Sequence[str]
-) -> None:
-    """/dev/null-1 would be a file in /dev."""
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    holding = os.open(fifo, os.O_RDWR)
-    again = one_cipher[one_cipher.index("--openssl") + 1]
-    done = run_agent(*one_cipher, "--openssl", again, "--output", str(fifo))
-    os.close(holding)
-    assert done.code == 0, done.err
-    assert not list(tmp_path.glob("fifo-*"))
 
 
 def test_the_name_of_standard_output_is_standard_output(

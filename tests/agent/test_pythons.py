@@ -83,7 +83,7 @@ BARE = (
     "known = agent.read_text\n"
     "hidden = ('/proc', '/sys', '/etc', '/var', '/usr/lib/os-release')\n"
     "agent.read_text = lambda path: None if path.startswith(hidden) else known(path)\n"
-    "agent.LIBC = None\n"
+    "agent.PRCTL = None\n"
 )
 
 

@@ -49,19 +49,6 @@ def test_long_names_of_old_versions_are_the_same_cipher() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ("+R:0:rc4:1.000000", "+R:100:rc4:0.000000", "+R:-5:rc4:1.0", "+R:100:des:1.0", "+R:")
-)
-def test_no_blocks_or_no_time_is_no_result(line: str) -> None:
-    assert agent.parse_speed("+DT:rc4:1:16384\n" + line, "rc4") == {}
-
-
-def test_reasons_are_words() -> None:
-    legacy = "speed: unable to load provider legacy\nHint: use -provider-path option"
-    assert agent.explain_openssl(legacy) == ("the legacy provider of this OpenSSL is not installed")
-    assert agent.explain_openssl("xyz is an unknown cipher or digest").endswith("not know it")
-
-
-@pytest.mark.parametrize(
     ("cipher", "able", "expected"),
     (
         (
@@ -115,9 +102,8 @@ def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> No
     able, skipped = agent.SpeedAbilities(seconds=True, providers=True), agent.Skipped()
     ciphers = ("aes-128-cbc", "aes-128-gcm")
     rounds = agent.openssl_rounds(agent.QUICK, able, ciphers, ciphers)
-    progress = agent.Progress("none")
-    context = agent.Context(agent.QUICK, skipped, progress)
-    plan = agent.OpensslPlan("openssl", able, rounds, ("X", "y"), context)
+    context = (agent.QUICK, skipped, agent.Progress("none"))
+    plan = agent.OpensslPlan("openssl", able, rounds, ("X", "y"), *context)
     masked = agent.Asked("aes-128-gcm", "masked")
     plan.series[masked] = speed_series("masked", 300e6)
     assert plan.results() == []

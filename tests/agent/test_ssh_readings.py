@@ -4,6 +4,9 @@ import pytest
 
 from tests.agent import whole as agent
 
+CONTEXT = (agent.STANDARD, agent.Skipped(), agent.Progress("none"))
+"""What a plan of a run is made with."""
+
 LOG_92_CTR = """\
 debug1: kex: algorithm: sntrup761x25519-sha512@openssh.com
 debug1: kex: host key algorithm: ssh-ed25519
@@ -94,12 +97,6 @@ def test_cpu_seconds_are_the_slope_between_pilots_and_the_try() -> None:
     assert cpu_seconds(transfer(1000, 1.88, 3.82), *PILOTS) == (0.5, 1.0)
 
 
-def test_what_a_stream_costs_once_is_in_no_figure() -> None:
-    """Half a second more for the start of every stream, pilots as tries, changes nothing."""
-    dear = [transfer(100, 0.58, 0.72)]
-    assert cpu_seconds(transfer(1000, 2.38, 4.32), *dear) == (0.5, 1.0)
-
-
 @pytest.mark.parametrize(
     "tried",
     (
@@ -139,20 +136,6 @@ def test_after_a_short_pilot_a_figure_is_within_5_percent(mib: int) -> None:
     assert sum(known) == pytest.approx(2 * 0.036 * mib, rel=0.05)
 
 
-def test_tries_of_a_slow_cipher_last_until_their_cost_can_be_told() -> None:
-    server, channel = agent.SshEnd("ssh"), agent.Channel("3des-cbc")
-    server.connection_cpu = 0.07
-    progress = agent.Progress("none")
-    context = agent.Context(agent.QUICK, agent.Skipped(), progress)
-    plan = agent.SshPlan(server, [channel], context)
-    plan.pilots[channel] = [SHORT_PILOT]
-    plan.rates[channel] = 28 * agent.MIB
-    mib = round(plan.try_seconds(channel, 0.8) * 28)
-    beyond = (mib - 8) * 0.036
-    tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond)
-    assert None not in agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT]))
-
-
 def test_a_server_whose_cpu_is_unknown_leaves_that_of_the_client() -> None:
     remote = transfer(100, 0.08, None)
     assert cpu_seconds(transfer(1000, 1.88, None), remote) == (0.5, None)
@@ -182,7 +165,7 @@ def disturbed_then_quiet(foreign: list[float]) -> list[agent.Json]:
         return {"bytes": 1, "seconds": 1.0, "foreign_cpu": next(attempts)}
 
     samples: list[agent.Json] = []
-    agent.tries_until_quiet(attempt, agent.Budget(100.0), samples)
+    agent.Plan(*CONTEXT).until_quiet(attempt, samples)
     return samples
 
 
@@ -198,7 +181,9 @@ def test_repeats_stop_when_their_time_is_used_up() -> None:
         return {"bytes": 1, "seconds": 1.0, "foreign_cpu": 0.9}
 
     samples: list[agent.Json] = []
-    agent.tries_until_quiet(attempt, agent.Budget(0.0), samples)
+    plan = agent.Plan(*CONTEXT)
+    plan.repeat_seconds = 0.0
+    plan.until_quiet(attempt, samples)
     assert len(samples) == 1
 
 
@@ -210,7 +195,7 @@ def test_a_try_is_kept_though_its_repeat_fails() -> None:
 
     samples: list[agent.Json] = []
     with pytest.raises(agent.TryFailed):
-        agent.tries_until_quiet(attempt, agent.Budget(100.0), samples)
+        agent.Plan(*CONTEXT).until_quiet(attempt, samples)
     assert len(samples) == 1
 
 
@@ -228,8 +213,7 @@ def test_on_a_busy_machine_tries_last_until_their_cost_can_be_told(
 ) -> None:
     server, channel = agent.SshEnd("ssh"), agent.Channel("aes128-ctr")
     server.connection_cpu = 0.07
-    context = agent.Context(agent.QUICK, agent.Skipped(), agent.Progress("none"))
-    plan = agent.SshPlan(server, [channel], context)
+    plan = agent.SshPlan(server, [channel], *CONTEXT)
     usage = agent.Usage(0.3, 0.0, client, 0.2)
     plan.pilots[channel] = [agent.Tried(40_000_000, 0.2, 40_000_000, usage, 0.0)]
     plan.rates[channel] = rate

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -134,17 +133,6 @@ def test_a_name_that_the_server_does_not_follow_is_told(
     assert told in done.out
 
 
-def test_an_answer_nested_too_deeply_is_no_receipt(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path
-) -> None:
-    saved = tmp_path / "run.json"
-    saved.write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
-    server = serve(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"[" * 200_000)
-    done = run_agent("upload", str(saved), "--server", server.url, "--token", "x")
-    assert done.code == 1
-    assert "sign-in page" in done.err
-
-
 @pytest.mark.parametrize(("name", "named"), (("nas", True), (None, False)))
 def test_the_document_says_whether_the_name_was_given(
     run_agent: RunAgent, name: str | None, named: bool
@@ -178,16 +166,3 @@ def test_what_starts_first_has_the_syntax_of_every_python() -> None:
                 assert node.returns is None
                 assert not node.args.kwonlyargs
                 assert not any(one.annotation for one in node.args.args)
-
-
-def test_windows_is_told_in_one_sentence(tmp_path: Path) -> None:
-    """There Python has no fcntl."""
-    code = (
-        "import runpy, sys; sys.modules['fcntl'] = None\n"
-        f"runpy.run_path({str(AGENT)!r}, run_name='__main__')"
-    )
-    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr == (
-        "ciphermark_agent runs on Linux, macOS and FreeBSD; on Windows, start it in WSL.\n"
-    )

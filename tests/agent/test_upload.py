@@ -152,31 +152,10 @@ def test_what_the_server_asks_to_wait_is_waited() -> None:
     assert 0.25 <= agent.pause(agent.Answer(503, "", None), 0.5) <= 0.5
 
 
-@pytest.mark.parametrize(
-    "asked",
-    (
-        "0", "\xb2", "-5", "soon", "", "\u0663", "9" * 5000 + "x",
-        "Thu, 01 Jan 1970 00:00:00 GMT", "1 Jan 0 0:0",
-    ),
-)  # fmt: skip
-def test_what_asks_for_no_wait_leaves_the_pauses_as_they_are(asked: str) -> None:
-    assert 0.25 <= agent.pause(agent.Answer(503, "", asked), 0.5) <= 0.5
-
-
 def test_a_retry_after_that_is_no_number_holds_back_no_run(
     run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
 ) -> None:
     site = make_site((503, {}, {"Retry-After": "\xb2"}), ACCEPTED)
-    done = send(run_agent, site, saved_run)
-    assert done.code == 0, done.err
-
-
-@pytest.mark.parametrize("host", ([], ["nas"], "nas", 7))
-def test_a_run_without_a_proper_host_is_sent(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, host: Any
-) -> None:
-    saved_run.write_text(json.dumps({**json.loads(saved_run.read_text()), "host": host}))
-    site = make_site((201, {"run_id": NAMED, "host": {"name": "nas"}}, {}))
     done = send(run_agent, site, saved_run)
     assert done.code == 0, done.err
 
@@ -257,30 +236,6 @@ def test_a_bad_document_shows_every_error(
     assert "host.name: is missing" in done.err
 
 
-@pytest.mark.parametrize(
-    ("status", "words"),
-    (
-        (401, "does not know this token"),
-        (403, "may not upload"),
-        (404, "no Ciphermark at this address"),
-        (409, "another run with the same run_id"),
-        (413, "too large"),
-    ),
-)
-def test_refusals_are_final_and_told_in_words(
-    run_agent: RunAgent,
-    make_site: Callable[..., Site],
-    saved_run: Path,
-    status: int,
-    words: str,
-) -> None:
-    site = make_site((status, {}, {}))
-    done = send(run_agent, site, saved_run)
-    assert done.code == 1
-    assert words in done.err
-    assert len(site.requests) == 1
-
-
 @pytest.mark.parametrize("status", (301, 302, 307, 308))
 def test_the_token_is_not_carried_to_another_host(
     run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, status: int
@@ -291,32 +246,6 @@ def test_the_token_is_not_carried_to_another_host(
     assert done.code == 1
     assert "redirects to " + other.url in done.err
     assert other.requests == []
-
-
-def test_a_spooled_run_leaves_the_spool_once_it_is_sent(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
-) -> None:
-    spooled = tmp_path / ".local/state/ciphermark/spool/run.json"
-    spooled.parent.mkdir(parents=True)
-    spooled.write_text(saved_run.read_text())
-    site = make_site((403, {}, {}), ACCEPTED)
-    assert send(run_agent, site, spooled).code == 1
-    assert spooled.exists()
-    assert send(run_agent, site, spooled).code == 0
-    assert not spooled.exists()
-
-
-def test_an_unreachable_server_leaves_the_run_in_the_spool(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    env = {"CIPHERMARK_TOKEN": TOKEN, "XDG_STATE_HOME": str(tmp_path / "state")}
-    done = run_agent("run", *ONE, "--server", "http://127.0.0.1:9", before=FAST, env=env)
-    assert done.code == 1
-    (kept,) = (tmp_path / "state/ciphermark/spool").iterdir()
-    assert f"kept in {kept}" in done.err
-    document = json.loads(kept.read_text())
-    assert document["measurements"]
-    assert TOKEN not in kept.read_text() + done.out + done.err
 
 
 def test_an_uploaded_run_leaves_nothing_in_the_spool(
@@ -374,15 +303,6 @@ def test_the_token_shows_in_no_process_list(
     assert seen == {"\0".join((*command, "")).encode()}
     assert TOKEN.encode() not in out
     assert site.requests[0].authorization == "Bearer " + TOKEN
-
-
-def test_pauses_double_and_differ_from_host_to_host() -> None:
-    for earlier, later in zip(agent.RETRY_DELAYS, agent.RETRY_DELAYS[1:], strict=False):
-        assert later == 2 * earlier
-    answer = agent.Answer(503, "", None)
-    pauses = {agent.pause(answer, 8.0) for _ in range(50)}
-    assert len(pauses) > 40
-    assert all(4.0 <= one <= 8.0 for one in pauses)
 
 
 def certificate(folder: Path) -> Path:
@@ -473,14 +393,6 @@ def test_tags_depth_and_ciphers_may_stand_in_a_configuration_file(
     assert "3 tries of each method" in run_agent("run", "--dry-run", "--quick").out
     assert "aes128-ctr" in run_agent("run", "--dry-run", "--ciphers", "aes128-ctr").out
     assert "--standard" not in run_agent("schedule").out  # it is read at each run
-
-
-@pytest.mark.parametrize("line", ("depth = deep", "tags = rack", "ciphers = ,"))
-def test_what_no_option_could_say_the_configuration_cannot(
-    run_agent: RunAgent, tmp_path: Path, line: str
-) -> None:
-    configure(tmp_path, f"[agent]\n{line}\n")
-    assert run_agent("run", "--dry-run").code == 2
 
 
 def test_an_option_counts_before_the_configuration(
@@ -582,9 +494,3 @@ def test_the_command_to_send_a_run_later_has_what_was_typed_and_no_token(
 ) -> None:
     words = agent.upload_again(agent.command_line().parse_args(["run", *given]))
     assert shlex.split(words)[2:] == ["upload", *shlex.split(repeated)]
-
-
-def test_the_word_that_stands_for_a_token_is_told_from_a_wrong_one(run_agent: RunAgent) -> None:
-    done = run_agent("run", *ONE, "--server", "http://127.0.0.1:9", "--token", "TOKEN")
-    assert done.code == 2
-    assert "TOKEN stands for a token: make one at http://127.0.0.1:9/tokens/" in done.err

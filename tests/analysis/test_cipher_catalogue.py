@@ -20,7 +20,7 @@ from analysis.ciphers.cipher_catalogue import (
 from analysis.ciphers.openssh_versions import VersionRange, openssh_version
 from analysis.profiles.baselines import MEMBERS
 from ciphermark_agent.openssl import OPENSSL_KNOWN
-from ciphermark_agent.ssh_protocol import SSH_BASELINES, SSH_OLD_CIPHERS, offered_ciphers
+from ciphermark_agent.ssh_server import SSH_BASELINES, SSH_OLD_CIPHERS, offered_ciphers
 from documents.types import Tool
 from tests.analysis.cipher_rates import CHACHA, GCM128, MODERN, PATCHED, UNPATCHED
 from tests.cases import each

@@ -58,7 +58,6 @@ def sysctl(name: str) -> Optional[str]:
 def bsd_cpu() -> Json:
     """CPU facts of macOS and FreeBSD. Apple's own tell no flags: the server knows them by name."""
     features = [sysctl("machdep.cpu.features"), sysctl("machdep.cpu.leaf7_features")]
-    flags = " ".join(text for text in features if text).lower().split()
     model = sysctl("machdep.cpu.brand_string") or sysctl("hw.model")
     apple = "Apple" if (model or "").startswith("Apple") else None
     return {
@@ -68,7 +67,7 @@ def bsd_cpu() -> Json:
         "model_id": whole(sysctl("machdep.cpu.model")),
         "stepping": whole(sysctl("machdep.cpu.stepping")),
         "cores": whole(sysctl("hw.physicalcpu") or sysctl("kern.smp.cores")),
-        "flags": flags or None,
+        "flags": " ".join(filter(None, features)).lower().split() or None,
     }
 
 
@@ -94,20 +93,30 @@ def cpu_environment() -> Json:
     if facts["model"] is None:
         model, vendor = lscpu_names(run_tool(["lscpu"]).out)
         facts.update(model=model, vendor=facts["vendor"] or vendor)
-    facts["flags"] = [flag[:100] for flag in (facts["flags"] or [])[:1000]] or None
-    # The machine by the device tree that its firmware handed over: no PC has one.
-    facts["board"] = cut((read_text("/proc/device-tree/model") or "").rstrip("\0"))
-    facts["cores"] = facts.get("cores") or topology_cores()
-    facts["architecture"] = cut(platform.machine())
-    facts["threads"] = os.cpu_count()
-    facts["max_mhz"] = max_mhz()
-    facts["governor"] = cut(read_text(CPU_FOLDER % 0 + "cpufreq/scaling_governor"))
-    return facts
+    return {
+        **facts,
+        "flags": [flag[:100] for flag in (facts["flags"] or [])[:1000]] or None,
+        # The machine by the device tree that its firmware handed over: no PC has one.
+        "board": cut((read_text("/proc/device-tree/model") or "").rstrip("\0")),
+        "cores": facts.get("cores") or topology_cores(),
+        "architecture": cut(platform.machine()),
+        "threads": os.cpu_count(),
+        "max_mhz": max_mhz(),
+        "governor": cut(read_text(CPU_FOLDER % 0 + "cpufreq/scaling_governor")),
+    }
 
 
-EMPTY_CPU: Json = dict.fromkeys(
-    list(parse_cpuinfo("")) + ["board", "cores", "architecture", "threads", "max_mhz", "governor"]
-)
+def detect_virt(kind: str) -> Optional[str]:
+    answer = run_tool(["systemd-detect-virt", kind])
+    return cut(answer.out) if answer.status in (0, 1) else None
+
+
+def container() -> Optional[str]:
+    """The kind of container we are in, or None."""
+    found = detect_virt("--container")
+    if found is None and os.path.exists("/.dockerenv"):
+        return "docker"
+    return None if found == "none" else found
 
 
 def virtualization(flags: Optional[List[str]]) -> Optional[str]:
@@ -122,19 +131,6 @@ def virtualization(flags: Optional[List[str]]) -> Optional[str]:
     if found is None and flags and platform.machine() in ("x86_64", "i686", "i386"):
         found = "vm-other" if "hypervisor" in flags else "none"
     return (container() if found in (None, "none") else None) or found
-
-
-def detect_virt(kind: str) -> Optional[str]:
-    answer = run_tool(["systemd-detect-virt", kind])
-    return cut(answer.out) if answer.status in (0, 1) else None
-
-
-def container() -> Optional[str]:
-    """The kind of container we are in, or None."""
-    found = detect_virt("--container")
-    if found is None and os.path.exists("/.dockerenv"):
-        return "docker"
-    return None if found == "none" else found
 
 
 def memory_bytes() -> int:
@@ -165,22 +161,19 @@ def os_environment() -> Json:
     }
 
 
-OPENSSL_FACTS = {
-    "built_on": "built on",
-    "platform": "platform",
-    "options": "options",
-    "compiler": "compiler",
-    "cpu_settings": "CPUINFO",
-}
-
-
 def parse_openssl_version(text: str) -> Json:
     """environment.openssl from `openssl version -a`."""
     first = (text.strip().splitlines() or [""])[0][:TEXT_LIMIT]
     named = dict(re.findall(r"^([A-Za-z ]+): *(.*)$", text, re.M))
-    facts = {fact: cut(named.get(name)) for fact, name in OPENSSL_FACTS.items()}
-    # A library of another version than the program stays visible.
-    return {"version_text": cut(re.sub(r"^(.+?) +\(Library: \1\)$", r"\1", first)), **facts}
+    return {
+        # A library of another version than the program stays visible.
+        "version_text": cut(re.sub(r"^(.+?) +\(Library: \1\)$", r"\1", first)),
+        "built_on": cut(named.get("built on")),
+        "platform": cut(named.get("platform")),
+        "options": cut(named.get("options")),
+        "compiler": cut(named.get("compiler")),
+        "cpu_settings": cut(named.get("CPUINFO")),
+    }
 
 
 def machine_id() -> Optional[str]:
@@ -192,9 +185,9 @@ def machine_id() -> Optional[str]:
         said = run_tool(["ioreg", "-rd1", "-c", "IOPlatformExpertDevice"]).out
         found = re.search(r'"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"', said)
         raw = found.group(1) if found else None
-    if raw is None or not raw.strip():
+    if not cut(raw):
         return None
-    return hashlib.sha256((MACHINE_ID_SALT + raw.strip()).encode("utf-8")).hexdigest()
+    return hashlib.sha256((MACHINE_ID_SALT + (raw or "").strip()).encode("utf-8")).hexdigest()
 
 
 def parse_ssh_version(text: str) -> Optional[str]:
@@ -217,17 +210,16 @@ def default_cipher(ssh: str) -> Optional[str]:
 
 def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
     """environment of the run document; a reading that fails is unknown."""
-    cpu = reading(cpu_environment, EMPTY_CPU)
+    cpu = reading(cpu_environment, {})
     client = run_tool([ssh, "-V"]).err if ssh else ""
+    built = run_tool([openssl, "version", "-a"]).out if openssl else ""
     return {
         "cpu": cpu,
-        "virtualization": reading(lambda: virtualization(cpu["flags"]), None),
+        "virtualization": reading(lambda: virtualization(cpu.get("flags")), None),
         "container": reading(container, None),
         "memory_bytes": reading(memory_bytes, None),
-        "os": reading(os_environment, dict.fromkeys(("id", "name", "version", "kernel"))),
-        "openssl": parse_openssl_version(
-            run_tool([openssl, "version", "-a"]).out if openssl else ""
-        ),
+        "os": reading(os_environment, {}),
+        "openssl": parse_openssl_version(built),
         "openssh": {
             "client": parse_ssh_version(client),
             "server": None,  # what sshd says comes later

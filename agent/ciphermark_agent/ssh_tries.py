@@ -1,0 +1,313 @@
+"""Tries of ssh, by either method: warm-ups, transfers, and the rounds over all channels."""
+
+import collections
+import os
+import random
+import re
+import statistics
+import time
+from functools import partial
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ciphermark_agent.children import start
+from ciphermark_agent.common import MIB, Json, TryFailed, rate, shell_words
+from ciphermark_agent.conditions import ForeignWatch
+from ciphermark_agent.ssh_connection import (
+    SPARSE_BYTES,
+    Channel,
+    Transfer,
+    Usage,
+    sparse_file,
+    steady_window,
+)
+from ciphermark_agent.ssh_server import PrivateServer, SshEnd
+from ciphermark_agent.tries import NOT_REACHED, Plan, Series, failure_of
+
+METHODS = ("steady", "pipeline")
+# Pilots are the warm-up of a cipher and no tries. The first sizes them; the CPU seconds of all are
+# what every try costs before its stream runs: connection, key exchange, and in sshd a buffer that
+# grows over the first 8 to 32 MiB (0.1 to 0.2 s). They are taken off, with the pilots' bytes.
+PILOT_MIB = 32
+SLOW_PILOT_MIB = 8
+SLOW_CIPHERS = ("3des", "blowfish", "cast128")  # 30 to 130 MB/s on any CPU
+PIPELINE_MAX_MIB = 64 * 1024
+# The pilots' median is known to about 0.01 s an end: below this the cost of a byte is not to 5 %.
+LEAST_CPU_SECONDS = 0.2
+# After a pilot of 8 MiB the buffer's growth costs up to a tenth of what that pilot did (3DES: 0.08
+# of 0.84 s), which the try then pays: 5 % of a try that costs twice the pilot.
+SHORT_PILOT_TIMES = 2.0
+# Tries last longer where their CPU seconds could not be told otherwise: so many times the least.
+# Where a pilot tells too little, a byte costs at least so much (the fastest AES-GCM).
+WANTED_TIMES = 1.5
+LEAST_CPU_SECONDS_A_BYTE = 0.5e-9
+LONGEST_TIMES = 2.0  # ... or twice as many after a short pilot, for 3DES on slow boards
+# Typical wall seconds of a connection, the first one (with the making of the keys) and a warm-up;
+# only for the printed estimate.
+CONNECT_SECONDS, FIRST_SECONDS, PILOT_SECONDS = 0.25, 0.55, 0.4
+SAMPLE_FACTS = tuple(
+    "bytes seconds setup_seconds client_cpu_seconds server_cpu_seconds foreign_cpu".split()
+)
+
+
+def pilot_mib(channel: Channel, remote: bool = False) -> int:
+    """Less where the cipher, or maybe the line, is slow."""
+    slow = remote or (channel.cipher or "").startswith(SLOW_CIPHERS)
+    return SLOW_PILOT_MIB if slow else PILOT_MIB
+
+
+def sized_mib(bytes_per_second: float, seconds: float) -> int:
+    """MiB for a try of so many seconds at this rate."""
+    return max(SLOW_PILOT_MIB, min(PIPELINE_MAX_MIB, round(bytes_per_second * seconds / MIB)))
+
+
+def dd_command(mib: str) -> List[str]:
+    """bs in bytes, because dd of BSD and GNU spell a mebibyte differently."""
+    return ["dd", "if=/dev/zero", "bs=%d" % MIB, "count=" + mib]
+
+
+def parse_dd(text: str) -> int:
+    """Bytes that dd says it wrote, in whole blocks of a mebibyte; 0 if it does not say."""
+    records = re.search(r"^([0-9]{1,12})\+0 records out", text, re.M)
+    return int(records.group(1)) * MIB if records else 0
+
+
+class Tried(NamedTuple):
+    """One transfer: `moved` bytes in `seconds`, and all bytes that went through with their cost."""
+
+    moved: int
+    seconds: float
+    total: int
+    usage: Usage
+    foreign: Optional[float]
+
+
+class Reference(NamedTuple):
+    """Median CPU seconds of a channel's pilots, each of so many bytes."""
+
+    total: int
+    client_cpu: float
+    server_cpu: Optional[float]
+
+    def is_short(self) -> bool:
+        """Whether sshd's buffer still grows after the pilots: its CPU seconds are then biased."""
+        return self.server_cpu is not None and self.total < PILOT_MIB * MIB
+
+    def least_cpu(self) -> float:
+        """CPU seconds of an end that bytes beyond the pilots must cost to be told within 5 %."""
+        if not self.is_short():
+            return LEAST_CPU_SECONDS
+        pilot = (self.client_cpu + (self.server_cpu or 0.0)) / 2
+        return max(LEAST_CPU_SECONDS, SHORT_PILOT_TIMES * pilot)
+
+
+def reference_of(pilots: Sequence[Tried]) -> Reference:
+    client = [pilot.usage.client_cpu for pilot in pilots]
+    server = [pilot.usage.server_cpu for pilot in pilots if pilot.usage.server_cpu is not None]
+    median = statistics.median
+    return Reference(pilots[0].total, median(client), median(server) if server else None)
+
+
+def cpu_of_bytes(tried: Tried, reference: Reference) -> Tuple[Optional[float], Optional[float]]:
+    """CPU seconds of client and server for the bytes that were timed, in a running stream.
+
+    The slope between the reference and this transfer: neither the connection nor the start of
+    the stream is in it. None where a transfer is too short to tell it within 5 %.
+    """
+    beyond = tried.total - reference.total
+    client: Optional[float] = tried.usage.client_cpu - reference.client_cpu
+    server = None
+    if tried.usage.server_cpu is not None and reference.server_cpu is not None:
+        server = tried.usage.server_cpu - reference.server_cpu
+    known = [seconds for seconds in (client, server) if seconds is not None]
+    if beyond <= 0 or min(known) <= 0 or sum(known) < reference.least_cpu() * len(known):
+        return None, None
+    share = tried.moved / beyond
+    ends = [None if end is None else round(end * share, 6) for end in (client, server)]
+    return ends[0], ends[1]
+
+
+def ssh_sample(tried: Tried, reference: Reference) -> Json:
+    seconds, setup = round(tried.seconds, 6), round(tried.usage.setup_seconds, 4)
+    ends = cpu_of_bytes(tried, reference)
+    return dict(zip(SAMPLE_FACTS, (tried.moved, seconds, setup, *ends, tried.foreign)))
+
+
+def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
+    """dd if=/dev/zero bs=1M count=N | ssh -c CIPHER ... 'cat >/dev/null', without the set-up.
+
+    The clock runs from the start of dd, once the remote command is ready, to its last word.
+    """
+    watch = ForeignWatch()
+    read_end, write_end = os.pipe()
+    with open(read_end, "rb", 0) as reads, open(write_end, "wb", 0) as writes:
+        with Transfer(server, channel, read_end, None) as transfer:
+            reads.close()
+            transfer.wait_for("R")
+            began = time.perf_counter()
+            with open(server.path("dd.log"), "wb") as log:
+                dd = start(dd_command(str(mib)), stdout=write_end, stderr=log)
+            transfer.feeders.add(dd.pid)
+            transfer.awaited.add(dd.pid)
+            writes.close()
+            usage = transfer.finish()
+    moved = parse_dd(server.read("dd.log"))
+    if moved != mib * MIB:
+        raise TryFailed("dd wrote %d bytes instead of %d" % (moved, mib * MIB))
+    return Tried(moved, usage.ended_at - began, moved, usage, watch.cores())
+
+
+def steady_try(
+    server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
+) -> Tried:
+    """The cipher's own rate: no feeding process, no start-up, slope in a running stream."""
+    watch = ForeignWatch()
+    with sparse_file() as source:
+        with Transfer(server, channel, source.fileno(), cpus) as transfer:
+            transfer.wait_for("R")
+            moved, elapsed = steady_window(source, seconds, server.warm_up_seconds)
+            source.truncate(0)
+            usage = transfer.finish()
+            total = source.tell()
+    if moved <= 0:
+        raise TryFailed("the stream stood still")
+    if total >= SPARSE_BYTES:
+        raise TryFailed("ssh read all of the source before the try was over")
+    return Tried(moved, elapsed, total, usage, watch.cores())
+
+
+class SshPlan(Plan):
+    """All tries of one far end: rounds over its channels in a new random order each."""
+
+    def __init__(self, server: SshEnd, channels: Sequence[Channel], *context: Any) -> None:
+        super().__init__(*context)
+        self.server = server
+        self.channels = channels
+        self.cpus: Optional[Tuple[int, int]] = None  # of the steady tries: client's and server's
+        self.default_cipher: Optional[str] = None
+        self.pilots: Dict[Channel, List[Tried]] = collections.defaultdict(list)
+        self.rates: Dict[Channel, float] = {}
+        self.where = ("ssh to " + server.label) if server.label else "ssh"
+        for channel in channels:
+            for method in METHODS:
+                self.series[channel, method] = Series(
+                    "ssh",
+                    **channel._asdict(),
+                    negotiated=None,
+                    method=method,
+                    pinned=False,
+                    target=server.target,
+                    reference_bytes=None,
+                )
+        self.add_steps()
+
+    def add_steps(self) -> None:
+        self.steps = [(self.where + ", first connection", FIRST_SECONDS, self.connect)]
+        for channel in list(self.channels) * self.server.pilots:
+            label = "ssh %s: warm-up" % channel.in_words()
+            pilot = partial(self.attempt, channel, "warm-up", partial(self.pilot, channel))
+            self.steps.append((label, PILOT_SECONDS, pilot))
+        seconds = {
+            "steady": self.server.warm_up_seconds + self.depth.steady_seconds,
+            "pipeline": self.depth.pipeline_seconds,
+        }
+        for number in range(self.depth.tries):
+            for channel in random.sample(self.channels, len(self.channels)):
+                for method in METHODS:
+                    words = (channel.in_words(), method, number + 1, self.depth.tries)
+                    label = "ssh %s: %s, round %d of %d" % words
+                    turn = partial(self.turn, channel, method)
+                    self.steps.append((label, CONNECT_SECONDS + seconds[method], turn))
+
+    def run(self) -> None:
+        reason = failure_of(self.measure)
+        if reason:
+            self.progress.note("%s is not measured: %s" % (self.where, reason))
+            steps, seconds = self.cost()
+            self.progress.plan(1 - steps, FIRST_SECONDS - seconds)
+            self.reasons.update(((channel, "warm-up"), reason) for channel in self.channels)
+
+    def measure(self) -> None:
+        with self.server:
+            super().run()
+
+    def connect(self) -> None:
+        self.server.prepare()
+        self.default_cipher = self.server.first_connection().cipher
+
+    def pilot(self, channel: Channel) -> None:
+        """A warm-up connection: the first one's rate sizes the first try."""
+        mib = pilot_mib(channel, bool(self.server.label))
+        pilot = pipeline_try(self.server, channel, mib)
+        self.pilots[channel].append(pilot)
+        if channel in self.rates:
+            return
+        self.rates[channel] = pilot.moved / pilot.seconds
+        for method in METHODS:
+            facts = self.series[channel, method].facts
+            facts["negotiated"] = dict(self.server.negotiated._asdict())
+            facts["pinned"] = method == "steady" and self.cpus is not None
+            facts["reference_bytes"] = pilot.total  # CPU seconds of so much are off each sample's
+            if self.server.label:
+                facts["server"] = self.server.version
+
+    def turn(self, channel: Channel, method: str) -> None:
+        """One try, unless its series needs no more of them."""
+        series = self.series[channel, method]
+        if channel in self.rates and not series.complete(self.depth.stable):
+            tries = partial(self.until_quiet, partial(self.sample, channel, method), series.samples)
+            self.attempt(channel, method, tries)
+
+    def sample(self, channel: Channel, method: str) -> Json:
+        """One try; what it tells of the rate sizes the next ones."""
+        pilots = reference_of(self.pilots[channel])
+        if method == "steady":
+            seconds = self.try_seconds(channel, self.depth.steady_seconds)
+            made = ssh_sample(steady_try(self.server, channel, seconds, self.cpus), pilots)
+            if not self.series[channel, "pipeline"].samples:
+                # The pilot is too short to tell a fast cipher's rate: a pipeline reaches about 3/4
+                # of the steady rate, so that the first try lasts about as long as the others.
+                self.rates[channel] = max(self.rates[channel], 0.75 * rate(made))
+            return made
+        seconds = self.try_seconds(channel, self.depth.pipeline_seconds)
+        mib = sized_mib(self.rates[channel], seconds)
+        made = ssh_sample(pipeline_try(self.server, channel, mib), pilots)
+        before = self.series[channel, method].samples
+        self.rates[channel] = statistics.median(map(rate, [*before, made]))
+        return made
+
+    def try_seconds(self, channel: Channel, seconds: float) -> float:
+        """These seconds; more where too little CPU time would be in them to tell its cost."""
+        if self.server.label:  # a line is slow whatever the CPU does
+            return seconds
+        pilot = reference_of(self.pilots[channel])
+        cost = (pilot.client_cpu - self.server.connection_cpu) / pilot.total
+        beyond = WANTED_TIMES * pilot.least_cpu() / max(cost, LEAST_CPU_SECONDS_A_BYTE)
+        longest = LONGEST_TIMES * seconds * (2 if pilot.is_short() else 1)
+        return max(seconds, min(longest, (pilot.total + beyond) / self.rates[channel]))
+
+    def show(self, lines: List[str]) -> Series:
+        lines += ["", "# %s, %d tries of each method" % (self.where, self.depth.tries)]
+        failure_of(self.server.prepare)
+        lengths = self.depth.pipeline_seconds, self.depth.steady_seconds
+        for channel in self.channels:
+            lines.append("# pipeline for %g s, steady for %g s:" % lengths)
+            if isinstance(self.server, PrivateServer):
+                lines.append(shell_words(self.server.server_command(channel)))
+            typed = shell_words(self.server.command(channel, "PORT"))
+            feed = shell_words(dd_command("COUNT"))
+            lines += ["%s | %s" % (feed, typed), typed + " <SPARSE_FILE"]
+        series = next(iter(self.series.values()))
+        series.samples = [dict.fromkeys(SAMPLE_FACTS)]
+        return series
+
+    def results(self) -> List[Series]:
+        for channel in self.channels:
+            missing = [name for name in METHODS if not self.series[channel, name].samples]
+            reasons = [self.reasons.get((channel, step)) for step in missing + ["warm-up"]]
+            reason = next(filter(None, reasons), NOT_REACHED)
+            if len(missing) == 1:
+                reason = "%s: %s" % (missing[0], reason)
+            if missing:
+                part = (self.server.label + " " + channel.beyond_cipher()).strip()
+                self.skipped.add("ssh", channel.cipher or "", reason, part)
+        return [series for series in self.series.values() if series.samples]
