@@ -276,8 +276,7 @@ def load_document(path: str) -> Json:
         raise UsageError("%s cannot be read: %s" % (path, error.strerror))
     except (ValueError, RecursionError) as error:
         raise UsageError("%s is not JSON: %s" % (path, error))
-    if not isinstance(document, dict) or document.get("schema") != common.SCHEMA:
+    found = document if isinstance(document, dict) else {}
+    if found.get("schema") != common.SCHEMA or not isinstance(found.get("run_id"), str):
         raise UsageError("%s is not a run document (%s)" % (path, common.SCHEMA))
-    if not isinstance(document.get("run_id"), str):
-        raise UsageError("%s is not a complete run document: it has no run_id" % path)
-    return document
+    return found

@@ -109,7 +109,7 @@ def doctor_findings(arguments: argparse.Namespace) -> List[Json]:
     sshd = find_program("sshd", arguments.sshd, SSHD_PLACES)
     openssl = find_program("openssl", arguments.openssl)
     findings.add("Python", True, platform.python_version())
-    version = parse_ssh_version(run_tool([ssh, "-V"]).err) if ssh else None
+    version = parse_ssh_version(run_tool([ssh, "-V"]).err if ssh else "")[0]
     findings.program("ssh", ssh, version)
     findings.program("sshd", sshd, None)
     if ssh and sshd:

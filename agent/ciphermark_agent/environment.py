@@ -190,16 +190,13 @@ def machine_id() -> Optional[str]:
     return hashlib.sha256((MACHINE_ID_SALT + (raw or "").strip()).encode("utf-8")).hexdigest()
 
 
-def parse_ssh_version(text: str) -> Optional[str]:
-    """`OpenSSH_9.2p1 Debian-2+deb12u6` out of what ssh -V or sshd prints."""
-    match = re.search(r"OpenSSH_[^,\r\n]+", text)
-    return cut(match.group(0)) if match else None
+def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
+    """Version and library out of what ssh -V or sshd prints.
 
-
-def parse_ssh_library(text: str) -> Optional[str]:
-    """`OpenSSL 3.0.19 27 Jan 2026`, `LibreSSL 3.3.6` or `without OpenSSL` out of the same."""
-    match = re.search(r"OpenSSH_[^,\r\n]+, *([^\r\n]*\S)", text)
-    return cut(match.group(1)) if match else None
+    `OpenSSH_9.2p1 Debian-2+deb12u6`; `OpenSSL 3.0.19 27 Jan 2026` or `without OpenSSL`.
+    """
+    match = re.search(r"(OpenSSH_[^,\r\n]+)(?:, *([^\r\n]*\S))?", text)
+    return (cut(match.group(1)), cut(match.group(2))) if match else (None, None)
 
 
 def default_cipher(ssh: str) -> Optional[str]:
@@ -211,7 +208,7 @@ def default_cipher(ssh: str) -> Optional[str]:
 def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
     """environment of the run document; a reading that fails is unknown."""
     cpu = reading(cpu_environment, {})
-    client = run_tool([ssh, "-V"]).err if ssh else ""
+    client, library = parse_ssh_version(run_tool([ssh, "-V"]).err if ssh else "")
     built = run_tool([openssl, "version", "-a"]).out if openssl else ""
     return {
         "cpu": cpu,
@@ -221,9 +218,9 @@ def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
         "os": reading(os_environment, {}),
         "openssl": parse_openssl_version(built),
         "openssh": {
-            "client": parse_ssh_version(client),
+            "client": client,
             "server": None,  # what sshd says comes later
-            "library": parse_ssh_library(client),
+            "library": library,
             "server_library": None,
             "default_cipher": default_cipher(ssh) if ssh else None,
         },

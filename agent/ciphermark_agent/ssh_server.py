@@ -17,7 +17,7 @@ from ciphermark_agent import children
 from ciphermark_agent.children import become_subreaper, read_text, run_tool
 from ciphermark_agent.common import MIB, Json, TryFailed, cut, explain, one_line
 from ciphermark_agent.conditions import locked
-from ciphermark_agent.environment import parse_ssh_library, parse_ssh_version
+from ciphermark_agent.environment import parse_ssh_version
 from ciphermark_agent.ssh_connection import WORK_PREFIX, Channel, Negotiated, Transfer, Usage
 
 HOST_ALIAS = "ciphermark"
@@ -223,8 +223,7 @@ class PrivateServer(SshEnd):
             self.user = pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
             raise TryFailed("user id %d has no account in the passwd file" % os.getuid())
-        said = run_tool([self.sshd, "-?"]).err
-        self.version, self.library = parse_ssh_version(said), parse_ssh_library(said)
+        self.version, self.library = parse_ssh_version(run_tool([self.sshd, "-?"]).err)
         self.make_key("host_key")
         self.make_key("user_key")
         self.write("known_hosts", "%s %s" % (HOST_ALIAS, self.read("host_key.pub")))

@@ -235,7 +235,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     "parse_os_release": agent.parse_os_release,
     "parse_openssl_version": agent.parse_openssl_version,
     "parse_ssh_version": agent.parse_ssh_version,
-    "parse_ssh_library": agent.parse_ssh_library,
     "version_number": agent.version_number,
     "parse_negotiated": agent.parse_negotiated,
     "explain_failure": lambda text: agent.explain_failure(text, text, text),

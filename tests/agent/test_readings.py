@@ -107,36 +107,27 @@ def test_no_openssl_is_all_null() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    (
-        (
-            "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19 27 Jan 2026\n",
-            "OpenSSH_9.2p1 Debian-2+deb12u6",
-        ),
-        ("unknown option -- ?\nOpenSSH_7.4p1, OpenSSL 1.0.2k\nusage: sshd", "OpenSSH_7.4p1"),
-        ("Dropbear v2020.81", None),
-    ),
-)
-def test_ssh_versions(text: str, expected: str | None) -> None:
-    assert agent.parse_ssh_version(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "version", "library"),
     (
         (
             "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19 27 Jan 2026\r\n",
+            "OpenSSH_9.2p1 Debian-2+deb12u6",
             "OpenSSL 3.0.19 27 Jan 2026",
         ),
-        ("unknown option -- ?\nOpenSSH_7.4p1, OpenSSL 1.0.2zl\nusage: sshd", "OpenSSL 1.0.2zl"),
-        ("OpenSSH_9.9p2, LibreSSL 3.3.6\n", "LibreSSL 3.3.6"),
-        ("OpenSSH_9.6p1, without OpenSSL\n", "without OpenSSL"),
-        ("OpenSSH_9.6p1\nusage, more\n", None),
-        ("Dropbear v2020.81, OpenSSL\n", None),
+        (
+            "unknown option -- ?\nOpenSSH_7.4p1, OpenSSL 1.0.2zl\nusage: sshd",
+            "OpenSSH_7.4p1",
+            "OpenSSL 1.0.2zl",
+        ),
+        ("OpenSSH_9.9p2, LibreSSL 3.3.6\n", "OpenSSH_9.9p2", "LibreSSL 3.3.6"),
+        ("OpenSSH_9.6p1, without OpenSSL\n", "OpenSSH_9.6p1", "without OpenSSL"),
+        ("OpenSSH_9.6p1\nusage, more\n", "OpenSSH_9.6p1", None),
+        ("OpenSSH_9.6p1, \n", "OpenSSH_9.6p1", None),
+        ("Dropbear v2020.81, OpenSSL\n", None, None),
     ),
 )
-def test_ssh_libraries(text: str, expected: str | None) -> None:
-    assert agent.parse_ssh_library(text) == expected
+def test_versions_and_libraries_of_ssh(text: str, version: str | None, library: str | None) -> None:
+    assert agent.parse_ssh_version(text) == (version, library)
 
 
 def test_os_release_values_lose_their_quotes() -> None:
