@@ -1,11 +1,13 @@
-"""A server that gives every connection the same bytes, whole, late or a byte at a time."""
+"""A server that gives every connection the same bytes, at once or late."""
 
 import gzip
 import json
 import socket
 import socketserver
+import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 TLS_HANDSHAKE = b"\x16"
 NAMED = b"RUN_ID"
@@ -13,16 +15,35 @@ NAMED = b"RUN_ID"
 ACCEPTED = b'HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n{"run_id": "RUN_ID"}'
 
 
+class Request(NamedTuple):
+    """A run that was sent."""
+
+    path: str
+    authorization: str
+    document: dict[str, Any]
+
+
+def http_answer(status: int, body: object, headers: Mapping[str, str] | None = None) -> bytes:
+    lines = [f"HTTP/1.1 {status} Canned", "Connection: close"]
+    lines += [f"{name}: {text}" for name, text in (headers or {}).items()]
+    return "\r\n".join([*lines, "", json.dumps(body)]).encode("latin-1")
+
+
 class Server(socketserver.ThreadingTCPServer):
-    """Answers after so many seconds, with a byte every `drip` seconds, then hangs up."""
+    """Answers after so many seconds, then hangs up.
+
+    Of several answers each run that is sent takes one; the last one stays.
+    """
 
     daemon_threads = True
     allow_reuse_address = True
+    scheme = "http"
 
-    def __init__(self, answer: bytes, delay: float, drip: float) -> None:
-        self.answer, self.delay, self.drip = answer, delay, drip
+    def __init__(self, answers: Sequence[bytes], delay: float) -> None:
+        self.answers = list(answers)
+        self.delay = delay
         self.asked: list[bytes] = []
-        self.sent: list[str] = []
+        self.requests: list[Request] = []
         self.over = threading.Event()
         super().__init__(("127.0.0.1", 0), Handler)
 
@@ -32,7 +53,7 @@ class Server(socketserver.ThreadingTCPServer):
 
     @property
     def url(self) -> str:
-        return f"http://{self.address}"
+        return f"{self.scheme}://{self.address}"
 
 
 class Handler(socketserver.StreamRequestHandler):
@@ -41,38 +62,27 @@ class Handler(socketserver.StreamRequestHandler):
     server: Server
 
     def handle(self) -> None:
-        if self.connection.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
+        encrypted = isinstance(self.connection, ssl.SSLSocket)
+        if not encrypted and self.connection.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
             self.server.asked.append(b"TLS")
-            self.wfile.write(self.server.answer)
+            self.wfile.write(self.server.answers[0])
             return
-        first = self.rfile.readline()
-        length = 0
+        method, path = self.rfile.readline().split(b" ")[:2]
+        headers = {}
         while (line := self.rfile.readline()).strip():
-            name, _, text = line.partition(b":")
-            length = int(text) if name.lower() == b"content-length" else length
-        body = self.rfile.read(length)
-        self.server.asked.append(first.split(b" ")[0])
+            name, _, text = line.decode("latin-1").partition(":")
+            headers[name.lower()] = text.strip()
+        body = self.rfile.read(int(headers.get("content-length", 0)))
+        self.server.asked.append(method)
+        answer, run_id = self.server.answers[0], "none"
+        if body:
+            document = json.loads(gzip.decompress(body))
+            request = Request(path.decode(), headers["authorization"], document)
+            self.server.requests.append(request)
+            run_id = document["run_id"]
+            del self.server.answers[: len(self.server.answers) > 1]
         self.server.over.wait(self.server.delay)
-        self.give(self.server.answer.replace(NAMED, self.run_id(body)))
-
-    def run_id(self, body: bytes) -> bytes:
-        if not body:
-            return b"none"
-        run_id: str = json.loads(gzip.decompress(body))["run_id"]
-        self.server.sent.append(run_id)
-        return run_id.encode()
-
-    def give(self, answer: bytes) -> None:
-        if not self.server.drip:
-            self.wfile.write(answer)
-            return
-        for at in range(len(answer)):
-            if self.server.over.wait(self.server.drip):
-                return
-            try:
-                self.wfile.write(answer[at : at + 1])
-            except OSError:
-                return  # the agent has had enough
+        self.wfile.write(answer.replace(NAMED, run_id.encode()))
 
 
 Serve = Callable[..., Server]

@@ -73,11 +73,11 @@ def start_agent(tmp_path: Path) -> RunAgent:
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start servers that answer with these bytes."""
+    """Start servers that answer with these bytes, one after the other."""
     servers: list[Server] = []
 
-    def start(answer: bytes, delay: float = 0.0, drip: float = 0.0) -> Server:
-        server = Server(answer, delay, drip)
+    def start(*answers: bytes, delay: float = 0.0) -> Server:
+        server = Server(answers, delay)
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         servers.append(server)
         return server

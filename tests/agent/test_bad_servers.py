@@ -41,7 +41,7 @@ def test_a_run_that_such_a_server_does_not_take_is_kept(
     patience: str,
     words: str,
 ) -> None:
-    server = serve(answer, delay)
+    server = serve(answer, delay=delay)
     url = f"http://{server.address}"
     done = run_agent(*ONE, "--server", url, before=patience, env={"CIPHERMARK_TOKEN": TOKEN})
     assert done.code == 1

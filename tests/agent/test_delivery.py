@@ -78,7 +78,7 @@ def test_the_printed_command_sends_the_file_that_was_kept(
     assert found is not None, done.err
     kept, command = Path(found[1]), found[2]
     run_id = json.loads(kept.read_text())["run_id"]
-    server.answer = ACCEPTED
+    server.answers = [ACCEPTED]
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     sent = subprocess.run(
@@ -90,7 +90,7 @@ def test_the_printed_command_sends_the_file_that_was_kept(
         check=False,
     )
     assert sent.returncode == 0, sent.stderr
-    assert server.sent[-1] == run_id
+    assert server.requests[-1].document["run_id"] == run_id
     assert not kept.exists()
     assert shlex.split(command)[-1] == str(kept)
 

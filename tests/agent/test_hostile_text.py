@@ -1,18 +1,13 @@
 """Escape sequences in files and answers never reach the terminal."""
 
 import json
-import socketserver
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.agent.running import PROJECT
+from tests.agent.canned_server import Serve
+from tests.agent.running import RunAgent
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202e\u2066"
@@ -39,23 +34,8 @@ def document() -> dict[str, Any]:
     return made
 
 
-IMPATIENT = """
-import sys; sys.path[:0] = [".", "agent"]
-from tests.agent import whole as agent
-agent.RETRY_DELAYS = (0.05,)
-sys.exit(agent.main(sys.argv[1:]))
-"""
-
-
-def agent(*words: str | Path, home: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-c", IMPATIENT, *words],
-        cwd=PROJECT,
-        env={"HOME": str(home), "CIPHERMARK_TOKEN": "cmk_x", "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-    )
+IMPATIENT = "agent.RETRY_DELAYS = (0.05,)"
+NOWHERE = ("--server", "http://127.0.0.1:1", "--token", "cmk_x")
 
 
 def assert_harmless(text: str) -> None:
@@ -64,25 +44,12 @@ def assert_harmless(text: str) -> None:
     assert not bad, text
 
 
-def test_show_prints_none_of_it(tmp_path: Path) -> None:
+def test_show_prints_none_of_it(run_agent: RunAgent, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(document()))
-    shown = agent("show", tmp_path / "run.json", home=tmp_path)
-    assert shown.returncode == 0, shown.stderr
-    assert "]0;owned" in shown.stdout
-    assert_harmless(shown.stdout)
-
-
-@contextmanager
-def server(answer: bytes) -> Iterator[str]:
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            self.request.recv(1_000_000)
-            self.wfile.write(answer)
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_address[1]}"
-        running.shutdown()
+    shown = run_agent("show", str(tmp_path / "run.json"))
+    assert shown.code == 0, shown.err
+    assert "]0;owned" in shown.out
+    assert_harmless(shown.out)
 
 
 ERRORS = json.dumps({"errors": [{"code": HOSTILE, "detail": HOSTILE, "attr": HOSTILE}]}).encode()
@@ -99,21 +66,23 @@ LINES = HOSTILE.replace("\r", "").encode("utf-8")
         b"HTTP/1.0 200 OK\r\n\r\n{}",
     ),
 )
-def test_upload_prints_none_of_what_a_server_answers(answer: bytes, tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps(document()))
-    with server(answer) as url:
-        sent = agent("upload", "-v", tmp_path / "run.json", "--server", url, home=tmp_path)
-    assert "usage:" not in sent.stderr
-    assert_harmless(sent.stdout + sent.stderr)
+def test_upload_prints_none_of_what_a_server_answers(
+    run_agent: RunAgent, serve: Serve, answer: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document()))
+    words = ("upload", "-v", str(path), "--server", serve(answer).url, "--token", "cmk_x")
+    sent = run_agent(*words, before=IMPATIENT)
+    assert "usage:" not in sent.err
+    assert_harmless(sent.out + sent.err)
 
 
-def test_what_cannot_be_read_is_named_harmlessly(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_named_harmlessly(run_agent: RunAgent, tmp_path: Path) -> None:
     path = tmp_path / "\x1b[2Jrun.json"
     path.write_text("{" + HOSTILE)
-    nowhere = ("--server", "http://127.0.0.1:1")
-    for words in (("show", path), ("show", path.with_name("\x1bx")), ("upload", path, *nowhere)):
-        told = agent(*words, home=tmp_path)
-        assert_harmless(told.stdout + told.stderr)
+    for words in (("show", path), ("show", path.with_name("\x1bx")), ("upload", path, *NOWHERE)):
+        told = run_agent(*map(str, words))
+        assert_harmless(told.out + told.err)
 
 
 TOOL = """#!/bin/sh
@@ -125,15 +94,15 @@ exit "${{1:+255}}"
 
 
 @pytest.mark.parametrize("mode", ("plain", "json"))
-def test_a_run_prints_none_of_what_tools_and_other_hosts_say(mode: str, tmp_path: Path) -> None:
+def test_a_run_prints_none_of_what_tools_and_other_hosts_say(
+    run_agent: RunAgent, mode: str, tmp_path: Path
+) -> None:
     tool = tmp_path / "tool"
     tool.write_text(TOOL)
     tool.chmod(0o755)
-    for kind in (("ssh", "--target", "nas"), ("ssh", "--sshd", tool), ("openssl",)):
-        paths = ("--ssh", tool, "--openssl", tool, "--tools", *kind)
-        ended = agent(
-            "run", "-v", "--quick", *paths, "--progress", mode, "--wait", "0", home=tmp_path
-        )
-        assert "usage:" not in ended.stderr
-        assert_harmless(ended.stderr)
-        assert not ended.stdout or json.loads(ended.stdout)
+    for kind in (("ssh", "--target", "nas"), ("ssh", "--sshd", str(tool)), ("openssl",)):
+        paths = ("--ssh", str(tool), "--openssl", str(tool), "--tools", *kind)
+        ended = run_agent("run", "-v", "--quick", *paths, "--progress", mode)
+        assert "usage:" not in ended.err
+        assert_harmless(ended.err)
+        assert not ended.out or json.loads(ended.out)

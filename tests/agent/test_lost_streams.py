@@ -154,7 +154,7 @@ def test_a_broken_pipe_for_messages_loses_neither_file_nor_upload(
     done = by_shell(tmp_path, '"$@" 2>&1 | true; exit ${PIPESTATUS[0]}', words)
     assert done.returncode == 0, done.stderr
     assert is_whole(path)
-    assert len(server.sent) == 1
+    assert len(server.requests) == 1
     assert list(spool(tmp_path).iterdir()) == []
 
 
@@ -183,7 +183,7 @@ def test_it_is_uploaded_all_the_same(
     done = by_shell(tmp_path, f'"$@" {sink}; exit ${{PIPESTATUS[0]}}', words)
     assert done.returncode == 1
     assert "standard output cannot be written" in done.stderr
-    assert len(server.sent) == 1
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,19 @@
 """Uploads to a real HTTP server: retries, refusals, the spool, and where the token goes."""
 
-import gzip
 import json
 import os
 import shlex
 import ssl
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.agent import whole as agent
+from tests.agent.canned_server import Serve, Server, http_answer
 from tests.agent.running import (
     ONCE,
     QUICK_RUN,
@@ -30,64 +27,7 @@ TOKEN = f"cmk_secret_{uuid4().hex}"  # which no other process of the machine sho
 FAST = "agent.RETRY_DELAYS = (0.01, 0.01, 0.01)"
 ONE = (*QUICK_RUN, "--progress", "none")
 
-Scripted = tuple[int, Any, dict[str, str]]
-
-NAMED = "the run_id that was sent"
-ACCEPTED: Scripted = (202, {"status": "accepted", "run_id": NAMED}, {})
-
-
-class Request(NamedTuple):
-    """What the server was sent."""
-
-    path: str
-    authorization: str | None
-    document: dict[str, Any]
-
-
-class Site:
-    """A server that gives scripted answers and keeps what it was sent."""
-
-    def __init__(self) -> None:
-        self.answers: list[Scripted] = []
-        self.requests: list[Request] = []
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                document = json.loads(gzip.decompress(body))
-                token = self.headers["Authorization"]
-                site.requests.append(Request(self.path, token, document))
-                status, answer, headers = site.answers.pop(0)
-                raw = json.dumps(answer).replace(NAMED, document["run_id"]).encode()
-                self.send_response(status)
-                for name, value in {**headers, "Content-Length": str(len(raw))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(raw)
-
-            def log_message(self, *_: object) -> None:
-                """Silence: a failed test shows its requests."""
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-
-
-@pytest.fixture
-def make_site() -> Iterator[Callable[..., Site]]:
-    sites: list[Site] = []
-
-    def make(*answers: Scripted) -> Site:
-        site = Site()
-        site.answers = list(answers)
-        threading.Thread(target=site.server.serve_forever, args=(0.02,), daemon=True).start()
-        sites.append(site)
-        return site
-
-    yield make
-    for site in sites:
-        site.server.shutdown()
-        site.server.server_close()
+ACCEPTED = http_answer(202, {"status": "accepted", "run_id": "RUN_ID"})
 
 
 @pytest.fixture
@@ -98,15 +38,15 @@ def saved_run(tmp_path: Path) -> Path:
     return path
 
 
-def send(run_agent: RunAgent, site: Site, path: Path) -> Any:
+def send(run_agent: RunAgent, site: Server, path: Path) -> Any:
     env = {"CIPHERMARK_TOKEN": TOKEN}
     return run_agent("upload", str(path), "--server", site.url + "/", before=FAST, env=env)
 
 
 def test_an_accepted_run_is_told_the_address_of_its_page(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
+    run_agent: RunAgent, serve: Serve, saved_run: Path
 ) -> None:
-    site = make_site(ACCEPTED)
+    site = serve(ACCEPTED)
     done = send(run_agent, site, saved_run)
     assert done.code == 0
     assert f"uploaded: {site.url}/runs/0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e/" in done.out
@@ -117,9 +57,9 @@ def test_an_accepted_run_is_told_the_address_of_its_page(
 
 
 def test_a_newer_agent_on_the_server_is_told_in_one_line(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
+    run_agent: RunAgent, serve: Serve, saved_run: Path
 ) -> None:
-    site = make_site((202, {**ACCEPTED[1], "newer_agent": "9.1\x1b[2J"}, {}))
+    site = serve(http_answer(202, {"run_id": "RUN_ID", "newer_agent": "9.1\x1b[2J"}))
     done = send(run_agent, site, saved_run)
     assert done.code == 0
     (line,) = [one for one in done.out.splitlines() if "is out" in one]
@@ -131,16 +71,16 @@ def test_a_newer_agent_on_the_server_is_told_in_one_line(
 @pytest.mark.parametrize(
     "first",
     (
-        (503, {}, {}),
-        (500, "garbage", {}),
-        (429, {}, {"Retry-After": "0"}),
-        (503, {}, {"Retry-After": "0"}),
+        http_answer(503, {}),
+        http_answer(500, "garbage"),
+        http_answer(429, {}, {"Retry-After": "0"}),
+        http_answer(503, {}, {"Retry-After": "0"}),
     ),
 )
 def test_passing_faults_are_tried_again_with_the_same_run_id(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, first: Scripted
+    run_agent: RunAgent, serve: Serve, saved_run: Path, first: bytes
 ) -> None:
-    site = make_site(first, ACCEPTED)
+    site = serve(first, ACCEPTED)
     assert send(run_agent, site, saved_run).code == 0
     assert len({request.document["run_id"] for request in site.requests}) == 1
     assert len(site.requests) == 2
@@ -153,9 +93,9 @@ def test_what_the_server_asks_to_wait_is_waited() -> None:
 
 
 def test_a_retry_after_that_is_no_number_holds_back_no_run(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
+    run_agent: RunAgent, serve: Serve, saved_run: Path
 ) -> None:
-    site = make_site((503, {}, {"Retry-After": "\xb2"}), ACCEPTED)
+    site = serve(http_answer(503, {}, {"Retry-After": "\xb2"}), ACCEPTED)
     done = send(run_agent, site, saved_run)
     assert done.code == 0, done.err
 
@@ -176,7 +116,7 @@ agent.upload = send_and_lose
 
 @pytest.mark.parametrize(("taken", "sent"), ((1, 3), (2, 2)))
 def test_runs_that_another_agent_sends_at_the_same_time_hold_back_no_other(
-    run_agent: RunAgent, make_site: Callable[..., Site], tmp_path: Path, taken: int, sent: int
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, taken: int, sent: int
 ) -> None:
     spool = tmp_path / ".local/state/ciphermark/spool"
     spool.mkdir(parents=True)
@@ -184,7 +124,7 @@ def test_runs_that_another_agent_sends_at_the_same_time_hold_back_no_other(
         path = spool / f"run-{number}.json"
         path.write_text(json.dumps({"schema": agent.SCHEMA, "run_id": str(uuid4())}))
         os.utime(path, (number, number))
-    site = make_site(*[ACCEPTED] * 3)
+    site = serve(*[ACCEPTED] * 3)
     words = ("upload", "--server", site.url)
     before = f"count = {taken}\n{TAKEN_BY_ANOTHER}"
     done = run_agent(*words, before=before, env={"CIPHERMARK_TOKEN": TOKEN})
@@ -203,9 +143,9 @@ def test_an_address_that_is_none_is_told_in_one_sentence(run_agent: RunAgent, se
 
 
 def test_a_configuration_written_by_an_editor_of_windows_is_read(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+    run_agent: RunAgent, serve: Serve, saved_run: Path, tmp_path: Path
 ) -> None:
-    site = make_site(ACCEPTED)
+    site = serve(ACCEPTED)
     token = tmp_path / "token"
     token.write_text(TOKEN + "\r\n", encoding="utf-8-sig")
     path = tmp_path / ".config/ciphermark/agent.ini"
@@ -218,7 +158,7 @@ def test_a_configuration_written_by_an_editor_of_windows_is_read(
 
 
 def test_a_bad_document_shows_every_error(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path
+    run_agent: RunAgent, serve: Serve, saved_run: Path
 ) -> None:
     errors = [
         {
@@ -228,7 +168,7 @@ def test_a_bad_document_shows_every_error(
         },
         {"code": "required", "detail": "is missing", "attr": "host.name"},
     ]
-    site = make_site((400, {"type": "validation_error", "errors": errors}, {}))
+    site = serve(http_answer(400, {"type": "validation_error", "errors": errors}))
     done = send(run_agent, site, saved_run)
     assert done.code == 1
     assert len(site.requests) == 1
@@ -238,10 +178,10 @@ def test_a_bad_document_shows_every_error(
 
 @pytest.mark.parametrize("status", (301, 302, 307, 308))
 def test_the_token_is_not_carried_to_another_host(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, status: int
+    run_agent: RunAgent, serve: Serve, saved_run: Path, status: int
 ) -> None:
-    other = make_site(ACCEPTED)
-    site = make_site((status, {}, {"Location": other.url + "/api/v1/runs/"}))
+    other = serve(ACCEPTED)
+    site = serve(http_answer(status, {}, {"Location": other.url + "/api/v1/runs/"}))
     done = send(run_agent, site, saved_run)
     assert done.code == 1
     assert "redirects to " + other.url in done.err
@@ -249,9 +189,9 @@ def test_the_token_is_not_carried_to_another_host(
 
 
 def test_an_uploaded_run_leaves_nothing_in_the_spool(
-    run_agent: RunAgent, make_site: Callable[..., Site], tmp_path: Path
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
-    site = make_site(ACCEPTED)
+    site = serve(ACCEPTED)
     token_file = tmp_path / "token"
     token_file.write_text(TOKEN + "\n")
     output = tmp_path / "run.json"
@@ -278,11 +218,9 @@ def command_lines_with(text: str) -> set[bytes]:
     return found
 
 
-def test_the_token_shows_in_no_process_list(
-    make_site: Callable[..., Site], tmp_path: Path, sshd: str
-) -> None:
+def test_the_token_shows_in_no_process_list(serve: Serve, tmp_path: Path, sshd: str) -> None:
     """Given as an option, it is in the command line that was typed, and in no other."""
-    site = make_site(ACCEPTED)
+    site = serve(ACCEPTED)
     words = ["run", "--server", site.url, "--token", TOKEN, "--sshd", sshd, "-v"]
     words += ["--openssl", STAND_IN, "--ciphers", "aes128-ctr,rc4", "--tries", "1"]
     command = agent_command([*words, "--seconds", "0.2"], ONCE)
@@ -320,14 +258,13 @@ def certificate(folder: Path) -> Path:
 
 
 def test_the_server_is_verified_by_the_given_authority_or_not_at_all_trusted(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+    run_agent: RunAgent, serve: Serve, saved_run: Path, tmp_path: Path
 ) -> None:
     pem = certificate(tmp_path)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(pem)
-    site = make_site(ACCEPTED)
-    site.server.socket = tls.wrap_socket(site.server.socket, server_side=True)
-    site.url = site.url.replace("http:", "https:")
+    site = serve(ACCEPTED)
+    site.scheme, site.socket = "https", tls.wrap_socket(site.socket, server_side=True)
     refused = send(run_agent, site, saved_run)
     assert refused.code == 1
     assert "a certificate that is not trusted here" in refused.err
@@ -365,9 +302,9 @@ def configure(home: Path, text: str) -> Path:
 
 
 def test_server_token_and_name_may_stand_in_a_configuration_file(
-    run_agent: RunAgent, make_site: Callable[..., Site], tmp_path: Path
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
-    site = make_site(ACCEPTED)
+    site = serve(ACCEPTED)
     token = tmp_path / "token"
     token.write_text(TOKEN)
     configure(tmp_path, f"[agent]\nserver = {site.url}\ntoken_file = {token}\nname = 50% nas\n")
@@ -396,9 +333,9 @@ def test_tags_depth_and_ciphers_may_stand_in_a_configuration_file(
 
 
 def test_an_option_counts_before_the_configuration(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+    run_agent: RunAgent, serve: Serve, saved_run: Path, tmp_path: Path
 ) -> None:
-    site = make_site(ACCEPTED)
+    site = serve(ACCEPTED)
     configure(tmp_path, "[agent]\nserver = http://127.0.0.1:9\ntoken = other\n")
     assert send(run_agent, site, saved_run).code == 0
     assert site.requests[0].authorization == "Bearer " + TOKEN
@@ -427,18 +364,18 @@ def test_a_malformed_configuration_is_told_in_one_sentence(
 
 
 def test_upload_without_a_file_sends_what_waits_in_the_spool(
-    run_agent: RunAgent, make_site: Callable[..., Site], saved_run: Path, tmp_path: Path
+    run_agent: RunAgent, serve: Serve, saved_run: Path, tmp_path: Path
 ) -> None:
     spool = tmp_path / ".local/state/ciphermark/spool"
     spool.mkdir(parents=True)
     for number in (1, 2):
         (spool / f"run-{number}.json").write_text(saved_run.read_text())
     (spool / "run-3.json.part-1").write_text("half a")
-    site = make_site(ACCEPTED, (403, {}, {}))
+    site = serve(ACCEPTED, http_answer(403, {}))
     env = {"CIPHERMARK_TOKEN": TOKEN, "CIPHERMARK_SERVER": site.url}
     assert run_agent("upload", env=env).code == 1
     assert len(list(spool.glob("*.json"))) == 1
-    site.answers.append(ACCEPTED)
+    site.answers = [ACCEPTED]
     assert run_agent("upload", env=env).code == 0
     assert list(spool.glob("*.json")) == []
     done = run_agent("upload", env=env)
@@ -454,9 +391,9 @@ FULL = (
 
 
 def test_with_a_full_disk_the_run_is_uploaded_all_the_same(
-    run_agent: RunAgent, make_site: Callable[..., Site]
+    run_agent: RunAgent, serve: Serve
 ) -> None:
-    site = make_site(ACCEPTED)
+    site = serve(ACCEPTED)
     env = {"CIPHERMARK_TOKEN": TOKEN}
     done = run_agent("run", *ONE, "--server", site.url, before=FULL, env=env)
     assert done.code == 0, done.err
