@@ -195,8 +195,8 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
             safe = True
             remove_sent(path)
             waiting = len(spooled_runs())
-            runs = "1 earlier run waits" if waiting == 1 else "%d earlier runs wait" % waiting
-            say("%s in the spool: %s\n" % (runs, site.again) if waiting else "", screen)
+            text = "%s in the spool: %s\n" % (common.counted(waiting, "earlier run"), site.again)
+            say(text if waiting else "", screen)
         elif target is None and not words:
             say("(--output FILE keeps the run, --server URL uploads it)\n", screen)
     except UploadFailed as error:
@@ -232,12 +232,11 @@ def command_upload(arguments: argparse.Namespace) -> int:
     """Send saved or spooled runs; a spooled one is removed once the server has it."""
     site = upload_site(arguments)
     if site is None:
-        words = "upload needs --server and a token (--token, --token-file or CIPHERMARK_TOKEN)"
-        raise UsageError(words)
+        raise UsageError("upload needs --server URL")
     paths = arguments.files or spooled_runs()
     if not paths:
         say("nothing to send: there is no run in %s\n" % spool_folder(), sys.stdout)
-    failed = malformed = False
+    code = common.EXIT_OK
     for path in paths:
         try:
             words = upload(site, load_document(path))
@@ -247,15 +246,13 @@ def command_upload(arguments: argparse.Namespace) -> int:
         except UsageError as error:  # it does not hold back the others
             if arguments.files or os.path.exists(path):  # else another agent has sent it
                 complain(str(error))
-                malformed = True
+                code = code or common.EXIT_USAGE
         except UploadFailed as error:
             complain("%s: %s" % (path, error))
             if isinstance(error, Refused) and is_spooled(path):
                 complain("the run is kept in %s" % set_aside(path))
-            failed = True
-    if failed:
-        return common.EXIT_NOT_UPLOADED
-    return common.EXIT_USAGE if malformed else common.EXIT_OK
+            code = common.EXIT_NOT_UPLOADED
+    return code
 
 
 def command_show(arguments: argparse.Namespace) -> int:

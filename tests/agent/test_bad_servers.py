@@ -109,5 +109,5 @@ def test_earlier_runs_in_the_spool_are_mentioned_after_an_upload(
     done = run_agent(*ONE, "--server", f"http://{server.address}", "--token", TOKEN)
     assert done.code == 0, done.err
     words = f"agent.py upload --server http://{server.address} --token TOKEN\n"
-    assert "1 earlier run waits in the spool: " in done.out
+    assert "1 earlier run in the spool: " in done.out
     assert words in done.out
