@@ -63,10 +63,7 @@ def is_unfinished(text: str) -> bool:
 
 def read_doing(line: int, text: str) -> Count | None:
     """The count of a whole `Doing ... for 3s on 16 size blocks: ...` line."""
-    return _count(line, _DOING.fullmatch(text))
-
-
-def _count(line: int, found: re.Match[str] | None) -> Count | None:
+    found = _DOING.fullmatch(text)
     if found is None or int(found["block"]) == 0:
         return None
     return Count(

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from parsers.lines import Line
 from parsers.openssl.build_facts import is_wrapping_fact
-from parsers.openssl.cells import cells_of
 from parsers.openssl.cipher_names import kind_of
 from parsers.openssl.commands import is_command
 from parsers.openssl.doing import is_doing, is_unfinished, read_doing
 from parsers.openssl.tables import (
     COLUMNS_LIMIT,
     celled_figures,
+    cells_of,
     has_figures,
     may_be_row,
     read_header,

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from parsers.openssl.cells import cells_of
+BARS_LIMIT = 64
+"""Bars of a line that divide anything: several times what any table has."""
 
 COLUMNS_LIMIT = 16
 """More columns than any version has printed; a row of tables side by side is split before."""
@@ -92,6 +93,14 @@ def tidy(text: str) -> str:
     plain = text.translate(_ALIKE) if not text.isascii() or "`" in text else text
     found = _BULLET.match(plain)
     return " " * found.end() + plain[found.end() :] if found else plain
+
+
+def cells_of(text: str) -> list[str]:
+    """What stands between the bars of a line, without the outer ones; nothing if too many do."""
+    if text.count("|") > BARS_LIMIT:
+        return []
+    inner = text.strip().removeprefix("|").removesuffix("|")
+    return [" ".join(cell.split()) for cell in inner.split("|")]
 
 
 def read_header(text: str) -> Header | None:

@@ -1,13 +1,8 @@
 """Which lines of a long text are worth a closer look, and for what: found by words alone.
 
-Most lines of a long report say nothing about ssh. Looking for a few words in the whole text
-at once costs a fraction of trying every pattern on every line.
+Most lines of a long report say nothing about ssh. Looking for a few words costs a fraction of
+trying every pattern.
 """
-
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-
-from parsers.lines import Line
 
 NAME = 1
 """A cipher's or MAC's name may be in the line."""
@@ -23,9 +18,6 @@ LOG = 32
 """A word of ssh's own messages."""
 FAILURE = 64
 """The beginning of a word that every message of a failure has; it says nothing alone."""
-
-AT_ONCE = 4_000
-"""Lines whose words are looked for together."""
 
 _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
     (hint, tuple(words.split("|")))
@@ -70,47 +62,7 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
 )
 
 
-class Hinted:
-    """Lines with their hints, which are made for many lines at a time, as far as they are read."""
-
-    def __init__(self, lines: Sequence[Line]) -> None:
-        self._lines = lines
-        self._hints: list[int] = []
-
-    def __iter__(self) -> Iterator[tuple[Line, int]]:
-        for number, line in enumerate(self._lines):
-            if number == len(self._hints):
-                ahead = self._lines[number : number + AT_ONCE]
-                self._hints += hints_of([one.text for one in ahead])
-            yield line, self._hints[number]
-
-
-def hints_of(texts: Sequence[str]) -> list[int]:
-    """For each line what it may be, as the bits of"""
-    lowered = [text.lower() for text in texts]
-    whole = "\n".join(lowered)
-    ends = _ends(lowered)
-    hints = [0] * len(texts)
-    for hint, words in _WORDS:
-        for word in words:
-            _mark(whole, word, ends, hints, hint)
-    return hints
-
-
-def _ends(lowered: Sequence[str]) -> list[int]:
-    """Where each line ends in the text made of all."""
-    ends: list[int] = []
-    at = 0
-    for text in lowered:
-        at += len(text) + 1
-        ends.append(at)
-    return ends
-
-
-def _mark(whole: str, word: str, ends: Sequence[int], hints: list[int], value: int) -> None:
-    """Every line that holds the word, each found once."""
-    at = whole.find(word)
-    while at >= 0:
-        index = bisect_right(ends, at)
-        hints[index] |= value
-        at = whole.find(word, ends[index])
+def hints_of(text: str) -> int:
+    """What a line may be, as the bits above."""
+    lowered = text.lower()
+    return sum(hint for hint, words in _WORDS if any(word in lowered for word in words))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from parsers.lines import QUOTE, Line
 from parsers.ssh.figures import Figures
-from parsers.ssh.hints import COMMAND, FAILURE, NAME, Hinted
+from parsers.ssh.hints import COMMAND, FAILURE, NAME, hints_of
 from parsers.ssh.lines import joined
 from parsers.ssh.lists.cipher_loops import ListReader
 from parsers.ssh.names import cipher_name, is_about_ssh
@@ -34,19 +34,18 @@ def read_ssh_text(
     text only has its time; `cipher` the cipher of a transfer whose text names none.
     """
     written = [
-        Line(line.number, line.given, text)
+        (line.number, text, hints_of(text))
         for line in lines
         for text in line.pieces or (line.text,)
         if text.strip()
     ]
-    hinted = Hinted(written)
-    candidates = (line for line, hint in hinted if hint & (NAME | COMMAND))
-    about_ssh = cipher is not None or any(is_about_ssh(line.text) for line in candidates)
+    candidates = (text for _, text, hints in written if hints & (NAME | COMMAND))
+    about_ssh = cipher is not None or any(map(is_about_ssh, candidates))
     quoted = ((line.number, QUOTE.match(line.given)) for line in lines if ">" in line.given[:40])
     depths = {number: found[0].count(">") for number, found in quoted if found}
     sequence = SshSequence(ListReader(about_ssh), ReadingState(depths), _gaps(lines))
     left, cut = MOST_READ, []
-    for numbers, text, hint in joined((line.number, line.text, hint) for line, hint in hinted):
+    for numbers, text, hint in joined(written):
         left -= len(text) if hint & ~FAILURE else 0
         if left < 0 or sequence.state.is_full:
             cut = [Remark(numbers[0], "too_many", _TOO_MANY)]

@@ -29,6 +29,7 @@ _SIMPLE = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
 """Most numbers: nothing but a dot that marks decimals."""
 _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
 _THOUSANDS_ONLY = "'’\u202f"
+_MARK = re.compile(r"[.,'’\u202f]")
 
 
 @dataclass(frozen=True)
@@ -116,42 +117,20 @@ def number_of(text: str, style: str | None) -> float | None:
     """
     if style in (None, "dot") and _SIMPLE.fullmatch(text):
         return float(text)
-    plain = _plain(text, style) if _NUMBER.fullmatch(text) else None
-    return float(plain) if plain else None
-
-
-def _plain(digits: str, style: str | None) -> str | None:
-    """The number as Python writes it."""
-    marks = [character for character in digits if character in ".,'’\u202f"]
-    if not marks:
-        return digits
-    if len(set(marks)) == 1 and (len(marks) > 1 or marks[0] in _THOUSANDS_ONLY):
-        return _ungrouped(digits)
-    if len(marks) > 1:
-        return _grouped_with_decimals(digits, marks)
-    return _one_mark(digits, marks[0], style)
-
-
-def _ungrouped(digits: str) -> str | None:
-    return re.sub(r"\D", "", digits) if _GROUPED.fullmatch(digits) else None
-
-
-def _grouped_with_decimals(digits: str, marks: list[str]) -> str | None:
-    if marks[-1] in _THOUSANDS_ONLY or marks.count(marks[-1]) > 1:
+    if not _NUMBER.fullmatch(text):
         return None
-    whole, decimals = digits.rsplit(marks[-1], 1)
-    ungrouped = _ungrouped(whole)
-    return f"{ungrouped}.{decimals}" if ungrouped else None
-
-
-def _one_mark(digits: str, mark: str, style: str | None) -> str | None:
-    whole, decimals = digits.split(mark)
-    certain = _style(digits)
-    usual = "comma" if mark == "," else "dot"
-    if certain is not None or style == usual:
-        return f"{whole}.{decimals}"
-    if style is None and mark == ".":
-        return f"{whole}.{decimals}"
-    if mark == "," and style == "dot":
-        return whole + decimals
-    return None
+    marks = _MARK.findall(text)
+    if not marks:
+        return float(text)
+    last = marks[-1]
+    whole, decimals = text.rsplit(last, 1)
+    if len(marks) == 1 and last not in _THOUSANDS_ONLY:
+        usual = "comma" if last == "," else "dot"
+        if _style(text) or style == usual or (style is None and last == "."):
+            return float(f"{whole}.{decimals}")
+        return float(whole + decimals) if last == "," and style == "dot" else None
+    if len(set(marks)) == 1:
+        whole, decimals = text, ""
+    elif last in _THOUSANDS_ONLY or marks.count(last) > 1:
+        return None
+    return float(re.sub(r"\D", "", whole) + f".{decimals}") if _GROUPED.fullmatch(whole) else None

@@ -79,7 +79,7 @@ class ListReader:
         self.last_cipher = None
         return [TableTitles(text)] if self.header else None
 
-    def _row(self, text: str) -> list[Listed] | None:
+    def _row(self, text: str) -> Sequence[Listed] | None:
         tokens = tokens_of(text)
         names = [token for token in tokens if token.cipher]
         if names and not all(map(self._trusted, names)):
@@ -100,7 +100,7 @@ class ListReader:
     def _trusted(self, token: Token) -> bool:
         return token.cipher is not None and (token.cipher.unmistakable or self.about_ssh)
 
-    def _single(self, text: str, tokens: Sequence[Token], name: Token) -> list[Listed] | None:
+    def _single(self, text: str, tokens: Sequence[Token], name: Token) -> Sequence[Listed] | None:
         """Name then rates, or rates then name."""
         at = next(place for place, token in enumerate(tokens) if token is name)
         macs = [token.mac for token in tokens if token.mac]
@@ -127,12 +127,9 @@ class ListReader:
         is_titled = self.header is not None and bool(self.header.columns)
         if not rates or is_titled or not (first and first[0].text.isdecimal()):
             return rates
-        number = int(first[0].text)
-        return [
-            one._replace(row_number=number) if isinstance(one, ListedRate) else one for one in rates
-        ]
+        return [one._replace(row_number=int(first[0].text)) for one in rates]
 
-    def _nameless(self, text: str, tokens: Sequence[Token]) -> list[Listed] | None:
+    def _nameless(self, text: str, tokens: Sequence[Token]) -> Sequence[Listed] | None:
         """A row of a table by MAC, or a rate alone."""
         macs = [token.mac for token in tokens if token.mac]
         values = values_of(_others(tokens))
@@ -145,7 +142,7 @@ class ListReader:
             return None
         return self._listed(text, values, None, None, mean=is_mean(tokens))
 
-    def _cells(self, text: str, cells: list[str], names: list[Token]) -> list[Listed] | None:
+    def _cells(self, text: str, cells: list[str], names: list[Token]) -> Sequence[Listed] | None:
         """A row between bars: one value a cell, an empty cell included."""
         values: list[Value] = []
         macs: list[str] = []
@@ -174,16 +171,20 @@ class ListReader:
         if self.header and len(values) == len(self.header.columns) + 1:
             values = values[1:]
         rates = self._listed(text, values, cipher, macs[0] if macs else None, mean=False)
-        if rates and note:
-            rates = [_noted(rate, note) for rate in rates]
-        return rates and [_of_machine(rate, machine) for rate in rates] if machine else rates
+        return rates and [
+            one._replace(
+                remark=one.remark + note,
+                column=", ".join(filter(None, (machine, one.column))) or None,
+            )
+            for one in rates
+        ]
 
     def _titled(self, cells: Sequence[str]) -> Iterable[tuple[str, Column | None]]:
         """Each cell with its title, where the row has as many as the table."""
         titles = self.header.titles if self.header else ()
         return zip(cells, titles if len(titles) == len(cells) else [None] * len(cells), strict=True)
 
-    def _doubtful(self, text: str, names: Sequence[Token]) -> list[Listed] | None:
+    def _doubtful(self, text: str, names: Sequence[Token]) -> list[ListedRate] | None:
         """A row of a table with a column that is not understood."""
         if self.header is None or not (names or self.header.cells_of(text)):
             return None
@@ -202,7 +203,7 @@ class ListReader:
         mac: str | None,
         *,
         mean: bool,
-    ) -> list[Listed] | None:
+    ) -> list[ListedRate] | None:
         """The rates among the values of a row."""
         self.last_cipher = cipher or self.last_cipher
         if not has_number(values):
@@ -235,7 +236,7 @@ class ListReader:
 
     def _without_unit(
         self, values: list[Value], cipher: CipherName | None, mac: str | None
-    ) -> list[Listed] | None:
+    ) -> list[ListedRate] | None:
         """A number whose unit is missing where the other rows have one: cut, or lost."""
         if not self.with_unit or cipher is None:
             return None
@@ -254,19 +255,6 @@ def _remarked(one: Listed, remark: str | None, text: str) -> Listed:
 
 def _is_words(cell: str) -> bool:
     return values_of(tokens_of(cell)) is None
-
-
-def _noted(listed: Listed, note: str) -> Listed:
-    return (
-        listed._replace(remark=listed.remark + note) if isinstance(listed, ListedRate) else listed
-    )
-
-
-def _of_machine(listed: Listed, machine: str) -> Listed:
-    if not isinstance(listed, ListedRate):
-        return listed
-    column = f"{machine}, {listed.column}" if listed.column else machine
-    return listed._replace(column=column)
 
 
 def _is_rate_only(text: str) -> bool:

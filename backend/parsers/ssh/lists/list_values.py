@@ -95,14 +95,7 @@ def by_shape(values: Sequence[Value], header: Header, text: str) -> list[ListedR
 
 
 def _plain(cells: Sequence[Value]) -> list[ListedRate]:
-    return [
-        ListedRate(
-            value.text,
-            value.unit,
-            problem=_problem(value),
-        )
-        for value in cells
-    ]
+    return [ListedRate(value.text, value.unit, problem=_problem(value)) for value in cells]
 
 
 def _problem(value: Value) -> str | None:
