@@ -67,11 +67,6 @@ def test_a_figure_without_its_k_at_the_end_of_a_row_is_no_figure() -> None:
     assert codes(part) == ["damaged"]
 
 
-def test_a_small_rate_is_plain_bytes_per_second() -> None:
-    part = read(header((16, 64)), row("aes-128 cbc", [9_876.54, 39_000.0]))
-    assert rates(part) == [9_876.54, 39_000.0]
-
-
 def test_what_is_no_rate_is_a_remark() -> None:
     part = read(
         header((16, 64, 256)),

@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from documents.types import Acceleration, Operation
 from parsers.openssl import build_facts
 from parsers.openssl.cipher_names import canonical_cipher, is_decryption, kind_of
 from parsers.openssl.doing import Count
-from parsers.openssl.plain_figures import has_thousands, is_plain, without_doubtful
 from parsers.openssl.runs import PrintedRow, Run
 from parsers.openssl.tables import (
     CLASSIC_BLOCKS,
@@ -161,15 +159,15 @@ class _Evaluation:
         return names.pop() if len(names) == 1 else None
 
     def _from_rows(self) -> Iterator[Placed]:
-        seen: Counter[tuple[str, str, int | None]] = Counter()
+        seen: Counter[tuple[str, str]] = Counter()
         for printed in self.run.rows:
             cipher = self._cipher(printed.row.label)
             if cipher is None:
                 self._no_cipher(printed)
                 continue
             operation = self._operation(printed.row)
-            repetition = seen[cipher, operation, printed.side]
-            seen[cipher, operation, printed.side] += 1
+            repetition = seen[cipher, operation]
+            seen[cipher, operation] += 1
             cells = self._with_doubts(list(self._cells(printed, cipher, operation)))
             for figure in flag_impossible(cells):
                 yield Placed(figure, repetition, _note(printed))
@@ -219,32 +217,30 @@ class _Evaluation:
     def _blocks(self, printed: PrintedRow, header: Header | None) -> tuple[int | None, ...]:
         """The block size of each of a row's cells, as far as it can be told."""
         row = printed.row
-        short = header is None or len(row.cells) != len(header.blocks)
-        # Which columns are missing of a table beside another one, nobody knows.
-        if header is None or is_overlong(row) or (short and printed.side is not None):
+        if header is None or is_overlong(row):
             return (None,) * len(row.cells)
         return columns_of(row, header)
 
     def _sound_cells(
         self, printed: PrintedRow, cipher: str, blocks: Sequence[int | None]
     ) -> tuple[Cell, ...]:
-        """The cells of a row without those that may be something else than rates."""
-        row = printed.row
-        if printed.machine or not any(is_plain(cell) for cell in row.cells):
-            return row.cells
-        counts = [self.counts.get((cipher, block or 0)) for block in blocks]
-        if all(
-            count is not None and cell.rate is not None and count.agrees_with(cell.rate)
-            for cell, count in zip(row.cells, counts, strict=True)
-        ):
-            return row.cells
-        others = self._in_thousands
-        return without_doubtful(row, blocks, bool(others) and cipher not in others)
+        """The cells of a row without those that may be something else than rates.
 
-    @cached_property
-    def _in_thousands(self) -> set[str | None]:
-        """The ciphers that have a rate with a k in the table."""
-        return {self._cipher(one.row.label) for one in self.run.rows if has_thousands(one.row)}
+        The tool prints 10,000 bytes per second and less without a k, and so does whoever types
+        ratios, or megabytes, into such a table: those count where the text has their counts.
+        """
+        if printed.machine:
+            return printed.row.cells
+        return tuple(
+            cell
+            if cell.rate is None or cell.text.endswith("k") or self._is_counted(cell, cipher, block)
+            else cell._replace(rate=None, fault="no_k")
+            for cell, block in zip(printed.row.cells, blocks, strict=True)
+        )
+
+    def _is_counted(self, cell: Cell, cipher: str, block: int | None) -> bool:
+        count = self.counts.get((cipher, block or 0))
+        return count is not None and count.agrees_with(cell.rate or 0)
 
     def _header(self, printed: PrintedRow, cipher: str) -> Header | None:
         """The sizes of a row's columns; without a header, those of counts or of the tool."""
@@ -356,8 +352,6 @@ class _Evaluation:
 
 def _note(printed: PrintedRow) -> str | None:
     """What tells the figures of a row from those of others of its table."""
-    if printed.side is not None:
-        return f"table {printed.side + 1} from the left"
     return printed.row.rest.strip("()#<|- ") or None
 
 

@@ -26,9 +26,6 @@ _JOINTS = re.compile(
     r"|CPUINFO:|The .numbers. are|type +\d+ +bytes|You have chosen)"
     r"|(?<=\d bytes )(?=[A-Za-z])|(?<=\dk )(?=[A-Za-z])|(?<=\ds )(?=[A-Za-z+])"
 )
-_NEXT_SIDE = re.compile(
-    r"(?<=\dk)[ ]+(?=[A-Za-z]{2}[\w()/-]{0,40}(?: [a-z]\w{0,9})? +\d[\d.,]{0,20}k?(?: |$))"
-)
 _HEADER_GOES_ON = re.compile(r"\d{0,6}\s*b?y?t?e?s(?:\s+\d{1,9}\s+bytes)*")
 _FIGURES_GO_ON = re.compile(r"\d*(?:\.\d*)?k?(?:\s+-?\d+\.\d\dk?)*")
 _WHOLE_FIGURE = re.compile(r"(?:^|\s)-?\d+\.\d\dk$")
@@ -64,8 +61,6 @@ WRAP_WIDTH = 79
 
 LABEL_LIMIT = 40
 """No label that the tool prints has so many characters."""
-SIDES_LIMIT = 8
-"""Tables that stand side by side: more are none."""
 SHORTEST_PIECE = 24
 """Characters that what the tool prints on one line has on average, and more."""
 
@@ -75,8 +70,6 @@ class Printed(NamedTuple):
 
     numbers: tuple[int, ...]
     text: str
-    side: int | None = None
-    """Of a row that stands beside others on its line: its place among them, from 0."""
 
     @property
     def line(self) -> int:
@@ -109,13 +102,10 @@ def printed_lines(lines: Sequence[Line]) -> list[Printed]:
 
 
 def _pieces(number: int, text: str) -> list[Printed]:
-    """A line split where line breaks were lost, or tables stand side by side."""
+    """A line split where line breaks were lost."""
     text = tidy(text)
     if "|" in text and not is_command(text):
         text = _without_idle_bars(text)
-    sides = _sides(text) if "k " in text else []
-    if 1 < len(sides) <= SIDES_LIMIT:
-        return [Printed((number,), part, side) for side, part in enumerate(sides)]
     parts = _JOINTS.split(text) if _is_flat(text) else [text]
     if len(parts) * SHORTEST_PIECE > max(len(text), 4 * SHORTEST_PIECE):
         parts = [text]
@@ -139,14 +129,6 @@ def _without_idle_bars(text: str) -> str:
     header = read_header(text)
     celled = (header is not None and header.cells) or (may_be_row(text) and celled_figures(text))
     return text if celled else text.replace("|", " ")
-
-
-def _sides(text: str) -> list[str]:
-    """The rows of tables that stand side by side, if all that has figures is such a row."""
-    if "|" in text:
-        parts = [cell for cell in cells_of(text) if cell]
-        return parts if 1 < len(parts) <= SIDES_LIMIT and all(map(read_row, parts)) else []
-    return [] if "bytes" in text else _NEXT_SIDE.split(text, maxsplit=SIDES_LIMIT)
 
 
 def _joined(pieces: list[Printed], at: int, columns: int) -> tuple[int, str]:

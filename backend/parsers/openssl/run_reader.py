@@ -265,7 +265,7 @@ class RunReader:
             self.listed.update(line.numbers)
         else:
             run = self.context.row_run(line)
-            run.rows.append(PrintedRow(line.line, row, self._header_for(row, run), line.side))
+            run.rows.append(PrintedRow(line.line, row, self._header_for(row, run)))
         self._foreign = False
         return True
 

@@ -20,8 +20,6 @@ class PrintedRow(NamedTuple):
     line: int
     row: Row
     header: Header | None
-    side: int | None = None
-    """Of a row that stands beside others on its line: its place among them, from 0."""
     machine: bool = False
     """Whether it was printed for programs, in plain bytes per second."""
 

@@ -9,7 +9,7 @@ BARS_LIMIT = 64
 """Bars of a line that divide anything: several times what any table has."""
 
 COLUMNS_LIMIT = 16
-"""More columns than any version has printed; a row of tables side by side is split before."""
+"""More columns than any version has printed; in a line of more every figure is left out."""
 
 CLASSIC_BLOCKS = (16, 64, 256, 1024, 8192, 16384)
 """Block sizes in bytes; the last column came with OpenSSL 1.1.0, and SSLeay began with 8."""
