@@ -25,6 +25,13 @@ def test_an_average_alone_is_the_figure() -> None:
     assert rates(part) == [("aes128-ctr", 103_600_000)]
 
 
+@each("notes", (("quiet", "busy"), ("kernel 5.4", "kernel 6.1")))
+def test_notes_that_tell_rows_apart_make_them_no_tries(notes: tuple[str, str]) -> None:
+    title, alike = "| Cipher | MB/s | Note |\n", "| aes128-ctr | 100 | {} |\n"
+    assert refused(title + "".join(map(alike.format, notes))) == ["context_unclear"]
+    assert len(rates(read(title + 2 * alike.format(notes[0])))) == 2
+
+
 def test_columns_of_macs_give_the_mac() -> None:
     part = read("cipher | hmac-md5 | hmac-sha1 (MB/s)\n---|---|---\naes128-ctr | 104 | 90\n")
     assert [(one.cipher, one.mac) for one in figures(part)] == [

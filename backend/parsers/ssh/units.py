@@ -131,6 +131,6 @@ def number_of(text: str, style: str | None) -> float | None:
         return float(whole + decimals) if last == "," and style == "dot" else None
     if len(set(marks)) == 1:
         whole, decimals = text, ""
-    elif last in _THOUSANDS_ONLY or marks.count(last) > 1:
+    elif last in _THOUSANDS_ONLY:
         return None
     return float(re.sub(r"\D", "", whole) + f".{decimals}") if _GROUPED.fullmatch(whole) else None
