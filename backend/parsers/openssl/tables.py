@@ -111,29 +111,22 @@ def read_header(text: str) -> Header | None:
         return celled
     if _HEADER.match(text) is None:
         return None
-    columns = list(islice(_COLUMN.finditer(text), 2 * COLUMNS_LIMIT + 1))
-    sizes = tuple(int(column[1]) for column in columns)
-    blocks = _of_one_table(sizes)
-    if not blocks:
-        return UNREADABLE if sizes else None
-    ends = tuple(column.end() for column in columns[: len(blocks)])
+    columns = list(islice(_COLUMN.finditer(text), COLUMNS_LIMIT + 1))
+    blocks = tuple(int(column[1]) for column in columns)
+    if not _are_sizes(blocks):
+        return UNREADABLE if blocks else None
+    ends = tuple(column.end() for column in columns)
     cut = _CUT_COLUMN.fullmatch(text, columns[-1].end())
     if cut is None:
         return Header(blocks, ends, tail=bool(text[columns[-1].end() :].strip(_NO_TAIL)))
-    last = _completed(blocks, cut[1], whole=bool(cut[2])) if blocks == sizes else ()
+    last = _completed(blocks, cut[1], whole=bool(cut[2]))
     return Header(blocks + last, ends, assumed=True)
 
 
-def _of_one_table(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """The sizes of one table, where several with the same stand side by side; none if unclear."""
-    if not sizes:
-        return ()
-    again = sizes.index(sizes[0], 1) if sizes[0] in sizes[1:] else len(sizes)
-    first = sizes[:again]
-    rising = all(one < other for one, other in pairwise(first))
-    if not rising or 0 in first or again > COLUMNS_LIMIT or len(sizes) > 2 * COLUMNS_LIMIT:
-        return ()
-    return first if first * (len(sizes) // again) == sizes else ()
+def _are_sizes(sizes: tuple[int, ...]) -> bool:
+    """Whether they rise, as those of one table do."""
+    rising = all(one < other for one, other in pairwise((0, *sizes)))
+    return rising and 0 < len(sizes) <= COLUMNS_LIMIT
 
 
 def _celled_header(text: str) -> Header | None:
@@ -147,7 +140,7 @@ def _celled_header(text: str) -> Header | None:
     damaged = any("bytes" in title and not _SIZE.fullmatch(title) for title in titles)
     if not blocks or damaged:
         return None
-    return Header(blocks, cells=cells) if _of_one_table(blocks) == blocks else UNREADABLE
+    return Header(blocks, cells=cells) if _are_sizes(blocks) else UNREADABLE
 
 
 def speaks_of_sizes(text: str) -> bool:
