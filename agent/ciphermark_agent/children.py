@@ -118,13 +118,18 @@ def run_tool(
     pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     pipes.update(encoding="utf-8", errors="replace")
     try:
-        done = subprocess.run(timeout=timeout, **child_options(command, env, **pipes))
+        # subprocess.run of Python 3.6 waits after its time-out for all who hold the pipes.
+        with subprocess.Popen(**child_options(command, env, **pipes)) as child:
+            try:
+                out, err = child.communicate(timeout=timeout)
+            finally:
+                child.kill()
     except subprocess.TimeoutExpired:
         return ToolResult(124, "", "no answer within %g s" % timeout)
     except (OSError, subprocess.SubprocessError) as error:
         why = getattr(error, "strerror", None) or error
         return ToolResult(127, "", "%s: %s" % (command[0], why))
-    return ToolResult(done.returncode, done.stdout, done.stderr)
+    return ToolResult(child.returncode, out, err)
 
 
 def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
@@ -172,6 +177,22 @@ def catch_signals() -> None:
 
     on_signals(interrupt)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if inherited as ignored, wait4 knows nothing
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float, words: str) -> Iterator[None]:
+    """Raise TimeoutError, with these words, after so long, whatever is waited for."""
+
+    def end(_signum: int, _frame: object) -> None:
+        raise TimeoutError(words)
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, should a destructor swallow it
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @contextlib.contextmanager

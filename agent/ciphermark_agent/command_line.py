@@ -190,7 +190,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         return int(arguments.call(arguments))
     except common.UsageError as error:
         common.complain(str(error))
-        return common.EXIT_USAGE
+        return error.code
     except common.Interrupted as signalled:
         common.complain("interrupted; everything that was started is ended")
         return 128 + signalled.signum

@@ -23,6 +23,14 @@ EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
 class UsageError(Exception):
     """The command line or the machine's set-up asks for something impossible."""
 
+    code = EXIT_USAGE
+
+
+class OtherAgent(UsageError):
+    """Another agent keeps this machine busy."""
+
+    code = EXIT_NOTHING
+
 
 class TryFailed(Exception):
     """One try, or all of one tool, gave no figure; the text says why."""

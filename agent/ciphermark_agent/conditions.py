@@ -10,15 +10,17 @@ import tempfile
 import time
 from typing import Callable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from ciphermark_agent.children import read_number, read_text
+from ciphermark_agent.children import read_number, read_text, time_limit
 from ciphermark_agent.common import (
     BYTES_LIMIT,
     FOREIGN_LIMIT,
     Json,
+    OtherAgent,
     verbose,
     whole,
 )
 
+LOCK_SECONDS = 3600.0  # a thorough run of three builds of openssl takes less
 QUIET_CHECK_SECONDS = 0.5
 STEAL_LIMIT = 0.01
 CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
@@ -37,7 +39,7 @@ def locked(folder: str, how: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Meanwhile no other agent measures here.
+    """Meanwhile no other agent measures here; OtherAgent when one does not end.
 
     The temporary directory, which every account can open, is locked: that needs no file. Where
     there is none this agent measures all the same.
@@ -48,8 +50,12 @@ def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
             try:
                 holding.enter_context(locked(folder, fcntl.LOCK_NB))
             except BlockingIOError:
-                say("Another agent measures on this machine; waiting for it to finish.")
-                holding.enter_context(locked(folder, 0))
+                limit = "%g min" % (LOCK_SECONDS / 60)
+                say("Another agent measures on this machine; waiting up to %s for it." % limit)
+                with time_limit(LOCK_SECONDS, "another agent has measured here for " + limit):
+                    holding.enter_context(locked(folder, 0))
+        except TimeoutError as error:
+            raise OtherAgent("%s; nothing was measured" % error)
         except OSError as error:
             verbose("other agents are not looked for: %s" % error)
         yield

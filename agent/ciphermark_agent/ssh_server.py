@@ -1,4 +1,4 @@
-"""The far ends of ssh: a private sshd on loopback, or a real host; what they are told and say."""
+"""The server side of ssh: a private sshd on loopback, or a remote host."""
 
 import collections
 import contextlib
@@ -68,7 +68,7 @@ def sweep_stale_folders() -> None:
 
 
 class SshEnd:
-    """The far end of ssh connections, and the folder with their logs."""
+    """The server side of ssh connections, and the folder with their logs."""
 
     target: Json = {"kind": "loopback", "name": None}
     label = ""  # what the user calls a remote one

@@ -129,11 +129,11 @@ class Plan:
 
     def show(self, lines: List[str]) -> Series:
         """In a dry run: adds the commands to these lines; a series without figures."""
-        raise NotImplementedError
+        raise NotImplementedError  # each tool has its own
 
     def results(self) -> List[Series]:
         """What has been measured, also when the run ends early; notes why the rest has not."""
-        raise NotImplementedError
+        raise NotImplementedError  # each tool has its own
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> None:
         """One try; none after two failures of its kind, one after the other."""

@@ -10,9 +10,10 @@ import urllib.request
 from typing import Any, Callable, NamedTuple, Optional
 
 from ciphermark_agent import __version__, common
+from ciphermark_agent.children import time_limit
 from ciphermark_agent.common import Json, UsageError, dumps, parse_object, printable, verbose
 
-ANSWER_SECONDS = 60.0  # without a byte from the server
+EXCHANGE_SECONDS = 60.0  # for a whole request and its answer, however slowly they trickle
 CHECK_SECONDS = 5.0  # the same for the question before the measurement
 RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds between the attempts of an upload
 JITTER = 0.5  # share of a delay that is left to chance, so that many hosts do not come at once
@@ -110,8 +111,9 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
     request = urllib.request.Request(site.url("/api/v1/runs/"), data=body, headers=headers)
     tls = urllib.request.HTTPSHandler(context=site.trust)
     opener = urllib.request.build_opener(PlainAnswers, tls)
+    late = "no whole answer within %g s" % seconds
     try:
-        with opener.open(request, timeout=seconds) as answer:
+        with time_limit(seconds, late), opener.open(request) as answer:
             text = answer.read(common.MIB).decode("utf-8", "replace")
             found = Answer(answer.status, text, answer.headers.get("Retry-After"))
             location = answer.headers.get("Location")
@@ -129,7 +131,7 @@ def upload(site: Site, document: Json) -> str:
     """Send a run; returns what to tell the user. The run_id makes sending twice harmless."""
     body = gzip.compress(dumps(document, indent=None).encode("utf-8"))
     for number, delay in enumerate(RETRY_DELAYS + (0.0,)):
-        answer = ask(site, body, ANSWER_SECONDS)
+        answer = ask(site, body, EXCHANGE_SECONDS)
         passes = answer.status in (0, 429) or answer.status >= 500
         if not delay or not passes or answer.tls_fault():
             break

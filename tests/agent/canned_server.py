@@ -1,5 +1,6 @@
-"""A server that gives every connection the same bytes, at once or late."""
+"""A server that gives every connection the same bytes, at once, late or one at a time."""
 
+import contextlib
 import gzip
 import json
 import socket
@@ -30,7 +31,7 @@ def http_answer(status: int, body: object, headers: Mapping[str, str] | None = N
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Answers after so many seconds, then hangs up.
+    """Answers after so many seconds, with a byte every `drip` seconds, then hangs up.
 
     Of several answers each run that is sent takes one; the last one stays.
     """
@@ -39,9 +40,9 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     scheme = "http"
 
-    def __init__(self, answers: Sequence[bytes], delay: float) -> None:
+    def __init__(self, answers: Sequence[bytes], delay: float, drip: float) -> None:
         self.answers = list(answers)
-        self.delay = delay
+        self.delay, self.drip = delay, drip
         self.asked: list[bytes] = []
         self.requests: list[Request] = []
         self.over = threading.Event()
@@ -82,7 +83,15 @@ class Handler(socketserver.StreamRequestHandler):
             run_id = document["run_id"]
             del self.server.answers[: len(self.server.answers) > 1]
         self.server.over.wait(self.server.delay)
-        self.wfile.write(answer.replace(NAMED, run_id.encode()))
+        self.give(answer.replace(NAMED, run_id.encode()))
+
+    def give(self, answer: bytes) -> None:
+        step = 1 if self.server.drip else len(answer)
+        with contextlib.suppress(OSError):  # the agent has had enough
+            for at in range(0, len(answer), step or 1):
+                self.wfile.write(answer[at : at + step])
+                if self.server.over.wait(self.server.drip):
+                    return
 
 
 Serve = Callable[..., Server]

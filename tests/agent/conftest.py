@@ -76,8 +76,8 @@ def serve() -> Iterator[Serve]:
     """Start servers that answer with these bytes, one after the other."""
     servers: list[Server] = []
 
-    def start(*answers: bytes, delay: float = 0.0) -> Server:
-        server = Server(answers, delay)
+    def start(*answers: bytes, delay: float = 0.0, drip: float = 0.0) -> Server:
+        server = Server(answers, delay, drip)
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         servers.append(server)
         return server

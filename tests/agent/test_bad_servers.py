@@ -12,7 +12,7 @@ from tests.launch.tools import within
 TOKEN = "cmk_secret_0123456789"
 ONE = ("run", *QUICK_RUN, "--progress", "none")
 # Three attempts in a moment, whatever is waited for their answers.
-QUICK = "agent.RETRY_DELAYS = (0.01, 0.01); agent.ANSWER_SECONDS = agent.CHECK_SECONDS = "
+QUICK = "agent.RETRY_DELAYS = (0.01, 0.01); agent.EXCHANGE_SECONDS = agent.CHECK_SECONDS = "
 PATIENT, HASTY = QUICK + "120.0", QUICK + "0.5"
 NEVER = 3600.0
 UNKNOWN_TOKEN = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
@@ -28,7 +28,7 @@ def kept_runs(home: Path) -> list[Path]:
         (b"", 0.0, PATIENT, "Remote end closed connection"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", 0.0, PATIENT, "the answer broke off"),
         (b"HTTP/1.1 xyz Acc", 0.0, PATIENT, "the answer broke off"),
-        (ACCEPTED, NEVER, HASTY, "timed out"),
+        (ACCEPTED, NEVER, HASTY, "no whole answer within 0.5 s"),
     ),
     ids=("hangs up", "garbage", "half an answer", "too slow"),
 )

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,43 @@ def test_an_answer_that_does_not_name_this_run_is_no_receipt(
     assert done.code == 1
     assert "is there a proxy or a sign-in page in between?" in done.err
     assert spooled.exists()
+
+
+def test_a_portals_page_is_told_before_the_measurement_and_the_run_is_kept(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str]
+) -> None:
+    server = serve(OK + b"<html>welcome</html>")
+    done = run_agent(*run_words, "--server", server.url, before=ONCE, env=TOKEN)
+    assert done.code == 1
+    before, after = done.err.split("the run is measured all the same")
+    assert "sign-in page" in before
+    assert "sign-in page" in after
+    (kept,) = spool(tmp_path).iterdir()
+    assert json.loads(kept.read_text())["measurements"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    (ACCEPTED, ACCEPTED.replace(b"202", b"400"), ACCEPTED[:20] + b"X-Slow: x\r\n" * 1000),
+    ids=("accepted", "refused", "headers without end"),
+)
+def test_a_dripping_answer_ends_at_the_deadline(
+    run_agent: RunAgent, serve: Serve, spooled: Path, answer: bytes
+) -> None:
+    """A byte every 0.2 s never makes a single read time out."""
+    server = serve(answer, drip=0.2)
+    began = time.monotonic()
+    hasty = f"{ONCE}; agent.EXCHANGE_SECONDS = 1.5"
+    done = run_agent("upload", "--server", server.url, before=hasty, env=TOKEN)
+    assert time.monotonic() - began < 1.5 + 5.0
+    assert done.code == 1
+    assert "no whole answer within 1.5 s" in done.err
+    assert spooled.exists()
+
+
+def test_the_deadline_of_an_exchange_is_a_minute(run_agent: RunAgent) -> None:
+    said = run_agent("--version", before="print(agent.EXCHANGE_SECONDS)").out
+    assert said.startswith("60.0\n")
 
 
 def test_the_printed_command_sends_the_file_that_was_kept(

@@ -15,7 +15,7 @@ import pytest
 from tests.agent.running import QUICK_RUN, RunAgent, agent_command, agent_environment
 from tests.launch.tools import within
 
-WAITS = "Another agent measures on this machine; waiting for it to finish."
+WAITS = "Another agent measures on this machine; waiting up to 60 min for it."
 
 
 @pytest.fixture
@@ -72,6 +72,16 @@ def test_ctrl_c_ends_the_wait(tmp_path: Path, lock: Path) -> None:
     with held(lock), waiting_agent(tmp_path, tmp_path / "run.json") as child:
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=60) == 128 + signal.SIGINT
+
+
+def test_a_wait_without_end_is_given_up(run_agent: RunAgent, lock: Path) -> None:
+    with held(lock):
+        done = run_agent("run", *QUICK_RUN, before="agent.LOCK_SECONDS = 0.3")
+    assert done.code == 3
+    assert done.err.endswith(
+        "another agent has measured here for 0.005 min; nothing was measured\n"
+    )
+    assert done.out == ""
 
 
 ASLEEP = "import time; agent.Run.measure = lambda run: time.sleep(3600)"

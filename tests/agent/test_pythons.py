@@ -150,6 +150,22 @@ def cpu_of(command: Sequence[str], home: Path) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+HANGING = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from ciphermark_agent.children import run_tool
+began = time.monotonic()
+status = run_tool(["sh", "-c", "sleep 20 & wait"], timeout=0.5).status
+print(status, time.monotonic() - began < 10)
+"""
+
+
+@pytest.mark.parametrize("python", OLDEST_AND_NEWEST)
+def test_a_tool_that_hangs_with_a_child_of_its_own_is_given_up_in_time(python: str) -> None:
+    command = (python, "-c", HANGING, str(AGENT))
+    assert subprocess.check_output(command, text=True, timeout=60) == "124 True\n"
+
+
 def test_starting_the_agent_takes_no_time(tmp_path: Path) -> None:
     """It costs what a dozen bare starts of Python cost, taken in turn on whatever machine this is.
 
