@@ -81,7 +81,7 @@ def _measure(url: str, data_dir: Path, document: Path, watch: Watch) -> bool:
 def _download_agent(url: str, data_dir: Path) -> Path:
     """The file that every other host gets, from the site itself."""
     path = data_dir / "agent.py"
-    with urllib.request.urlopen(f"{url}agent.py", timeout=30) as answer:  # our own site
+    with urllib.request.urlopen(f"{url}agent.py", timeout=30) as answer:
         path.write_bytes(answer.read())
     return path
 
@@ -137,7 +137,7 @@ def _run_status(url: str, run_id: str) -> str:
         return ""
     try:
         run = f"{url}api/v1/runs/{run_id}/"
-        with urllib.request.urlopen(run, timeout=5) as answer:  # our own site
+        with urllib.request.urlopen(run, timeout=5) as answer:
             return str(json.load(answer).get("status", ""))
     except (urllib.error.URLError, OSError, ValueError):
         return ""
