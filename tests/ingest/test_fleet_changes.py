@@ -16,7 +16,7 @@ from ingest import tasks
 from ingest.edits import editing, merging, recompute
 from ingest.edits.recompute import Pair
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
-from results.hosts.fleet_changes import summaries_of_changes
+from results.hosts.fleet_changes import COLUMNS, ChangeQuery, change_rows, summaries_of_changes
 from store.models import FleetChange, FleetChangeMember, Host, HostWatch, Run
 from tests.chaos.parts import wait_until
 from tests.conftest import StoreRun
@@ -154,6 +154,11 @@ def test_two_slow_runs_are_no_change_though_the_kernel_is_new(at_level: Store) -
     assert entries() == []
 
 
+def causes_of_rows() -> set[object]:
+    """In the list as a file."""
+    return {dict(zip(COLUMNS, row, strict=True))["cause"] for row in change_rows(ChangeQuery())}
+
+
 def test_a_cause_that_changed_nothing_on_like_hosts_is_none(at_level: Store) -> None:
     for name in ("web-1", "web-2", "web-3"):
         for day in range(9):
@@ -163,6 +168,7 @@ def test_a_cause_that_changed_nothing_on_like_hosts_is_none(at_level: Store) -> 
     (summary,) = summaries_of_changes(entries())
     assert summary.cause == ""
     assert summary.contradicted == "kernel: Linux 6.1.0 → Linux 6.1.1"
+    assert causes_of_rows() == {""}
     assert (summary.hosts, summary.unaffected) == (1, 2)
 
 
@@ -175,6 +181,7 @@ def test_a_cause_that_changed_all_like_hosts_is_named(at_level: Store) -> None:
     (summary,) = summaries_of_changes(entries())
     assert summary.cause == "kernel: Linux 6.1.0 → Linux 6.1.1"
     assert (summary.hosts, summary.unaffected, summary.contradicted) == (2, 1, "")
+    assert causes_of_rows() == {summary.cause}
 
 
 def test_a_suggestion_that_the_next_run_does_not_confirm_goes(at_level: Store) -> None:

@@ -431,14 +431,18 @@ def change_rows(query: ChangeQuery) -> Iterator[tuple[str | int | float | bool |
     rows = rows.order_by("-change__last_at", "-change_id", "-at", "pk")
     # A cursor that outlived its transaction would be lost behind a pooler.
     with reader(PAGE_SECONDS) as database, one_moment(database.alias):
-        yield from map(_row, rows.using(database.alias).iterator(2000))
+        found = rows.using(database.alias).iterator(2000)
+        for entry, affected in groupby(found, key=lambda one: one.change):
+            unaffected = unaffected_hosts([entry]).get(entry.pk, 0)
+            cause = "" if unaffected >= max(entry.hosts, 1) else entry.cause
+            yield from (_row(one, cause) for one in affected)
 
 
-def _row(one: FleetChangeMember) -> tuple[str | int | float | bool | None, ...]:
+def _row(one: FleetChangeMember, cause: str) -> tuple[str | int | float | bool | None, ...]:
     entry, ended = one.change, one.ended_at
     return (
         *(entry.pk, entry.kind, entry.direction, FIXED if ended else entry.status),
-        *(entry.cause, one.host.name, one.host.slug, one.tool, one.family, one.ratio),
+        *(cause, one.host.name, one.host.slug, one.tool, one.family, one.ratio),
         *(one.series, one.agreeing, one.confirmed, one.before, one.after),
         *(_run(one.first_run), _time(one.at), _run(one.good_run), _time(one.good_at)),
         *(_time(ended), "; ".join(one.differences), entry.note, entry.decided_by),
