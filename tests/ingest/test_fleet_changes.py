@@ -15,6 +15,7 @@ from access.audit import COMMAND
 from ingest import tasks
 from ingest.edits import editing, merging, recompute
 from ingest.edits.recompute import Pair
+from ingest.fleet_changes.host_state import RULES
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
 from results.hosts.fleet_changes import COLUMNS, ChangeQuery, change_rows, summaries_of_changes
 from store.models import FleetChange, FleetChangeMember, Host, HostWatch, Run
@@ -182,6 +183,25 @@ def test_a_cause_that_changed_all_like_hosts_is_named(at_level: Store) -> None:
     assert summary.cause == "kernel: Linux 6.1.0 → Linux 6.1.1"
     assert (summary.hosts, summary.unaffected, summary.contradicted) == (2, 1, "")
     assert causes_of_rows() == {summary.cause}
+
+
+@pytest.mark.parametrize("rules", ('"rules":1', '"none":0'))
+def test_what_an_earlier_version_found_is_found_again_with_the_next_run(
+    at_level: Store, rules: str
+) -> None:
+    for day in range(9):
+        at_level(day, 0.8 if day > 4 else 1.0, NEW if day > 4 else OLD)
+    found = said()
+    Member.objects.all().delete()
+    watch = HostWatch.objects.get()
+    assert f'"rules":{RULES}' in watch.state
+    watch.state = watch.state.replace(f'"rules":{RULES}', rules)
+    watch.save()
+    at_level(9, 0.8, NEW)
+    assert find_due()
+    assert {one[:7] for one in said()} == {one[:7] for one in found}
+    at_level(10, 0.8, NEW)
+    assert HostWatch.objects.get().due == 0
 
 
 def test_a_suggestion_that_the_next_run_does_not_confirm_goes(at_level: Store) -> None:

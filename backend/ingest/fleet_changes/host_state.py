@@ -31,6 +31,9 @@ LEAST_RUNS = 3
 
 UNKNOWN = "unknown"
 
+RULES = 2
+"""Higher with each version of the code that finds other changes in the same runs."""
+
 
 @dataclass(frozen=True)
 class ArrivedRun:
@@ -80,6 +83,7 @@ class HostState:
     runs: list[tuple[int, int, str]] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     libraries: dict[str, str] = field(default_factory=dict)
+    rules: int = RULES
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -88,7 +92,9 @@ class HostState:
             return cls()
         raw = orjson.loads(text)
         runs = [(key, environment, verdict) for key, environment, verdict in raw["runs"]]
-        return cls(Watch.of(raw["watch"]), runs, raw["times"], raw["libraries"])
+        return cls(
+            Watch.of(raw["watch"]), runs, raw["times"], raw["libraries"], raw.get("rules", 1)
+        )
 
     def text(self) -> str:
         """All of it as JSON."""

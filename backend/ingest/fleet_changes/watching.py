@@ -12,7 +12,7 @@ from analysis.ciphers.cipher_catalogue import family_of_series
 from analysis.over_time.family_changes import Family
 from ingest.fleet_changes.described import describe
 from ingest.fleet_changes.entries import add_silent, lock_entries, record
-from ingest.fleet_changes.host_state import ArrivedRun, Finding, HostState, heard_of
+from ingest.fleet_changes.host_state import RULES, ArrivedRun, Finding, HostState, heard_of
 from store.models import FleetChange, FleetChangeMember, HostWatch, Run, Series
 from store.models.run import COUNTED
 from store.reference_profiles import hold_off_edits
@@ -74,17 +74,18 @@ def mark_due(host_pks: Collection[int]) -> None:
 def watch_new_run(host_pk: int, run: ArrivedRun, families: Mapping[int, Family]) -> None:
     """Look for changes in a run that the caller's transaction has just stored.
 
-    If it is its host's latest; one that belongs further back makes the host due. `families`: of its
-    series that count.
+    If it is its host's latest; one that belongs further back makes the host due, and so does the
+    first one after an update that changed the rules. `families`: of its series that count.
     """
     rows = _fetch(_LOOK, host=host_pk, run=run.key)
     if not rows:
         return
     watched, due, text, last_at, others, unsettled = rows[0]
-    if due or (not watched and others) or (last_at is not None and run.at <= last_at):
+    state = HostState.read(text or "")
+    belongs_further_back = last_at is not None and run.at <= last_at
+    if due or (not watched and others) or belongs_further_back or state.rules != RULES:
         mark_due([host_pk])
         return
-    state = HostState.read(text or "")
     findings = state.take_in(run, families)
     _keep(host_pk, state, run.at)
     if findings or unsettled:
