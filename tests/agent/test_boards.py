@@ -153,6 +153,23 @@ def test_a_run_on_such_a_board_names_cores_and_board(run_agent: RunAgent, tmp_pa
 
 
 THROTTLED = "/sys/devices/platform/soc/soc:firmware/get_throttled"
+PI_5 = "/sys/devices/platform/soc@107c000000/x:firmware/get_throttled"
+
+
+@pytest.mark.parametrize(
+    ("files", "state"),
+    (
+        ({THROTTLED: "50005\n"}, 0x50005),
+        ({PI_5: "0\n"}, 0),
+        ({THROTTLED: "nonsense\n"}, None),
+        ({}, None),
+    ),
+)
+def test_the_firmware_state_of_a_raspberry_pi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], state: int | None
+) -> None:
+    read_from(monkeypatch, write_tree(tmp_path, files))
+    assert agent.firmware_state() == state
 
 
 @pytest.mark.parametrize(

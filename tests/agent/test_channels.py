@@ -27,6 +27,12 @@ def test_compression_is_measured_beside_none() -> None:
     ]
 
 
+def test_a_dry_run_names_the_options_of_every_channel(run_agent: RunAgent) -> None:
+    done = run_agent("run", "--dry-run", "--macs", "hmac-sha1", "--compression")
+    assert "-o Compression=no -c CIPHER -m hmac-sha1" in done.out
+    assert "-o Compression=yes -c CIPHER -m hmac-sha1" in done.out
+
+
 @pytest.mark.parametrize(
     ("used", "words"),
     (

@@ -173,6 +173,8 @@ def test_a_run_that_is_refused_right_away_is_set_aside_too(
         (401, "does not know this token"),
         (403, "may not upload"),
         (404, "no Ciphermark at this address"),
+        (409, "another run with the same run_id"),
+        (413, "too large"),
         (500, "answered 500"),
     ),
 )

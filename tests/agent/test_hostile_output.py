@@ -75,6 +75,20 @@ def test_an_answer_that_is_no_number_is_no_try(line: str, tmp_path: Path) -> Non
         agent.openssl_try(fake, agent.Asked("rc4"), 1, able)
 
 
+def test_a_cipher_without_a_number_is_skipped_and_the_others_kept(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    fake = write_program(tmp_path / "openssl", answering(f"{DT}+R:{MANY}:RC4:1.000000"))
+    done = run_agent(
+        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4,aes-128-cbc",
+        "--tries", "1", "--no-mask", env={"PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    document = sound(done.out)
+    assert {one["cipher"] for one in document["measurements"]} == {"aes-128-cbc"}
+    assert "no rate" in reasons(document)["rc4"]
+
+
 HOSTILE_SSH = """
 import os, sys
 text = {text!r}
@@ -263,6 +277,16 @@ def test_no_text_makes_a_reader_fail_or_say_what_is_no_number(text: str) -> None
         for number in numbers(READERS[name](text)):
             assert math.isfinite(number), name
             assert abs(number) <= 2**60, name
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(text=TEXTS)
+def test_samples_of_any_text_fit_the_run_document(text: str) -> None:
+    for name in ("parse_speed", "parse_multi"):
+        for size, sample in READERS[name](text).items():
+            assert 0 < size <= 2**30
+            assert 0 < sample["bytes"] <= 2**60
+            assert 0 < sample["seconds"] <= 1e7
 
 
 def test_every_reader_of_text_is_among_them() -> None:

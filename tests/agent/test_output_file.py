@@ -60,6 +60,20 @@ def test_a_fifo_is_written_to_and_stays_one(
     assert has_measurements(read[0])
 
 
+def test_several_openssl_write_to_one_fifo_without_a_number(
+    run_agent: RunAgent, tmp_path: Path, one_cipher: Sequence[str]
+) -> None:
+    """As to a device: /dev/null-1 would be a file in /dev."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    holding = os.open(fifo, os.O_RDWR)
+    again = one_cipher[one_cipher.index("--openssl") + 1]
+    done = run_agent(*one_cipher, "--openssl", again, "--output", str(fifo))
+    os.close(holding)
+    assert done.code == 0, done.err
+    assert not list(tmp_path.glob("fifo-*"))
+
+
 def test_the_name_of_standard_output_is_standard_output(
     tmp_path: Path, one_cipher: Sequence[str]
 ) -> None:

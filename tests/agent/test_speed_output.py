@@ -37,6 +37,13 @@ def test_block_sizes_are_those_of_the_lines() -> None:
     assert results[16384] == {"bytes": 16384 * 273194, "seconds": 1.0}
 
 
+@pytest.mark.parametrize(
+    "line", ("+R:0:rc4:1.000000", "+R:100:rc4:0.000000", "+R:-5:rc4:1.0", "+R:100:des:1.0", "+R:")
+)
+def test_no_blocks_or_no_time_is_no_result(line: str) -> None:
+    assert agent.parse_speed("+DT:rc4:1:16384\n" + line, "rc4") == {}
+
+
 def test_another_ciphers_name_gives_nothing() -> None:
     err = (CAPTURES / "3.0.19-evp-aes-128-gcm.mr.err").read_text()
     assert agent.parse_speed(err, "aes-128-cbc") == {}

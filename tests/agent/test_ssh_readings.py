@@ -97,6 +97,12 @@ def test_cpu_seconds_are_the_slope_between_pilots_and_the_try() -> None:
     assert cpu_seconds(transfer(1000, 1.88, 3.82), *PILOTS) == (0.5, 1.0)
 
 
+def test_what_a_stream_costs_once_is_in_no_figure() -> None:
+    """Half a second more for the start of every stream, pilots as tries, changes nothing."""
+    dear = [transfer(100, 0.58, 0.72)]
+    assert cpu_seconds(transfer(1000, 2.38, 4.32), *dear) == (0.5, 1.0)
+
+
 @pytest.mark.parametrize(
     "tried",
     (
@@ -134,6 +140,18 @@ def test_after_a_short_pilot_a_figure_is_within_5_percent(mib: int) -> None:
     tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond + 0.08)
     known = [one for one in agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT])) if one]
     assert sum(known) == pytest.approx(2 * 0.036 * mib, rel=0.05)
+
+
+def test_tries_of_a_slow_cipher_last_until_their_cost_can_be_told() -> None:
+    server, channel = agent.SshEnd("ssh"), agent.Channel("3des-cbc")
+    server.connection_cpu = 0.07
+    plan = agent.SshPlan(server, [channel], *CONTEXT)
+    plan.pilots[channel] = [SHORT_PILOT]
+    plan.rates[channel] = 28 * agent.MIB
+    mib = round(plan.try_seconds(channel, 0.8) * 28)
+    beyond = (mib - 8) * 0.036
+    tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond)
+    assert None not in agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT]))
 
 
 def test_a_server_whose_cpu_is_unknown_leaves_that_of_the_client() -> None:

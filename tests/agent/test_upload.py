@@ -6,6 +6,7 @@ import shlex
 import ssl
 import subprocess
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -90,6 +91,44 @@ def test_what_the_server_asks_to_wait_is_waited() -> None:
     assert agent.pause(agent.Answer(429, "", "7"), 0.5) == 7.0
     assert agent.pause(agent.Answer(429, "", "86400"), 0.5) == agent.RETRY_AFTER_LIMIT
     assert 0.25 <= agent.pause(agent.Answer(503, "", None), 0.5) <= 0.5
+
+
+@pytest.mark.parametrize(
+    "asked", ("0", "-5", "soon", "", "\u0663", "9" * 5000 + "x", "Thu, 01 Jan 1970 00:00:00 GMT")
+)
+def test_what_asks_for_no_wait_leaves_the_pauses_as_they_are(asked: str) -> None:
+    assert 0.25 <= agent.pause(agent.Answer(503, "", asked), 0.5) <= 0.5
+
+
+def test_pauses_double_and_differ_from_host_to_host() -> None:
+    for earlier, later in pairwise(agent.RETRY_DELAYS):
+        assert later == 2 * earlier
+    answer = agent.Answer(503, "", None)
+    pauses = {agent.pause(answer, 8.0) for _ in range(50)}
+    assert len(pauses) > 40
+    assert all(4.0 <= one <= 8.0 for one in pauses)
+
+
+@pytest.mark.parametrize("host", ([], ["nas"], "nas", 7))
+def test_a_run_without_a_proper_host_is_sent(
+    run_agent: RunAgent, serve: Serve, saved_run: Path, host: Any
+) -> None:
+    saved_run.write_text(json.dumps({**json.loads(saved_run.read_text()), "host": host}))
+    site = serve(http_answer(201, {"run_id": "RUN_ID", "host": {"name": "nas"}}))
+    done = send(run_agent, site, saved_run)
+    assert done.code == 0, done.err
+
+
+def test_an_unreachable_server_leaves_the_run_in_the_spool(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    env = {"CIPHERMARK_TOKEN": TOKEN, "XDG_STATE_HOME": str(tmp_path / "state")}
+    done = run_agent("run", *ONE, "--server", "http://127.0.0.1:9", before=FAST, env=env)
+    assert done.code == 1
+    (kept,) = (tmp_path / "state/ciphermark/spool").iterdir()
+    assert f"kept in {kept}" in done.err
+    assert json.loads(kept.read_text())["measurements"]
+    assert TOKEN not in kept.read_text() + done.out + done.err
 
 
 def test_a_retry_after_that_is_no_number_holds_back_no_run(
@@ -330,6 +369,14 @@ def test_tags_depth_and_ciphers_may_stand_in_a_configuration_file(
     assert "3 tries of each method" in run_agent("run", "--dry-run", "--quick").out
     assert "aes128-ctr" in run_agent("run", "--dry-run", "--ciphers", "aes128-ctr").out
     assert "--standard" not in run_agent("schedule").out  # it is read at each run
+
+
+@pytest.mark.parametrize("line", ("depth = deep", "tags = rack", "ciphers = ,"))
+def test_what_no_option_could_say_the_configuration_cannot(
+    run_agent: RunAgent, tmp_path: Path, line: str
+) -> None:
+    configure(tmp_path, f"[agent]\n{line}\n")
+    assert run_agent("run", "--dry-run").code == 2
 
 
 def test_an_option_counts_before_the_configuration(
