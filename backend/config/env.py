@@ -18,6 +18,7 @@ SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 """Unencrypted; STARTTLS; TLS from the first byte."""
 
 POSTGRES = ("postgresql", "postgres")
+REDIS = ("redis", "rediss", "unix")
 
 LEAST_MEGABYTES = 50
 """Of memory: less is a mistake of the unit."""
@@ -104,12 +105,16 @@ class Env:
         """An address with a password in it, perhaps: what is wrong with it is said without it."""
         value = self.secret(name)
         try:
-            urlsplit(value).port  # noqa: B018  # reading it is what finds the fault
-        except ValueError:
+            parts = urlsplit(value)
+            # What follows an unescaped / or # of a password is read as path or fragment.
+            is_cut_wrongly = parts.fragment or "@" in parts.path or parts.port == 0
+        except ValueError:  # of the port
+            is_cut_wrongly = True
+        if is_cut_wrongly:
             raise ImproperlyConfigured(
                 f"{name} is no valid address. In its password the characters / ? # [ ] @ : % are"
                 " written as %2F %3F %23 %5B %5D %40 %3A %25."
-            ) from None
+            )
         return value
 
     def postgres_url(self, name: str) -> str:
@@ -119,6 +124,16 @@ class Env:
         if value and not (parts.scheme in POSTGRES and parts.path.strip("/")):
             raise ImproperlyConfigured(
                 f"{name} must be written as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
+            )
+        return value
+
+    def redis_url(self, name: str) -> str:
+        """The address of a Redis server, perhaps by TLS or by a socket of this machine."""
+        value = self.url(name)
+        if value and urlsplit(value).scheme not in REDIS:
+            raise ImproperlyConfigured(
+                f"{name} must be written as redis://:PASSWORD@HOST:6379/0, rediss://... for TLS or"
+                " unix:///PATH."
             )
         return value
 

@@ -37,7 +37,10 @@ _FORM = (
     f"{NAME} must be s3://BUCKET or s3://BUCKET/FOLDER, with ?endpoint=https://... for what is not"
     " Amazon's; keys go into CIPHERMARK_STORAGE_KEY and CIPHERMARK_STORAGE_SECRET."
 )
-
+_NAMES = (
+    f"{NAME} has a bucket of 3 to 63 lowercase letters, digits, dots and hyphens, as S3 wants it,"
+    " and perhaps a folder of letters, digits and . _ = - after a slash."
+)
 
 Storages = dict[str, dict[str, Any]]
 
@@ -70,13 +73,10 @@ def storages(url: str, key: str, secret: str, exports: Path, snapshots: str = ""
 
 def _in_bucket(url: str, key: str, secret: str, names: Iterable[str]) -> Storages:
     parts = _split(url)
-    if (
-        parts.scheme != "s3"
-        or not _BUCKET.fullmatch(parts.netloc)
-        or not _FOLDER.fullmatch(parts.path)
-        or parts.fragment
-    ):
+    if parts.scheme != "s3" or "@" in parts.netloc or parts.fragment:
         raise ImproperlyConfigured(_FORM)
+    if not (_BUCKET.fullmatch(parts.netloc) and _FOLDER.fullmatch(parts.path)):
+        raise ImproperlyConfigured(_NAMES)
     if bool(key) != bool(secret):
         raise ImproperlyConfigured(
             "CIPHERMARK_STORAGE_KEY and CIPHERMARK_STORAGE_SECRET belong together:"

@@ -53,9 +53,9 @@ CIPHERMARK_PATH = env.sub_path("CIPHERMARK_PATH")
 FORCE_SCRIPT_NAME = CIPHERMARK_PATH or None
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{CIPHERMARK_PATH}/"
 SECRET_KEY = env.secret("CIPHERMARK_SECRET_KEY")
-DATABASE_URL = env.url("DATABASE_URL")
+DATABASE_URL = env.postgres_url("DATABASE_URL")
 DATABASE_REPLICA_URL = env.postgres_url("DATABASE_REPLICA_URL")
-REDIS_URL = env.url("REDIS_URL")
+REDIS_URL = env.redis_url("REDIS_URL")
 
 # Sign-in by a company's own accounts, both ways off by default: through an OpenID Connect provider
 # (`OIDC_...` are the settings of mozilla-django-oidc) or by an authenticating reverse proxy.

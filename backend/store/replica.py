@@ -266,15 +266,29 @@ def refuse_in_a_block(what: str) -> None:
         raise RuntimeError(f"{what} belongs before the block that reads the replica")
 
 
-def replica_state() -> ReplicaState:
-    """The standby as it is now, without waiting for it; while nobody may look, why."""
+def replica_state(patience: float = 0.0) -> ReplicaState:
+    """The standby once it has all that is committed by now, or after so long as it is then.
+
+    While nobody may look: why.
+    """
     barred = _memory.bars(inf)
     if barred:
         return ReplicaState(barred)
     position = _position()
     if position is None:
         return ReplicaState("the server of DATABASE_URL is a standby itself")
-    return _look(position)
+    return _wait(position, patience)
+
+
+def _wait(position: _Position, patience: float) -> ReplicaState:
+    state, deadline, pause = _look(position), time.monotonic() + patience, 0.0
+    while not (state.is_at_position or state.fault) and time.monotonic() < deadline:
+        if not pause:
+            _flush()
+        time.sleep(pause)
+        pause = min(2 * pause or 0.001, LONGEST_PAUSE_SECONDS)
+        state = _look(position)
+    return state
 
 
 def _caught_up(patience: float) -> BaseDatabaseWrapper | None:
@@ -286,13 +300,7 @@ def _caught_up(patience: float) -> BaseDatabaseWrapper | None:
     position = _position()
     if position is None:
         return None
-    state, deadline, pause = _look(position), time.monotonic() + patience, 0.0
-    while not (state.is_at_position or state.fault) and time.monotonic() < deadline:
-        if not pause:
-            _flush()
-        time.sleep(pause)
-        pause = min(2 * pause or 0.001, LONGEST_PAUSE_SECONDS)
-        state = _look(position)
+    state = _wait(position, patience)
     if state.fault:
         return None
     if not state.is_at_position:

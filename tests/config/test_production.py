@@ -71,11 +71,24 @@ def checked(**variables: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", ("DATABASE_URL", "DATABASE_REPLICA_URL", "REDIS_URL"))
-def test_an_address_that_cannot_be_is_named_without_its_password(name: str) -> None:
-    done = checked(**{name: "postgresql://cipher:se/cret#word@db:5432/ciphermark"})
+@pytest.mark.parametrize("password", ("se/cret#word", "s@se/cret", "s@se#cret"))
+def test_an_address_that_cannot_be_is_named_without_its_password(name: str, password: str) -> None:
+    done = checked(**{name: f"postgresql://cipher:{password}@db:5432/ciphermark"})
     assert f"{name} is no valid address" in done.stderr
     assert "cret" not in done.stderr
     assert "se/" not in done.stderr
+
+
+@pytest.mark.parametrize("url", ("nonsense", "mysql://x@127.0.0.1/c", "http://127.0.0.1:6379"))
+def test_an_address_of_something_else_is_told_with_what_it_must_be(url: str) -> None:
+    for name, form in (
+        ("DATABASE_URL", "postgresql://USER:PASSWORD@HOST:5432/DATABASE"),
+        ("REDIS_URL", "redis://:PASSWORD@HOST:6379/0"),
+    ):
+        done = checked(**{name: url})
+        assert done.returncode != 0
+        assert f"{name} must be written as {form}" in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_a_secret_may_lie_in_a_file(tmp_path: Path) -> None:

@@ -143,9 +143,14 @@ def test_own_writes_are_seen_at_once_while_the_standby_stands_still(
             assert site.get("/api/v1/runs/")["results"][0]["run_id"] == run_id
             assert run_id in page(site, "/api/v1/exports/measurements.csv", **person)
         ready = site.get("/readyz")
-        assert (ready["database"], ready["replica"]) == ("ok", "ok")
-        assert within(READY_WITHIN, lambda: site.get("/readyz")["replica_lag_seconds"] > 0)
+        assert ready["database"] == "ok"
+        assert within(READY_WITHIN, lambda: site.get("/readyz")["replica"] == "behind")
+        assert site.get("/readyz")["replica_lag_seconds"] > 0
+        _, _, checks = doctor(site)
+        assert checks["replica"]["state"] == "warning"
+        assert "lists are read from the primary" in checks["replica"]["found"]
     assert within(READY_WITHIN, lambda: site.get("/readyz")["replica_lag_seconds"] == 0)
+    assert site.get("/readyz")["replica"] == "ok"
 
 
 def test_what_is_written_while_the_standby_follows_is_in_the_next_list(

@@ -14,7 +14,7 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 from monitoring.metrics_page import metrics
-from store.replica import has_replica, replica_state
+from store.replica import PAGE_SECONDS, has_replica, replica_state
 
 logger = logging.getLogger(__name__)
 
@@ -62,12 +62,13 @@ def _reachable(name: str, probe: Callable[[], bool]) -> bool:
 def _replica() -> dict[str, str | float]:
     """Whether it can be read, and how far it is behind; `manage.py doctor` says why it cannot."""
     try:
-        state = replica_state()
+        state = replica_state(PAGE_SECONDS)
     except DatabaseError:  # of the primary, which is a part of its own
         return {"replica": "unknown"}
     if state.fault:
         return {"replica": "unusable"}
-    return {"replica": "ok", "replica_lag_seconds": round(state.lag_seconds, 3)}
+    word = "ok" if state.is_at_position else "behind"
+    return {"replica": word, "replica_lag_seconds": round(state.lag_seconds, 3)}
 
 
 class _Readiness:

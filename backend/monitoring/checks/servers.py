@@ -16,7 +16,7 @@ from results.analytics.maintenance import snapshot_lag
 from store.models import Run, RunDocument
 from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 from store.redis_client import quick_redis
-from store.replica import has_replica, replica_state
+from store.replica import PAGE_SECONDS, has_replica, replica_state
 from telemetry.redaction import without_secrets
 
 OLDEST_POSTGRES = 15
@@ -29,9 +29,6 @@ NOTICED_SKEW = 2.0
 
 MOST_BEHIND = 300.0
 """Seconds; questions then bring much themselves."""
-
-NOTICED_LAG = 30.0
-"""Seconds: a replica so far behind is hardly read."""
 
 MOST_CONNECTIONS = 0.8
 MOST_MEMORY = 0.9
@@ -68,29 +65,31 @@ def database() -> Finding:
 
 
 def replica() -> Finding:
-    """Whether it is read: reachable, a standby of this primary, not far behind it."""
+    """Whether it is read: reachable, a standby of this primary, as far as it is or soon so."""
     if not has_replica():
         return ok("none")
-    state = replica_state()
+    state = replica_state(PAGE_SECONDS)
     if state.fault:
         return warning(
             f"not read, the primary is: {without_secrets(state.fault)}",
             "Start the standby, and compare DATABASE_REPLICA_URL with its host, database and"
-            " password.",
+            " password; after a failover leave it empty, and name the promoted server in"
+            " DATABASE_URL.",
         )
-    found = f"{state.lag_seconds:.1f} s behind"
-    if state.lag_seconds > NOTICED_LAG:
+    if not state.is_at_position:
         return warning(
-            found,
-            "See what keeps it: pg_stat_replication of the primary, the log of the standby.",
+            f"lists are read from the primary: what the replica shows is {state.lag_seconds:.1f} s"
+            f" old, and it does not catch up within {PAGE_SECONDS:g} s",
+            "See what keeps it: pg_stat_replication of the primary; the log of the standby, and"
+            " its recovery_min_apply_delay.",
         )
     if not state.has_feedback:
         return warning(
-            f"{found}, hot_standby_feedback is off",
+            "hot_standby_feedback is off",
             "Set hot_standby_feedback = on in its postgresql.conf, and reload: long files and"
             " backups are cancelled without it.",
         )
-    return ok(found)
+    return ok("has everything that is committed")
 
 
 def migrations() -> Finding:

@@ -51,8 +51,11 @@ class Command(SiteCommand):
                 backup_to(sys.stdout.buffer)
             else:
                 self._write(Path(file), keep)
-        except (BackupRefused, ReplicaFailed) as reason:
+        except BackupRefused as reason:
             raise CommandError(str(reason)) from None
+        except ReplicaFailed as failure:  # a file would have been begun again
+            words = f"What was written is no whole backup, call this again. {failure}"
+            raise CommandError(words) from None
 
     def _write(self, path: Path, keep: int | None) -> None:
         if path == settings.BACKUPS_DIR:
