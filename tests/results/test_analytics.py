@@ -91,17 +91,11 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
 
 
 @pytest.fixture
-def emptied(
-    request: pytest.FixtureRequest, transactional_db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def emptied(transactional_db: None, profile_2015: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that commits, for examples that each leave it empty; copies are often packed."""
-    request.getfixturevalue("profile_2015")
-    if getattr(request, "param", "duckdb") == "clickhouse":
-        request.getfixturevalue("clickhouse")
     monkeypatch.setattr("results.analytics.engine.PACK_AFTER", 2)
 
 
-@pytest.mark.parametrize("emptied", ("duckdb", "clickhouse"), indirect=True)
 @EXAMPLES
 @given(fleet=fleets, asked=st.lists(queries(), min_size=4, max_size=10), data=st.data())
 def test_comparisons_are_those_of_the_definition_after_every_committed_change(
@@ -110,6 +104,25 @@ def test_comparisons_are_those_of_the_definition_after_every_committed_change(
     fleet: list[Any],
     asked: list[ComparisonQuery],
     data: st.DataObject,
+) -> None:
+    agree_through_changes(store_run, fleet, asked, data)
+
+
+@settings(EXAMPLES, max_examples=3)  # a question takes the ClickHouse of tests a tenth of a second
+@given(fleet=fleets, asked=st.lists(queries(), min_size=3, max_size=6), data=st.data())
+def test_so_are_those_that_clickhouse_answers(
+    emptied: None,
+    clickhouse: object,
+    store_run: StoreRun,
+    fleet: list[Any],
+    asked: list[ComparisonQuery],
+    data: st.DataObject,
+) -> None:
+    agree_through_changes(store_run, fleet, asked, data)
+
+
+def agree_through_changes(
+    store_run: StoreRun, fleet: list[Any], asked: list[ComparisonQuery], data: st.DataObject
 ) -> None:
     for document, source in fleet:
         store_run(document, source)
