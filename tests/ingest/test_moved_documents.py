@@ -519,6 +519,18 @@ def test_documents_without_their_storage_are_told(
     assert moved() == {run.pk}
 
 
+def test_documents_that_are_elsewhere_are_told(bucket: Bucket, store_run: StoreRun) -> None:
+    run = store_run(run_document())
+    move()
+    assert documents_check().state == "ok"
+    bucket.on_machine("web", bucket.url.replace("/site-1", "/site-2"))
+    found = documents_check()
+    assert found.state == "wrong"
+    assert f"1 in object storage; of the latest: The document of run {run.run_id}" in found.found
+    away(bucket)
+    assert documents_check().state == "wrong"
+
+
 def test_documents_that_do_not_move_are_told(bucket: Bucket, store_run: StoreRun) -> None:
     store_run(run_document())
     assert documents_check().state == "ok"

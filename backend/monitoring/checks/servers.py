@@ -17,6 +17,7 @@ from store.models import Run, RunDocument
 from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 from store.redis_client import quick_redis
 from store.replica import PAGE_SECONDS, has_replica, replica_state
+from store.run_documents import document_bytes
 from telemetry.redaction import without_secrets
 
 OLDEST_POSTGRES = 15
@@ -153,11 +154,20 @@ def analytics() -> Finding:
 
 
 def documents() -> Finding:
-    """Whether what was moved to object storage is asked for there, and what is old has moved."""
-    moved = RunDocument.objects.filter(moved__isnull=False).count()
-    found = f"{moved} in object storage" if moved else "in the database"
-    if moved and not settings.CIPHERMARK_STORAGE_URL:
-        return wrong(f"{found}, which is not set", "Set CIPHERMARK_STORAGE_URL again.")
+    """Whether what moved to object storage is there, by the latest, and what is old has moved."""
+    moved = RunDocument.objects.filter(moved__isnull=False)
+    latest, found = moved.order_by("pk").last(), "in the database"
+    if latest is not None:
+        found = f"{moved.count()} in object storage"
+        if not settings.CIPHERMARK_STORAGE_URL:
+            return wrong(f"{found}, which is not set", "Set CIPHERMARK_STORAGE_URL again.")
+        try:
+            document_bytes(latest)
+        except ObjectStorageUnavailable as error:
+            return wrong(
+                f"{found}; of the latest: {without_secrets(str(error))}",
+                "Compare CIPHERMARK_STORAGE_URL with the bucket and folder that they moved to.",
+            )
     days = settings.CIPHERMARK_DOCUMENTS_DAYS
     if days is not None and _are_late(timezone.now() - timedelta(days=days + 2)):
         return warning(
