@@ -43,7 +43,7 @@ def write_moved(stream: IO[bytes]) -> None:
         try:
             bodies = fetch(rows.values(), patient=True)
         except ObjectStorageUnavailable as error:
-            raise BackupRefused(f"There is no backup: {error}.") from None
+            raise BackupRefused(f"There is no backup: {str(error).rstrip('.')}.") from None
         for one, body in zip(rows.values(), bodies, strict=True):
             packed = zlib.compress(body)
             stream.write(mark + _HEAD.pack(bytes.fromhex(one.sha256), len(packed)) + packed)
