@@ -23,7 +23,7 @@ from access.audit import COMMAND, Subject, record
 from access.tokens import create_token
 from config.embedded.postgres import Postgres
 from store.backups.manifest import read_manifest
-from store.backups.restoring import is_empty
+from store.backups.restoring import what_was_brought
 from store.models import ApiToken, ImportedText, ReferenceProfile, Run, Share
 from tests.conftest import StoreRun
 from tests.launch.tools import PROJECT, private_folder
@@ -110,7 +110,7 @@ def test_an_empty_server_gets_every_row_back_and_then_refuses(
         assert contents(server) == expected
     refused = restored(empty_server, str(backup))
     assert refused.returncode == 1
-    assert "is not empty; --replace" in refused.stderr
+    assert "is not empty, it has runs, API tokens, users" in refused.stderr
     assert restored(empty_server, str(backup), "--replace").returncode == 0
     with psycopg.connect(empty_server) as server:
         assert contents(server) == expected
@@ -152,7 +152,7 @@ def test_published_figures_the_first_profile_and_roles_are_not_in_the_way(db: No
     assert Run.objects.exists()
     assert Group.objects.exists()
     assert ReferenceProfile.objects.exists()
-    assert is_empty()
+    assert what_was_brought() == []
 
 
 BROUGHT: dict[str, Callable[[], object]] = {
@@ -174,9 +174,9 @@ def test_whatever_a_fresh_start_does_not_bring_is_in_the_way(db: None) -> None:
     for name, brought in BROUGHT.items():
         with transaction.atomic():
             brought()
-            assert not is_empty(), name
+            assert what_was_brought(), name
             transaction.set_rollback(True)
-        assert is_empty(), name
+        assert what_was_brought() == [], name
 
 
 def test_a_damaged_file_changes_nothing(backup: Path, tmp_path: Path) -> None:

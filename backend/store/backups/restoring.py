@@ -65,15 +65,16 @@ Migration = tuple[str, str]
 Process = subprocess.Popen[bytes]
 
 
-def is_empty() -> bool:
-    """Whether this database holds no more than a fresh start puts there.
+def what_was_brought() -> list[str]:
+    """What this database holds beyond what a fresh start puts there, such as `runs`.
 
-    That is the published runs, the first reference profile and the roles. Whatever else people
-    and programs bring or change is in one of these tables; all changes are in the audit log.
+    A fresh start puts the published runs, the first reference profile and the roles there. Whatever
+    else people and programs bring or change is in one of these tables; all changes are in the audit
+    log.
     """
     tables = set(connection.introspection.table_names())
     if Run._meta.db_table not in tables:
-        return not tables
+        return ["tables of another program"] if tables else []
     brought: tuple[QuerySet[Any], ...] = (
         Run.objects.exclude(source=Run.Source.PUBLISHED),
         ImportedText.objects.all(),
@@ -84,7 +85,8 @@ def is_empty() -> bool:
         Group.objects.exclude(name__in=ROLES),
         AuditEntry.objects.all(),
     )
-    return not any(rows.model._meta.db_table in tables and rows.exists() for rows in brought)
+    there = [rows for rows in brought if rows.model._meta.db_table in tables and rows.exists()]
+    return [str(rows.model._meta.verbose_name_plural) for rows in there]
 
 
 def refuse_while_in_use() -> None:

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from store.backups.programs import BackupRefused
-from store.backups.restoring import is_empty, refuse_while_in_use, restore
+from store.backups.restoring import refuse_while_in_use, restore, what_was_brought
 from store.site_command import SiteCommand
 
 
@@ -33,9 +33,10 @@ class Command(SiteCommand):
         """Check, restore, bring it up to this version."""
         try:
             with _opened(file) as stream:
-                if not (replace or is_empty()):
+                if not replace and (brought := what_was_brought()):
                     raise BackupRefused(
-                        "This database is not empty; --replace throws away what is in it."
+                        f"This database is not empty, it has {', '.join(brought)};"
+                        " --replace throws away what is in it."
                     )
                 refuse_while_in_use()
                 name = connection.settings_dict["NAME"]
