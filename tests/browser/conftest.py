@@ -5,8 +5,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,49 +72,89 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+class Contexts:
+    """Browsers, each for one test at a time; the next one that wants its like gets it emptied.
+
+    Each keeps its first page, blank: a page beside it costs a third of one in a new browser.
+    """
+
+    def __init__(self, chromium: Browser, url: str) -> None:
+        self._chromium, self._url = chromium, url
+        self._returned = defaultdict[str, list[BrowserContext]](list)
+
+    @contextmanager
+    def page(self, cookies: Sequence[Any] = (), **options: Any) -> Iterator[Page]:
+        """A page of one with these cookies; `options` are those of Playwright's `new_context`."""
+        alike = self._returned[repr(options)]
+        context = alike.pop() if alike else self._new(options)
+        context.add_cookies(cookies)
+        yield context.new_page()
+        for page in context.pages[1:]:
+            page.close()
+        self._empty(context)
+        alike.append(context)
+
+    def _new(self, options: dict[str, Any]) -> BrowserContext:
+        context = self._chromium.new_context(base_url=self._url, **options)
+        context.set_default_timeout(PATIENCE_MS)
+        context.new_page()
+        return context
+
+    def _empty(self, context: BrowserContext) -> None:
+        """Of all that the site has left there: cookies, storage and cached files."""
+        context.clear_cookies()
+        session = context.new_cdp_session(context.pages[0])
+        stored = {"origin": self._url, "storageTypes": "all"}
+        session.send("Storage.clearDataForOrigin", stored)
+        session.send("Network.clearBrowserCache")
+        session.detach()
+
+
+@pytest.fixture(scope="session")
+def contexts(chromium: Browser, site: LiveSite) -> Contexts:
+    """The browsers of all tests."""
+    return Contexts(chromium, site.url)
+
+
 @pytest.fixture
-def open_page(chromium: Browser, site: LiveSite) -> Iterator[OpenPage]:
+def open_page(contexts: Contexts, site: LiveSite) -> Iterator[OpenPage]:
     """Open an address in a fresh browser; the test fails when the page had any fault.
 
     Faults are console errors, exceptions, violations of the Content-Security-Policy and requests
     to any other host. `expected` names console messages that the test provokes.
     """
-    contexts: list[BrowserContext] = []
     faults: list[str] = []
     tolerated: list[str] = []
+    with ExitStack() as stack:
 
-    def open_address(
-        path: str, width: int = 1280, dark: bool = False, expected: str = "", **options: Any
-    ) -> Page:
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme="dark" if dark else "light",
-            base_url=site.url,
-            **options,
-        )
-        contexts.append(context)
-        page = _watched(context, site, faults)
-        if expected:
-            tolerated.append(expected)
-        page.goto(path)
-        if options.get("java_script_enabled", True):
-            _come_to_rest(page)
-        return page
+        def open_address(
+            path: str,
+            width: int = 1280,
+            dark: bool = False,
+            expected: str = "",
+            cookies: Sequence[Any] = (),
+            **options: Any,
+        ) -> Page:
+            page = stack.enter_context(contexts.page(cookies, **options))
+            _watch(page, site, faults)
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme="dark" if dark else "light")
+            if expected:
+                tolerated.append(expected)
+            page.goto(path)
+            if options.get("java_script_enabled", True):
+                _come_to_rest(page)
+            return page
 
-    yield open_address
-    for context in contexts:
-        context.close()
+        yield open_address
     assert [one for one in faults if not any(known in one for known in tolerated)] == []
 
 
-def _watched(context: BrowserContext, site: LiveSite, faults: list[str]) -> Page:
-    """A new page that notes its faults there."""
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
+def _watch(page: Page, site: LiveSite, faults: list[str]) -> None:
+    """Note the faults of a page there."""
     page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: faults.extend(_foreign(request, site)))
-    return page
 
 
 def _come_to_rest(page: Page) -> None:
@@ -128,17 +169,16 @@ LastingPage = tuple[Page, list[str]]
 
 @pytest.fixture(scope="session")
 def lasting_pages(
-    chromium: Browser, site: LiveSite, signed_in: dict[str, Any]
+    contexts: Contexts, site: LiveSite, signed_in: dict[str, Any]
 ) -> Iterator[dict[bool, LastingPage]]:
     """A visitor's page and an administrator's, without a Content-Security-Policy."""
     with ExitStack() as stack:
         pages = dict[bool, LastingPage]()
         for is_signed_in in (False, True):
-            options = signed_in if is_signed_in else {}
-            context = chromium.new_context(base_url=site.url, bypass_csp=True, **options)
-            stack.callback(context.close)
-            faults = list[str]()
-            pages[is_signed_in] = _watched(context, site, faults), faults
+            cookies = signed_in["cookies"] if is_signed_in else ()
+            page, faults = stack.enter_context(contexts.page(cookies, bypass_csp=True)), list[str]()
+            _watch(page, site, faults)
+            pages[is_signed_in] = page, faults
         yield pages
 
 
@@ -173,7 +213,7 @@ def _foreign(request: Request, site: LiveSite) -> list[str]:
 def signed_in(site: LiveSite) -> dict[str, Any]:
     """The option of `open_page` that makes the browser an administrator's."""
     cookie = {"name": "sessionid", "value": site.session_key(), "url": site.url}
-    return {"storage_state": {"cookies": [cookie], "origins": []}}
+    return {"cookies": [cookie]}
 
 
 @pytest.fixture(scope="session")

@@ -49,11 +49,10 @@ def screenshot(page: Page) -> Pixels:
 
 
 def decoded(page: Page, png: bytes) -> Pixels:
-    """The pixels of a PNG file, read by a browser in a page without a policy: the context's second,
-    which stays, for a new one takes longer than the picture.
+    """The pixels of a PNG file, read by its browser's first page, which is blank and so without a
+    policy.
     """
-    pages = page.context.pages
-    reader = pages[1] if len(pages) > 1 else page.context.new_page()
+    reader = page.context.pages[0]
     width, text = reader.evaluate(DECODE, f"data:image/png;base64,{base64.b64encode(png).decode()}")
     return Pixels(width, base64.b64decode(text))
 

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import Contexts, OpenPage
 from tests.browser.open_to_all import NEXT_FRAME, assert_open_to_all
 from tests.live_site import PROJECT, LiveSite
 from tests.sample_documents import run_document
@@ -188,6 +188,28 @@ def test_the_first_page_carries_little_javascript(open_page: OpenPage) -> None:
     assert {"main.js"} < set(names)
     sizes = {name: len(gzip.compress((assets / name).read_bytes(), 9)) for name in names}
     assert sum(sizes.values()) <= JAVASCRIPT_LIMIT_KB * 1000, sizes
+
+
+LEAVE = "localStorage.setItem('theme', 'dark'); document.cookie = 'left=1'"
+FOUND = """() => [
+    localStorage.length,
+    document.cookie.includes("left"),
+    performance.getEntriesByType("resource").filter(one => !one.transferSize).length,
+]"""
+"""What is stored, and how many files came from the cache."""
+
+
+def test_the_next_test_finds_an_emptied_browser(contexts: Contexts) -> None:
+    with contexts.page() as page:
+        page.goto("/method/")
+        page.evaluate(LEAVE)
+        page.reload()
+        first, left = page.context, page.evaluate(FOUND)
+    with contexts.page() as page:
+        page.goto("/method/")
+        assert page.context is first
+        assert (left[:2], page.evaluate(FOUND)) == ([1, True], [0, False, 0])
+    assert left[2] > 0
 
 
 def test_hostile_names_run_nothing(open_page: OpenPage, fleet: None) -> None:
