@@ -93,6 +93,9 @@ PYTHON_DEPENDENT_TESTS = {
 """What can fail on one Python and pass on another: run on the oldest and the newest of the machine.
 The site is started, and an upload goes the whole way."""
 
+API_AND_PAGES = ("tests/api", "tests/pages")
+"""Half of what needs a database: with servers of their own they run beside the other half."""
+
 LANES_BESIDE = 3
 """How many of the checks `beside` run at one time: four lanes keep two cores busy."""
 
@@ -126,7 +129,10 @@ class Outcome:
 def run_all() -> int:
     """Set up what is missing, then run everything; 0 only when all of it passed."""
     with _own_folder("test"):
-        return _run_everything()
+        try:
+            return _run_everything()
+        finally:
+            stop_unused(_second_folder())  # what was interrupted and killed has ended nothing
 
 
 def run_compatibility() -> int:
@@ -171,11 +177,15 @@ def _end_everything(folder: Path) -> None:
 
 def _run_everything() -> int:
     environment = _set_up()
+    return run_checks(_everything(environment), environment)
+
+
+def _everything(environment: Mapping[str, str]) -> list[Check]:
     # What needs neither database nor display takes the lane that is free first.
     slow = [replace(one, beside=_log(one.name)) for one in (*_audits(), *_types())]
     beside = [*_tests_beside(), *slow]
     checks = (beside, _lint(), _python_tests(), _frontend_checks(environment), _measurements())
-    return run_checks([one for some in checks for one in some], environment)
+    return [one for some in checks for one in some]
 
 
 def run_lint() -> int:
@@ -284,17 +294,29 @@ def _types() -> list[Check]:
 
 
 def _tests_beside() -> list[Check]:
-    """Those that wait much (for pages, for programs, for ssh): the others use that time.
+    """Those that wait much (for pages, for programs, for ssh), and half of the others.
 
     The longest begin.
     """
     return [
-        _beside("browser tests", "tests/browser"),
-        _beside("starts of programs", *STARTS),
         _beside("whole sites", *SITES),
+        _beside("starts of programs", *STARTS),
+        _api_and_pages(),
+        _beside("browser tests", "tests/browser"),
         _beside("agent tests", "tests/agent", *_without(MEASUREMENTS)),
         _beside("parser fuzzing", "-s", FUZZING),
     ]
+
+
+def _second_folder() -> Path:
+    """Data of the tests that run beside others which need a database too."""
+    return paths.data_dir() / "api-and-pages"
+
+
+def _api_and_pages() -> Check:
+    check = _beside("API and pages", *API_AND_PAGES, *_without(MEASURED_TESTS))
+    own_servers = ("env", f"CIPHERMARK_DATA_DIR={_second_folder()}")
+    return replace(check, command=(*own_servers, *check.command))
 
 
 def _compatibility_folder(python: interpreters.Interpreter) -> Path:
@@ -319,7 +341,8 @@ def _without(tests: Sequence[str]) -> list[str]:
 
 
 def _python_tests() -> list[Check]:
-    elsewhere = ("tests/agent", "tests/browser", FUZZING, *WHOLE_PROGRAMS, *MEASURED_TESTS)
+    beside = ("tests/agent", "tests/browser", FUZZING, *API_AND_PAGES, *WHOLE_PROGRAMS)
+    elsewhere = (*beside, *MEASURED_TESTS)
     # One after the other: they share a database.
     return [
         _pytest("pure packages", *MEASURED_TESTS, *_without(MEASUREMENTS), "--cov"),

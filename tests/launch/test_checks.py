@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,6 +103,21 @@ def test_a_part_beside_the_others_ends_with_them(
     with pytest.raises(KeyboardInterrupt):
         checks.run_checks([beside, broken], {})
     assert time.monotonic() - began < 300
+
+
+def test_each_test_belongs_to_one_part_of_everything() -> None:
+    parts = [one for one in checks._everything({"PATH": ""}) if one.report]
+    found = Counter(file for part in parts for file in files_of(part))
+    assert found == Counter((PROJECT / "tests").rglob("test_*.py"))
+
+
+def files_of(part: Check) -> set[Path]:
+    """The files whose tests a part runs."""
+    words = [str(word) for word in part.command]
+    ignored = [PROJECT / word.partition("=")[2] for word in words if word.startswith("--ignore=")]
+    asked = [PROJECT / word for word in words if word == "tests" or word.startswith("tests/")]
+    files = {file for one in asked for file in ([one] if one.is_file() else one.rglob("test_*.py"))}
+    return {file for file in files if not any(file.is_relative_to(folder) for folder in ignored)}
 
 
 def test_other_pythons_repeat_what_depends_on_them_in_environments_of_their_own() -> None:
