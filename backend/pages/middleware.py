@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from access.client_address import client_address, network_of
 from access.request_counts import seconds_to_wait
-from store.outage import RETRY_AFTER, outage_message
+from store.outage import RETRY_AFTER, DocumentUnreadable, outage_message
 
 COUNTED_ELSEWHERE = "/api/"
 """The API counts its own requests, each token for itself."""
@@ -71,6 +71,7 @@ class UnavailableMiddleware:
             return None
         context = {
             "words": words,
+            "lost": isinstance(error, DocumentUnreadable),
             "again": RETRY_AFTER if request.method == "GET" else None,
             "file": request.path_info.startswith(COUNTED_ELSEWHERE),
         }

@@ -153,6 +153,16 @@ def delete(digests: Collection[str]) -> None:
         _together(remove, digests)
 
 
+def refuse_while_away() -> None:
+    """Raise `ObjectStorageUnavailable` where the object storage does not answer within seconds.
+
+    For work that somebody waits for: it would wait for each document for minutes.
+    """
+    _refuse_without_storage()
+    with storage(ALIAS) as files:
+        files.connection.meta.client.head_bucket(Bucket=files.bucket_name)
+
+
 def _refuse_without_storage() -> None:
     if not is_shared(ALIAS):
         raise ObjectStorageUnavailable(

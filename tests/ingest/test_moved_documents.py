@@ -320,6 +320,7 @@ def test_a_lost_object_is_named_with_its_run(
         assert answer.status_code == 503
         assert said in answer.content.decode()
         assert f"{name.removeprefix('site-1/')} {words}" in answer.content.decode()
+        assert "again" not in answer.content.decode()  # asked again it is as lost
     assert said in caplog.text
     job = reader.post("/api/v1/exports/jobs/?kind=samples").json()
     make(ExportJob.objects.get().pk)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django.fixtures import Settings
 
@@ -328,6 +328,15 @@ def test_pages_say_that_clickhouse_is_away(settings: Settings, store_run: StoreR
     answer = client.get("/api/v1/comparison/")
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")
     assert client.get("/runs/").status_code == 200  # runs come from PostgreSQL
+
+
+@pytest.mark.parametrize("option", ("--rebuild", "--check"))
+def test_the_command_says_in_a_sentence_that_clickhouse_is_away(
+    db: None, settings: Settings, option: str
+) -> None:
+    settings.CIPHERMARK_ANALYTICS_URL = f"clickhouse://127.0.0.1:{free_port()}/default"
+    with pytest.raises(CommandError, match=r"ClickHouse cannot be .*\.$"):
+        call_command("analytics", option)
 
 
 def test_long_lists_are_taken(

@@ -1,8 +1,10 @@
 """A backup has the documents that lie in object storage, and a restore needs none to bring them."""
 
 import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -156,3 +158,19 @@ def test_documents_that_are_damaged_change_nothing(
         path.write_bytes(content)
         assert f"Nothing was changed: {path} {words}" in restored(empty_server, str(path))
         assert documents_at(empty_server) == bodies
+
+
+def test_an_object_storage_that_takes_a_question_and_never_answers_is_told_soon(
+    bodies: dict[int, bytes], bucket: Bucket, tmp_path: Path
+) -> None:
+    move_documents()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        bucket.on_machine("web", bucket.url.replace(bucket.server, address))
+        began = time.monotonic()
+        with pytest.raises(CommandError, match="There is no backup: Read timeout"):
+            call_command("backup", str(tmp_path / "site.dump"))
+        with pytest.raises(CommandError, match="0 documents moved, then no more: Read timeout"):
+            call_command("move_documents")
+        assert time.monotonic() - began < 30
+    assert list(tmp_path.glob("site.dump*")) == []

@@ -11,7 +11,7 @@ from typing import IO
 from store.backups.programs import BackupRefused
 from store.models import RunDocument
 from store.outage import ObjectStorageUnavailable
-from store.run_documents import MOVED, Moved, fetch
+from store.run_documents import MOVED, Moved, fetch, refuse_while_away
 
 MARK = b"\n\xff\x00ciphermark/documents/1\x00\xff\n"
 """Before them. A dump has these bytes but by a chance of one in 2^200."""
@@ -43,13 +43,26 @@ def write_moved(stream: IO[bytes]) -> None:
         try:
             bodies = fetch(rows.values(), patient=True)
         except ObjectStorageUnavailable as error:
-            raise BackupRefused(f"There is no backup: {str(error).rstrip('.')}.") from None
+            raise _no_backup(error) from None
         for one, body in zip(rows.values(), bodies, strict=True):
             packed = zlib.compress(body)
             stream.write(mark + _HEAD.pack(bytes.fromhex(one.sha256), len(packed)) + packed)
             mark = b""
     if not mark:
         stream.write(_END)
+
+
+def refuse_without_moved() -> None:
+    """`BackupRefused` where documents have moved and the object storage is away."""
+    if _rows(0):
+        try:
+            refuse_while_away()
+        except ObjectStorageUnavailable as error:
+            raise _no_backup(error) from None
+
+
+def _no_backup(error: ObjectStorageUnavailable) -> BackupRefused:
+    return BackupRefused(f"There is no backup: {str(error).rstrip('.')}.")
 
 
 def _rows(after: int) -> dict[int, Moved]:

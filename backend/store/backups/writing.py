@@ -10,7 +10,7 @@ from typing import IO
 from django.db import connection
 
 from store.backups.manifest import LEFT_OUT, manifest_of
-from store.backups.moved import write_moved
+from store.backups.moved import refuse_without_moved, write_moved
 from store.backups.programs import BackupRefused, output_of, start_program, what_it_said
 from store.replica import (
     BACKGROUND_SECONDS,
@@ -81,6 +81,7 @@ def backup_to(stream: IO[bytes]) -> None:
     Raises `ReplicaFailed` where it is read from a standby that fails.
     """
     with reading_replica(BACKGROUND_SECONDS), one_moment():
+        refuse_without_moved()
         manifest = manifest_of(connection, datetime.now(UTC).isoformat(timespec="seconds"))
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_export_snapshot()")

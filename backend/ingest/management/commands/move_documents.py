@@ -14,6 +14,7 @@ from django.utils import timezone
 from ingest.edits.moving import bring_back, move_old
 from store.models import RunDocument
 from store.outage import ObjectStorageUnavailable
+from store.run_documents import refuse_while_away
 from store.site_command import SiteCommand
 
 
@@ -36,6 +37,7 @@ class Command(SiteCommand):
         began, moved = time.monotonic(), 0
         moving = _brought_back() if back else _old_moved()
         try:
+            refuse_while_away()
             for count in moving:
                 moved += count
         except ObjectStorageUnavailable as error:

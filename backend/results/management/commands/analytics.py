@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from results.analytics.maintenance import check, rebuild, snapshot
-from store.outage import ObjectStorageUnavailable
+from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 from store.site_command import SiteCommand
 
 
@@ -23,19 +23,22 @@ class Command(SiteCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Say what was done."""
-        if options["check"]:
-            differences = check()
-            if differences is None:
-                self.stdout.write("There is no copy to check yet: processes read PostgreSQL.")
-                return
-            for one in differences:
-                self.stdout.write(one)
-            if differences:
-                raise CommandError("Build it again: manage.py analytics --rebuild")
-            self.stdout.write("The copy is what PostgreSQL has.")
-            return
         try:
+            if options["check"]:
+                self._check()
+                return
             written = rebuild() if options["rebuild"] else snapshot()
-        except ObjectStorageUnavailable as error:
-            raise CommandError(str(error)) from None
+        except (AnalyticsUnavailable, ObjectStorageUnavailable) as error:
+            raise CommandError(f"{str(error).rstrip('.')}.") from None
         self.stdout.write(f"Written: {written}" if written else "Nothing has changed.")
+
+    def _check(self) -> None:
+        differences = check()
+        if differences is None:
+            self.stdout.write("There is no copy to check yet: processes read PostgreSQL.")
+            return
+        for one in differences:
+            self.stdout.write(one)
+        if differences:
+            raise CommandError("Build it again: manage.py analytics --rebuild")
+        self.stdout.write("The copy is what PostgreSQL has.")

@@ -72,7 +72,9 @@ class Command(SiteCommand):
 
     def _verify(self, path: Path) -> None:
         if path.is_dir():
-            path = next(iter(backups_in(path)[::-1]), path)
+            if not (found := backups_in(path)):
+                raise BackupRefused(f"{path} has no backup that was named by its date.")
+            path = found[-1]
         if not path.is_file():
             raise BackupRefused(f"{path} is not there, or no backup.")
         manifest = verify(path)
