@@ -3,6 +3,7 @@
 import argparse
 import os
 import random
+import re
 import sys
 from typing import Dict, List, Sequence
 
@@ -54,8 +55,8 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     start = [sys.executable or "/usr/bin/python3", os.path.abspath(own_file())]
     depth = ["--" + arguments.depth.name] if arguments.depth else []
     run, upload = start + ["run"] + depth + ["--progress", "none"], start + ["upload"]
-    # systemd reads words as a shell does, but for these two signs.
-    typed = [shell_words(one).replace("%", "%%").replace("$", "$$") for one in (run, upload)]
+    # systemd reads words as a shell does, but for these signs, which count within quotes too.
+    typed = [re.sub(r"([\\%$])", r"\1\1", shell_words(one)) for one in (run, upload)]
     service = SERVICE.format(run=typed[0], upload=typed[1])
     folder = unit_folder()
     units = {os.path.join(folder, SERVICE_NAME): service, os.path.join(folder, TIMER_NAME): TIMER}

@@ -37,6 +37,11 @@ def test_the_schedule_runs_this_very_agent_without_a_token(run_agent: RunAgent) 
     assert done.code == 0
 
 
+def test_a_backslash_in_the_path_is_escaped_for_systemd(run_agent: RunAgent) -> None:
+    before = r"import sys; sys.executable = '/opt/a \\b$/100%/python3'"
+    assert r"ExecStart='/opt/a \\b$$/100%%/python3' " in run_agent("schedule", before=before).out
+
+
 def test_without_a_depth_the_configuration_decides_it_at_each_run(run_agent: RunAgent) -> None:
     assert " run --progress none\n" in run_agent("schedule").out
 
