@@ -275,5 +275,5 @@ def load_document(path: str) -> Json:
         raise UsageError("%s is not JSON: %s" % (path, error))
     found = document if isinstance(document, dict) else {}
     if found.get("schema") != common.SCHEMA or not isinstance(found.get("run_id"), str):
-        raise UsageError("%s is not a run document (%s)" % (path, common.SCHEMA))
+        raise UsageError("%s is not a run document (%s, with a run_id)" % (path, common.SCHEMA))
     return found

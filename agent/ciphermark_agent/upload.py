@@ -33,7 +33,8 @@ NO_TLS = "does not speak TLS; if the address is right, write http:// for it"
 TLS_FAULTS = (
     (
         "CERTIFICATE_VERIFY_FAILED",
-        "shows a certificate that is not trusted here; give that of its authority with --ca-file",
+        "shows a certificate that is not trusted here (%s); give that of its authority with "
+        "--ca-file",
     ),
     ("WRONG_VERSION_NUMBER", NO_TLS),
     ("UNKNOWN_PROTOCOL", NO_TLS),
@@ -76,7 +77,7 @@ class Answer(NamedTuple):
 
     def tls_fault(self) -> str:
         text = self.body.upper().replace(" ", "_") if self.status == 0 else ""
-        return common.explain(text, TLS_FAULTS, "")
+        return common.explain(text, TLS_FAULTS, "").replace("%s", self.body)
 
 
 def trust_of(ca_file: Optional[str]) -> Optional[ssl.SSLContext]:

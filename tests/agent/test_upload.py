@@ -306,13 +306,22 @@ def test_the_server_is_verified_by_the_given_authority_or_not_at_all_trusted(
     site.scheme, site.socket = "https", tls.wrap_socket(site.socket, server_side=True)
     refused = send(run_agent, site, saved_run)
     assert refused.code == 1
-    assert "a certificate that is not trusted here" in refused.err
+    assert "a certificate that is not trusted here ([SSL: CERTIFICATE_VERIFY_FAILED]" in refused.err
     assert "--ca-file" in refused.err
     assert site.requests == []
     words = ("upload", str(saved_run), "--server", site.url, "--ca-file", f"{pem}.crt")
     done = run_agent(*words, env={"CIPHERMARK_TOKEN": TOKEN})
     assert done.code == 0, done.err
     assert len(site.requests) == 1
+
+
+def test_a_document_without_run_id_is_told_what_it_lacks(
+    run_agent: RunAgent, saved_run: Path
+) -> None:
+    saved_run.write_text(json.dumps({"schema": agent.SCHEMA}))
+    done = run_agent("show", str(saved_run))
+    assert done.code == 2
+    assert f"{saved_run} is not a run document ({agent.SCHEMA}, with a run_id)" in done.err
 
 
 @pytest.mark.parametrize(
