@@ -54,6 +54,14 @@ def test_a_run_that_such_a_server_does_not_take_is_kept(
     assert "Traceback" not in done.err
 
 
+def test_a_slow_answer_is_waited_for(run_agent: RunAgent, serve: Serve, tmp_path: Path) -> None:
+    server = serve(ACCEPTED, delay=0.5)
+    env = {"CIPHERMARK_TOKEN": TOKEN}
+    done = run_agent(*ONE, "--server", server.url, before=PATIENT, env=env)
+    assert done.code == 0, done.err
+    assert kept_runs(tmp_path) == []
+
+
 def test_a_wrong_token_is_told_before_the_measurement_and_the_run_is_kept(
     run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:

@@ -174,6 +174,15 @@ def test_a_standard_output_that_takes_no_document_keeps_it(
     assert "Exception" not in done.stderr
 
 
+def test_a_full_standard_output_hinders_no_upload(
+    tmp_path: Path, run_words: list[str], serve: Serve
+) -> None:
+    server = serve(ACCEPTED)
+    done = by_shell(tmp_path, '"$@" >/dev/full', [*run_words, "--server", server.url])
+    assert done.returncode == 0, done.stderr
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize("sink", ("| true", ">/dev/full"))
 def test_it_is_uploaded_all_the_same(
     tmp_path: Path, run_words: list[str], serve: Serve, sink: str

@@ -88,6 +88,11 @@ def test_facts_of_an_arm_cpu_come_from_its_numbers() -> None:
     assert facts["model"] is facts["vendor"] is None  # lscpu knows the names
 
 
+@pytest.mark.parametrize("text", ("", "\n\n", "garbage without colons", ":::\n: x"))
+def test_strange_cpuinfo_gives_nothing(text: str) -> None:
+    assert set(agent.parse_cpuinfo(text).values()) == {None}
+
+
 def test_openssl_build_facts() -> None:
     facts = agent.parse_openssl_version(OPENSSL_30)
     assert facts["version_text"] == "OpenSSL 3.0.19 27 Jan 2026"
@@ -147,6 +152,11 @@ def test_busy_time_leaves_out_idle_waiting_and_stolen_time() -> None:
 def test_old_kernels_have_fewer_columns() -> None:
     times = agent.parse_proc_stat("cpu 100 0 50 1000\n", ticks=100)
     assert times == agent.CpuTimes(busy=1.5, steal=0.0, total=11.5)
+
+
+@pytest.mark.parametrize("text", ("", "intr 5", "cpux 1 2 3 4"))
+def test_unreadable_times_are_none(text: str) -> None:
+    assert agent.parse_proc_stat(text) is None
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent import whole as agent
+from tests.agent.running import write_program
 
 CAPTURES = Path(__file__).parent / "captures"
 RUNS = sorted(path.name[: -len(".mr.err")] for path in CAPTURES.glob("*-evp-*.mr.err"))
@@ -42,6 +43,25 @@ def test_block_sizes_are_those_of_the_lines() -> None:
 )
 def test_no_blocks_or_no_time_is_no_result(line: str) -> None:
     assert agent.parse_speed("+DT:rc4:1:16384\n" + line, "rc4") == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    (
+        (
+            "speed: unable to load provider legacy\nHint: use -provider-path option",
+            "the legacy provider of this OpenSSL is not installed",
+        ),
+        ("Error setting cipher\nunsupported:crypto/evp", "this OpenSSL does not offer it"),
+        ("rc4 is an unknown cipher or digest", "this OpenSSL does not know it"),
+        ("speed: Unknown algorithm rc4", "this OpenSSL does not know it"),
+        ("out of memory", "openssl speed failed: out of memory"),
+    ),
+)
+def test_why_openssl_failed_is_told_in_words(tmp_path: Path, said: str, words: str) -> None:
+    fake = write_program(tmp_path / "openssl", f"import sys; sys.exit({said!r})")
+    with pytest.raises(agent.TryFailed, match=f"^{words}$"):
+        agent.openssl_try(fake, agent.Asked("rc4"), 1, agent.SpeedAbilities(True, True))
 
 
 def test_another_ciphers_name_gives_nothing() -> None:

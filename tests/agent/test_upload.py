@@ -215,6 +215,15 @@ def test_a_bad_document_shows_every_error(
     assert "host.name: is missing" in done.err
 
 
+@pytest.mark.parametrize("status", (401, 403, 404, 409, 413))
+def test_a_refusal_is_not_asked_again(
+    run_agent: RunAgent, serve: Serve, saved_run: Path, status: int
+) -> None:
+    site = serve(http_answer(status, {}), ACCEPTED)
+    assert send(run_agent, site, saved_run).code == 1
+    assert len(site.requests) == 1
+
+
 @pytest.mark.parametrize("status", (301, 302, 307, 308))
 def test_the_token_is_not_carried_to_another_host(
     run_agent: RunAgent, serve: Serve, saved_run: Path, status: int
