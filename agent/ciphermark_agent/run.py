@@ -105,7 +105,7 @@ class Run:
             known.update(ssh_server.offered_ciphers(self.ssh))
         for name in self.options.ciphers or ():
             if name not in known:
-                near = [one for one in sorted(known) if one.startswith(name[:-1])]
+                near = [one for one in sorted(known) if one.startswith(name[:-1] or name)]
                 hint = "did you mean %s?" % " or ".join(near) if near else "see `ssh -Q cipher`"
                 words = (name, hint, ", ".join(openssl.OPENSSL_KNOWN))
                 raise UsageError("unknown cipher %s; %s (openssl: %s)" % words)

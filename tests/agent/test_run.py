@@ -315,6 +315,7 @@ def test_a_dry_run_shows_the_shape_of_a_real_document(
             "unknown cipher aes128-gcm; did you mean aes128-gcm@openssh.com?",
         ),
         (("--ciphers", "nonsense"), "unknown cipher nonsense; see `ssh -Q cipher`"),
+        (("--ciphers", "x"), "unknown cipher x; see `ssh -Q cipher`"),
         (("--sshd", "/nowhere/sshd"), "--sshd /nowhere/sshd: there is no program that can be run"),
         (("--server", "ftp://x"), "give an address such as https://"),
         (("--server", "http://127.0.0.1:9"), "--server needs a token"),
