@@ -93,6 +93,9 @@ def test_a_workbook_has_its_sheets_ready_to_be_read(reader: ApiClient) -> None:
         assert sheet.freeze_panes
         assert sheet.auto_filter.ref == sheet.dimensions
         assert sheet.print_title_rows == "$1:$1"
+    assert book["Comparison"]["A1"].font.bold
+    across = {name: book[name].page_setup.fitToWidth for name in ("Pivot", "Measurements", "Hosts")}
+    assert across == {"Pivot": 3, "Measurements": 5, "Hosts": 2}  # pages that can be read
 
 
 @pytest.mark.usefixtures("published")
@@ -211,6 +214,7 @@ def test_its_chart_has_the_medians_and_quartiles_of_the_comparison(reader: ApiCl
                 # XlsxWriter writes 16 digits, the last of which may be rounded.
                 wanted = pytest.approx(known["throughput_bytes_per_second"], rel=1e-15)
                 assert row[f"{cipher} median"] == wanted
+    assert book["Chart data"]["B2"].number_format == "#,##0"
 
 
 @pytest.mark.usefixtures("published")
