@@ -65,7 +65,7 @@ class UnavailableMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """A page that needs no database and no static file, or None for every other failure."""
+        """A page that needs no database, or None for every other failure."""
         words = outage_message(error)
         if words is None:
             return None

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -10,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from django.conf import settings
 
+from tests.launch.tools import PROJECT
 from tests.live_site import READY_WITHIN, web_server
 from tests.sample_documents import run_document
 
@@ -24,6 +27,8 @@ def url() -> Iterator[str]:
         "CIPHERMARK_PUBLIC": "1",
         "GUNICORN_CMD_ARGS": "--access-logfile -",
     }
+    collect = (sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity=0")
+    subprocess.run(collect, cwd=PROJECT, env=environment, check=True)
     with web_server(NAME, environment) as running:
         yield running
 
@@ -60,6 +65,7 @@ def test_readers_are_told_to_come_back(url: str, path: str) -> None:
     status, retry_after, body = refused(urllib.request.Request(url + path))
     assert (status, retry_after) == (503, "10")
     assert "cannot be reached" in body
+    assert path.startswith("/api/") or "/static/assets/main." in body
 
 
 def test_no_log_of_the_server_has_the_secret_of_a_share(url: str) -> None:
