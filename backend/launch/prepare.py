@@ -16,14 +16,20 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
+from django.db import Error, connection
+from redis import Redis, RedisError
 
 from launch import paths
+
+REDIS_SECONDS = 5.0
+"""For a server that does not answer; the start would wait for it much longer."""
 
 
 def main() -> None:
     """Bring database, published runs, administrator and static files up to date."""
     try:
         django.setup()
+        reach_servers()
     except ImproperlyConfigured as fault:
         sys.stderr.write(f"{fault}\n")
         sys.exit(os.EX_CONFIG)
@@ -33,6 +39,26 @@ def main() -> None:
     call_command("load_published")
     make_administrator(folder)
     collect_static(folder)
+
+
+def reach_servers() -> None:
+    """Raise `ImproperlyConfigured`, in a sentence, where PostgreSQL or Redis cannot be used."""
+    try:
+        connection.ensure_connection()
+    except Error as fault:
+        raise ImproperlyConfigured(_cannot_be_used("PostgreSQL", fault, "DATABASE_URL")) from fault
+    redis = Redis.from_url(
+        settings.REDIS_URL, socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS
+    )
+    try:
+        redis.ping()
+    except RedisError as fault:
+        raise ImproperlyConfigured(_cannot_be_used("Redis", fault, "REDIS_URL")) from fault
+
+
+def _cannot_be_used(server: str, fault: Exception, setting: str) -> str:
+    reason = str(fault).partition("\n")[0].rstrip(".")
+    return f"{server} cannot be used: {reason}. Start it, or correct {setting}."
 
 
 def make_administrator(folder: Path) -> None:
