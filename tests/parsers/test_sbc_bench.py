@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from parsers.lines import numbered_lines
+from parsers.read_text import HowToRead, read_text
 from parsers.sbc_bench.reports import read_sbc_bench
 from parsers.types import Part
 from tests.parsers.openssl_texts import codes, figures, header, rates, rising, row
@@ -39,10 +40,15 @@ def report(
     rows: Sequence[str], before: str = "", title: str = TITLE, review: Sequence[str] = ()
 ) -> Part | None:
     """The parser's reading of a report with such a table."""
+    return read_sbc_bench(numbered_lines(text_of(rows, before, title, review)))
+
+
+def text_of(
+    rows: Sequence[str], before: str = "", title: str = TITLE, review: Sequence[str] = ()
+) -> str:
     table = "\n".join([before, "", VERSION, header(), *rows])
     echo = "\n".join(f"  * `{one}`" for one in review)
-    text = f"{title}\n{SYSTEM}\n{RULE}\n\n{table}\n\n{RULE}\n{PROCESSORS}\n{echo}\n"
-    return read_sbc_bench(numbered_lines(text))
+    return f"{title}\n{SYSTEM}\n{RULE}\n\n{table}\n\n{RULE}\n{PROCESSORS}\n{echo}\n"
 
 
 def understood(part: Part | None) -> Part:
@@ -72,6 +78,13 @@ def test_a_report_is_read_with_its_board() -> None:
         },
         "openssl": {"version_text": VERSION},
     }
+
+
+def test_a_report_is_known_as_one_unless_another_format_is_asked_for() -> None:
+    text = text_of([SLOW])
+    assert read_text(text).format == "sbc-bench"
+    assert read_text(text, HowToRead(format="sbc-bench")).format == "sbc-bench"
+    assert read_text(text, HowToRead(format="openssl-speed")).format != "sbc-bench"
 
 
 def test_two_runs_on_one_cluster_are_two_tries() -> None:
