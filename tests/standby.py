@@ -23,6 +23,9 @@ log_statement = all
 log_line_prefix = '%d '
 """
 
+DROP_SLOT = """
+SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s
+"""
 WITH_PRIMARY = "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn"
 
 
@@ -32,6 +35,7 @@ class Standby:
     def __init__(self, folder: Path, database: str) -> None:
         self._server = Postgres(folder)
         self._database = database
+        self._slot = database.lower()
         self.url = ""
 
     def make(self) -> None:
@@ -45,7 +49,9 @@ class Standby:
         primary = str(conninfo_to_dict(settings.DATABASE_URL)["host"])
         where = ("-h", primary, "-U", SUPERUSER, "-D", folder.name)
         how = ("--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast")
-        made = self._server._run(account, "pg_basebackup", *where, *how)
+        # The primary keeps what one that was killed has not received.
+        slot = ("--create-slot", f"--slot={self._slot}")
+        made = self._server._run(account, "pg_basebackup", *where, *how, *slot)
         assert made.returncode == 0, made.stderr
         with (folder / "postgresql.auto.conf").open("a") as file:
             file.write(CONFIGURATION)
@@ -83,6 +89,8 @@ class Standby:
     def stop(self) -> None:
         """In order."""
         self._server.stop()
+        with psycopg.connect(settings.DATABASE_URL, autocommit=True) as primary:
+            primary.execute(DROP_SLOT, (self._slot,))
 
     @property
     def process_id(self) -> int:
