@@ -144,7 +144,7 @@ def database_of(site: str) -> str:
     return f"live_{site}_{os.getpid()}"
 
 
-def _url(database: str) -> str:
+def url_of(database: str) -> str:
     url: str = settings.DATABASE_URL
     return url.replace("/ciphermark", f"/{database}", 1)
 
@@ -155,7 +155,7 @@ def _environment(name: str, folder: Path) -> dict[str, str]:
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "PYTHONPATH": str(PROJECT / "backend"),
-        "DATABASE_URL": _url(name),
+        "DATABASE_URL": url_of(name),
         "CIPHERMARK_DATA_DIR": str(folder),
         "CIPHERMARK_PUBLIC": "1",
         # Where receivers of notifications stand.

@@ -7,9 +7,10 @@ from difflib import get_close_matches
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+from psycopg.pq import Conninfo
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"", "0", "false", "no", "off"})
@@ -124,6 +125,13 @@ class Env:
         if value and not (parts.scheme in POSTGRES and parts.path.strip("/")):
             raise ImproperlyConfigured(
                 f"{name} must be written as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
+            )
+        known = {option.keyword.decode() for option in Conninfo.get_defaults()}
+        unknown = sorted(dict(parse_qsl(parts.query, keep_blank_values=True)).keys() - known)
+        if unknown:
+            raise ImproperlyConfigured(
+                f"{name} ends with {', '.join(unknown)}, which PostgreSQL's client does not know;"
+                " sslmode is one that it knows."
             )
         return value
 

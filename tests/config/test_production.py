@@ -91,6 +91,12 @@ def test_an_address_of_something_else_is_told_with_what_it_must_be(url: str) -> 
         assert "Traceback" not in done.stderr
 
 
+def test_an_option_that_postgresql_does_not_have_is_named() -> None:
+    done = checked(DATABASE_URL="postgresql://db/ciphermark?sslmood=require&sslrootcert=/ca.crt")
+    assert "DATABASE_URL ends with sslmood, which" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_secret_may_lie_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("s3cr3t\n")

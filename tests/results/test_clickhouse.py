@@ -1,6 +1,8 @@
 """A site that asks ClickHouse: the same answers, through cut-off steps, edits and outages."""
 
 import re
+import socket
+import time
 from typing import Any
 
 import pytest
@@ -337,6 +339,18 @@ def test_the_command_says_in_a_sentence_that_clickhouse_is_away(
     settings.CIPHERMARK_ANALYTICS_URL = f"clickhouse://127.0.0.1:{free_port()}/default"
     with pytest.raises(CommandError, match=r"ClickHouse cannot be .*\.$"):
         call_command("analytics", option)
+
+
+def test_a_clickhouse_that_takes_a_question_and_never_answers_is_told_soon(
+    db: None, settings: Settings
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        settings.CIPHERMARK_ANALYTICS_URL = f"clickhouse://127.0.0.1:{port}/default"
+        began = time.monotonic()
+        with pytest.raises(CommandError, match="ClickHouse cannot be reached"):
+            call_command("analytics", "--rebuild")
+        assert time.monotonic() - began < 30
 
 
 def test_long_lists_are_taken(

@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -25,8 +26,10 @@ from config.embedded.postgres import Postgres
 from store.backups.manifest import read_manifest
 from store.backups.restoring import what_was_brought
 from store.models import ApiToken, ImportedText, ReferenceProfile, Run, Share
+from tests.chaos.parts import wait_until
 from tests.conftest import StoreRun
 from tests.launch.tools import PROJECT, private_folder
+from tests.live_site import url_of
 from tests.sample_documents import openssl_measurement, run_document
 
 Rows = dict[str, list[str]]
@@ -136,12 +139,14 @@ def test_marks_of_a_newer_server_are_left_behind(
 
 
 def test_a_site_that_is_running_is_not_replaced(backup: Path, empty_server: str) -> None:
-    with psycopg.connect(empty_server) as one, psycopg.connect(empty_server):
+    other = psycopg.connect(empty_server, application_name="psql")
+    with psycopg.connect(empty_server) as one, other:
         before = contents(one)
         one.commit()  # as a web server between two requests: connected, without a lock
         refused = restored(empty_server, str(backup), "--replace")
         assert refused.returncode == 1
         assert "Nothing was changed: 2 other connections have this database open" in refused.stderr
+        assert re.search(r"\(a program of \w+[^,]*, psql of \w+", refused.stderr)
         assert "stop every web server, worker and beat first" in refused.stderr
         assert contents(one) == before
     assert restored(empty_server, str(backup), "--replace").returncode == 0
@@ -231,6 +236,38 @@ def test_old_backups_go_once_the_new_one_is_there_and_no_other_file_does(
     call_command("backup", str(tmp_path), verify=True, verbosity=0)  # the latest of a folder
     with pytest.raises(CommandError, match="for a folder"):
         call_command("backup", str(tmp_path / "x.dump"), keep=2)
+
+
+def test_a_backup_that_is_ended_leaves_nothing_and_nobody_behind(
+    site: None, tmp_path: Path
+) -> None:
+    url = url_of(connection.settings_dict["NAME"])
+    with psycopg.connect(url) as other:
+        other.execute("LOCK TABLE django_session IN ACCESS EXCLUSIVE MODE")
+        begun = subprocess.Popen(
+            [sys.executable, "manage.py", "backup", tmp_path / "site.dump"],
+            cwd=PROJECT,
+            env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": url},
+        )
+        try:
+            wait_until(lambda: dumps_that_wait() == 1, 20, "pg_dump waits for the lock")
+            assert len(list(tmp_path.iterdir())) == 1
+            begun.terminate()
+            wait_until(lambda: begun.poll() is not None, 20, "the backup ends")
+            wait_until(lambda: dumps_that_wait() == 0, 20, "pg_dump ends")
+        finally:
+            begun.kill()
+    assert begun.returncode == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
+def dumps_that_wait() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE application_name = 'pg_dump' AND wait_event_type = 'Lock'"
+        )
+        return int(cursor.fetchone()[0])
 
 
 def test_a_backup_of_a_newer_version_is_refused(site: None, tmp_path: Path) -> None:

@@ -52,7 +52,9 @@ END = b"SELECT 'end';\n"
 MIGRATIONS = "django_migrations"
 
 OTHERS = """
-SELECT count(*) FROM pg_stat_activity
+SELECT concat_ws(' ', coalesce(nullif(application_name, ''), 'a program'),
+                 'of ' || usename, 'at ' || host(client_addr))
+FROM pg_stat_activity
 WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
 """
 
@@ -94,18 +96,19 @@ def refuse_while_in_use() -> None:
     until = time.monotonic() + GOING
     while others := _others():
         if time.monotonic() > until:
-            plural = "connections have" if others > 1 else "connection has"
+            plural = "connections have" if len(others) > 1 else "connection has"
             raise BackupRefused(
-                f"Nothing was changed: {others} other {plural} this database open; stop every web"
-                " server, worker and beat first, and whatever else uses it."
+                f"Nothing was changed: {len(others)} other {plural} this database open"
+                f" ({', '.join(sorted(set(others)))}); stop every web server, worker and beat"
+                " first, and whatever else uses it."
             )
         time.sleep(0.1)
 
 
-def _others() -> int:
+def _others() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(OTHERS)
-        return int(cursor.fetchone()[0])
+        return [who for (who,) in cursor.fetchall()]
 
 
 def restore(file: IO[bytes], name: str, database: str) -> int:

@@ -96,7 +96,11 @@ def _dump(snapshot: str, stream: IO[bytes]) -> None:
     """Through a pipe: to a file, pg_dump would write its list of tables twice."""
     name = connection.settings_dict["NAME"]
     with start_program("pg_dump", [*DUMP, f"--snapshot={snapshot}"], name) as dump:
-        shutil.copyfileobj(output_of(dump), stream)
+        try:
+            shutil.copyfileobj(output_of(dump), stream)
+        except BaseException:
+            dump.terminate()  # one that waits for a lock would not notice
+            raise
         if dump.wait() != 0:
             said = f"There is no backup: {what_it_said(dump)}."
             raise ReplicaFailed(said) if connection.alias == REPLICA else BackupRefused(said)

@@ -13,8 +13,10 @@ from typing import Any
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import DatabaseError, OperationalError
+from clickhouse_connect.driver.httpclient import HttpClient
 from django.conf import settings
 from django.db import connection
+from urllib3.util.timeout import Timeout
 
 from results.analytics.ask import Ask, Rows
 from results.analytics.clickhouse.dialect import SETTINGS, Kinds, in_parts, kinds_of, translated
@@ -29,6 +31,8 @@ PATIENCE_SECONDS = 5.0
 """How long a question waits for others that write, or for tables that are being built."""
 
 CONNECT_SECONDS = 2
+GREETING_SECONDS = 5
+"""How long a new connection waits for its first answers, which cost ClickHouse nothing."""
 ANSWER_SECONDS = 60
 
 MOST_CHANGES = 5_000
@@ -176,8 +180,10 @@ def _connected() -> Client:
         secure=url.startswith("clickhouses:"),
         settings=SETTINGS,
         connect_timeout=CONNECT_SECONDS,
-        send_receive_timeout=ANSWER_SECONDS,
+        send_receive_timeout=GREETING_SECONDS,
         form_encode_query_params=True,  # ten thousand ids are too long for an address
     )
     prepare(client)
+    assert isinstance(client, HttpClient)  # noqa: S101 - as every one of this scheme
+    client.timeout = Timeout(connect=CONNECT_SECONDS, read=ANSWER_SECONDS)
     return client

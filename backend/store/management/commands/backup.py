@@ -1,5 +1,6 @@
 """manage.py backup [FILE] [--keep N] [--verify]"""
 
+import signal
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,11 +15,19 @@ from store.backups.writing import backup_to, backups_in, new_path, remove_old, w
 from store.replica import ReplicaFailed
 from store.site_command import SiteCommand
 
+ENDED = 128 + signal.SIGTERM
+"""The exit code of whatever SIGTERM ends, as shells say it."""
+
 
 class Command(SiteCommand):
     """Write everything to one file, while the site runs; or try such a file."""
 
     help = "Write the whole database, documents included, to one file; or --verify such a file."
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """An end by SIGTERM removes what was begun, as one by Ctrl-C does."""
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))
+        super().run_from_argv(argv)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where to, and what becomes of the older ones."""
