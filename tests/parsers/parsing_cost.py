@@ -1,6 +1,6 @@
 """What hostile texts cost to read: CPU time a line, in steps of a loop on the same machine.
 
-    python -m tests.parsers.parsing_cost
+    python -m tests.parsers.parsing_cost [NAME ...]
 
 Prints `{"name": ..., "steps": ...}` for each text. A step reads a plain line as a parser would, by
 a regular expression, texts and a dictionary: of a loop over numbers the same code took 1,570 steps
@@ -11,7 +11,8 @@ import gc
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Collection, Iterator
 from time import process_time
 
 from parsers.read_text import HowToRead, read_text
@@ -77,10 +78,11 @@ def steps_a_line(make: Callable[[int, random.Random], str]) -> float:
     return seconds / LINES / ((before + loop_seconds()) / 2 / LOOP)
 
 
-def measured() -> Iterator[tuple[str, float]]:
-    """Every hostile text and its steps a line: of nine, the first within the bar or the least."""
+def measured(names: Collection[str]) -> Iterator[tuple[str, float]]:
+    """Hostile texts and their steps a line: of nine, the first within the bar or the least."""
     gc.set_threshold(50_000, 20, 50)  # as in the processes that serve
-    for name, make in HOSTILE.items():
+    for name in names:
+        make = HOSTILE[name]
         steps = steps_a_line(make)
         for _ in range(8):
             steps = steps if steps <= STEPS_A_LINE else min(steps, steps_a_line(make))
@@ -88,5 +90,5 @@ def measured() -> Iterator[tuple[str, float]]:
 
 
 if __name__ == "__main__":
-    for name, steps in measured():
+    for name, steps in measured(sys.argv[1:] or HOSTILE):
         print(json.dumps({"name": name, "steps": round(steps)}), flush=True)  # noqa: T201
