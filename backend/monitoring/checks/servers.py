@@ -13,6 +13,7 @@ from monitoring.checks.finding import Finding, ok, warning, wrong
 from monitoring.checks.remedies import prepare, start_server
 from reports.export_files import try_out
 from results.analytics.maintenance import snapshot_lag
+from results.analytics.shared_snapshots import look
 from store.models import Run, RunDocument
 from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 from store.redis_client import quick_redis
@@ -130,9 +131,9 @@ def files() -> Finding:
 
 
 def analytics() -> Finding:
-    """Whether ClickHouse, where the site has one, answers and is up to date."""
+    """Whether ClickHouse answers and is up to date; of copies, where their snapshots are shared."""
     if not settings.CIPHERMARK_ANALYTICS_URL:
-        return ok("a copy in each web process")
+        return _snapshots()
     try:
         with connection.cursor() as cursor:
             behind = snapshot_lag(cursor)
@@ -151,6 +152,18 @@ def analytics() -> Finding:
     if behind > MOST_BEHIND:
         return warning(found, "See whether worker and beat run, and what the worker's log says.")
     return ok(found)
+
+
+def _snapshots() -> Finding:
+    found = "copies in the web processes"
+    try:
+        return ok(f"{found}, snapshots in object storage" if look() else found)
+    except (ObjectStorageUnavailable, OSError) as error:
+        return wrong(
+            f"the object storage does not take their snapshots: {without_secrets(str(error))}",
+            "Compare CIPHERMARK_ANALYTICS_URL, or CIPHERMARK_STORAGE_URL where that names no"
+            " bucket, with the bucket, which must exist and let them list, read, write and delete.",
+        )
 
 
 def documents() -> Finding:

@@ -58,6 +58,14 @@ def _bring(path: Path, left_seconds: float, shared: Any) -> None:
             shared.save(f"{path.name}/{file.name}", File(content))
 
 
+def look() -> bool:
+    """Whether machines share snapshots; raises where their object storage does not list any."""
+    if is_shared(ALIAS):
+        with storage(ALIAS) as shared:
+            shared.listdir("")
+    return is_shared(ALIAS)
+
+
 def fetch(folder: Path, version: int, here: str) -> None:
     """Bring the newest snapshot of a version into the folder, if it is newer than `here`."""
     if is_shared(ALIAS):
