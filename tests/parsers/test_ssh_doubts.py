@@ -39,6 +39,23 @@ def test_each_machine_of_a_table_has_its_own_figures(text: str) -> None:
     assert [len(section.figures) for section in sections] == [1, 1]
 
 
+@each(
+    "text",
+    (
+        "     | Chip      | AES-128-GCM | ChaCha20-Poly1305 |\n"
+        "     | OMAP 4460 |  24.1 MB/s  |     75.3 MB/s     |\n"
+        "     | Xeon      |   900 MB/s  |      500 MB/s     |\n",
+        "  Chip    Serpent MB/s  aes128-ctr MB/s  3des-cbc MB/s\n"
+        "  OMAP    24.1          75.3             7\n"
+        "  Xeon    900           500              9\n",
+    ),
+)
+def test_the_rate_of_an_unknown_cipher_is_no_part_of_a_machine(text: str) -> None:
+    reading = read_text(text)
+    assert reading.sections == ()
+    assert sum("OMAP" in one.text or "Xeon" in one.text for one in reading.unrecognised) == 2
+
+
 @each("empty", ("", "-", "n/a"))
 def test_a_machine_without_a_rate_does_not_take_the_name_of_the_other(empty: str) -> None:
     part = read(f"MB/s\n\n| cipher | nas | pi |\n|---|---|---|\n| 3des-cbc | {empty} | 9 |\n")

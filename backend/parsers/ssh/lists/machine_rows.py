@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from parsers.ssh.headings import counts_tries
 from parsers.ssh.lists.list_tables import (
+    Column,
     Header,
     is_machine_name,
     is_rate_title,
@@ -61,11 +62,19 @@ def _cells(header: Header, text: str) -> tuple[str, Sequence[str]] | None:
         return None
     cells = split_cells(text)
     if min(start, 1) <= len(cells) - count <= max(start, 1):
-        return " ".join(cells[:-count]).strip(), cells[-count:]
+        titles = cells[:-count]
+        if any(map(_is_rate, titles, header.columns)):
+            return None  # of a cipher that we do not know
+        return " ".join(titles).strip(), cells[-count:]
     values = values_of(tokens_of(text))
     if values is None or len(values) != count or start:
         return None
     return "", [value.text for value in values]
+
+
+def _is_rate(cell: str, column: Column) -> bool:
+    value = value_of_cell(cell)
+    return value.unit is not None or (column.unit is not None and is_number(value))
 
 
 def _is_try(label: str, header: Header) -> bool:
