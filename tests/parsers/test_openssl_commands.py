@@ -127,6 +127,20 @@ def test_such_a_line_names_another_machine(started: str, host: str | None, told:
     assert [(one.host, one.part) for one in part.sections] == [(None, None), (host, told)]
 
 
+@each(
+    "line",
+    (
+        "* 281 MB/s for aes-128-gcm by `openssl speed -elapsed -evp aes-128-gcm`",
+        "`openssl speed -evp aes-128-ctr`: 281 MB/s",
+        f"{NAS}openssl speed -evp aes-128-ctr  # 2.81 GB/s",
+    ),
+)
+def test_a_rate_beside_a_command_is_not_lost_silently(line: str) -> None:
+    reading = read_text("\n".join((line, *CBC)))
+    assert [one.text for one in reading.unrecognised] == [line]
+    assert {one.tool for section in reading.sections for one in section.figures} <= {"openssl"}
+
+
 def test_commands_of_a_script_that_is_shown_are_not_told_apart_by_their_order() -> None:
     script = ("openssl speed -evp aes-128-cbc", "openssl speed -evp aes-128-cbc -decrypt")
     part = read("$ cat bench.sh", *script, "$ ./bench.sh", *CBC, *OTHER)

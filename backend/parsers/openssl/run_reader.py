@@ -19,6 +19,7 @@ from parsers.openssl.tables import (
     read_row,
     speaks_of_sizes,
 )
+from parsers.ssh.units import is_rate_within
 from parsers.types import Remark
 
 _KEYS = re.compile(
@@ -192,6 +193,8 @@ class RunReader:
             self.context.standing_mask = build_facts.stated_mask(text)
             self.masks_set.update(line.numbers)
             return True
+        if is_rate_within(text):
+            self.listed.update(line.numbers)  # its block size is unknown: no figure
         last = self.context.last
         if last and last.awaits_output and build_facts.typed_part(text) is None:
             # A script that is shown: which of its commands printed what, comes later.

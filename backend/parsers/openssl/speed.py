@@ -69,7 +69,7 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
         frozenset(reader.understood - reader.listed - withheld - _in_part(lines, reader)),
         tuple(remarks),
         shared=frozenset(reader.masks_set),
-        withheld=frozenset(withheld),
+        withheld=frozenset(withheld | reader.listed),
         format="openssl-speed" if sections else None,
     )
 

@@ -24,6 +24,8 @@ _UNIT = re.compile(UNIT, re.I)
 UNIT_SOUGHT = re.compile(r"(?<![^\W_])" + UNIT, re.I)
 """A unit of a rate anywhere in a text."""
 
+_RATE_SOUGHT = re.compile(r"\d\s?" + UNIT, re.I)
+
 _NUMBER = re.compile(r"\d{1,18}(?:[.,'’\u202f]\d{1,18}){0,6}(?:e[+-]?\d{1,3})?", re.I)
 _SIMPLE = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
 """Most numbers: nothing but a dot that marks decimals."""
@@ -64,6 +66,11 @@ def unit_within(text: str) -> Unit | None:
     """The first unit of a rate that a caption or column title mentions."""
     found = UNIT_SOUGHT.search(text)
     return _unit(found) if found else None
+
+
+def is_rate_within(text: str) -> bool:
+    """Whether a text mentions a number with a unit of a rate."""
+    return _RATE_SOUGHT.search(text) is not None
 
 
 def _unit(found: re.Match[str]) -> Unit:
