@@ -99,6 +99,24 @@ def test_facts_of_the_environment_are_kept() -> None:
     assert part.understood == set(range(1, 9))
 
 
+@each(
+    "line",
+    (
+        "it is currently: `OpenSSH_9.5p1, OpenSSL 3.1.4 24 Oct 2023`",
+        "| nas | OpenSSH_9.5p1, OpenSSL 3.1.4 24 Oct 2023 | Debian |",
+        "<b>OpenSSH_9.5p1, OpenSSL 3.1.4 24 Oct 2023</b>",
+        "Tested with OpenSSH_9.5p1, OpenSSL 3.1.4 24 Oct 2023 on a NAS.",
+        "OpenSSH_9.5p1, OpenSSL 3.1.4 24 Oct 2023",
+    ),
+)
+def test_a_version_ends_where_its_date_does(line: str) -> None:
+    (section,) = read(f"{line}\naes128-ctr 100 MB/s\n").sections
+    assert section.environment == {
+        "openssh": {"client": "OpenSSH_9.5p1"},
+        "openssl": {"version_text": "OpenSSL 3.1.4 24 Oct 2023"},
+    }
+
+
 def test_a_heading_names_the_cpu_and_the_system() -> None:
     (section,) = read("Intel Core i7-3770 / Fedora 20:\naes128-ctr 100 MB/s\n").sections
     assert section.environment == {

@@ -9,7 +9,8 @@ from parsers.ssh.headings import Title
 
 _OPENSSH = re.compile(
     r"(?P<client>OpenSSH_(?:for_Windows_)?\d[\w.]{0,30}(?: [^,\n]{1,80})?), ?"
-    r"(?P<openssl>(?:OpenSSL|LibreSSL|without OpenSSL)[^\n]{0,80})"
+    r"(?P<openssl>without OpenSSL|(?:OpenSSL|LibreSSL)"
+    r"(?:[^\n,`\"|<*]{0,60}? \d{1,2} [A-Z][a-z]{2} \d{4}(?!\d)|[^\n,`\"|<*]{0,80}))"
 )
 _PEER = re.compile(
     r"(?P<side>[Ll]ocal version string|[Rr]emote software version"
