@@ -118,3 +118,16 @@ def test_words_that_only_speak_of_a_mask_leave_a_table_out(
     part = read(talk, "", *command, *ONE)
     assert figures(part) == []
     assert codes(part) == ["context_unclear"]
+
+
+@each(
+    "above, line",
+    (
+        (("Results", "", "All of it with 4 threads.", "", "## Box 1", ""), 3),
+        (("Decrypt", "Baseline:", ""), 1),
+        (("With AES-NI off it is perhaps slower.", "", "Box 1", ""), 1),
+    ),
+)
+def test_the_remark_names_the_line_that_is_in_doubt(above: tuple[str, ...], line: int) -> None:
+    (remark,) = read(*above, *ONE).remarks
+    assert remark.detail.startswith(f"Line {line} may say")

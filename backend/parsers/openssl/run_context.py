@@ -23,6 +23,8 @@ class RunContext:
     """The command that prints what follows, if that is not known to be `openssl speed`."""
     after_blank: bool = False
     told: Told = ""
+    told_in: int | None = None
+    """The line that says, or may say, of another direction, of several processes or of a mask."""
     said_masked: bool = False
     may_be_talk: bool = False
     """Whether that was perhaps said of something else."""
@@ -49,6 +51,7 @@ class RunContext:
         run = self.run(line)
         if not run.own_command:
             run.told, run.said_masked = self.told, run.said_masked or self.said_masked
+            run.told_in = self.told_in
         return run
 
     def _is_apart(self, run: Run) -> bool:
@@ -66,6 +69,7 @@ class RunContext:
             standing_mask=self.standing_mask,
             said_masked=self.said_masked,
             told=self.told,
+            told_in=self.told_in,
             aead=last is not None and last.aead,
         )
         if last is not None and self.heading is None:
@@ -101,12 +105,15 @@ class RunContext:
             return ""
         return "unclear" if any(one.multi or one.decrypt for one in last.commands) else ""
 
-    def see_words(self, text: str, *, blank: bool) -> bool:
+    def see_words(self, text: str, line: int, *, blank: bool) -> bool:
         """Words of other origin; whether they are a heading, and no output of a typed command."""
         masked = self.said_masked or (self.last is not None and self.last.said_masked)
-        self.told = told_in(text, self.told or self.told_by_command, masked=masked)
+        before = self.told or self.told_by_command
+        self.told = told_in(text, before, masked=masked)
+        if self.told == "decrypt" or (self.told == "unclear" and not (before or masked)):
+            self.told_in = line
         if build_facts.says_masked(text):
-            self.said_masked, self.may_be_talk = True, may_be_talk(text)
+            self.said_masked, self.may_be_talk, self.told_in = True, may_be_talk(text), line
         if self.heading_typed and not blank:
             return False
         self.under = None

@@ -216,7 +216,8 @@ class RunReader:
         run.remarked_masked = build_facts.says_masked(text)
         # A heading about AES above the command before may be about this one, too.
         is_unclear |= run.said_masked and not is_headed
-        self.context.told, run.told = "", "unclear" if is_unclear else ""
+        self.context.told, self.context.told_in = "", None
+        run.told = "unclear" if is_unclear else ""
         self._origin = _origin(commands[0], text)
         if self._origin != self._facts_of:
             run.facts = {}
@@ -325,7 +326,7 @@ class RunReader:
             return
         if _TRY.fullmatch(text) or _DD.match(text):
             return
-        if self.context.see_words(text, blank=blank) and speaks_of_sizes(text):
+        if self.context.see_words(text, line.line, blank=blank) and speaks_of_sizes(text):
             self._header = UNREADABLE
 
     def _damaged(self, line: Printed, detail: str) -> None:

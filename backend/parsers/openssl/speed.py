@@ -20,8 +20,8 @@ _UNCLEAR = {
     "command_unclear": "Which command made this, or what all of its words change, is not clear,"
     " or how many processes it started:"
     " no figures are taken.",
-    "context_unclear": "A heading above may say that this was decrypted, that several processes"
-    " ran, or that AES was off: no figures are taken.",
+    "context_unclear": "{} may say that this was decrypted, that several processes ran, or that AES"
+    " was off: no figures are taken.",
 }
 LABEL_LIMIT = 80
 """Characters of a heading that a section's label takes over."""
@@ -57,7 +57,8 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
         code = "command_unclear" if is_unclear else "context_unclear"
         if run.lines and (is_unclear or run.told == "unclear"):
             withheld.update(run.lines)
-            remarks.append(Remark(min(run.lines), code, _UNCLEAR[code]))
+            said_in = f"Line {run.told_in}" if run.told_in else "A heading or command above"
+            remarks.append(Remark(min(run.lines), code, _UNCLEAR[code].format(said_in)))
             continue
         evaluated = figures_of(run)
         remarks += evaluated.remarks
