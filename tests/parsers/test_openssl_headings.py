@@ -121,6 +121,21 @@ def test_words_that_only_speak_of_a_mask_leave_a_table_out(
 
 
 @each(
+    "heading",
+    (
+        "AMD EPYC 7551 32-Core Processor:",
+        "## AMD Ryzen 9 5950X 16-Core Processor",
+        "model name : AMD EPYC 7551 32-Core Processor",
+        "Raspberry Pi 2 B, 900 MHz 4-core BCM2709 CPU",
+    ),
+)
+def test_the_cores_that_a_cpu_has_say_nothing_of_processes(heading: str) -> None:
+    part = read(heading, *ONE)
+    assert codes(part) == []
+    assert [figure.threads for figure in figures(part)] == [1]
+
+
+@each(
     "above, line",
     (
         (("Results", "", "All of it with 4 threads.", "", "## Box 1", ""), 3),

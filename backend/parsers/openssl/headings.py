@@ -19,6 +19,11 @@ _OTHERWISE = re.compile(
     r"(?:threads?|process(?:es)?|cores?|cpus?|jobs?|workers?)\b"
 )
 """Words of another direction or of several processes, in lower case."""
+_HARDWARE = re.compile(
+    r"\b(?:\d+|single|dual|two|quad|four|six|octa|eight|multi)[\s-]core"
+    r"(?: [\w.()-]+){0,2} (?:cpu|processor|soc)\b"
+)
+"""What a CPU has and calls itself, in lower case: nothing of how many processes ran."""
 _SIGNS = ("crypt", "multi", "async", "thread", "process", "core", "cpu", "job", "worker")
 """Without any of these there is no such word; most lines have none."""
 
@@ -35,7 +40,7 @@ def told_in(text: str, before: Told, *, masked: bool) -> Told:
         return "decrypt" if direction["word"] == "decrypt" else "encrypt"
     if speaks and _ONE.fullmatch(text):
         return ""
-    if (speaks and _OTHERWISE.search(lowered)) or before in ("decrypt", "unclear"):
+    if (speaks and _OTHERWISE.search(_HARDWARE.sub(" ", lowered))) or before in ("decrypt", "unclear"):
         return "unclear"
     says_masked = build_facts.says_masked(text)
     if says_masked and may_be_talk(text):
