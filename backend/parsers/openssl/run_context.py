@@ -1,6 +1,8 @@
 """Which run of `openssl speed` a line belongs to, by what stands above it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from parsers.openssl import build_facts
 from parsers.openssl.headings import Told, told_in
@@ -8,6 +10,7 @@ from parsers.openssl.lines import Printed
 from parsers.openssl.runs import Run
 from parsers.ssh.commands.command_lines import command_of
 from parsers.ssh.headings import may_be_talk
+from parsers.ssh.machine_facts import contradicts, merged
 
 
 @dataclass
@@ -28,6 +31,11 @@ class RunContext:
     said_masked: bool = False
     may_be_talk: bool = False
     """Whether that was perhaps said of something else."""
+
+    host: str | None = None
+    """The machine that the last prompt or command names."""
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    """What is said of the machine (/proc/cpuinfo, lscpu, uname) of the tables below."""
 
     @property
     def last(self) -> Run | None:
@@ -67,6 +75,7 @@ class RunContext:
             heading=self.heading,
             under=self.under,
             standing_mask=self.standing_mask,
+            machine=self.machine,
             said_masked=self.said_masked,
             told=self.told,
             told_in=self.told_in,
@@ -116,10 +125,25 @@ class RunContext:
             self.said_masked, self.may_be_talk, self.told_in = True, may_be_talk(text), line
         if self.heading_typed and not blank:
             return False
+        if self.host is None and self.last is not None and self.last.has_results:
+            self.machine = {}  # the heading may be another machine's
         self.under = None
         self.after_blank = blank or (self.heading is not None and self.after_blank)
         self.heading = text
         return True
+
+    def see_host(self, host: str | None) -> None:
+        """Where a command runs: of another machine, what was said before does not hold."""
+        if host and self.host and host != self.host:
+            self.machine = {}
+        self.host = host or self.host
+
+    def learn(self, facts: Mapping[str, Any]) -> None:
+        """A line about the machine; below figures begins what is said of another one."""
+        last = self.last
+        begins = last is not None and last.has_results and last.machine is self.machine
+        known = {} if begins or contradicts(self.machine, facts) else self.machine
+        self.machine = merged(known, {key: facts[key] for key in ("cpu", "os") if key in facts})
 
     def typed(self, text: str) -> None:
         """A command that is not `openssl speed`: what it prints, or changes, may be anything."""

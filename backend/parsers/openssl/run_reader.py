@@ -19,6 +19,7 @@ from parsers.openssl.tables import (
     read_row,
     speaks_of_sizes,
 )
+from parsers.ssh.machine_facts import facts_of
 from parsers.ssh.units import is_rate_within
 from parsers.types import Remark
 
@@ -65,8 +66,8 @@ class RunReader:
         """Lines that were read, but have something in them that was not understood."""
         self.missed: set[int] = set()
         """Lines of which at least a piece was not understood."""
-        self.masks_set: set[int] = set()
-        """Lines that set or end a mask for the commands below them, of any program."""
+        self.shared: set[int] = set()
+        """Lines that hold for all commands below them: masks, what the machine is."""
         self.not_ciphers: list[tuple[int, str]] = []
         self._header: Header | None = None
         self._header_run: Run | None = None
@@ -183,7 +184,7 @@ class RunReader:
         text = line.text
         if build_facts.is_unset(text):
             self.context.standing_mask = None
-            self.masks_set.update(line.numbers)
+            self.shared.update(line.numbers)
             return True
         commands = read_commands(text)
         if not commands:
@@ -191,7 +192,7 @@ class RunReader:
                 self._origin = _asked(text) or self._origin
                 return build_facts.asks_version(text)
             self.context.standing_mask = build_facts.stated_mask(text)
-            self.masks_set.update(line.numbers)
+            self.shared.update(line.numbers)
             return True
         if is_rate_within(text):
             self.listed.update(line.numbers)  # its block size is unknown: no figure
@@ -204,6 +205,7 @@ class RunReader:
         self.context.under = None
         if self.context.heading_typed and not (last and last.has_results):
             self.context.heading = None
+        self.context.see_host(commands[0].host)
         is_headed, is_unclear = self.context.said_masked, self.context.may_be_talk
         run = self.context.start(line.line)
         run.command, run.commands, run.own_command = commands[0], commands, True
@@ -321,10 +323,16 @@ class RunReader:
         self._foreign = True
         if build_facts.is_prompt(line.text) and not text.startswith("#"):
             self._origin = _asked(text) or text
+            self.context.see_host(build_facts.prompt_host(line.text))
             if self._has_output:
                 self.context.typed(line.text)
             return
         if _TRY.fullmatch(text) or _DD.match(text):
+            return
+        if self._has_output and (facts := facts_of(text)) is not None:
+            self.context.learn(facts)
+            self.understood.update(line.numbers)
+            self.shared.update(line.numbers)
             return
         if self.context.see_words(text, line.line, blank=blank) and speaks_of_sizes(text):
             self._header = UNREADABLE

@@ -1,7 +1,8 @@
 """The runs of `openssl speed` in a text: what each was called with, said and measured."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from parsers.openssl import build_facts
 from parsers.openssl.cipher_names import canonical_cipher
@@ -39,6 +40,8 @@ class Run:
     standing_mask: str | None = None
     host: str | None = None
     facts: dict[str, str] = field(default_factory=dict)
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    """What the text says of the machine, in the shape of a run document."""
     mask: str | None = None
     said_masked: bool = False
     """Whether a heading says that AES was off."""
@@ -80,6 +83,7 @@ class Run:
         printed = [canonical_cipher(label) for label in labels]
         self.command = command_for(list(filter(self._may_be_of, self.commands)), printed)
         if self.command is not None:
+            self.machine = self.machine if self.command.host == self.host else {}
             self.host = self.command.host
             self.elapsed |= self.command.elapsed
             self.mask = self.command.mask or self.standing_mask

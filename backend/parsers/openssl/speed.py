@@ -69,7 +69,7 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
         sections,
         frozenset(reader.understood - reader.listed - withheld - _in_part(lines, reader)),
         tuple(remarks),
-        shared=frozenset(reader.masks_set),
+        shared=frozenset(reader.shared),
         withheld=frozenset(withheld | reader.listed),
         format="openssl-speed" if sections else None,
     )
@@ -113,7 +113,8 @@ class _Group:
         # What stands before the program says on which cores it runs, not what it measures.
         at = run.setting.index(program) if program in run.setting else 0
         place = command.place if command else ""
-        return (run.line if run.heading else 0, run.host, place, *run.setting[at:], *facts)
+        beginning = run.line if run.heading else 0
+        return (beginning, run.host, place, str(run.machine), *run.setting[at:], *facts)
 
     @property
     def differences(self) -> list[str]:
@@ -303,9 +304,11 @@ def _label(group: _Group, row: int | None, note: str | None) -> str | None:
 
 
 def _environment(run: Run) -> dict[str, Any]:
-    """What the text says of the OpenSSL that ran, in the shape of a run document."""
+    """What the text says of the OpenSSL that ran, and where, in the shape of a run document."""
     facts = dict(run.facts)
     mask = effective_mask(run)
     if mask is not None:
         facts.setdefault("cpu_settings", mask)
-    return {"openssl": facts} if facts else {}
+    is_elsewhere = run.command is not None and run.command.place
+    machine = {} if is_elsewhere else run.machine
+    return {**machine, "openssl": facts} if facts else {**machine}

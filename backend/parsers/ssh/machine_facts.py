@@ -22,6 +22,7 @@ _MODEL = re.compile(
     r"^\s*(?:model name|Model name|machdep\.cpu\.brand_string|hw\.model"
     r"|cpu model)\s*:\s*(?P<model>\S.{0,118})$"
 )
+_ARCHITECTURE = re.compile(r"^\s*Architecture:\s+(?P<machine>[\w-]{2,20})$")
 _FLAGS = re.compile(
     r"^\s*(?:flags|Flags|Features|machdep\.cpu\.features)\s*:\s+(?P<flags>[\w. ]+)$"
 )
@@ -45,7 +46,13 @@ _CPUINFO = re.compile(
     r"|clflush size"
     r"|cache_alignment|address sizes|power management|CPU implementer|CPU architecture"
     r"|CPU variant|CPU part|CPU revision"
-    r"|Hardware|Revision|Serial|TLB size)\s*:"
+    r"|Hardware|Revision|Serial|TLB size"
+    r"|CPU op-mode\(s\)|Address sizes|Byte Order|CPU\(s\)|(?:On|Off)-line CPU\(s\) list|Vendor ID"
+    r"|BIOS (?:Vendor ID|Model name|CPU family)|CPU family|Model|Stepping|Frequency boost"
+    r"|(?:Thread|Core)\(s\) per \w+|(?:Socket|Cluster)\(s\)|CPU(?:\(s\) scaling| max| min)? MHz"
+    r"|Virtualization(?: type| features)?|Hypervisor vendor|Caches \(sum of all\)"
+    r"|L\d[di]?(?: cache)?"
+    r"|NUMA(?: node(?:\(s\)|\d+ CPU\(s\)))?|Vulnerabilit(?:ies|y [\w .-]{1,40}))\s*:"
 )
 _ANSWER = re.compile(
     r"\s*(?:\[\d{1,5}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<pssh>[\w.@:-]{1,100})(?: .*)?"
@@ -114,6 +121,8 @@ def _versions(text: str) -> Mapping[str, Any] | None:
 def _processor(text: str) -> Mapping[str, Any] | None:
     if found := _MODEL.match(text):
         return {"cpu": {"model": found["model"].strip()}}
+    if found := _ARCHITECTURE.match(text):
+        return {"cpu": {"architecture": found["machine"]}}
     if found := _FLAGS.match(text):
         flags = [flag for flag in found["flags"].lower().split() if len(flag) <= FLAG_LENGTH]
         return {"cpu": {"flags": flags[:FLAGS_KEPT]}}
