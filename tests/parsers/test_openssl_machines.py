@@ -116,3 +116,17 @@ def test_what_stands_below_figures_is_not_theirs() -> None:
 def test_figures_of_ssh_in_the_same_text_know_it_too() -> None:
     reading = read(LSCPU.format(EPYC), TABLE, "", "aes128-ctr: 100 MB/s")
     assert [cpu and cpu["model"] for cpu in cpus(reading)] == [EPYC, EPYC]
+
+
+@each(
+    "command",
+    (
+        "PS C:\\Users\\me> openssl speed aes-128-cbc",
+        "C:\\Program Files\\OpenSSL\\bin>openssl.exe speed aes-128-cbc",
+        "me@MacBook-Pro ~ % cd /tmp\nme@MacBook-Pro ~ % openssl speed aes-128-cbc",
+        "$ sysctl -n machdep.cpu.brand_string\n$ openssl speed aes-128-cbc",
+    ),
+)
+def test_what_was_typed_before_names_no_section(command: str) -> None:
+    (section,) = read(command, TABLE).sections
+    assert section.label is None

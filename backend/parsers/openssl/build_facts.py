@@ -41,7 +41,7 @@ _ASKS_VERSION = re.compile(
     r"\s*\S{0,80}[#$%>] +(?:sudo +)?[\w./~-]{0,60}(?:openssl|ssleay)[\w.-]{0,20} +version\b"
 )
 _PROMPT = re.compile(r"\s*\[?(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[: ][^#$%>]{0,200}[#$%>]( |$)")
-_SHELL = re.compile(r"\s*(?:\S{0,80}[#$%>]|PS [A-Z]:\\[^>]{0,200}>) ")
+_SHELL = re.compile(r"\s*(?:(?:\S{0,80}[#$%>]|PS [A-Z]:\\[^>]{0,200}>) |[A-Z]:\\[^>]{0,200}>)")
 _MASK = r"[0-9a-fA-Fx:~]{1,200}(?![0-9a-fA-Fx:~])"
 """No longer than several times what any version takes: more is none."""
 _CAPABILITIES = re.compile(
@@ -105,7 +105,7 @@ def is_notice(text: str) -> bool:
 
 def is_prompt(text: str) -> bool:
     """Whether a line looks typed at a prompt."""
-    return _SHELL.match(text) is not None
+    return typed_part(text) is not None
 
 
 def typed_part(text: str) -> str | None:

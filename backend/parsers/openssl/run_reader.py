@@ -202,9 +202,9 @@ class RunReader:
             last.commands = (*last.commands, *commands)[:CALLS_LIMIT]
             last.mixed = _differ(last.commands)
             return True
-        self.context.under = None
         if self.context.heading_typed and not (last and last.has_results):
             self.context.heading = None
+        self.context.under = None
         self.context.see_host(commands[0].host)
         is_headed, is_unclear = self.context.said_masked, self.context.may_be_talk
         run = self.context.start(line.line)
