@@ -7,6 +7,7 @@ from typing import Literal
 
 from parsers.guard import Guard
 from parsers.lines import Line, numbered_lines
+from parsers.listings import whole_lines
 from parsers.openssl.speed import read_openssl_speed
 from parsers.sbc_bench.reports import is_report, read_sbc_bench
 from parsers.ssh.text import read_ssh_text
@@ -53,7 +54,7 @@ def read_text(text: str, how: HowToRead | None = None) -> Reading:
     """
     how, guard = how or HowToRead(), Guard()
     no_lines: list[Line] = []
-    lines = guard.run("lines", lambda: numbered_lines(text), no_lines)
+    lines = guard.run("lines", lambda: whole_lines(numbered_lines(text), text), no_lines)
     parts = list(_parts(lines, how, guard))
     sections = tuple(sorted(_sections(parts), key=lambda section: section.line))
     remarks = sorted(_remarks(parts, guard.failures), key=_place)

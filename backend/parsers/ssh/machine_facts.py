@@ -53,6 +53,7 @@ _CPUINFO = re.compile(
     r"|Virtualization(?: type| features)?|Hypervisor vendor|Caches \(sum of all\)"
     r"|L\d[di]?(?: cache)?"
     r"|NUMA(?: node(?:\(s\)|\d+ CPU\(s\)))?|Vulnerabilit(?:ies|y [\w .-]{1,40}))\s*:"
+    r"|^\s*[A-Z][\w ./-]{1,40}:\s+(?:Mitigation|Not affected|Vulnerable|KVM)\b"
 )
 _ANSWER = re.compile(
     r"\s*(?:\[\d{1,5}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<pssh>[\w.@:-]{1,100})(?: .*)?"
@@ -62,7 +63,7 @@ _ANSWER = re.compile(
 FLAGS_KEPT = 1000
 FLAG_LENGTH = 100
 """A run document holds no more flags of a CPU, and no longer ones."""
-_KNOWN_FLAGS = frozenset([
+KNOWN_FLAGS = frozenset([
     "fpu", "vme", "de", "pse", "tsc", "msr", "pae", "mce", "cx8", "apic", "sep", "mtrr", "pge",
     "mca", "cmov", "pat", "pse36", "clflush", "dts", "acpi", "mmx", "fxsr", "sse", "sse2", "ss",
     "ht", "tm", "pbe", "syscall", "nx", "rdtscp", "lm", "constant_tsc", "arch_perfmon", "rep_good",
@@ -150,7 +151,7 @@ def _nothing_kept(text: str) -> Mapping[str, Any] | None:
 def _is_flags(text: str) -> bool:
     """A line of /proc/cpuinfo's flags without its title: which CPU of which text is unknown."""
     words = text.split()
-    return len(words) >= 4 and sum(word in _KNOWN_FLAGS for word in words) * 2 >= len(words)
+    return len(words) >= 4 and sum(word in KNOWN_FLAGS for word in words) * 2 >= len(words)
 
 
 def facts_of_title(text: str) -> Mapping[str, Any]:
