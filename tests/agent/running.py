@@ -1,11 +1,16 @@
 """Ways to run the agent as a program."""
 
+import json
 import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from documents.validation import validate_run_document
 from ingest.agent_archive import build_agent
 from tests.agent.forked import Finished
 
@@ -79,5 +84,58 @@ def write_program(path: Path, code: str) -> str:
 
 
 STAND_IN = write_program(Path(_folder.name) / "openssl", FAST_OPENSSL)
-QUICK_RUN = ("--tools", "openssl", "--openssl", STAND_IN, "--ciphers", "rc4", "--tries", "1")
+
+
+def of_openssl(program: str, ciphers: str = "rc4", tries: int = 1) -> tuple[str, ...]:
+    """Words of a run that measures this openssl alone."""
+    words = ("--tools", "openssl", "--openssl", program, "--ciphers", ciphers)
+    return (*words, "--tries", str(tries))
+
+
+QUICK_RUN = of_openssl(STAND_IN)
 """Words of a run that measures next to nothing."""
+TOKEN = {"CIPHERMARK_TOKEN": "cmk_secret_0123456789"}
+ONE_CIPHER = ("run", *QUICK_RUN, "--progress", "none")
+
+
+@contextmanager
+def started(
+    home: Path, words: Sequence[str], before: str = "", **streams: Any
+) -> Iterator["subprocess.Popen[str]"]:
+    """An agent that runs meanwhile, and ends with it at the latest."""
+    command, env = agent_command(words, before), agent_environment(home)
+    with subprocess.Popen(command, env=env, text=True, **streams) as child:
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+def no_json(text: str) -> None:
+    raise AssertionError(f"{text} is no JSON")
+
+
+def sound(done: Finished) -> dict[str, Any]:
+    """The one document that a good run printed: of the schema, without NaN and Infinity."""
+    assert done.code == 0, done.err
+    document: dict[str, Any] = json.loads(done.out, parse_constant=no_json)
+    assert validate_run_document(document) == []
+    return document
+
+
+def reasons(document: Mapping[str, Any]) -> dict[str, str]:
+    """Why a cipher was not measured."""
+    return {entry["cipher"]: entry["reason"] for entry in document["skipped"]}
+
+
+def spool(home: Path) -> Path:
+    """Where an agent with this home keeps what it could not send."""
+    return home / ".local/state/ciphermark/spool"
+
+
+def configure(home: Path, settings: str) -> Path:
+    """The agent's configuration file with these lines."""
+    path = home / ".config/ciphermark/agent.ini"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"[agent]\n{settings}\n")
+    return path

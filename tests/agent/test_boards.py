@@ -1,17 +1,15 @@
 """Machines that are not here: what the agent reads of them, from trees and outputs like theirs."""
 
 import glob
-import json
 import os
 from pathlib import Path
 
 import pytest
 
 from documents.cpu import cpu_name, microarchitecture, model_has_aes
-from documents.validation import validate_run_document
 from pages.hosts.environment_facts import environment_facts
 from tests.agent import whole as agent
-from tests.agent.running import FAST_OPENSSL, QUICK_RUN, RunAgent, write_program
+from tests.agent.running import QUICK_RUN, RunAgent, sound, write_program
 
 SLOW, FAST = "0xd05", "0xd0b"  # Cortex-A55, Cortex-A76
 FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc"
@@ -144,9 +142,7 @@ def test_a_run_on_such_a_board_names_cores_and_board(run_agent: RunAgent, tmp_pa
     done = run_agent(
         "run", *QUICK_RUN, before=in_tree(root), env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     )
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(done)
     cpu = document["environment"]["cpu"]
     assert (cpu["model"], cpu["board"]) == ("Cortex-A76 + Cortex-A55", "Radxa ROCK 5B")
     assert ("Board", "Radxa ROCK 5B") in environment_facts(document["environment"])
@@ -203,8 +199,7 @@ def test_a_throttled_raspberry_pi_says_so_in_its_run(run_agent: RunAgent, tmp_pa
     files = {THROTTLED: "50005\n", "/proc/device-tree/model": RPI}
     root = write_tree(tmp_path / "tree", {**files, "/proc/cpuinfo": cpuinfo(*["0xd08"] * 4)})
     done = run_agent("run", *QUICK_RUN, before=in_tree(root))
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
+    document = sound(done)
     assert document["environment"]["cpu"]["board"] == "Raspberry Pi 4 Model B Rev 1.4"
     codes = {one["code"] for one in document["conditions"]}
     assert {"undervoltage", "throttled"} <= codes
@@ -235,20 +230,14 @@ def test_a_run_on_a_mac_has_its_machine_id_and_cpu(run_agent: RunAgent, tmp_path
     programs.mkdir()
     write_program(programs / "sysctl", SYSCTL)
     write_program(programs / "ioreg", f"print({IOREG!r})")
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     mac = (
         "agent.platform.system = lambda: 'Darwin'\nagent.platform.machine = lambda: 'arm64'\n"
         "known = agent.read_text\n"
         "hidden = ('/proc', '/sys', '/etc', '/var', '/usr/lib')\n"
         "agent.read_text = lambda path: None if path.startswith(hidden) else known(path)\n"
     )
-    done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        before=mac, env={"PATH": str(programs)},
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    done = run_agent("run", *QUICK_RUN, before=mac, env={"PATH": str(programs)})
+    document = sound(done)
     cpu = document["environment"]["cpu"]
     assert (cpu["model"], cpu["vendor"], cpu["cores"]) == ("Apple M1", "Apple", 8)
     assert document["environment"]["os"]["id"] == "macos"
@@ -293,18 +282,13 @@ def test_throttling_by_the_units_own_quota_is_counted(run_agent: RunAgent, tmp_p
         f"{unit}/cpu.stat": "nr_throttled 7\n",
     }
     root = write_tree(tmp_path / "tree", files)
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     count = (
         "counts = iter((7, 19))\n"
         "other = agent.read_text\n"
         "agent.read_text = lambda path: 'nr_throttled %d' % next(counts)"
         " if path.endswith('c.service/cpu.stat') else other(path)\n"
     )
-    done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        before=in_tree(root) + count,
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    said = {one["code"]: one["detail"] for one in json.loads(done.out)["conditions"]}
+    document = sound(run_agent("run", *QUICK_RUN, before=in_tree(root) + count))
+    said = {one["code"]: one["detail"] for one in document["conditions"]}
     assert said["quota"].startswith("a CPU quota allows 0.50 of ")
     assert said["throttled"] == "the CPU was throttled 12 times during the run"

@@ -1,12 +1,9 @@
 """MAC and compression as dimensions of ssh series."""
 
-import json
-
 import pytest
 
-from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import ONCE, RunAgent
+from tests.agent.running import ONCE, RunAgent, sound
 
 GCM = "aes128-gcm@openssh.com"
 
@@ -57,9 +54,7 @@ def test_macs_and_compression_are_measured_and_verified(
         "run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-ctr", "--tries", "1",
         "--seconds", "0.1", "--macs", "hmac-md5", "--compression", before=ONCE,
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(done)
     assert document["skipped"] == []
     found = {(one["compression"], one["method"]) for one in document["measurements"]}
     assert found == {(a, b) for a in (False, True) for b in ("pipeline", "steady")}

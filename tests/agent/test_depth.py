@@ -1,13 +1,9 @@
 """The three depths: how long they take, what they measure, when a series ends."""
 
-import json
-from pathlib import Path
-
 import pytest
 
-from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
+from tests.agent.running import STAND_IN, RunAgent, sound
 
 SSH_CIPHERS = [f"cipher{number}" for number in range(10)]
 
@@ -57,20 +53,14 @@ def test_a_series_never_outgrows_the_document() -> None:
     assert series_of([100e6] * 98).complete(None)
 
 
-def run_fast(run_agent: RunAgent, folder: Path, *words: str) -> list[agent.Json]:
-    fake = write_program(folder / "openssl", FAST_OPENSSL)
-    done = run_agent("run", "--tools", "openssl", "--openssl", fake, "--progress", "plain", *words)
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
-    measurements: list[agent.Json] = document["measurements"]
+def run_fast(run_agent: RunAgent, *words: str) -> list[agent.Json]:
+    fast = ("--tools", "openssl", "--openssl", STAND_IN, "--progress", "plain")
+    measurements: list[agent.Json] = sound(run_agent("run", *fast, *words))["measurements"]
     return measurements
 
 
-def test_a_standard_run_measures_all_block_sizes_and_decryption(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    found = run_fast(run_agent, tmp_path, "--standard", "--ciphers", "rc4")
+def test_a_standard_run_measures_all_block_sizes_and_decryption(run_agent: RunAgent) -> None:
+    found = run_fast(run_agent, "--standard", "--ciphers", "rc4")
     tries = {(one["operation"], one["block_size"]): len(one["samples"]) for one in found}
     assert tries == {
         ("decrypt", 16384): 1,
@@ -79,8 +69,8 @@ def test_a_standard_run_measures_all_block_sizes_and_decryption(
     }
 
 
-def test_a_thorough_run_stops_early_where_tries_agree(run_agent: RunAgent, tmp_path: Path) -> None:
-    found = run_fast(run_agent, tmp_path, "--thorough", "--ciphers", "rc4,aria-128-cbc")
+def test_a_thorough_run_stops_early_where_tries_agree(run_agent: RunAgent) -> None:
+    found = run_fast(run_agent, "--thorough", "--ciphers", "rc4,aria-128-cbc")
     for cipher in ("rc4", "aria-128-cbc"):
         mine = [one for one in found if one["cipher"] == cipher]
         tries = {(one["operation"], one["block_size"]): len(one["samples"]) for one in mine}
@@ -107,9 +97,7 @@ def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:
         "run", "--tools", "openssl", "--ciphers", "aes-128-cbc", "--tries", "1", "--threads", "2",
         "--no-mask",
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(done)
     (both,) = (one for one in document["measurements"] if one["threads"] == 2)
     assert both["timing"] == "elapsed"
     assert both["block_size"] == 16384

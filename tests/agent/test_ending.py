@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from documents.validation import validate_run_document
-from tests.agent.running import ONCE, RunAgent, agent_command, agent_environment
+from tests.agent.running import ONCE, RunAgent, spool, started
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -30,24 +30,21 @@ agent.TRY_SECONDS = 3600.0
 @contextmanager
 def running_agent(
     home: Path, *arguments: str, before: str = ENDLESS
-) -> Iterator["subprocess.Popen[bytes]"]:
+) -> Iterator["subprocess.Popen[str]"]:
     """An agent that stays in the middle of its first transfer, where that is of 3des-cbc."""
-    child = subprocess.Popen(
-        agent_command(("run", *arguments), before),
-        env=agent_environment(home),
+    with started(
+        home,
+        ("run", *arguments),
+        before,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         # Also where the tests themselves run under nohup.
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
-    )
-    try:
+    ) as child:
         yield child
-    finally:
-        child.kill()
-        child.wait()
 
 
-def transfer_of(child: "subprocess.Popen[bytes]") -> list[psutil.Process]:
+def transfer_of(child: "subprocess.Popen[str]") -> list[psutil.Process]:
     """All processes below the agent, once a stream is running."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
@@ -87,10 +84,6 @@ def test_a_signal_ends_everything_and_removes_the_folder(
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def kept_runs(home: Path) -> list[Path]:
-    return list((home / ".local/state/ciphermark/spool").glob("run-*.json"))
-
-
 INTERRUPTED = """
 import os, signal
 step, window = agent.Progress.step, agent.steady_window
@@ -113,9 +106,9 @@ def test_an_interrupted_run_keeps_what_it_has_measured(
     words = ("run", "--sshd", sshd, "--ciphers", "aes128-ctr,rc4", "--seconds", "0.2")
     done = run_agent(*words, before=ONCE + INTERRUPTED)
     assert done.code == 1, done.err
-    kept = kept_runs(tmp_path)
-    assert str(kept[0]) in done.err
-    document = json.loads(kept[0].read_text())
+    (kept,) = spool(tmp_path).iterdir()
+    assert str(kept) in done.err
+    document = json.loads(kept.read_text())
     assert validate_run_document(document) == []
     assert {one["method"] for one in document["measurements"]} == {"steady", "pipeline"}
     assert "interrupted" in [entry["code"] for entry in document["conditions"]]

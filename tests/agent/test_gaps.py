@@ -1,12 +1,17 @@
 """What is missing in a run, or cannot be true, is said with its reason."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from documents.validation import validate_run_document
-from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
+from tests.agent.running import (
+    FAST_OPENSSL,
+    STAND_IN,
+    RunAgent,
+    of_openssl,
+    sound,
+    write_program,
+)
 
 FAILS_ONCE = """
 import glob, os, sys
@@ -22,15 +27,13 @@ def test_one_failed_try_costs_no_other_and_a_second_one_says_the_reason(
     run_agent: RunAgent, tmp_path: Path, number: int
 ) -> None:
     facts = {"folder": str(tmp_path), "number": number}
-    words = ("run", "--tools", "openssl", "--ciphers", "rc4", "--tries", "3", "--openssl")
     fake = write_program(tmp_path / "openssl", FAILS_ONCE % facts + FAST_OPENSSL)
-    document = json.loads(run_agent(*words, fake).out)
-    assert validate_run_document(document) == []
+    document = sound(run_agent("run", *of_openssl(fake, tries=3)))
     assert sum(len(one["samples"]) for one in document["measurements"]) == 3  # of four
     assert document["skipped"] == []
     broken = "import sys\nif '-evp' in sys.argv: sys.exit('out of luck')\n"
     fake = write_program(tmp_path / "broken", broken + FAST_OPENSSL)
-    done = run_agent(*words, fake)
+    done = run_agent("run", *of_openssl(fake, tries=3))
     assert done.code == 3
     assert "rc4: openssl speed failed: out of luck" in done.err
 
@@ -45,8 +48,7 @@ def test_a_rate_that_no_machine_has_is_no_figure(
         "(name, size, count, name)", "(name, size, count, name, lasted)"
     )
     fake = write_program(tmp_path / "openssl", code)
-    words = ("run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4,bf-cbc")
-    document = json.loads(run_agent(*words, "--tries", "1").out)
+    document = sound(run_agent("run", *of_openssl(fake, "rc4,bf-cbc")))
     assert {one["cipher"] for one in document["measurements"]} == {"bf-cbc"}
     (entry,) = document["skipped"]
     assert entry["cipher"] == "rc4"
@@ -62,10 +64,9 @@ def test_every_ssh_cipher_that_was_asked_for_and_is_not_offered_is_named(
         "if '-V' in sys.argv: sys.exit(print('OpenSSH_9.2p1', file=sys.stderr))\n"
         "if 'cipher' in sys.argv: print('aes128-ctr')",
     )
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     asked = "cast128-cbc,arcfour,arcfour256,rc4"
-    words = ("run", "--ssh", ssh, "--openssl", fake, "--ciphers", asked, "--tries", "1")
-    document = json.loads(run_agent(*words).out)
+    words = ("run", "--ssh", ssh, "--openssl", STAND_IN, "--ciphers", asked, "--tries", "1")
+    document = sound(run_agent(*words))
     named = {(entry["cipher"], entry["reason"]) for entry in document["skipped"]}
     words_of = "this OpenSSH does not offer it"
     assert named == {(name, words_of) for name in ("cast128-cbc", "arcfour", "arcfour256")}

@@ -11,27 +11,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import FAST_OPENSSL, ONCE, QUICK_RUN, RunAgent, write_program
+from tests.agent.running import (
+    FAST_OPENSSL,
+    ONCE,
+    QUICK_RUN,
+    STAND_IN,
+    RunAgent,
+    no_json,
+    of_openssl,
+    reasons,
+    sound,
+    write_program,
+)
 
 DIGITS = "9" * 400
 MANY = "9" * 5000  # more than Python turns into a number
-
-
-def constant(text: str) -> None:
-    raise AssertionError(f"{text} is no JSON")
-
-
-def sound(text: str) -> dict[str, Any]:
-    """The one document that was printed: of the schema, without NaN and Infinity."""
-    document: dict[str, Any] = json.loads(text, parse_constant=constant)
-    assert validate_run_document(document) == []
-    return document
-
-
-def reasons(document: dict[str, Any]) -> dict[str, str]:
-    return {entry["cipher"]: entry["reason"] for entry in document["skipped"]}
 
 
 def answering(line: str, out: str = "+H:16384\\n+F:25:RC4:1000.00") -> str:
@@ -80,11 +75,10 @@ def test_a_cipher_without_a_number_is_skipped_and_the_others_kept(
 ) -> None:
     fake = write_program(tmp_path / "openssl", answering(f"{DT}+R:{MANY}:RC4:1.000000"))
     done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4,aes-128-cbc",
-        "--tries", "1", "--no-mask", env={"PYTHONIOENCODING": "utf-8"},
+        "run", *of_openssl(fake, "rc4,aes-128-cbc"), "--no-mask",
+        env={"PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = sound(done.out)
+    document = sound(done)
     assert {one["cipher"] for one in document["measurements"]} == {"aes-128-cbc"}
     assert "no rate" in reasons(document)["rc4"]
 
@@ -111,13 +105,11 @@ def test_a_hostile_ssh_costs_ssh_alone(
     text: str, code: int, run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
 ) -> None:
     ssh = write_program(tmp_path / "ssh", HOSTILE_SSH.format(text=text, code=code))
-    openssl = write_program(tmp_path / "openssl", FAST_OPENSSL)
     done = run_agent(
-        "run", *sshd_option, "--ssh", ssh, "--openssl", openssl, "--ciphers", "aes128-ctr,rc4",
+        "run", *sshd_option, "--ssh", ssh, "--openssl", STAND_IN, "--ciphers", "aes128-ctr,rc4",
         "--tries", "1", before="agent.TOOL_SECONDS = 3", env={"PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = sound(done.out)
+    document = sound(done)
     assert {one["cipher"] for one in document["measurements"]} == {"rc4"}
     assert reasons(document)["aes128-ctr"]
 
@@ -131,32 +123,27 @@ def but_for(real, name):
 
 @pytest.mark.parametrize("name", ("parse_speed", "run_tool"))
 def test_an_unforeseen_failure_of_a_try_costs_its_cipher_alone(
-    name: str, run_agent: RunAgent, tmp_path: Path
+    name: str, run_agent: RunAgent
 ) -> None:
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     done = run_agent(
-        "run", "--tools", "openssl", "--ciphers", "rc4,aes-128-cbc", "--tries", "2", "--no-mask",
-        "--openssl", fake,
+        "run", *of_openssl(STAND_IN, "rc4,aes-128-cbc", tries=2), "--no-mask",
         before=f"{BROKEN}\nagent.{name} = but_for(agent.{name}, 'rc4')",
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = sound(done.out)
+    document = sound(done)
     assert {one["cipher"] for one in document["measurements"]} == {"aes-128-cbc"}
     assert reasons(document)["rc4"] == "unforeseen: RuntimeError: nobody thought of this"
 
 
 @pytest.mark.parametrize("name", ("steady_window", "ssh_sample"))
 def test_an_unforeseen_failure_of_an_ssh_try_costs_its_series_alone(
-    name: str, run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str]
+    name: str, run_agent: RunAgent, sshd_option: tuple[str, str]
 ) -> None:
     """And leaves no process behind: the tries after it find the machine as it was."""
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     done = run_agent(
-        "run", *sshd_option, "--openssl", fake, "--ciphers", "aes128-ctr,rc4", "--tries", "1",
+        "run", *sshd_option, "--openssl", STAND_IN, "--ciphers", "aes128-ctr,rc4", "--tries", "1",
         "--seconds", "0.2", before=f"{ONCE}{BROKEN}\nagent.{name} = fail",
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = sound(done.out)
+    document = sound(done)
     assert "rc4" in {one["cipher"] for one in document["measurements"]}
     assert "unforeseen: RuntimeError" in reasons(document)["aes128-ctr"]
 
@@ -178,30 +165,23 @@ agent.{0} = failing
     ),
 )  # fmt: skip
 def test_readings_that_fail_are_unknown_and_lose_no_figure(
-    names: tuple[str, ...], run_agent: RunAgent, tmp_path: Path
+    names: tuple[str, ...], run_agent: RunAgent
 ) -> None:
     done = run_agent(
         "run", *QUICK_RUN, before=BROKEN + "".join(FAILING.format(name) for name in names)
     )
-    assert done.code == 0, done.err
-    assert sound(done.out)["measurements"]
+    assert sound(done)["measurements"]
     assert set(re.findall("^failing (.+)$", done.err, re.M)) == set(names)
 
 
-def test_no_number_that_json_does_not_have_is_ever_written(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
+def test_no_number_that_json_does_not_have_is_ever_written(run_agent: RunAgent) -> None:
     odd = (
         "agent.load_average = lambda: [float('inf'), float('nan'), 1.0]\n"
         "agent.max_mhz = lambda: float('-inf')"
     )
-    done = run_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        before=odd,
-    )  # fmt: skip
+    done = run_agent("run", *QUICK_RUN, before=odd)
     assert done.code == 0, done.err
-    document = json.loads(done.out, parse_constant=constant)
+    document = json.loads(done.out, parse_constant=no_json)
     assert document["environment"]["load_average"] == [None, None, 1.0]
     assert document["environment"]["cpu"]["max_mhz"] is None
 

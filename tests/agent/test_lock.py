@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.running import QUICK_RUN, RunAgent, agent_command, agent_environment
+from tests.agent.running import QUICK_RUN, RunAgent, started
 from tests.launch.tools import within
 
 WAITS = "Another agent measures on this machine; waiting up to 60 min for it."
@@ -39,20 +39,11 @@ def held(lock: Path, how: int = 0) -> Iterator[None]:
 @contextmanager
 def waiting_agent(home: Path, output: Path) -> Iterator["subprocess.Popen[str]"]:
     """A run that has said that it waits for another agent."""
-    child = subprocess.Popen(
-        agent_command(("run", *QUICK_RUN, "--output", str(output))),
-        env=agent_environment(home),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stderr is not None
-    try:
+    words = ("run", *QUICK_RUN, "--output", str(output))
+    with started(home, words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+        assert child.stderr is not None
         assert child.stderr.readline() == WAITS + "\n"
         yield child
-    finally:
-        child.kill()
-        child.communicate()
 
 
 def test_a_second_agent_waits_and_then_measures(tmp_path: Path, lock: Path) -> None:
@@ -96,15 +87,11 @@ def is_locked(lock: Path) -> bool:
 
 
 def test_a_killed_agent_holds_nobody_up(tmp_path: Path, lock: Path) -> None:
-    command = agent_command(("run", *QUICK_RUN), ASLEEP)
-    with subprocess.Popen(command, env=agent_environment(tmp_path)) as first:
-        try:
-            assert within(60, lambda: is_locked(lock))
-            with waiting_agent(tmp_path, tmp_path / "run.json") as second:
-                first.kill()
-                assert second.wait(timeout=120) == 0
-        finally:
+    with started(tmp_path, ("run", *QUICK_RUN), ASLEEP) as first:
+        assert within(60, lambda: is_locked(lock))
+        with waiting_agent(tmp_path, tmp_path / "run.json") as second:
             first.kill()
+            assert second.wait(timeout=120) == 0
 
 
 def test_a_directory_that_is_not_there_costs_no_run(run_agent: RunAgent, tmp_path: Path) -> None:

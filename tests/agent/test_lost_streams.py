@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import termios
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +14,26 @@ import pytest
 
 from documents.validation import validate_run_document
 from tests.agent.canned_server import ACCEPTED, Serve
-from tests.agent.running import FAST_OPENSSL, agent_command, agent_environment, write_program
-from tests.agent.test_delivery import TOKEN, spool
+from tests.agent.running import (
+    FAST_OPENSSL,
+    QUICK_RUN,
+    TOKEN,
+    agent_command,
+    agent_environment,
+    of_openssl,
+    spool,
+    started,
+    write_program,
+)
+from tests.launch.tools import within
 
 Words = Sequence[str]
-
-
-@pytest.fixture
-def run_words(tmp_path: Path) -> list[str]:
-    """A run of one cipher that takes no time."""
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
-    return ["run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "2"]
+RUN = ("run", *QUICK_RUN)
 
 
 @pytest.fixture
 def endless_words(tmp_path: Path) -> list[str]:
-    """The same; its third try does not end by itself, and a file says that it has begun."""
+    """A run whose third try does not end by itself, and a file says that it has begun."""
     stop = (
         "import glob, os, sys, time\n"
         f"tried = {str(tmp_path)!r} + '/tried'\n"
@@ -38,22 +41,12 @@ def endless_words(tmp_path: Path) -> list[str]:
         "    open(tried + str(os.getpid()), 'w').close()\n"
         "    if len(glob.glob(tried + '*')) == 3: time.sleep(100)\n"
     )
-    fake = write_program(tmp_path / "openssl", stop + FAST_OPENSSL)
-    return ["run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4"]
+    return ["run", *of_openssl(write_program(tmp_path / "openssl", stop + FAST_OPENSSL), tries=3)]
 
 
-def finish(home: Path, words: Words, before: str = "", **streams: Any) -> int:
-    """Exit code of a run with these streams."""
-    command = agent_command(words, before)
-    env = agent_environment(home, TOKEN)
-    return subprocess.run(command, env=env, check=False, timeout=60, **streams).returncode
-
-
-def by_shell(
-    home: Path, line: str, words: Words, before: str = ""
-) -> "subprocess.CompletedProcess[str]":
+def by_shell(home: Path, line: str, words: Words) -> "subprocess.CompletedProcess[str]":
     """A shell carries out this line, where "$@" is the command of a run."""
-    command = ["bash", "-c", line, "bash", *agent_command(words, before)]
+    command = ["bash", "-c", line, "bash", *agent_command(words)]
     env = agent_environment(home, TOKEN)
     return subprocess.run(command, env=env, check=False, timeout=60, capture_output=True, text=True)
 
@@ -68,11 +61,8 @@ def only_kept(home: Path) -> Path:
     return kept
 
 
-def wait_for(arrived: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not arrived():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def tried_thrice(home: Path) -> bool:
+    return len(list(home.glob("tried*"))) >= 3
 
 
 def sleeps(child: "subprocess.Popen[str]") -> bool:
@@ -80,41 +70,22 @@ def sleeps(child: "subprocess.Popen[str]") -> bool:
     return Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
 
 
-def hang_up(home: Path, words: Words, before_start: Callable[[], None]) -> int:
+def hang_up(home: Path, words: Words, at_hang_up: Any = signal.SIG_DFL) -> int:
     """Run at a terminal that is closed during the third try; the exit code."""
     master, slave = os.openpty()
 
     def own_terminal() -> None:
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        before_start()
+        signal.signal(signal.SIGHUP, at_hang_up)
 
-    child = subprocess.Popen(
-        agent_command(words),
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env=agent_environment(home),
-        preexec_fn=own_terminal,
-    )
-    os.close(slave)
-    wait_for(lambda: len(list(home.glob("tried*"))) >= 3)
-    os.close(master)
-    try:
+    with started(
+        home, words, stdin=slave, stdout=slave, stderr=slave, preexec_fn=own_terminal
+    ) as child:
+        os.close(slave)
+        assert within(60, lambda: tried_thrice(home))
+        os.close(master)
         return child.wait(timeout=30)
-    finally:
-        child.kill()
-        child.wait()
-
-
-def leave_as_it_is() -> None:
-    """SIGHUP ends, as at any terminal."""
-
-
-def ignore_hang_up() -> None:
-    """What nohup does."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 @pytest.mark.parametrize(("progress", "output"), (("auto", False), ("none", True)))
@@ -123,7 +94,7 @@ def test_a_terminal_that_hangs_up_loses_no_figure(
 ) -> None:
     path = tmp_path / "o.json"
     words = [*endless_words, "--progress", progress, *(("--output", str(path)) if output else ())]
-    assert hang_up(tmp_path, words, leave_as_it_is) == 1
+    assert hang_up(tmp_path, words) == 1
     kept = path if output else only_kept(tmp_path)
     assert is_whole(kept)
     assert "interrupted" in kept.read_text()
@@ -136,21 +107,20 @@ def test_under_nohup_a_run_goes_on_to_its_end(tmp_path: Path, output: bool) -> N
         f"open({str(tmp_path)!r} + '/tried' + str(os.getpid()), 'w').close()\n"
         "time.sleep(0.2)\n"
     )
-    fake = write_program(tmp_path / "fake", tried + FAST_OPENSSL)
     path = tmp_path / "o.json"
-    words = ["run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4"]
+    words = ["run", *of_openssl(write_program(tmp_path / "fake", tried + FAST_OPENSSL), tries=3)]
     words += ["--output", str(path)] if output else []
-    assert hang_up(tmp_path, words, ignore_hang_up) == (0 if output else 1)
+    assert hang_up(tmp_path, words, signal.SIG_IGN) == (0 if output else 1)
     kept = path if output else only_kept(tmp_path)
     assert is_whole(kept)
     assert "interrupted" not in kept.read_text()
 
 
 def test_a_broken_pipe_for_messages_loses_neither_file_nor_upload(
-    tmp_path: Path, run_words: list[str], serve: Serve
+    tmp_path: Path, serve: Serve
 ) -> None:
     server, path = serve(ACCEPTED), tmp_path / "bp.json"
-    words = [*run_words, "--server", server.url, "--output", str(path)]
+    words = [*RUN, "--server", server.url, "--output", str(path)]
     done = by_shell(tmp_path, '"$@" 2>&1 | true; exit ${PIPESTATUS[0]}', words)
     assert done.returncode == 0, done.stderr
     assert is_whole(path)
@@ -161,10 +131,10 @@ def test_a_broken_pipe_for_messages_loses_neither_file_nor_upload(
 @pytest.mark.parametrize("sink", ("| true", ">/dev/full", ">&-"))
 @pytest.mark.parametrize("output", ((), ("--output", "-"), ("--output", "/dev/stdout")))
 def test_a_standard_output_that_takes_no_document_keeps_it(
-    tmp_path: Path, run_words: list[str], sink: str, output: Words
+    tmp_path: Path, sink: str, output: Words
 ) -> None:
     line = f'"$@" {sink}; exit ${{PIPESTATUS[0]}}'
-    done = by_shell(tmp_path, line, [*run_words, *output])
+    done = by_shell(tmp_path, line, [*RUN, *output])
     assert done.returncode == 1, done.stderr
     kept = only_kept(tmp_path)
     assert is_whole(kept)
@@ -174,21 +144,17 @@ def test_a_standard_output_that_takes_no_document_keeps_it(
     assert "Exception" not in done.stderr
 
 
-def test_a_full_standard_output_hinders_no_upload(
-    tmp_path: Path, run_words: list[str], serve: Serve
-) -> None:
+def test_a_full_standard_output_hinders_no_upload(tmp_path: Path, serve: Serve) -> None:
     server = serve(ACCEPTED)
-    done = by_shell(tmp_path, '"$@" >/dev/full', [*run_words, "--server", server.url])
+    done = by_shell(tmp_path, '"$@" >/dev/full', [*RUN, "--server", server.url])
     assert done.returncode == 0, done.stderr
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("sink", ("| true", ">/dev/full"))
-def test_it_is_uploaded_all_the_same(
-    tmp_path: Path, run_words: list[str], serve: Serve, sink: str
-) -> None:
+def test_it_is_uploaded_all_the_same(tmp_path: Path, serve: Serve, sink: str) -> None:
     server = serve(ACCEPTED)
-    words = [*run_words, "--server", server.url, "--output", "-"]
+    words = [*RUN, "--server", server.url, "--output", "-"]
     done = by_shell(tmp_path, f'"$@" {sink}; exit ${{PIPESTATUS[0]}}', words)
     assert done.returncode == 1
     assert "standard output cannot be written" in done.stderr
@@ -207,10 +173,10 @@ def test_it_is_uploaded_all_the_same(
     ),
 )
 def test_messages_that_nobody_can_read_hinder_no_file(
-    tmp_path: Path, run_words: list[str], closed: str, progress: str
+    tmp_path: Path, closed: str, progress: str
 ) -> None:
     path = tmp_path / "o.json"
-    words = [*run_words, "-v", "--progress", progress, "--output", str(path)]
+    words = [*RUN, "-v", "--progress", progress, "--output", str(path)]
     done = by_shell(tmp_path, f'"$@" {closed}', words)
     assert done.returncode == 0, done.stderr
     assert is_whole(path)
@@ -226,22 +192,15 @@ agent.write_output = say_and_write
 
 
 def test_a_run_that_waits_for_the_reader_of_a_fifo_is_kept_when_it_is_interrupted(
-    tmp_path: Path, run_words: list[str]
+    tmp_path: Path,
 ) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    with subprocess.Popen(
-        agent_command([*run_words, "--output", str(fifo)], SAYS_WHEN_IT_WRITES),
-        env=agent_environment(tmp_path),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
-        try:
-            wait_for(lambda: (tmp_path / "fifo.begun").exists() and sleeps(child))
-            child.send_signal(signal.SIGINT)
-            said = child.communicate(timeout=30)[1]
-        finally:
-            child.kill()
+    words = [*RUN, "--output", str(fifo)]
+    with started(tmp_path, words, SAYS_WHEN_IT_WRITES, stderr=subprocess.PIPE) as child:
+        assert within(60, lambda: (tmp_path / "fifo.begun").exists() and sleeps(child))
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=30)[1]
     assert child.returncode == 1
     assert is_whole(only_kept(tmp_path))
     assert f"interrupted before it was written to {fifo}; the run is kept in" in said
@@ -250,16 +209,10 @@ def test_a_run_that_waits_for_the_reader_of_a_fifo_is_kept_when_it_is_interrupte
 def test_an_interrupted_run_waits_for_no_reader(tmp_path: Path, endless_words: list[str]) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    child = subprocess.Popen(
-        agent_command([*endless_words, "--output", str(fifo)]), env=agent_environment(tmp_path)
-    )
-    try:
-        wait_for(lambda: len(list(tmp_path.glob("tried*"))) >= 3)
+    with started(tmp_path, [*endless_words, "--output", str(fifo)]) as child:
+        assert within(60, lambda: tried_thrice(tmp_path))
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=30) == 1
-    finally:
-        child.kill()
-        child.wait()
     assert is_whole(only_kept(tmp_path))
 
 

@@ -4,31 +4,22 @@ import json
 import os
 import subprocess
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from tests.agent.running import (
-    QUICK_RUN,
+    ONE_CIPHER,
+    STAND_IN,
     RunAgent,
     agent_command,
     agent_environment,
 )
 
 
-@pytest.fixture
-def one_cipher(tmp_path: Path) -> list[str]:
-    return ["run", *QUICK_RUN, "--progress", "none"]
-
-
 def has_measurements(text: str) -> bool:
     return bool(json.loads(text)["measurements"])
 
 
-def test_a_symbolic_link_is_written_through(
-    run_agent: RunAgent, tmp_path: Path, one_cipher: Sequence[str]
-) -> None:
+def test_a_symbolic_link_is_written_through(run_agent: RunAgent, tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     for name, before in (("there.json", "old"), ("not-yet.json", None)):
@@ -36,22 +27,20 @@ def test_a_symbolic_link_is_written_through(
         if before:
             target.write_text(before)
         link.symlink_to(target)
-        done = run_agent(*one_cipher, "--output", str(link))
+        done = run_agent(*ONE_CIPHER, "--output", str(link))
         assert done.code == 0, done.err
         assert link.is_symlink()
         assert has_measurements(target.read_text())
     assert sorted(path.name for path in folder.iterdir()) == ["not-yet.json", "there.json"]
 
 
-def test_a_fifo_is_written_to_and_stays_one(
-    run_agent: RunAgent, tmp_path: Path, one_cipher: Sequence[str]
-) -> None:
+def test_a_fifo_is_written_to_and_stays_one(run_agent: RunAgent, tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append(fifo.read_text()))
     reader.start()
-    done = run_agent(*one_cipher, "--output", str(fifo))
+    done = run_agent(*ONE_CIPHER, "--output", str(fifo))
     if not fifo.is_fifo():  # the reader would wait for ever
         os.close(os.open(fifo, os.O_WRONLY))
     reader.join(30)
@@ -61,28 +50,25 @@ def test_a_fifo_is_written_to_and_stays_one(
 
 
 def test_several_openssl_write_to_one_fifo_without_a_number(
-    run_agent: RunAgent, tmp_path: Path, one_cipher: Sequence[str]
+    run_agent: RunAgent, tmp_path: Path
 ) -> None:
     """As to a device: /dev/null-1 would be a file in /dev."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     holding = os.open(fifo, os.O_RDWR)
-    again = one_cipher[one_cipher.index("--openssl") + 1]
-    done = run_agent(*one_cipher, "--openssl", again, "--output", str(fifo))
+    done = run_agent(*ONE_CIPHER, "--openssl", STAND_IN, "--output", str(fifo))
     os.close(holding)
     assert done.code == 0, done.err
     assert not list(tmp_path.glob("fifo-*"))
 
 
-def test_the_name_of_standard_output_is_standard_output(
-    tmp_path: Path, one_cipher: Sequence[str]
-) -> None:
+def test_the_name_of_standard_output_is_standard_output(tmp_path: Path) -> None:
     """Also where that is a file: opened anew it would be cut off."""
     path = tmp_path / "out"
     with path.open("w") as out:
         out.write("before\n")
         out.flush()
-        command = agent_command([*one_cipher, "--output", "/dev/stdout"])
+        command = agent_command([*ONE_CIPHER, "--output", "/dev/stdout"])
         subprocess.run(command, stdout=out, env=agent_environment(tmp_path), check=True, timeout=60)
     first, _, rest = path.read_text().partition("\n")
     assert first == "before"

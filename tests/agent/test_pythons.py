@@ -14,13 +14,17 @@ import psutil
 import pytest
 
 from documents.validation import validate_run_document
+from tests.agent.forked import Finished
 from tests.agent.running import (
     AGENT,
     FAST_OPENSSL,
     ONCE,
+    STAND_IN,
     RunAgent,
     agent_command,
     agent_environment,
+    of_openssl,
+    sound,
     write_program,
 )
 from tests.agent.test_ending import ENDLESS, name_of, running_agent, stragglers, transfer_of
@@ -42,8 +46,8 @@ FOUND = versions_found()
 OLDEST_AND_NEWEST = sorted({FOUND[0], FOUND[-1]})
 
 
-def run_on(python: str, home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
+def run_on(python: str, home: Path, *words: str) -> Finished:
+    done = subprocess.run(
         (python, "-W", "error", str(AGENT), *words),
         capture_output=True,
         text=True,
@@ -51,19 +55,18 @@ def run_on(python: str, home: Path, *words: str) -> "subprocess.CompletedProcess
         check=False,
         env=agent_environment(home),
     )
+    return Finished(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("python", OLDEST_AND_NEWEST)
 def test_the_oldest_and_the_newest_python_measure_openssl(python: str, tmp_path: Path) -> None:
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
-    words = ("run", "--tools", "openssl", "--openssl", fake, "--thorough", "--wait", "0")
+    words = ("run", "--tools", "openssl", "--openssl", STAND_IN, "--thorough", "--wait", "0")
     done = run_on(python, tmp_path, *words, "--ciphers", "rc4,aes-128-gcm")
-    assert done.returncode == 0, done.stderr
-    assert validate_run_document(json.loads(done.stdout)) == []
-    assert "rc4" in done.stderr
+    assert sound(done)["measurements"]
+    assert "rc4" in done.err
     dry = run_on(python, tmp_path, "run", "--dry-run", "--target", "far", "--macs", "hmac-md5")
-    assert dry.returncode == 0, dry.stderr
-    assert run_on(python, tmp_path, "schedule").returncode == 0
+    assert dry.code == 0, dry.err
+    assert run_on(python, tmp_path, "schedule").code == 0
 
 
 @pytest.mark.parametrize("python", OLDEST_AND_NEWEST)
@@ -71,10 +74,7 @@ def test_the_oldest_and_the_newest_python_measure_ssh(
     python: str, tmp_path: Path, sshd_option: tuple[str, str]
 ) -> None:
     words = ("run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-ctr", "--tries", "1")
-    done = run_on(python, tmp_path, *words, "--seconds", "0.1", "--wait", "0")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    assert validate_run_document(document) == []
+    document = sound(run_on(python, tmp_path, *words, "--seconds", "0.1", "--wait", "0"))
     assert {one["method"] for one in document["measurements"]} == {"pipeline", "steady"}
     assert list((tmp_path / "temporary").iterdir()) == []
 
@@ -90,14 +90,11 @@ BARE = (
 def test_a_container_without_proc_gives_nulls_and_figures(
     run_agent: RunAgent, tmp_path: Path
 ) -> None:
-    fake = write_program(tmp_path / "openssl", FAST_OPENSSL)
     done = run_agent(
-        "run", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
+        "run", "--openssl", STAND_IN, "--ciphers", "rc4", "--tries", "1",
         before=BARE + "agent.SSHD_PLACES = ()", env={"PATH": str(tmp_path / "nothing")},
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(done)
     cpu = document["environment"]["cpu"]
     assert cpu["model"] is cpu["flags"] is cpu["governor"] is None
     assert document["host"]["machine_id"] is None
@@ -111,13 +108,10 @@ def test_tools_speak_the_c_locale_whatever_the_users_is(
     check = "import os, sys\nif os.environ['LC_ALL'] != 'C': sys.exit('3,14')\n"
     fake = write_program(tmp_path / "openssl", check + FAST_OPENSSL)
     done = start_agent(
-        "run", "--tools", "openssl", "--openssl", fake, "--ciphers", "rc4", "--tries", "1",
-        "--name", "n\u00e4s",
+        "run", *of_openssl(fake), "--name", "n\u00e4s",
         env={"LC_ALL": "de_DE.ISO-8859-1", "LANGUAGE": "de", "PYTHONUTF8": "0"},
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(done)
     assert document["host"]["name"] == "n\u00e4s"
 
 

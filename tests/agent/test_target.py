@@ -1,6 +1,5 @@
 """A remote end: a second private sshd on the loopback address that only an ssh config knows."""
 
-import json
 import re
 import shutil
 import socket
@@ -10,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import ONCE, RunAgent, write_program
+from tests.agent.running import ONCE, RunAgent, sound, write_program
 
 SSH = shutil.which("ssh") or "ssh"
 
@@ -96,10 +94,8 @@ def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
     run_agent: RunAgent, configured_ssh: str, tmp_path: Path
 ) -> None:
     done = run_agent(*words(configured_ssh, "far", "stranger"), before=MUCH)
-    assert done.code == 0, done.err
+    document = sound(done)
     assert not (tmp_path / "local-command").exists()
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
     assert {one["method"] for one in document["measurements"]} == {"pipeline", "steady"}
     for one in document["measurements"]:
         assert one["cipher"] == one["negotiated"]["cipher"] == "aes128-ctr"
@@ -120,9 +116,7 @@ def test_an_anonymous_run_does_not_name_the_remote_end(
     run_agent: RunAgent, configured_ssh: str
 ) -> None:
     done = run_agent(*words(configured_ssh, "far"), "--anonymous", before=ONCE)
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(done)
     names = {one["target"]["name"] for one in document["measurements"]}
     assert names == {"remote 1"}
     openssh = document["environment"]["openssh"]
@@ -136,9 +130,7 @@ def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:
         "run", "--target", "nobody@127.0.0.1:9", "--ciphers", "aes128-ctr,rc4", "--tries", "1",
         "--ssh", SSH,
     )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(done)
     assert {one["tool"] for one in document["measurements"]} == {"openssl"}
     assert "ssh to nobody@127.0.0.1:9 is not measured" in done.err
     assert "resolve" in done.err
