@@ -61,7 +61,7 @@ def test_no_blocks_or_no_time_is_no_result(line: str) -> None:
 def test_why_openssl_failed_is_told_in_words(tmp_path: Path, said: str, words: str) -> None:
     fake = write_program(tmp_path / "openssl", f"import sys; sys.exit({said!r})")
     with pytest.raises(agent.TryFailed, match=f"^{words}$"):
-        agent.openssl_try(fake, agent.Asked("rc4"), 1, agent.SpeedAbilities(True, True))
+        agent.openssl_try(fake, agent.Asked("rc4"), 1, V3_0)
 
 
 def test_another_ciphers_name_gives_nothing() -> None:
@@ -75,35 +75,40 @@ def test_long_names_of_old_versions_are_the_same_cipher() -> None:
     assert agent.parse_speed(text, "aes-128-gcm") == {8192: sample}
 
 
+V1_0 = agent.SpeedAbilities(seconds=False, providers=False)
+V1_1 = agent.SpeedAbilities(seconds=True, providers=False)
+V3_0 = agent.SpeedAbilities(seconds=True, providers=True)
+
+
 @pytest.mark.parametrize(
-    ("cipher", "able", "expected"),
+    ("able", "asked", "words"),
     (
         (
-            "rc4",
-            agent.SpeedAbilities(seconds=True, providers=True),
-            "openssl speed -mr -seconds 1 -bytes 16384 -provider legacy -provider default -evp rc4",
+            V3_0,
+            agent.Asked("rc4"),
+            "-seconds 1 -bytes 16384 -provider legacy -provider default -evp rc4",
         ),
+        (V1_1, agent.Asked("rc4"), "-seconds 1 -bytes 16384 -evp rc4"),
+        (V3_0, agent.Asked("aes-128-gcm"), "-seconds 1 -bytes 16384 -evp aes-128-gcm"),
+        (V1_0, agent.Asked("aes-128-cbc"), "-evp aes-128-cbc"),
         (
-            "rc4",
-            agent.SpeedAbilities(seconds=True, providers=False),
-            "openssl speed -mr -seconds 1 -bytes 16384 -evp rc4",
+            V1_1,
+            agent.Asked("rc4", operation="decrypt"),
+            "-seconds 1 -bytes 16384 -decrypt -evp rc4",
         ),
+        (V1_1, agent.Asked("rc4", block_size=None), "-seconds 1 -evp rc4"),
         (
-            "aes-128-gcm",
-            agent.SpeedAbilities(seconds=True, providers=True),
-            "openssl speed -mr -seconds 1 -bytes 16384 -evp aes-128-gcm",
-        ),
-        (
-            "aes-128-cbc",
-            agent.SpeedAbilities(seconds=False, providers=False),
-            "openssl speed -mr -evp aes-128-cbc",
+            V1_1,
+            agent.Asked("rc4", threads=4),
+            "-seconds 1 -bytes 16384 -elapsed -multi 4 -evp rc4",
         ),
     ),
 )
-def test_each_version_is_told_what_it_understands(
-    cipher: str, able: agent.SpeedAbilities, expected: str
+def test_each_version_is_told_what_it_understands_and_what_is_asked_for(
+    able: agent.SpeedAbilities, asked: agent.Asked, words: str
 ) -> None:
-    assert " ".join(agent.speed_command("openssl", agent.Asked(cipher), 1, able)) == expected
+    command = agent.speed_command("openssl", asked, 1, able)
+    assert " ".join(command) == "openssl speed -mr " + words
 
 
 def speed_series(acceleration: str, rate: float) -> agent.Series:
@@ -126,11 +131,11 @@ def test_a_mask_without_a_plain_series_proves_nothing() -> None:
 
 def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> None:
     """The masked try of GCM was made, the plain one was not: nothing is said of the mask."""
-    able, skipped = agent.SpeedAbilities(seconds=True, providers=True), agent.Skipped()
+    skipped = agent.Skipped()
     ciphers = ("aes-128-cbc", "aes-128-gcm")
-    rounds = agent.openssl_rounds(agent.QUICK, able, ciphers, ciphers)
+    rounds = agent.openssl_rounds(agent.QUICK, V3_0, ciphers, ciphers)
     context = (agent.QUICK, skipped, agent.Progress("none"))
-    plan = agent.OpensslPlan("openssl", able, rounds, ("X", "y"), *context)
+    plan = agent.OpensslPlan("openssl", V3_0, rounds, ("X", "y"), *context)
     masked = agent.Asked("aes-128-gcm", "masked")
     plan.series[masked] = speed_series("masked", 300e6)
     assert plan.results() == []
@@ -147,19 +152,6 @@ def test_the_rates_of_all_processes_are_added_and_say_that_bytes_are_derived() -
         facts = {"seconds": 2.0, "derived_from": "rate"}
         assert agent.parse_multi(out, "aes-128-cbc", 2) == {16384: {"bytes": 2 * total, **facts}}
         assert agent.parse_multi(out, "aes-256-cbc", 2) == {}
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    (
-        (agent.Asked("rc4", operation="decrypt"), "-seconds 1 -bytes 16384 -decrypt -evp rc4"),
-        (agent.Asked("rc4", block_size=None), "-mr -seconds 1 -evp rc4"),
-        (agent.Asked("rc4", threads=4), "-bytes 16384 -elapsed -multi 4 -evp rc4"),
-    ),
-)
-def test_block_sizes_operation_and_processes_are_asked_for(asked: agent.Asked, words: str) -> None:
-    able = agent.SpeedAbilities(seconds=True, providers=False)
-    assert " ".join(agent.speed_command("openssl", asked, 1, able)).endswith(words)
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,9 @@ def test_bytes_are_those_that_dd_reports(text: str, moved: int) -> None:
     assert agent.parse_dd(text) == moved
 
 
-def transfer(total: int, client: float, server: float | None) -> agent.Tried:
+def transfer(total: int, client: float, server: float | None, moved: int = 250) -> agent.Tried:
     usage = agent.Usage(setup_seconds=0.3, ended_at=0.0, client_cpu=client, server_cpu=server)
-    return agent.Tried(moved=250, seconds=0.5, total=total, usage=usage, foreign=0.01)
+    return agent.Tried(moved=moved, seconds=0.5, total=total, usage=usage, foreign=0.01)
 
 
 def cpu_seconds(tried: agent.Tried, *pilots: agent.Tried) -> tuple[object, object]:
@@ -116,42 +116,43 @@ def test_cpu_seconds_that_cannot_be_told_are_null(tried: agent.Tried) -> None:
     assert cpu_seconds(tried, *PILOTS) == (None, None)
 
 
-def mib_transfer(mib: int, client: float, server: float | None) -> agent.Tried:
-    usage = agent.Usage(setup_seconds=0.3, ended_at=0.0, client_cpu=client, server_cpu=server)
-    moved = mib * agent.MIB
-    return agent.Tried(moved=moved, seconds=1.0, total=moved, usage=usage, foreign=0.01)
-
-
-SHORT_PILOT = mib_transfer(8, 0.38, 0.46)
+SHORT_PILOT = transfer(8 * agent.MIB, 0.38, 0.46)
 """Of 3des-cbc, 0.036 s a MiB and end; sshd's buffer grows on for 0.08 s."""
+
+
+def after_short_pilot(mib: int, growth: float) -> list[float | None]:
+    """CPU seconds of a pipeline's ends, when the rest of that growth costs so much."""
+    beyond = (mib - 8) * 0.036
+    moved = mib * agent.MIB
+    tried = transfer(moved, 0.38 + beyond, 0.46 + beyond + growth, moved)
+    return list(agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT])))
+
+
+def seconds_of_a_try(cipher: str, pilot: agent.Tried, rate: float, label: str = "") -> float:
+    """How long a try of 0.8 s lasts after this pilot; the label is that of a remote end."""
+    server, channel = agent.SshEnd("ssh"), agent.Channel(cipher)
+    server.connection_cpu, server.label = 0.07, label
+    plan = agent.SshPlan(server, [channel], *CONTEXT)
+    plan.pilots[channel] = [pilot]
+    plan.rates[channel] = rate
+    return plan.try_seconds(channel, 0.8)
 
 
 @pytest.mark.parametrize("mib", (16, 24))
 def test_after_a_short_pilot_a_short_try_states_no_figure(mib: int) -> None:
     """16 MiB would cost 12 % more than they do in a long stream."""
-    beyond = (mib - 8) * 0.036
-    tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond + 0.08)
-    assert agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT])) == (None, None)
+    assert after_short_pilot(mib, 0.08) == [None, None]
 
 
 @pytest.mark.parametrize("mib", (36, 100))
 def test_after_a_short_pilot_a_figure_is_within_5_percent(mib: int) -> None:
-    beyond = (mib - 8) * 0.036
-    tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond + 0.08)
-    known = [one for one in agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT])) if one]
+    known = [one for one in after_short_pilot(mib, 0.08) if one]
     assert sum(known) == pytest.approx(2 * 0.036 * mib, rel=0.05)
 
 
 def test_tries_of_a_slow_cipher_last_until_their_cost_can_be_told() -> None:
-    server, channel = agent.SshEnd("ssh"), agent.Channel("3des-cbc")
-    server.connection_cpu = 0.07
-    plan = agent.SshPlan(server, [channel], *CONTEXT)
-    plan.pilots[channel] = [SHORT_PILOT]
-    plan.rates[channel] = 28 * agent.MIB
-    mib = round(plan.try_seconds(channel, 0.8) * 28)
-    beyond = (mib - 8) * 0.036
-    tried = mib_transfer(mib, 0.38 + beyond, 0.46 + beyond)
-    assert None not in agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT]))
+    seconds = seconds_of_a_try("3des-cbc", SHORT_PILOT, 28 * agent.MIB)
+    assert None not in after_short_pilot(round(seconds * 28), 0.0)
 
 
 def test_a_server_whose_cpu_is_unknown_leaves_that_of_the_client() -> None:
@@ -176,33 +177,24 @@ def test_old_servers_get_what_they_need_and_nothing_unknown() -> None:
     assert "PermitUserRC no" in new
 
 
-def disturbed_then_quiet(foreign: list[float]) -> list[agent.Json]:
-    attempts = iter(foreign)
-
-    def attempt() -> agent.Json:
-        return {"bytes": 1, "seconds": 1.0, "foreign_cpu": next(attempts)}
-
-    samples: list[agent.Json] = []
-    agent.Plan(*CONTEXT).until_quiet(attempt, samples)
-    return samples
-
-
 @pytest.mark.parametrize(
-    ("foreign", "kept"), (([0.0], 1), ([0.5, 0.0], 2), ([0.5, 0.4, 0.3, 0.0], 3))
+    ("foreign", "repeat_seconds", "kept"),
+    (
+        ([0.0], 4.0, 1),
+        ([0.5, 0.0], 4.0, 2),
+        ([0.5, 0.4, 0.3, 0.0], 4.0, 3),
+        ([0.9, 0.0], 0.0, 1),  # the time for repeats is used up
+    ),
 )
-def test_disturbed_tries_are_repeated_and_all_kept(foreign: list[float], kept: int) -> None:
-    assert len(disturbed_then_quiet(foreign)) == kept
-
-
-def test_repeats_stop_when_their_time_is_used_up() -> None:
-    def attempt() -> agent.Json:
-        return {"bytes": 1, "seconds": 1.0, "foreign_cpu": 0.9}
-
+def test_disturbed_tries_are_repeated_and_all_kept(
+    foreign: list[float], repeat_seconds: float, kept: int
+) -> None:
     samples: list[agent.Json] = []
+    attempts = iter({"bytes": 1, "seconds": 1.0, "foreign_cpu": one} for one in foreign)
     plan = agent.Plan(*CONTEXT)
-    plan.repeat_seconds = 0.0
-    plan.until_quiet(attempt, samples)
-    assert len(samples) == 1
+    plan.repeat_seconds = repeat_seconds
+    plan.until_quiet(lambda: next(attempts), samples)
+    assert len(samples) == kept
 
 
 def test_a_try_is_kept_though_its_repeat_fails() -> None:
@@ -229,12 +221,6 @@ def test_a_try_is_kept_though_its_repeat_fails() -> None:
 def test_on_a_busy_machine_tries_last_until_their_cost_can_be_told(
     rate: float, client: float, seconds: float
 ) -> None:
-    server, channel = agent.SshEnd("ssh"), agent.Channel("aes128-ctr")
-    server.connection_cpu = 0.07
-    plan = agent.SshPlan(server, [channel], *CONTEXT)
-    usage = agent.Usage(0.3, 0.0, client, 0.2)
-    plan.pilots[channel] = [agent.Tried(40_000_000, 0.2, 40_000_000, usage, 0.0)]
-    plan.rates[channel] = rate
-    assert plan.try_seconds(channel, 0.8) == pytest.approx(seconds, rel=0.1)
-    server.label = "nas"  # a slow line is no busy machine
-    assert plan.try_seconds(channel, 0.8) == 0.8
+    tried = ("aes128-ctr", transfer(40_000_000, client, 0.2), rate)
+    assert seconds_of_a_try(*tried) == pytest.approx(seconds, rel=0.1)
+    assert seconds_of_a_try(*tried, label="nas") == 0.8  # a slow line is no busy machine
