@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from documents.validation import validate_run_document
 from tests.agent import whole as agent
-from tests.agent.running import FAST_OPENSSL, RunAgent, write_program
+from tests.agent.running import FAST_OPENSSL, RunAgent, of_openssl, sound, write_program
 from tests.agent.test_run import SSH
 
 TELLING = """\
@@ -29,20 +28,21 @@ agent.socket.gethostname = lambda: 'nas.example.org'
 """
 
 
+def words_of_openssl(folder: Path, version: str, reason: str) -> tuple[str, ...]:
+    """An anonymous run, in which openssl says this of itself and why it cannot do rc4."""
+    code = FAST_OPENSSL.replace("print('OpenSSL 3.0.19 27 Jan 2026')", f"print({version!r})")
+    code = f"import sys\nif 'rc4' in sys.argv: sys.exit({reason!r})\n{code}"
+    fake = write_program(folder / "openssl", code)
+    return ("run", "--anonymous", *of_openssl(fake, "rc4,aes-128-gcm"), "--no-mask")
+
+
 def test_no_text_of_an_anonymous_run_names_account_or_host(
     run_agent: RunAgent, tmp_path: Path
 ) -> None:
-    code = FAST_OPENSSL.replace("print('OpenSSL 3.0.19 27 Jan 2026')", f"print({TELLING!r})")
-    code = f"import sys\nif 'rc4' in sys.argv: sys.exit('alice@nas: /home/alice/rc4')\n{code}"
-    fake = write_program(tmp_path / "openssl", code)
-    done = run_agent(
-        "run", "--anonymous", "--tools", "openssl", "--openssl", fake, "--tries", "1",
-        "--ciphers", "rc4,aes-128-gcm", "--no-mask", "--tag", "kept=by Alice", "--tag", "rack=b2",
-        before=AS_ALICE, env={"USER": "alice", "OPENSSL_ia32cap": "~0x0 # of alice"},
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    words = words_of_openssl(tmp_path, TELLING, "alice@nas: /home/alice/rc4")
+    env = {"USER": "alice", "OPENSSL_ia32cap": "~0x0 # of alice"}
+    tags = ("--tag", "kept=by Alice", "--tag", "rack=b2")
+    document = sound(run_agent(*words, *tags, before=AS_ALICE, env=env))
     text = json.dumps(document).lower()
     for name in ("alice", "nas", "bob", "carol", "example.org"):
         assert name not in text, text
@@ -101,18 +101,10 @@ def test_a_home_elsewhere_and_the_names_of_tags_tell_nobody(
 ) -> None:
     home = "/srv/people/zq-home"
     telling = "OpenSSL 3.0.19 27 Jan 2026\ncompiler: gcc -I/srv/people/zq-home/inc -O3"
-    code = FAST_OPENSSL.replace("print('OpenSSL 3.0.19 27 Jan 2026')", f"print({telling!r})")
-    code = f"import sys\nif 'rc4' in sys.argv: sys.exit({home + '/rc4'!r})\n{code}"
-    fake = write_program(tmp_path / "openssl", code)
-    done = run_agent(
-        "run", "--anonymous", "--tools", "openssl", "--openssl", fake, "--tries", "1",
-        "--ciphers", "rc4,aes-128-gcm", "--no-mask", "--tag", f"alice.{'x' * 44}=1",
-        "--tag", f"where={home}/bench",
-        before=AS_ALICE.replace("/home/alice", home), env={"HOME": home},
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    words = words_of_openssl(tmp_path, telling, f"{home}/rc4")
+    tags = ("--tag", f"alice.{'x' * 44}=1", "--tag", f"where={home}/bench")
+    before = AS_ALICE.replace("/home/alice", home)
+    document = sound(run_agent(*words, *tags, before=before, env={"HOME": home}))
     text = json.dumps(document)
     assert "zq-home" not in text
     assert "alice" not in text

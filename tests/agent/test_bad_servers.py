@@ -5,21 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.canned_server import ACCEPTED, Serve
-from tests.agent.running import QUICK_RUN, RunAgent
+from tests.agent.canned_server import ACCEPTED, Serve, http_answer
+from tests.agent.running import ONE_CIPHER, TOKEN, RunAgent, spool
 from tests.launch.tools import within
 
-TOKEN = "cmk_secret_0123456789"
-ONE = ("run", *QUICK_RUN, "--progress", "none")
 # Three attempts in a moment, whatever is waited for their answers.
 QUICK = "agent.RETRY_DELAYS = (0.01, 0.01); agent.EXCHANGE_SECONDS = agent.CHECK_SECONDS = "
 PATIENT, HASTY = QUICK + "120.0", QUICK + "0.5"
 NEVER = 3600.0
-UNKNOWN_TOKEN = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
-
-
-def kept_runs(home: Path) -> list[Path]:
-    return list((home / ".local/state/ciphermark/spool").glob("run-*.json"))
 
 
 @pytest.mark.parametrize(
@@ -42,13 +35,13 @@ def test_a_run_that_such_a_server_does_not_take_is_kept(
     words: str,
 ) -> None:
     server = serve(answer, delay=delay)
-    url = f"http://{server.address}"
-    done = run_agent(*ONE, "--server", url, before=patience, env={"CIPHERMARK_TOKEN": TOKEN})
+    url = server.url
+    done = run_agent(*ONE_CIPHER, "--server", url, before=patience, env=TOKEN)
     assert done.code == 1
     assert words in done.err
     assert within(60, lambda: len(server.asked) == 4)  # it may hear of the last one later
     assert server.asked == [b"GET", b"POST", b"POST", b"POST"]
-    (kept,) = kept_runs(tmp_path)
+    (kept,) = spool(tmp_path).iterdir()
     assert json.loads(kept.read_text())["measurements"]
     assert f"upload --server {url}" in done.err
     assert "Traceback" not in done.err
@@ -56,27 +49,36 @@ def test_a_run_that_such_a_server_does_not_take_is_kept(
 
 def test_a_slow_answer_is_waited_for(run_agent: RunAgent, serve: Serve, tmp_path: Path) -> None:
     server = serve(ACCEPTED, delay=0.5)
-    env = {"CIPHERMARK_TOKEN": TOKEN}
-    done = run_agent(*ONE, "--server", server.url, before=PATIENT, env=env)
+    done = run_agent(*ONE_CIPHER, "--server", server.url, before=PATIENT, env=TOKEN)
     assert done.code == 0, done.err
-    assert kept_runs(tmp_path) == []
+    assert list(spool(tmp_path).iterdir()) == []
 
 
-def test_a_wrong_token_is_told_before_the_measurement_and_the_run_is_kept(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path
+WRONG_TOKEN = "the server does not know this token"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    (
+        (http_answer(401, {}), WRONG_TOKEN),
+        (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n<html>welcome</html>", "a sign-in page"),
+    ),
+    ids=("wrong token", "portal"),
+)
+def test_a_refusal_is_told_before_the_measurement_and_the_run_is_kept(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path, answer: bytes, words: str
 ) -> None:
-    server = serve(UNKNOWN_TOKEN)
-    env = {"CIPHERMARK_TOKEN": TOKEN}
-    done = run_agent(*ONE, "--server", f"http://{server.address}", before=PATIENT, env=env)
+    server = serve(answer)
+    done = run_agent(*ONE_CIPHER, "--server", server.url, before=PATIENT, env=TOKEN)
     assert done.code == 1
     before, after = done.err.split("the run is measured all the same")
-    assert "does not know this token" in before
-    assert (
-        f"Press Ctrl-C and start again with a token from http://{server.address}/tokens/" in before
-    )
-    assert "does not know this token" in after
+    assert words in before
+    assert words in after
+    start_again = f"Press Ctrl-C and start again with a token from {server.url}/tokens/"
+    assert (start_again in before) is (words == WRONG_TOKEN)
     assert server.asked == [b"GET", b"POST"]
-    assert len(kept_runs(tmp_path)) == 1
+    (kept,) = spool(tmp_path).iterdir()
+    assert json.loads(kept.read_text())["measurements"]
 
 
 def test_https_asked_of_a_plain_server_is_told_in_words(
@@ -85,9 +87,8 @@ def test_https_asked_of_a_plain_server_is_told_in_words(
     server = serve(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
     saved = tmp_path / "run.json"
     saved.write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
-    env = {"CIPHERMARK_TOKEN": TOKEN}
     words = ("upload", str(saved), "--server", f"https://{server.address}")
-    done = run_agent(*words, before=PATIENT, env=env)
+    done = run_agent(*words, before=PATIENT, env=TOKEN)
     assert done.code == 1
     assert "does not speak TLS; if the address is right, write http:// for it" in done.err
     assert server.asked == [b"TLS"]
@@ -100,8 +101,7 @@ def test_one_bad_file_does_not_hold_back_the_others(
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
     bad.write_text("half a docum")
-    env = {"CIPHERMARK_TOKEN": TOKEN}
-    done = run_agent("upload", str(bad), str(good), "--server", f"http://{server.address}", env=env)
+    done = run_agent("upload", str(bad), str(good), "--server", server.url, env=TOKEN)
     assert done.code == 2
     assert f"{bad} is not JSON" in done.err
     assert f"{good}: uploaded" in done.out
@@ -111,10 +111,9 @@ def test_earlier_runs_in_the_spool_are_mentioned_after_an_upload(
     run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(ACCEPTED)
-    spool = tmp_path / ".local/state/ciphermark/spool"
-    spool.mkdir(parents=True)
-    (spool / "run-1.json").write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
-    done = run_agent(*ONE, "--server", f"http://{server.address}", "--token", TOKEN)
+    spool(tmp_path).mkdir(parents=True)
+    (spool(tmp_path) / "run-1.json").write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
+    done = run_agent(*ONE_CIPHER, "--server", server.url, "--token", "cmk_x")
     assert done.code == 0, done.err
     words = f"agent.py upload --server http://{server.address} --token TOKEN\n"
     assert "1 earlier run in the spool: " in done.out

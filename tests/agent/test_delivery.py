@@ -9,28 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.canned_server import ACCEPTED, Serve
-from tests.agent.running import (
-    AGENT,
-    QUICK_RUN,
-    RunAgent,
-    agent_environment,
-)
+from tests.agent.canned_server import ACCEPTED, Serve, http_answer
+from tests.agent.running import AGENT, ONE_CIPHER, TOKEN, RunAgent, agent_environment, spool
 
-TOKEN = {"CIPHERMARK_TOKEN": "cmk_secret_0123456789"}
 ONCE = "agent.RETRY_DELAYS = ()"
 ACCEPTED_STATUS = b"HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
-
-
-def spool(home: Path) -> Path:
-    return home / ".local/state/ciphermark/spool"
-
-
-@pytest.fixture
-def run_words(tmp_path: Path) -> list[str]:
-    """A run of one cipher that takes no time."""
-    return ["run", *QUICK_RUN, "--progress", "none"]
 
 
 @pytest.fixture
@@ -66,19 +50,6 @@ def test_an_answer_that_does_not_name_this_run_is_no_receipt(
     assert spooled.exists()
 
 
-def test_a_portals_page_is_told_before_the_measurement_and_the_run_is_kept(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str]
-) -> None:
-    server = serve(OK + b"<html>welcome</html>")
-    done = run_agent(*run_words, "--server", server.url, before=ONCE, env=TOKEN)
-    assert done.code == 1
-    before, after = done.err.split("the run is measured all the same")
-    assert "sign-in page" in before
-    assert "sign-in page" in after
-    (kept,) = spool(tmp_path).iterdir()
-    assert json.loads(kept.read_text())["measurements"]
-
-
 @pytest.mark.parametrize(
     "answer",
     (ACCEPTED, ACCEPTED.replace(b"202", b"400"), ACCEPTED[:20] + b"X-Slow: x\r\n" * 1000),
@@ -104,11 +75,11 @@ def test_the_deadline_of_an_exchange_is_a_minute(run_agent: RunAgent) -> None:
 
 
 def test_the_printed_command_sends_the_file_that_was_kept(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str]
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
-    server = serve(b"HTTP/1.1 503 Busy\r\nConnection: close\r\n\r\n")
+    server = serve(http_answer(503, {}))
     env = agent_environment(tmp_path, TOKEN)
-    words = [*run_words, "--wait", "0", "--server", server.url]
+    words = [*ONE_CIPHER, "--wait", "0", "--server", server.url]
     before = f"{ONCE}; sys.argv[0] = {str(AGENT)!r}"
     done = run_agent(*words, before=before, env=env)
     assert done.code == 1
@@ -133,18 +104,14 @@ def test_the_printed_command_sends_the_file_that_was_kept(
     assert shlex.split(command)[-1] == str(kept)
 
 
-REFUSED = (
-    b"HTTP/1.1 400 No\r\nConnection: close\r\n\r\n"
-    b'{"type": "validation_error", "errors": [{"code": "x", "detail": "y", "attr": null}]}'
-)
+REFUSAL = {"type": "validation_error", "errors": [{"code": "x", "attr": "measurements.3"}]}
 
 
 @pytest.mark.parametrize("status", (400, 409, 413))
 def test_a_refused_run_waits_no_longer(
     run_agent: RunAgent, serve: Serve, spooled: Path, tmp_path: Path, status: int
 ) -> None:
-    body = b'{"type": "validation_error", "errors": [{"code": "x", "attr": "measurements.3"}]}'
-    server = serve(f"HTTP/1.1 {status} No\r\nConnection: close\r\n\r\n".encode() + body)
+    server = serve(http_answer(status, REFUSAL))
     text = spooled.read_text()
     done = run_agent("upload", "--server", server.url, env=TOKEN)
     assert done.code == 1
@@ -156,10 +123,10 @@ def test_a_refused_run_waits_no_longer(
 
 
 def test_a_run_that_is_refused_right_away_is_set_aside_too(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path, run_words: list[str]
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
-    server = serve(REFUSED)
-    done = run_agent(*run_words, "--server", server.url, env=TOKEN)
+    server = serve(http_answer(400, REFUSAL))
+    done = run_agent(*ONE_CIPHER, "--server", server.url, env=TOKEN)
     assert done.code == 1
     (moved,) = spool(tmp_path).iterdir()
     assert json.loads(moved.read_text())["measurements"]
@@ -181,11 +148,12 @@ def test_a_run_that_is_refused_right_away_is_set_aside_too(
 def test_a_run_that_may_be_taken_later_stays_in_the_spool(
     run_agent: RunAgent, serve: Serve, spooled: Path, status: int, words: str
 ) -> None:
-    server = serve(f"HTTP/1.1 {status} No\r\nConnection: close\r\n\r\n{{}}".encode())
-    done = run_agent("upload", "--server", server.url, before=ONCE, env=TOKEN)
+    server = serve(http_answer(status, {}))
+    twice = "agent.RETRY_DELAYS = (0.01,)"
+    done = run_agent("upload", "--server", server.url, before=twice, env=TOKEN)
     assert done.code == 1
     assert words in done.err
-    assert len(server.asked) == 1
+    assert len(server.asked) == (2 if status >= 500 else 1)
     assert spooled.exists()
 
 
@@ -216,7 +184,7 @@ def test_a_refused_file_of_the_users_own_stays_where_it_is(
 ) -> None:
     own = tmp_path / "run-mine.json"
     spooled.rename(own)
-    server = serve(REFUSED)
+    server = serve(http_answer(400, REFUSAL))
     assert run_agent("upload", str(own), "--server", server.url, env=TOKEN).code == 1
     assert own.exists()
 
@@ -228,7 +196,7 @@ def test_retries_are_said(run_agent: RunAgent, serve: Serve, spooled: Path, tmp_
         r"the server does not answer \(.*refused\); trying again .*, 2 of 3\n", done.err
     )
     assert "3 of 3" in done.err
-    busy = serve(b"HTTP/1.1 503 Busy\r\nConnection: close\r\n\r\n")
+    busy = serve(http_answer(503, {}))
     words = ("upload", "--server", busy.url)
     assert (
         "the server answered 503; trying again in 0 s, 2 of 3"

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.canned_server import ACCEPTED, Serve
-from tests.agent.running import RunAgent, write_program
+from tests.agent.canned_server import ACCEPTED, Serve, http_answer
+from tests.agent.running import RunAgent, configure, write_program
+
+NO_SSHD = "agent.SSHD_PLACES = ()"
 
 
 def test_a_complete_machine_is_all_able(
@@ -23,27 +25,21 @@ def test_a_complete_machine_is_all_able(
     assert [path.name for path in tmp_path.iterdir()] == ["temporary"]  # it only looks
 
 
-def test_findings_are_told_to_programs_too(run_agent: RunAgent, tmp_path: Path) -> None:
-    bare = "agent.SSHD_PLACES = ()"
-    done = run_agent("doctor", "--json", before=bare, env={"PATH": str(tmp_path)})
-    assert done.code == 3
-    told = json.loads(done.out)
-    assert told["measures"] is False
-    assert {
-        "name": "openssl",
-        "able": False,
-        "detail": "not found in PATH",
-        "remedy": "install openssl",
-    } in told["findings"]
-
-
-def test_a_bare_machine_is_told_what_would_help(run_agent: RunAgent, tmp_path: Path) -> None:
-    done = run_agent("doctor", before="agent.SSHD_PLACES = ()", env={"PATH": str(tmp_path)})
+def test_a_bare_machine_is_told_what_would_help_and_programs_too(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    done = run_agent("doctor", before=NO_SSHD, env={"PATH": str(tmp_path)})
     assert done.code == 3
     assert "no   ssh: not found in PATH" in done.out
     assert "to do: install openssh-server" in done.out
     assert "to do: install openssl" in done.out
     assert "Traceback" not in done.err
+    done = run_agent("doctor", "--json", before=NO_SSHD, env={"PATH": str(tmp_path)})
+    assert done.code == 3
+    told = json.loads(done.out)
+    assert told["measures"] is False
+    facts = {"able": False, "detail": "not found in PATH", "remedy": "install openssl"}
+    assert {"name": "openssl", **facts} in told["findings"]
 
 
 def test_an_sshd_that_does_not_start_is_told_with_its_reason(
@@ -59,29 +55,21 @@ def test_an_sshd_that_does_not_start_is_told_with_its_reason(
 def test_a_spool_that_cannot_be_written_is_told(run_agent: RunAgent, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    done = run_agent(
-        "doctor", before="agent.SSHD_PLACES = ()", env={"PATH": "", "XDG_STATE_HOME": str(blocked)}
-    )
+    done = run_agent("doctor", before=NO_SSHD, env={"PATH": "", "XDG_STATE_HOME": str(blocked)})
     assert f"no   spool: {blocked}/ciphermark/spool: cannot be written" in done.out
-
-
-NO_SSHD = "agent.SSHD_PLACES = ()"
-UNKNOWN_TOKEN = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 
 
 @pytest.mark.parametrize(
     ("answer", "able", "said"),
     (
         (ACCEPTED, True, "http://127.0.0.1:"),
-        (UNKNOWN_TOKEN, False, "answered 401: the server does not know this token"),
+        (http_answer(401, {}), False, "answered 401: the server does not know this token"),
     ),
 )
 def test_the_server_is_asked_whether_it_would_take_a_run(
     run_agent: RunAgent, serve: Serve, tmp_path: Path, answer: bytes, able: bool, said: str
 ) -> None:
-    settings = tmp_path / ".config" / "ciphermark" / "agent.ini"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(f"[agent]\nserver = {serve(answer).url}\ntoken = cmk_x\n")
+    configure(tmp_path, f"server = {serve(answer).url}\ntoken = cmk_x")
     done = run_agent("doctor", "--json", before=NO_SSHD, env={"PATH": ""})
     findings = json.loads(done.out)["findings"]
     (found,) = (one for one in findings if one["name"] == "upload")
@@ -93,8 +81,6 @@ def test_the_server_is_asked_whether_it_would_take_a_run(
 
 
 def test_a_slip_in_the_configuration_is_told(run_agent: RunAgent, tmp_path: Path) -> None:
-    settings = tmp_path / ".config" / "ciphermark" / "agent.ini"
-    settings.parent.mkdir(parents=True)
-    settings.write_text("[agent]\ndepth = deep\n")
+    settings = configure(tmp_path, "depth = deep")
     done = run_agent("doctor", before=NO_SSHD, env={"PATH": ""})
     assert f"no   upload: {settings}: depth: give quick, standard, thorough" in done.out

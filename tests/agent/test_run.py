@@ -18,6 +18,9 @@ from tests.agent.running import (
     STAND_IN,
     TINY,
     RunAgent,
+    reasons,
+    sound,
+    spool,
     write_program,
 )
 
@@ -29,12 +32,12 @@ def series(document: dict[str, Any], cipher: str) -> list[dict[str, Any]]:
     return [entry for entry in document["measurements"] if entry["cipher"] == cipher]
 
 
+def ssh_series(document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [entry for entry in document["measurements"] if entry["tool"] == "ssh"]
+
+
 def rate(sample: dict[str, Any]) -> float:
     return float(sample["bytes"] / sample["seconds"])
-
-
-def reasons(document: dict[str, Any]) -> dict[str, str]:
-    return {entry["cipher"]: entry["reason"] for entry in document["skipped"]}
 
 
 def test_the_document_passes_the_servers_schema(tiny_run: dict[str, Any]) -> None:
@@ -54,21 +57,19 @@ def test_both_methods_of_both_ciphers_are_measured(tiny_run: dict[str, Any]) -> 
 
 
 def test_pipelines_move_whole_mebibytes_and_are_never_pinned(tiny_run: dict[str, Any]) -> None:
-    for cipher in ("aes128-ctr", "3des-cbc"):
-        for entry in series(tiny_run, cipher):
-            if entry["method"] == "pipeline":
-                assert not entry["pinned"]
-                assert all(sample["bytes"] % 1048576 == 0 for sample in entry["samples"])
+    for entry in ssh_series(tiny_run):
+        if entry["method"] == "pipeline":
+            assert not entry["pinned"]
+            assert all(sample["bytes"] % 1048576 == 0 for sample in entry["samples"])
 
 
 def test_every_try_carries_its_costs(tiny_run: dict[str, Any]) -> None:
-    for cipher in ("aes128-ctr", "3des-cbc"):
-        for entry in series(tiny_run, cipher):
-            for sample in entry["samples"]:
-                assert 0 < sample["setup_seconds"] < 20
-                assert sample["client_cpu_seconds"] > 0
-                assert sample["server_cpu_seconds"] > 0
-                assert sample["foreign_cpu"] >= 0
+    for entry in ssh_series(tiny_run):
+        for sample in entry["samples"]:
+            assert 0 < sample["setup_seconds"] < 20
+            assert sample["client_cpu_seconds"] > 0
+            assert sample["server_cpu_seconds"] > 0
+            assert sample["foreign_cpu"] >= 0
 
 
 def test_cpu_cost_of_a_byte_is_that_of_the_cipher_not_of_the_connection(
@@ -79,14 +80,13 @@ def test_cpu_cost_of_a_byte_is_that_of_the_cipher_not_of_the_connection(
     About: a second of a core that shares its parts with a busy one is worth less.
     """
     costs = {}
-    for cipher in ("aes128-ctr", "3des-cbc"):
-        for entry in series(tiny_run, cipher):
-            sample = entry["samples"][0]
-            client = sample["client_cpu_seconds"] / sample["bytes"]
-            costs[cipher, entry["method"]] = client
-            if cipher == "3des-cbc":
-                server = sample["server_cpu_seconds"] / sample["bytes"]
-                assert client == pytest.approx(server, rel=0.5)
+    for entry in ssh_series(tiny_run):
+        sample = entry["samples"][0]
+        client = sample["client_cpu_seconds"] / sample["bytes"]
+        costs[entry["cipher"], entry["method"]] = client
+        if entry["cipher"] == "3des-cbc":
+            server = sample["server_cpu_seconds"] / sample["bytes"]
+            assert client == pytest.approx(server, rel=0.5)
     for method in ("pipeline", "steady"):
         assert costs["3des-cbc", method] > 5 * costs["aes128-ctr", method]
     assert costs["3des-cbc", "pipeline"] == pytest.approx(costs["3des-cbc", "steady"], rel=0.5)
@@ -151,10 +151,7 @@ def test_an_openssl_without_seconds_is_measured_once_at_all_its_block_sizes(
         "sys.stderr.write(open(name + 'err').read())"
     )
     fake = write_program(tmp_path / "openssl", code)
-    done = run_agent("run", "--tools", "openssl", "--openssl", fake)
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(run_agent("run", "--tools", "openssl", "--openssl", fake))
     assert "aes-128-gcm" in {entry["cipher"] for entry in document["measurements"]}
     gcm = series(document, "aes-128-gcm")
     assert sorted(entry["block_size"] for entry in gcm) == [16, 64, 256, 1024, 8192]
@@ -164,9 +161,7 @@ def test_an_openssl_without_seconds_is_measured_once_at_all_its_block_sizes(
 
 def test_result_and_document_are_kept_apart(run_agent: RunAgent) -> None:
     done = run_agent("run", *QUICK_RUN, "--name", "x")
-    assert done.code == 0
-    document = json.loads(done.out)
-    assert document["host"]["name"] == "x"
+    assert sound(done)["host"]["name"] == "x"
     assert "rc4" in done.err
 
 
@@ -196,14 +191,12 @@ def test_without_sshd_openssl_is_measured_and_the_way_to_get_it_told(
         "run", "--ciphers", names, "--tries", "1",
         before="agent.SSHD_PLACES = ()", env={"PATH": str(tmp_path)},
     )  # fmt: skip
-    assert done.code == 0
-    document = json.loads(done.out)
+    document = sound(done)
     assert {entry["tool"] for entry in document["measurements"]} == {"openssl"}
     assert reasons(document)["aes128-ctr"] == "no sshd on this machine"
     line = next(line for line in done.err.splitlines() if line.startswith("ssh is not measured"))
     assert ": install openssh-server, or give the path of one with --sshd" in line
     assert "`make run` of Ciphermark unpacks one" in line
-    assert validate_run_document(document) == []
 
 
 def test_another_cipher_than_asked_for_is_no_result(
@@ -242,8 +235,7 @@ def test_a_cipher_that_sshd_does_not_know_is_skipped_with_the_reason(
         fake,
         before=ONCE,
     )
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
+    document = sound(done)
     assert {entry["cipher"] for entry in document["measurements"]} == {"aes128-ctr"}
     assert reasons(document) == {"nonsense-cbc": "this sshd does not know it"}
 
@@ -262,9 +254,7 @@ def test_versions_and_libraries_are_those_of_each_program(
         code += f"os.execv({real!r}, [{real!r}] + sys.argv[1:])"
         words += [f"--{name}", write_program(tmp_path / name, code)]
     done = run_agent("run", *words, before=ONCE)
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert validate_run_document(document) == []
+    document = sound(done)
     openssh = document["environment"]["openssh"]
     assert (openssh["client"], openssh["library"]) == ("OpenSSH_9.9p2", "LibreSSL 3.3.6")
     assert openssh["server"] == "OpenSSH_7.4p1"
@@ -339,14 +329,10 @@ def test_mistakes_are_told_in_one_sentence(
 
 
 def test_an_unwritable_output_keeps_the_run(run_agent: RunAgent, tmp_path: Path) -> None:
-    done = run_agent(
-        "run", *QUICK_RUN,
-        "--output", str(tmp_path / "missing" / "run.json"),
-    )  # fmt: skip
+    done = run_agent("run", *QUICK_RUN, "--output", str(tmp_path / "missing" / "run.json"))
     assert done.code == 1
-    kept = list((tmp_path / ".local/state/ciphermark/spool").iterdir())
-    assert len(kept) == 1
-    assert str(kept[0]) in done.err
+    (kept,) = spool(tmp_path).iterdir()
+    assert str(kept) in done.err
 
 
 def test_show_prints_tables(run_agent: RunAgent, tiny_run: dict[str, Any], tmp_path: Path) -> None:
@@ -359,26 +345,12 @@ def test_show_prints_tables(run_agent: RunAgent, tiny_run: dict[str, Any], tmp_p
     assert "\x1b" not in done.out
 
 
-@pytest.mark.parametrize("text", ("", "[]", "{}", '{"schema": "ciphermark/run/1"}'))
-def test_show_of_something_else_is_a_mistake(
-    run_agent: RunAgent, tmp_path: Path, text: str
-) -> None:
-    path = tmp_path / "run.json"
-    path.write_text(text)
-    done = run_agent("show", str(path))
-    assert done.code == 2
-    assert str(path) in done.err
-    assert "Traceback" not in done.err
-
-
 def test_it_runs_in_an_ascii_locale_without_a_home(start_agent: RunAgent) -> None:
     done = start_agent(
         "run", *QUICK_RUN, "--name", "n\u00e4s",
         env={"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": ""},
     )  # fmt: skip
-    assert done.code == 0, done.err
-    assert sys.executable
-    assert json.loads(done.out)["measurements"]
+    assert sound(done)["measurements"]
 
 
 def test_each_openssl_gives_a_run_of_its_own(run_agent: RunAgent, tmp_path: Path) -> None:
@@ -403,14 +375,9 @@ def test_an_openssl_without_any_figure_does_not_spoil_the_others(
     run_agent: RunAgent, tmp_path: Path
 ) -> None:
     broken = write_program(tmp_path / "broken", "import sys; sys.exit('cannot start')")
-    good = write_program(tmp_path / "good", FAST_OPENSSL)
-    done = run_agent(
-        "run", "--openssl", broken, "--openssl", good, "--tools", "openssl", "--ciphers", "rc4",
-        "--tries", "1",
-    )  # fmt: skip
-    assert done.code == 0
+    done = run_agent("run", "--openssl", broken, *QUICK_RUN)
+    assert sound(done)["measurements"]
     assert "nothing could be measured; rc4: openssl speed failed: cannot start" in done.err
-    assert validate_run_document(json.loads(done.out)) == []
 
 
 def test_several_openssl_need_openssl_among_the_tools(run_agent: RunAgent) -> None:

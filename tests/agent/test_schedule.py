@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.running import AGENT, RunAgent, write_program
+from tests.agent.forked import Finished
+from tests.agent.running import AGENT, RunAgent, configure, write_program
 from tests.agent.stand_in_systemctl import Systemctl
 
 UNITS = ["ciphermark_agent.service", "ciphermark_agent.timer"]
@@ -76,10 +77,13 @@ class Account:
         )
         self._run_agent = run_agent
 
+    def run(self, *words: str) -> Finished:
+        env = {"PATH": str(self.systemctl.folder)}
+        return self._run_agent("schedule", *words, before=self.before, env=env)
+
     def schedule(self, *words: str) -> str:
         """What it says."""
-        env = {"PATH": str(self.systemctl.folder)}
-        done = self._run_agent("schedule", *words, before=self.before, env=env)
+        done = self.run(*words)
         assert done.code == 0, done.err
         return done.out
 
@@ -146,30 +150,25 @@ def test_a_timer_that_would_fail_is_not_installed(
     run_agent: RunAgent, tmp_path: Path, setting: str, said: str
 ) -> None:
     """Else a slip in agent.ini would show on Sunday, in a log."""
-    settings = tmp_path / ".config" / "ciphermark" / "agent.ini"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(f"[agent]\nserver = http://127.0.0.1:9\n{setting}\n")
+    configure(tmp_path, f"server = http://127.0.0.1:9\n{setting}")
     account = Account(run_agent, tmp_path, root=False)
-    env = {"PATH": str(account.systemctl.folder)}
-    done = run_agent("schedule", "--install", before=account.before, env=env)
+    done = account.run("--install")
     assert done.code == 2
     assert said in done.err
     assert not account.units.exists()
 
 
-def test_without_systemd_nothing_is_written(run_agent: RunAgent, tmp_path: Path) -> None:
-    write_program(tmp_path / "systemctl", "import sys; sys.exit('no bus')")
-    before = f"agent.SYSTEM_UNITS = {str(tmp_path / 'system')!r}; import os; os.getuid = lambda: 0"
-    done = run_agent("schedule", "--install", before=before, env={"PATH": str(tmp_path)})
+def test_without_systemd_nothing_is_written(root: Account) -> None:
+    write_program(root.systemctl.folder / "systemctl", "import sys; sys.exit('no bus')")
+    done = root.run("--install")
     assert done.code == 2
     assert "daemon-reload failed: no bus; `schedule` alone prints a line for cron" in done.err
-    assert not (tmp_path / "system").exists()
+    assert not root.units.exists()
 
 
-def test_what_systemd_did_not_do_is_said(run_agent: RunAgent, tmp_path: Path) -> None:
+def test_what_systemd_did_not_do_is_said(root: Account) -> None:
     refuses = "import sys; sys.exit('no such luck' if 'enable' in sys.argv else 0)"
-    write_program(tmp_path / "systemctl", refuses)
-    before = f"agent.SYSTEM_UNITS = {str(tmp_path / 'system')!r}; import os; os.getuid = lambda: 0"
-    done = run_agent("schedule", "--install", "--quick", before=before, env={"PATH": str(tmp_path)})
+    write_program(root.systemctl.folder / "systemctl", refuses)
+    done = root.run("--install", "--quick")
     assert done.code == 2
     assert "systemctl enable --now ciphermark_agent.timer failed: no such luck" in done.err

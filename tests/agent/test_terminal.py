@@ -12,17 +12,15 @@ from typing import Any
 import pytest
 
 from tests.agent import whole as agent
-from tests.agent.canned_server import Serve
+from tests.agent.canned_server import Serve, http_answer
 from tests.agent.running import (
     AGENT,
+    ONE_CIPHER,
     PACKAGE,
-    QUICK_RUN,
     RunAgent,
     agent_command,
     agent_environment,
 )
-
-ONE = ("run", *QUICK_RUN, "--progress", "none")
 
 
 def at_a_terminal(home: Path, *words: str) -> str:
@@ -39,7 +37,7 @@ def at_a_terminal(home: Path, *words: str) -> str:
 
     reader = threading.Thread(target=keep, daemon=True)
     reader.start()
-    command = agent_command([*ONE, *words])
+    command = agent_command([*ONE_CIPHER, *words])
     subprocess.run(
         command, stdout=slave, env=agent_environment(home), check=True, timeout=60, cwd=home
     )
@@ -94,21 +92,32 @@ def test_show_of_a_broken_file_is_one_sentence(
     assert f"{path} is broken" in done.err
 
 
-@pytest.mark.parametrize("text", ("[" * 100_000, '{"a":' * 100_000, "\udc80", "{", "nul\0"))
-def test_show_of_something_that_is_no_json_is_one_sentence(
-    run_agent: RunAgent, tmp_path: Path, text: str
+NO_JSON, NO_RUN = "is not JSON", f"is not a run document ({agent.SCHEMA}, with a run_id)"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    (
+        ("[" * 100_000, NO_JSON),
+        ('{"a":' * 100_000, NO_JSON),
+        ("\udc80", NO_JSON),
+        ("{", NO_JSON),
+        ("nul\0", NO_JSON),
+        ("", NO_JSON),
+        ("[]", NO_RUN),
+        ("{}", NO_RUN),
+        ('{"schema": "ciphermark/run/1"}', NO_RUN),
+    ),
+)
+def test_show_of_something_else_is_one_sentence(
+    run_agent: RunAgent, tmp_path: Path, text: str, words: str
 ) -> None:
     path = tmp_path / "run.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     done = run_agent("show", str(path))
     assert done.code == 2
     assert len(done.err.splitlines()) == 1
-    assert f"{path} is not JSON" in done.err
-
-
-def answer(**members: object) -> bytes:
-    body = json.dumps({"run_id": "RUN_ID", "status": "accepted", **members})
-    return b"HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n" + body.encode()
+    assert f"{path} {words}" in done.err
 
 
 @pytest.mark.parametrize(
@@ -125,8 +134,8 @@ def answer(**members: object) -> bytes:
 def test_a_name_that_the_server_does_not_follow_is_told(
     run_agent: RunAgent, serve: Serve, host: object, told: str
 ) -> None:
-    server = serve(answer(host=host))
-    done = run_agent(*ONE, "--name", "new", "--server", server.url, "--token", "x")
+    server = serve(http_answer(202, {"run_id": "RUN_ID", "host": host}))
+    done = run_agent(*ONE_CIPHER, "--name", "new", "--server", server.url, "--token", "x")
     assert done.code == 0, done.err
     assert "\x1b" not in done.out
     assert ("lists this machine" in done.out) == bool(told)
@@ -138,7 +147,7 @@ def test_the_document_says_whether_the_name_was_given(
     run_agent: RunAgent, name: str | None, named: bool
 ) -> None:
     """The server tells a wanted name from one that a machine happens to have."""
-    done = run_agent(*ONE, *(("--name", name) if name else ()))
+    done = run_agent(*ONE_CIPHER, *(("--name", name) if name else ()))
     assert json.loads(done.out)["host"]["named"] is named
 
 
