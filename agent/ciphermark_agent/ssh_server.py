@@ -1,6 +1,5 @@
 """The server side of ssh: a private sshd on loopback, or a remote host."""
 
-import collections
 import contextlib
 import fcntl
 import glob
@@ -42,7 +41,7 @@ def offered_ciphers(ssh: str) -> List[str]:
     """What the client can do: `ssh -Q cipher`, or a fixed list for clients without that."""
     answer = run_tool([ssh, "-Q", "cipher"])
     lines = [line.strip().lower() for line in answer.out.splitlines()]
-    names = list(collections.OrderedDict.fromkeys(filter(CIPHER_NAME.match, lines)))
+    names = list(dict.fromkeys(filter(CIPHER_NAME.match, lines)))
     return names[:CIPHERS_LIMIT] if answer.status == 0 and names else list(SSH_OLD_CIPHERS)
 
 

@@ -114,16 +114,14 @@ def cpu_of_bytes(tried: Tried, reference: Reference) -> Tuple[Optional[float], O
     the stream is in it. None where a transfer is too short to tell it within 5 %.
     """
     beyond = tried.total - reference.total
-    client: Optional[float] = tried.usage.client_cpu - reference.client_cpu
-    server = None
+    ends = [tried.usage.client_cpu - reference.client_cpu]
     if tried.usage.server_cpu is not None and reference.server_cpu is not None:
-        server = tried.usage.server_cpu - reference.server_cpu
-    known = [seconds for seconds in (client, server) if seconds is not None]
-    if beyond <= 0 or min(known) <= 0 or sum(known) < reference.least_cpu() * len(known):
+        ends.append(tried.usage.server_cpu - reference.server_cpu)
+    if beyond <= 0 or min(ends) <= 0 or sum(ends) < reference.least_cpu() * len(ends):
         return None, None
     share = tried.moved / beyond
-    ends = [None if end is None else round(end * share, 6) for end in (client, server)]
-    return ends[0], ends[1]
+    client, *server = (round(end * share, 6) for end in ends)
+    return client, server[0] if server else None
 
 
 def ssh_sample(tried: Tried, reference: Reference) -> Json:

@@ -1,6 +1,5 @@
 """A run as tables for the terminal."""
 
-import collections
 import statistics
 from typing import Any, Dict, List, Sequence
 
@@ -50,7 +49,7 @@ def grouped(measurements: Sequence[Json], tool: str) -> Dict[str, Dict[Any, Json
             name, column = asked.in_words(), one["block_size"]
         rows.setdefault(printable(name), {})[column] = one
     fastest = sorted(rows, key=lambda name: -max(map(median_rate, rows[name].values())))
-    return collections.OrderedDict((name, rows[name]) for name in fastest)
+    return {name: rows[name] for name in fastest}
 
 
 def ssh_rows(measurements: Sequence[Json]) -> List[List[str]]:
@@ -94,7 +93,7 @@ def result_lines(document: Json) -> List[str]:
     for entry in document.get("conditions", []):
         words = (entry["code"], str(entry.get("detail")))
         lines.append("Caution (%s): %s" % tuple(map(printable, words)))
-    reasons: Dict[str, List[str]] = collections.OrderedDict()
+    reasons: Dict[str, List[str]] = {}
     for entry in document.get("skipped", []):
         reason = "%s: %s" % (entry["tool"], entry["reason"])
         reasons.setdefault(reason, []).append(str(entry["cipher"]))

@@ -78,18 +78,16 @@ class Skipped:
     """What was not measured, each with its reason, once."""
 
     def __init__(self) -> None:
-        self.entries: Dict[Tuple[str, str, str], str] = collections.OrderedDict()
+        self.entries: Dict[Tuple[str, str, str], Json] = {}
 
     def add(self, tool: str, cipher: str, reason: str, part: str = "") -> None:
         """`part` names what of the cipher was not measured; empty: all of it."""
         text = "%s: %s" % (part, reason) if part else reason
-        self.entries.setdefault((tool, cipher, part), text[:1000])
+        entry = {"tool": tool, "cipher": cipher, "reason": text[:1000]}
+        self.entries.setdefault((tool, cipher, part), entry)
 
     def document(self) -> List[Json]:
-        return [
-            {"tool": tool, "cipher": cipher, "reason": reason}
-            for (tool, cipher, _), reason in self.entries.items()
-        ]
+        return list(self.entries.values())
 
 
 def failure_of(attempt: Callable[..., None], *arguments: Any) -> Optional[str]:
@@ -114,7 +112,7 @@ class Plan:
     def __init__(self, depth: Depth, skipped: Skipped, progress: Progress) -> None:
         self.depth, self.skipped, self.progress = depth, skipped, progress
         self.steps: List[Tuple[str, float, Callable[[], None]]] = []
-        self.series: Dict[Any, Series] = collections.OrderedDict()
+        self.series: Dict[Any, Series] = {}
         self.repeat_seconds = depth.repeat_seconds  # that are left
         self.failures: Dict[Any, int] = collections.Counter()
         self.reasons: Dict[Any, str] = {}
