@@ -1,7 +1,6 @@
 """What the tests of the agent share: the programs it measures and runs of it."""
 
 import json
-import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.agent.running import (
     RunAgent,
     agent_command,
     agent_environment,
+    finished,
     waiting_for_nothing,
 )
 
@@ -58,15 +58,7 @@ def start_agent(tmp_path: Path) -> RunAgent:
     """The same in a Python that starts with this environment."""
 
     def run(*arguments: str, env: Mapping[str, str] | None = None) -> Finished:
-        done = subprocess.run(
-            agent_command(arguments),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-            env=agent_environment(tmp_path, env),
-        )
-        return Finished(done.returncode, done.stdout, done.stderr)
+        return finished(agent_command(arguments), agent_environment(tmp_path, env))
 
     return run
 

@@ -98,6 +98,14 @@ TOKEN = {"CIPHERMARK_TOKEN": "cmk_secret_0123456789"}
 ONE_CIPHER = ("run", *QUICK_RUN, "--progress", "none")
 
 
+def finished(command: Sequence[str], env: Mapping[str, str]) -> Finished:
+    """What a program that runs to its end leaves behind."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=env
+    )
+    return Finished(done.returncode, done.stdout, done.stderr)
+
+
 @contextmanager
 def started(
     home: Path, words: Sequence[str], before: str = "", **streams: Any

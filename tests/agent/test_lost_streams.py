@@ -14,12 +14,14 @@ import pytest
 
 from documents.validation import validate_run_document
 from tests.agent.canned_server import ACCEPTED, Serve
+from tests.agent.forked import Finished
 from tests.agent.running import (
     FAST_OPENSSL,
     QUICK_RUN,
     TOKEN,
     agent_command,
     agent_environment,
+    finished,
     of_openssl,
     spool,
     started,
@@ -44,11 +46,10 @@ def endless_words(tmp_path: Path) -> list[str]:
     return ["run", *of_openssl(write_program(tmp_path / "openssl", stop + FAST_OPENSSL), tries=3)]
 
 
-def by_shell(home: Path, line: str, words: Words) -> "subprocess.CompletedProcess[str]":
+def by_shell(home: Path, line: str, words: Words) -> Finished:
     """A shell carries out this line, where "$@" is the command of a run."""
     command = ["bash", "-c", line, "bash", *agent_command(words)]
-    env = agent_environment(home, TOKEN)
-    return subprocess.run(command, env=env, check=False, timeout=60, capture_output=True, text=True)
+    return finished(command, agent_environment(home, TOKEN))
 
 
 def is_whole(path: Path) -> bool:
@@ -122,7 +123,7 @@ def test_a_broken_pipe_for_messages_loses_neither_file_nor_upload(
     server, path = serve(ACCEPTED), tmp_path / "bp.json"
     words = [*RUN, "--server", server.url, "--output", str(path)]
     done = by_shell(tmp_path, '"$@" 2>&1 | true; exit ${PIPESTATUS[0]}', words)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert is_whole(path)
     assert len(server.requests) == 1
     assert list(spool(tmp_path).iterdir()) == []
@@ -135,19 +136,19 @@ def test_a_standard_output_that_takes_no_document_keeps_it(
 ) -> None:
     line = f'"$@" {sink}; exit ${{PIPESTATUS[0]}}'
     done = by_shell(tmp_path, line, [*RUN, *output])
-    assert done.returncode == 1, done.stderr
+    assert done.code == 1, done.err
     kept = only_kept(tmp_path)
     assert is_whole(kept)
-    assert "standard output cannot be written: " in done.stderr
-    assert f"the run is kept in {kept}\n" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "Exception" not in done.stderr
+    assert "standard output cannot be written: " in done.err
+    assert f"the run is kept in {kept}\n" in done.err
+    assert "Traceback" not in done.err
+    assert "Exception" not in done.err
 
 
 def test_a_full_standard_output_hinders_no_upload(tmp_path: Path, serve: Serve) -> None:
     server = serve(ACCEPTED)
     done = by_shell(tmp_path, '"$@" >/dev/full', [*RUN, "--server", server.url])
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert len(server.requests) == 1
 
 
@@ -156,8 +157,8 @@ def test_it_is_uploaded_all_the_same(tmp_path: Path, serve: Serve, sink: str) ->
     server = serve(ACCEPTED)
     words = [*RUN, "--server", server.url, "--output", "-"]
     done = by_shell(tmp_path, f'"$@" {sink}; exit ${{PIPESTATUS[0]}}', words)
-    assert done.returncode == 1
-    assert "standard output cannot be written" in done.stderr
+    assert done.code == 1
+    assert "standard output cannot be written" in done.err
     assert len(server.requests) == 1
 
 
@@ -178,7 +179,7 @@ def test_messages_that_nobody_can_read_hinder_no_file(
     path = tmp_path / "o.json"
     words = [*RUN, "-v", "--progress", progress, "--output", str(path)]
     done = by_shell(tmp_path, f'"$@" {closed}', words)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert is_whole(path)
 
 
@@ -221,10 +222,9 @@ def test_what_a_command_was_asked_for_and_could_not_print_is_no_success(
     tmp_path: Path, words: Words
 ) -> None:
     done = by_shell(tmp_path, '"$@" >/dev/full', words)
-    assert done.returncode == 1
+    assert done.code == 1
     assert (
-        done.stderr
-        == "ciphermark_agent: standard output cannot be written: No space left on device\n"
+        done.err == "ciphermark_agent: standard output cannot be written: No space left on device\n"
     )
     left_early = by_shell(tmp_path, '"$@" | true; exit ${PIPESTATUS[0]}', words)
-    assert (left_early.returncode, left_early.stderr) == (0, "")
+    assert (left_early.code, left_early.err) == (0, "")

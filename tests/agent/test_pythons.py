@@ -23,6 +23,7 @@ from tests.agent.running import (
     RunAgent,
     agent_command,
     agent_environment,
+    finished,
     of_openssl,
     sound,
     write_program,
@@ -47,15 +48,7 @@ OLDEST_AND_NEWEST = sorted({FOUND[0], FOUND[-1]})
 
 
 def run_on(python: str, home: Path, *words: str) -> Finished:
-    done = subprocess.run(
-        (python, "-W", "error", str(AGENT), *words),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env=agent_environment(home),
-    )
-    return Finished(done.returncode, done.stdout, done.stderr)
+    return finished((python, "-W", "error", str(AGENT), *words), agent_environment(home))
 
 
 @pytest.mark.parametrize("python", OLDEST_AND_NEWEST)
