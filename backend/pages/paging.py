@@ -1,4 +1,7 @@
-"""Lists page by page: by the id of the last row seen, so that rows that arrive shift nothing."""
+"""Lists page by page: by the id of the last row seen, so that rows that arrive shift nothing.
+
+Or by the number of the page, where none arrive while somebody reads.
+"""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +13,8 @@ from django.db.models import Model, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.http import QueryDict
 
-from pages.page_query import PageAddress
+from analysis.group_view import page_count
+from pages.page_query import PageAddress, page_number
 from results.hosts.host_list import part_of
 
 R = TypeVar("R")
@@ -107,4 +111,27 @@ def _neighbours(
     return (
         address.changed(**{AFTER: str(ids[0]), BEFORE: None}) if ids and newer else None,
         address.changed(**{BEFORE: str(ids[-1]), AFTER: None}) if ids and older else None,
+    )
+
+
+@dataclass(frozen=True)
+class NumberedPage:
+    """Which rows are on a page, `first` and `last` counted from 1; addresses of its neighbours."""
+
+    first: int
+    last: int
+    earlier: str | None
+    later: str | None
+
+
+def numbered_page(rows: int, size: int, params: QueryDict) -> NumberedPage:
+    """The page that `page=NUMBER` asks for; one beyond the last is the last."""
+    pages = page_count(rows, size)
+    number = min(page_number(params), pages)
+    address = PageAddress(params)
+    return NumberedPage(
+        first=(number - 1) * size + 1,
+        last=min(number * size, rows),
+        earlier=address.changed(page=str(number - 1)) if number > 1 else None,
+        later=address.changed(page=str(number + 1)) if number < pages else None,
     )

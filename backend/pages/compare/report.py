@@ -15,14 +15,14 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from analysis.comparison import Comparison, Group
-from analysis.group_view import in_view
+from analysis.group_view import in_view, ordered_groups
 from analysis.groups import GroupSummary
 from exports.method_sheet import HOW_TO_READ, question_lines
 from exports.palette import DARK_COLOURS, cipher_order, colour, short_names
 from pages.access import reader_required
 from pages.compare.chart import as_many_as_fit
 from pages.compare.page import heading, shown_query
-from pages.compare.table import Scale, counted_hosts, ordered_groups, scale_of, shown_groups
+from pages.compare.table import Scale, counted_hosts, scale_of, shown_groups
 from pages.downloads import spelled_out
 from pages.formatting import quantity
 from pages.page_query import asked_view, display, query_faults
@@ -76,7 +76,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
     export = export_of(COMPARISON, spelled_out(params, query), site_of(request))
     question = asked(export, comparison)
     groups = shown_groups(part, shown)
-    drawn = as_many_as_fit(ordered_groups(part, shown), MOST_BARS)
+    drawn = as_many_as_fit(ordered_groups(part, shown.sort), MOST_BARS)
     return {
         "heading": heading(comparison),
         "comparison": comparison,

@@ -2,56 +2,45 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 from django.http import QueryDict
 
-from analysis import group_view
 from analysis.comparison import Comparison, Group
-from analysis.group_view import MOST_GROUPS, InView, page_count
+from analysis.group_view import MOST_GROUPS, InView, ordered_groups
 from analysis.groups import GroupSummary, Ratio, cluster_gap
 from analysis.over_time.tool_changes import ToolChange, tool_changes
 from exports.palette import cipher_order
 from pages.formatting import data_size, quantity_range
 from pages.page_query import TOPS, Display, PageAddress
+from pages.paging import NumberedPage, numbered_page
 
 MEASURED = "agent"
 
 
 @dataclass(frozen=True)
-class GroupPage:
-    """One page of groups and the ways to the others; `first` and `last` count from 1."""
+class GroupPage(NumberedPage):
+    """One page of groups and the ways to the others."""
 
     comparison: Comparison
     """The comparison with the groups of this page alone."""
     total: int
     """Groups before the search."""
     found: int
-    first: int
-    last: int
     more: tuple[tuple[str, str], ...]
     """Names and addresses of longer pages."""
-    earlier: str | None
-    later: str | None
 
 
 def group_page(viewed: InView, display: Display, params: QueryDict) -> GroupPage:
-    """The page of groups that `display` asks for; one beyond the last is the last."""
+    """The page of groups that `display` asks for."""
     size = display.top or MOST_GROUPS
-    pages = page_count(viewed.found, size)
-    number = min(display.page, pages)
-    start = (number - 1) * size
-    address = PageAddress(params)
     return GroupPage(
+        **asdict(numbered_page(viewed.found, size, params)),
         comparison=replace(viewed.comparison, groups=viewed.groups),
         total=viewed.total,
         found=viewed.found,
-        first=start + 1,
-        last=start + len(viewed.groups),
-        more=_more(address, viewed.found, size),
-        earlier=address.changed(page=str(number - 1)) if number > 1 else None,
-        later=address.changed(page=str(number + 1)) if number < pages else None,
+        more=_more(PageAddress(params), viewed.found, size),
     )
 
 
@@ -140,11 +129,6 @@ class ShownGroup:
         return hosts_note(self.group)
 
 
-def ordered_groups(comparison: Comparison, display: Display) -> tuple[Group, ...]:
-    """The groups in the order that the reader asked for; groups without a value come last."""
-    return group_view.ordered_groups(comparison, display.sort)
-
-
 def cluster_words(summary: GroupSummary, unit: str) -> str:
     """ "two clusters: 4 hosts at 110 – 130 MB/s, 6 at 300 – 310 MB/s"; empty without."""
     below = cluster_gap(summary.points)
@@ -159,7 +143,7 @@ def cluster_words(summary: GroupSummary, unit: str) -> str:
 
 def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, ...]:
     """The groups of the table, at most `display.top` of them."""
-    groups = ordered_groups(comparison, display)[: display.top]
+    groups = ordered_groups(comparison, display.sort)[: display.top]
     here = measured_here(comparison)
     scale = scale_of(groups, logarithmic=display.view.logarithmic)
     ciphers = sorted(comparison.ciphers, key=cipher_order)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
@@ -12,7 +12,7 @@ from analysis.percentile import Standing
 from exports.palette import cipher_order
 from pages.compare.chart import colours_and_names, rows_height
 from pages.formatting import data_size
-from pages.page_query import PageAddress, page_number
+from pages.paging import NumberedPage, numbered_page
 from results.hosts.latest import LatestResult
 from results.hosts.runs import MeasurementDetail
 from results.hosts.standing import SeriesStanding
@@ -91,15 +91,11 @@ def _sections(ordered: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
 
 
 @dataclass(frozen=True)
-class SeriesPage:
-    """Some of the series of a run; `first` and `last` count from 1."""
+class SeriesPage(NumberedPage):
+    """Some of the series of a run."""
 
     sections: tuple[Section, ...]
     total: int
-    first: int
-    last: int
-    earlier: str | None
-    later: str | None
 
     @property
     def open_all(self) -> bool:
@@ -108,21 +104,11 @@ class SeriesPage:
 
 
 def series_page(measurements: Sequence[MeasurementDetail], params: QueryDict) -> SeriesPage:
-    """The series of the page that the address asks for; one beyond the last is the last."""
+    """The series of the page that the address asks for."""
     ordered = sorted(measurements, key=reading_order)
-    pages = max(1, -(-len(ordered) // SERIES_ON_PAGE))
-    number = min(page_number(params), pages)
-    start = (number - 1) * SERIES_ON_PAGE
-    rows = ordered[start : start + SERIES_ON_PAGE]
-    address = PageAddress(params)
-    return SeriesPage(
-        _sections(rows),
-        len(ordered),
-        start + 1,
-        start + len(rows),
-        address.changed(page=str(number - 1)) if number > 1 else None,
-        address.changed(page=str(number + 1)) if number < pages else None,
-    )
+    page = numbered_page(len(ordered), SERIES_ON_PAGE, params)
+    sections = _sections(ordered[page.first - 1 : page.last])
+    return SeriesPage(**asdict(page), sections=sections, total=len(ordered))
 
 
 def _section(rows: tuple[MeasurementDetail, ...]) -> Section:

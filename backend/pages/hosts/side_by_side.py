@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -17,7 +17,8 @@ from documents.environment_difference import differing_facts
 from pages.access import reader_page
 from pages.hosts.diff import Mean, Pair, crossed_by, key_of, labels_of, mean_of, pairs_of
 from pages.hosts.series import TOOL_NAMES, configuration, reading_order, section_label
-from pages.page_query import PageAddress, page_number
+from pages.page_query import PageAddress
+from pages.paging import numbered_page
 from results.hosts.diff_subjects import Side, host_side, run_side
 from results.hosts.hosts import select_hosts
 from results.hosts.latest import LatestResult
@@ -123,9 +124,7 @@ def _context(request: HttpRequest, kind: str, sides: Mapping[str, Side]) -> dict
     address = PageAddress(request.GET)
     columns = _columns(kind, sides, across, address)
     rows = _rows(columns)
-    pages = max(1, -(-len(rows) // ROWS))
-    page = min(page_number(request.GET), pages)
-    start = (page - 1) * ROWS
+    page = numbered_page(len(rows), ROWS, request.GET)
     every = list(sides.values())
     facts = differing_facts(
         [side.environment for side in every],
@@ -135,12 +134,9 @@ def _context(request: HttpRequest, kind: str, sides: Mapping[str, Side]) -> dict
         "columns": columns,
         "tools": list(TOOL_NAMES.values()),
         "facts": facts,
-        "sections": _sections(rows[start : start + ROWS]),
-        "first": start + 1,
-        "last": min(start + ROWS, len(rows)),
+        "sections": _sections(rows[page.first - 1 : page.last]),
+        **asdict(page),
         "total": len(rows),
-        "earlier": address.changed(page=str(page - 1)) if page > 1 else "",
-        "later": address.changed(page=str(page + 1)) if page < pages else "",
         "alone": sum(len(side.results) for side in every) - _cells(rows),
         "crossed": crossed_by(pair for one in columns for pair in one.pairs.values()),
         "across": across,
