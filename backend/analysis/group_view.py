@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TypeVar
 
 from analysis.comparison import Comparison, Group
@@ -18,6 +19,9 @@ OneGroup = TypeVar("OneGroup")
 LOWER_IS_BETTER = frozenset({"cpu_seconds_per_gb"})
 MOST_GROUPS = 200
 """Groups on one page, at most: what a browser draws without a pause."""
+
+MOST_BARS = 600
+"""More bars than this make a canvas taller than phones allow; the table has all of them."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,12 @@ def in_view(comparison: Comparison, view: GroupView) -> InView:
     """What a view shows of a comparison that is whole."""
     found = view.found(comparison).groups
     return InView(comparison, view.on_page(found), len(comparison.groups), len(found))
+
+
+def drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """The first groups that have at most `MOST_BARS` together, and one at least."""
+    bars = accumulate(len(group.values) for group in groups)
+    return groups[: max(1, sum(count <= MOST_BARS for count in bars))]
 
 
 def ordered_groups(comparison: Comparison, sort: str) -> tuple[Group, ...]:

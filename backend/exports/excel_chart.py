@@ -1,9 +1,8 @@
 """The chart of a comparison as spreadsheets draw it: bars by group, quartiles as error bars."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 from xlsxwriter.utility import xl_range_formula
@@ -11,13 +10,11 @@ from xlsxwriter.workbook import Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from analysis.comparison import Comparison, Group
+from analysis.group_view import drawable
 from exports.comparison_columns import sheet_columns
 from exports.csv_dialect import for_chart, for_writer
 from exports.export_request import ExportRequest
 from exports.palette import cipher_order, colour, short_names
-
-MOST_BARS = 600
-"""As many as the page draws; the table has all of them."""
 
 AXES = {
     "B/s": ("MB/s (10⁶ bytes per second)", "#,##0,,"),
@@ -50,10 +47,10 @@ def add_charts(book: Workbook, sheet: Worksheet, contents: Charted) -> None:
     They have one axis. What they draw is on a sheet of its own.
     """
     ciphers = sorted(contents.comparison.ciphers, key=cipher_order)
-    groups = _drawable(contents.groups)
+    groups = drawable(contents.groups)
     data = book.add_worksheet("Chart data")
     _write_data(book, data, contents.comparison.unit, groups, ciphers)
-    parts = list(_parts(groups))
+    parts = list(page_parts([_height(group) for group in groups], PART_PIXELS - 200))
     axis = _value_axis(contents.comparison.unit, _ends(groups, contents) if parts[1:] else None)
     if contents.logarithmic:
         axis["log_base"] = 10
@@ -73,7 +70,7 @@ def _lay_out(chart: Any, title: str, axis: dict[str, Any], groups: tuple[Group, 
     chart.set_y_axis({"reverse": True, "num_font": {"size": 9}})
     chart.set_x_axis(axis)
     chart.set_legend({"position": "bottom"})
-    chart.set_size({"width": 760, "height": min(PART_PIXELS, 200 + _height(groups))})
+    chart.set_size({"width": 760, "height": min(PART_PIXELS, 200 + sum(map(_height, groups)))})
 
 
 def _title(contents: Charted, first: int, last: int) -> str:
@@ -85,20 +82,21 @@ def _title(contents: Charted, first: int, last: int) -> str:
     return for_chart(contents.asked.title + (some if last - first < every else ""))
 
 
-def _height(groups: tuple[Group, ...]) -> int:
-    """Pixels of the bars of these groups."""
-    return sum(12 + BAR_PIXELS * len(group.values) for group in groups)
+def _height(group: Group) -> int:
+    """Pixels of its bars."""
+    return 12 + BAR_PIXELS * len(group.values)
 
 
-def _parts(groups: tuple[Group, ...]) -> Iterator[tuple[int, int]]:
+def page_parts(heights: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
     """Where each part begins and ends: as many groups as a page has room for, one at least."""
-    first = 0
-    while first < len(groups):
-        last = first + 1
-        while last < len(groups) and 200 + _height(groups[first : last + 1]) <= PART_PIXELS:
-            last += 1
-        yield first, last
-        first = last
+    first, filled = 0, 0
+    for place, height in enumerate(heights):
+        if place > first and filled + height > room:
+            yield first, place
+            first, filled = place, 0
+        filled += height
+    if heights:
+        yield first, len(heights)
 
 
 def _ends(groups: tuple[Group, ...], contents: Charted) -> tuple[float, float]:
@@ -110,12 +108,6 @@ def _ends(groups: tuple[Group, ...], contents: Charted) -> tuple[float, float]:
         return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high or 1.0))
     step = 10.0 ** math.floor(math.log10(high or 1.0)) / 2
     return 0.0, step * math.ceil(high / step)
-
-
-def _drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """As many of the groups as a chart has room for, one at least."""
-    bars = list(accumulate(len(group.values) for group in groups))
-    return groups[: max(1, sum(one <= MOST_BARS for one in bars))]
 
 
 def _value_axis(unit: str, ends: tuple[float, float] | None) -> dict[str, Any]:

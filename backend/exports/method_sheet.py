@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Protocol
 
 from analysis.comparison import Comparison
 from exports.columns import Column
@@ -25,22 +24,6 @@ HOW_TO_READ = (
     "host's speed index. Where no baseline was measured it is empty.",
     "An empty cell is something that is not known or does not apply, never a zero.",
 )
-
-
-class FileContents(Protocol):
-    """What the lines speak of."""
-
-    @property
-    def asked(self) -> ExportRequest:
-        """The question."""
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """The comparison in the file, if there is one."""
-
-    @property
-    def columns(self) -> Iterable[Column]:
-        """Columns of the measurements."""
 
 
 def question_lines(asked: ExportRequest) -> Iterator[Line]:
@@ -86,47 +69,47 @@ def _filters(asked: ExportRequest) -> Iterator[Line]:
         yield f"Filter: {name}", ", ".join(values)
 
 
-def _asked_lines(contents: FileContents) -> Iterator[Line]:
+def _asked_lines(asked: ExportRequest, *, compared: bool) -> Iterator[Line]:
     """What the file answers; where it is one of measurements, what is compared only beside them."""
-    asked = contents.asked
     if not asked.of_measurements:
         yield "Query", ""
         yield from question_lines(asked)
         return
     yield "Query", "Measurements" if asked.filters else "All measurements"
     yield from _filters(asked)
-    if contents.comparison is not None:
+    if compared:
         yield "", ""
         yield "Compared of them", "The sheets Comparison and Pivot"
         yield from _settings(asked)
 
 
-def method_lines(contents: FileContents) -> Iterator[Line]:
-    """The lines of the Method sheet: a name and what it says."""
-    asked = contents.asked
+def method_lines(
+    asked: ExportRequest, comparison: Comparison | None, columns: Iterable[Column]
+) -> Iterator[Line]:
+    """The lines of the Method sheet: a name and what it says; `columns` are of measurements."""
     yield "Ciphermark", asked.title
     yield "Generated (UTC)", asked.asked_at
     yield "Live view", asked.link
     yield "", ""
-    yield from _asked_lines(contents)
+    yield from _asked_lines(asked, compared=comparison is not None)
     yield "", ""
     yield "Reference profile", asked.profile or "none"
     for tool, levels in asked.levels.items():
         for family, level in levels.items():
             yield f"{tool}: {family}, bytes per second", level
-    if contents.comparison is not None:
-        for reason, number in contents.comparison.excluded.items():
+    if comparison is not None:
+        for reason, number in comparison.excluded.items():
             yield f"Excluded: {reason.replace('_', ' ')}", float(number)
     yield "", ""
     yield "How to read it", HOW_TO_READ[0]
     for sentence in HOW_TO_READ[1:]:
         yield "", sentence
     yield "", ""
-    if contents.comparison is not None:
+    if comparison is not None:
         yield "Columns: Comparison", ""
-        yield from _described(sheet_columns(contents.comparison))
+        yield from _described(sheet_columns(comparison))
     yield "Columns: Measurements", ""
-    yield from _described(contents.columns)
+    yield from _described(columns)
 
 
 def _described(columns: Iterable[Column]) -> Iterator[Line]:

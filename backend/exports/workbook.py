@@ -249,7 +249,8 @@ def _method(writer: _Writer, contents: Contents) -> None:
     bold = writer.book.add_format({**top, "bold": True, "quote_prefix": True})
     date = writer.book.add_format({**top, "num_format": "yyyy-mm-dd hh:mm:ss"})
     number = writer.book.add_format({**top, "num_format": "#,##0"})
-    for row, (name, value) in enumerate(method_lines(contents)):
+    lines = method_lines(contents.asked, contents.comparison, contents.columns)
+    for row, (name, value) in enumerate(lines):
         # Of a wrapped text some programs make the row no higher by themselves.
         sheet.set_row(row, LINE_POINTS * _text_lines(str(value)))
         sheet.write_string(row, 0, for_writer(name), bold)

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.ciphers.link_saturation import LINKS, link_payload
 from analysis.comparison import Comparison, Group
-from analysis.group_view import CIPHER_SORT
+from analysis.group_view import CIPHER_SORT, drawable
 from analysis.groups import GroupSummary, ratio_summary
 from analysis.openssl_against_ssh import BothTools
 from exports.palette import cipher_order, colour_slot, short_names
@@ -26,9 +26,6 @@ from pages.formatting import data_size, quantity, throughput
 from pages.page_query import Display, PageAddress
 from results.comparison.comparison import compare_block_sizes, compare_tools
 from results.selection import ComparisonQuery
-
-MAX_CHART_BARS = 600
-"""More bars than this make a canvas taller than phones allow; the table has all of them."""
 
 MOST_PANELS = 48
 """Small line charts on one canvas; the table has all groups."""
@@ -285,7 +282,7 @@ def _bars(
     comparison: Comparison, display: Display, shown: tuple[ShownGroup, ...]
 ) -> dict[str, Any]:
     """What the chart draws (`ChartView` in frontend/src/comparison.ts)."""
-    groups = as_many_as_fit(tuple(one.group for one in shown), MAX_CHART_BARS)
+    groups = drawable(tuple(one.group for one in shown))
     drawn = shown[: len(groups)]
     later = dict.fromkeys(after_a_break(comparison), ", tool changed")
     return {
@@ -328,16 +325,6 @@ def _related(shown: tuple[ShownGroup, ...]) -> tuple[ShownGroup, ...]:
 
 def _ratio_values(group: Group) -> dict[str, GroupSummary]:
     return {cipher: ratio_summary(one) for cipher, one in group.ratios.items()}
-
-
-def as_many_as_fit(groups: tuple[Group, ...], most: int) -> tuple[Group, ...]:
-    """The first groups that have at most so many bars together, and one at least."""
-    bars = 0
-    for index, group in enumerate(groups):
-        bars += len(group.values)
-        if bars > most and index:
-            return groups[:index]
-    return groups
 
 
 def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:

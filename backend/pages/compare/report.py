@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +14,12 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from analysis.comparison import Comparison, Group
-from analysis.group_view import in_view, ordered_groups
+from analysis.group_view import drawable, in_view, ordered_groups
 from analysis.groups import GroupSummary
+from exports.excel_chart import page_parts
 from exports.method_sheet import HOW_TO_READ, question_lines
 from exports.palette import DARK_COLOURS, cipher_order, colour, short_names
 from pages.access import reader_required
-from pages.compare.chart import as_many_as_fit
 from pages.compare.page import heading, shown_query
 from pages.compare.table import Scale, counted_hosts, scale_of, shown_groups
 from pages.downloads import spelled_out
@@ -39,7 +38,6 @@ STYLE = f"""{render_to_string("pages/report.css").strip()}
 """All the style there is: a style attribute would need a policy that allows any."""
 _DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 STYLE_SOURCE = f"'sha256-{_DIGEST}'"
-MOST_BARS = 600
 
 WIDTH, LEFT, RIGHT, TOP = 960, 250, 130, 24
 """Of the chart, in pixels: all of it, and what its bars leave free."""
@@ -76,7 +74,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
     export = export_of(COMPARISON, spelled_out(params, query), site_of(request))
     question = asked(export, comparison)
     groups = shown_groups(part, shown)
-    drawn = as_many_as_fit(ordered_groups(part, shown.sort), MOST_BARS)
+    drawn = drawable(ordered_groups(part, shown.sort))
     return {
         "heading": heading(comparison),
         "comparison": comparison,
@@ -134,21 +132,8 @@ def _charts(
     scale = scale_of(groups, logarithmic=logarithmic)
     if scale is None:
         return ()
-    return tuple(_chart(comparison, part, scale) for part in _parts(groups))
-
-
-def _parts(groups: tuple[Group, ...]) -> Iterator[tuple[Group, ...]]:
-    """As many groups at once as a page has room for, one at least."""
-    part: list[Group] = []
-    height = 0
-    for group in groups:
-        height += _height(group)
-        if part and height > PAGE:
-            yield tuple(part)
-            part, height = [], _height(group)
-        part.append(group)
-    if part:
-        yield tuple(part)
+    parts = page_parts([_height(group) for group in groups], PAGE)
+    return tuple(_chart(comparison, groups[first:last], scale) for first, last in parts)
 
 
 def _height(group: Group) -> int:
