@@ -20,12 +20,13 @@ from questions.list_parameters import HOST_LIST, host_query
 from questions.parameters import described
 from reports.export_parameters import (
     CSV_PARAMETERS,
-    CSV_TYPE,
     LATER,
     PREFER,
     ROW_PARAMETERS,
     VIEW_PARAMETERS,
     XLSX_TYPE,
+    csv_dialect,
+    csv_file,
     export_of,
     file_name,
     site_of,
@@ -41,7 +42,7 @@ from reports.exporting import (
     made_at_once,
     write_xlsx,
 )
-from reports.host_csv import csv_dialect, host_lines
+from reports.host_csv import host_lines
 from results.hosts.host_list import listed_hosts
 from store.replica import again_on_primary
 
@@ -58,9 +59,7 @@ def csv_response(request: Request, kind: str) -> StreamingHttpResponse:
     )
     if kind == SAMPLES:  # a document that cannot be read is told before the answer begins
         lines = _resumed(list(islice(lines, 2)), lines)
-    name = file_name(export.kind, export.query, "csv")
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers)
+    return csv_file(lines, file_name(export.kind, export.query, "csv"))
 
 
 def _resumed(begun: Iterable[str | bytes], rest: Iterable[str | bytes]) -> Iterator[str | bytes]:
@@ -194,5 +193,4 @@ class HostsCsv(FileView):
         """One row for each host: AES verdict, its reason and advice, speed index, environment."""
         params = request.query_params
         lines = host_lines(listed_hosts(host_query(params)), csv_dialect(params))
-        headers = {"Content-Disposition": 'attachment; filename="ciphermark-hosts.csv"'}
-        return StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers)
+        return csv_file(lines, "ciphermark-hosts.csv")

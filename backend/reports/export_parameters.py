@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, QueryDict, StreamingHttpResponse
 from django.urls import get_script_prefix
 from django.utils import timezone
 from django.utils.text import slugify
@@ -164,7 +164,6 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
     selection = votes_of(query) if kind == COMPARISON else _selection(params, asked, query)
     if kind != COMPARISON and query.mac == OWN_MAC:
         query = replace(query, mac=None)  # which comparisons make of it
-    excel = asked.get("excel", False)
     whole = not (selection.runs or selection.statuses or selection.text)
     return Export(
         kind=kind,
@@ -172,13 +171,26 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
         query=query,
         compared=kind == COMPARISON or (workbook and whole),
         columns=_columns(asked.get("columns", ()), kind, sheet=workbook or kind == COMPARISON),
-        dialect=CsvDialect(bom=excel or asked.get("bom", False), decimal_comma=excel),
+        dialect=csv_dialect(params),
         profile=profile,
         site=site,
         link=_link(kind, params, site),
         asked_at=timezone.now(),
         view=view,
     )
+
+
+def csv_dialect(params: QueryDict) -> CsvDialect:
+    """How a file is to be written; DRF's `ValidationError` for a value that cannot be."""
+    asked = checked(params, CSV)
+    excel = asked.get("excel", False)
+    return CsvDialect(bom=excel or asked.get("bom", False), decimal_comma=excel)
+
+
+def csv_file(lines: Iterable[str | bytes], name: str) -> StreamingHttpResponse:
+    """The lines as a download of this name, sent on as they come."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers)
 
 
 def _link(kind: str, params: QueryDict, site: str) -> str:

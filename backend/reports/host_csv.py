@@ -3,11 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from django.http import QueryDict
-
 from exports.csv_dialect import CsvDialect, Value
-from questions.parameters import checked
-from reports.export_parameters import CSV
 from results.hosts.hosts import HostSummary, summaries_of
 
 COLUMNS = {
@@ -34,13 +30,6 @@ COLUMNS = {
 
 AT_ONCE = 500
 """Rows that are read at once."""
-
-
-def csv_dialect(params: QueryDict) -> CsvDialect:
-    """How the file is to be written; DRF's `ValidationError` for a value that cannot be."""
-    asked = checked(params, CSV)
-    excel = asked.get("excel", False)
-    return CsvDialect(bom=excel or asked.get("bom", False), decimal_comma=excel)
 
 
 def host_lines(hosts: Sequence[int], dialect: CsvDialect) -> Iterator[str]:

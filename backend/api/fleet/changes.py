@@ -20,8 +20,7 @@ from api.serializers import NULLABLE
 from ingest.edits.notes import LONGEST_NOTE, decide
 from questions.list_parameters import CHANGES, change_query
 from questions.parameters import described
-from reports.export_parameters import CSV_PARAMETERS, CSV_TYPE
-from reports.host_csv import csv_dialect
+from reports.export_parameters import CSV_PARAMETERS, csv_dialect, csv_file
 from results.hosts.fleet_changes import (
     COLUMNS,
     DIRECTIONS,
@@ -184,5 +183,4 @@ class FleetChangesCsv(FileView):
         dialect = csv_dialect(request.query_params)
         rows = change_rows(change_query(request.query_params))
         lines = chain([dialect.header(COLUMNS)], map(dialect.line, rows))
-        headers = {"Content-Disposition": 'attachment; filename="ciphermark-changes.csv"'}
-        return StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers)
+        return csv_file(lines, "ciphermark-changes.csv")

@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast
 
 from django import forms
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,14 +14,15 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from access.audit import actor_of
-from exports.comparison_columns import comparison_csv
 from pages.access import FORM, editors
-from pages.compare.view_alone import compared_view, view_alone
+from pages.compare.page import shown_query
+from pages.compare.view_alone import view_alone
 from pages.downloads import spelled_out
+from pages.page_query import asked_view
 from pages.paging import page_of
 from questions.comparison_parameters import checked_view
-from reports.export_parameters import CSV_TYPE, export_of, site_of
-from reports.exporting import COMPARISON, asked
+from reports.export_parameters import csv_file, export_of, site_of
+from reports.exporting import COMPARISON, comparison_lines
 from reports.shares import find_share, make_share, revoke_share
 from results.analytics.engine import questions
 from store.models import Share
@@ -125,16 +126,14 @@ def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     lines = _made_of(secret, lambda _, params: _csv(params, site))
     if lines is None:
         raise Http404("This link does not exist, or has ended.")
-    headers = {"Content-Disposition": 'attachment; filename="ciphermark-comparison.csv"'}
-    return _closed(StreamingHttpResponse(lines, content_type=CSV_TYPE, headers=headers))
+    return _closed(csv_file(lines, "ciphermark-comparison.csv"))
 
 
 @questions()
 def _csv(params: QueryDict, site: str) -> Iterator[str]:
     """The figures of a share as CSV, line by line, for the site of this address."""
-    query, comparison = compared_view(params)
-    export = export_of(COMPARISON, spelled_out(params, query), site)
-    return comparison_csv(asked(export, comparison), comparison, export.dialect)
+    asked = spelled_out(params, shown_query(asked_view(params)[0]))
+    return comparison_lines(export_of(COMPARISON, asked, site))
 
 
 def _context(share: Share, params: QueryDict) -> dict[str, Any]:

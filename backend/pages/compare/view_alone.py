@@ -12,7 +12,6 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from access.reading import reading_allowed
-from analysis.comparison import Comparison
 from analysis.group_view import in_view
 from pages.compare.chart import ChartRequest
 from pages.compare.page import heading, narrowing, result_context, shown_query
@@ -22,24 +21,19 @@ from pages.page_query import asked_view, display, query_faults
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.coverage import coverage
-from results.selection import ComparisonQuery
 from store.outage import Unanswerable
-
-
-def compared_view(params: QueryDict) -> tuple[ComparisonQuery, Comparison]:
-    """The comparison that a view asks for; where it searched, the groups it found.
-
-    `ValidationError` and `Unanswerable` for what cannot be asked (any more).
-    """
-    query = shown_query(asked_view(params)[0])
-    return query, display(params).view.found(compare(query))
 
 
 @questions()
 def view_alone(params: QueryDict) -> dict[str, Any]:
-    """What a page shows of a view and nothing else: no filters, no links into the site."""
-    query, comparison = compared_view(params)
-    shown = display(params)
+    """What a page shows of a view and nothing else: no filters, no links into the site.
+
+    Where the view searched, the groups it found; `ValidationError` and `Unanswerable` for what
+    cannot be asked (any more).
+    """
+    asked, shown = asked_view(params)[0], display(params)
+    query = shown_query(asked)
+    comparison = shown.view.found(compare(query))
     part = group_page(in_view(comparison, shown.view), shown, params)
     narrowed = [("Groups with", shown.search)] if shown.search else []
     narrowed += [
@@ -53,7 +47,7 @@ def view_alone(params: QueryDict) -> dict[str, Any]:
         coverage(query).block_sizes if query.tool == "openssl" else (),
         heading(comparison),
         [f"{title} {value}" for title, value in narrowed],
-        asked_block_size=asked_view(params)[0].block_size,
+        asked_block_size=asked.block_size,
     )
     return {
         "alone": True,

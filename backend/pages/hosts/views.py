@@ -3,14 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.http import (
-    Http404,
-    HttpRequest,
-    HttpResponse,
-    HttpResponseBase,
-    QueryDict,
-    StreamingHttpResponse,
-)
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -25,8 +18,7 @@ from pages.hosts.series import series_page, standing_tables, tool_charts
 from pages.notes import host_notes
 from pages.page_query import query_faults
 from pages.recommend import excluded_context, headline
-from reports.export_parameters import CSV_TYPE
-from reports.host_csv import csv_dialect
+from reports.export_parameters import csv_dialect, csv_file
 from results.hosts.fleet_changes import open_changes_of
 from results.hosts.host_names import present_id, present_keys
 from results.hosts.hosts import HostDetail, host_detail, select_hosts
@@ -77,8 +69,7 @@ def history_csv(request: HttpRequest, host_id: int) -> HttpResponseBase:
         return host_page(request, host_id)
     if not lines:
         raise Http404("This host has no history.")
-    headers = {"Content-Disposition": 'attachment; filename="ciphermark-history.csv"'}
-    return StreamingHttpResponse(csv_lines(lines, dialect), content_type=CSV_TYPE, headers=headers)
+    return csv_file(csv_lines(lines, dialect), "ciphermark-history.csv")
 
 
 @reader_page
