@@ -8,12 +8,8 @@ from django.urls import reverse
 from analysis.group_view import SCALES, GroupView
 from pages.page_query import api_params, display
 from reports.export_parameters import OWN_MAC
+from reports.rows.export_selection import SERIES_OF_TOOL
 from results.selection import ComparisonQuery
-
-SERIES_OF_TOOL = {
-    "openssl": ("operation", "threads", "block_size"),
-    "ssh": ("method", "compression", "target_kind"),
-}
 
 FOR_EXCEL = "CSV with semicolons and decimal commas, as Excel reads it in most of Europe"
 

@@ -28,7 +28,7 @@ from reports.rows.export_rows import (
     rows_statement,
     text_bytes,
 )
-from reports.rows.export_selection import Selection, votes_of, voting
+from reports.rows.export_selection import SERIES_OF_TOOL, Selection, votes_of, voting
 from reports.rows.try_statements import try_statements
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
@@ -129,7 +129,7 @@ def asked(export: Export, comparison: Comparison | None) -> ExportRequest:
     )
     if comparison is None:
         return known
-    known = replace(
+    return replace(
         known,
         tool=query.tool,
         group_by=query.group_by,
@@ -139,17 +139,8 @@ def asked(export: Export, comparison: Comparison | None) -> ExportRequest:
         metric=query.metric,
         ciphers=query.ciphers,
         acceleration=query.acceleration,
-    )
-    if query.tool == "openssl":
-        return replace(
-            known, block_size=query.block_size, operation=query.operation, threads=query.threads
-        )
-    return replace(
-        known,
-        method=query.method,
-        mac=query.mac or "",
-        compression=query.compression,
-        target_kind=query.target_kind,
+        mac=(query.mac or "") if query.tool == "ssh" else "",
+        **{name: getattr(query, name) for name in SERIES_OF_TOOL[query.tool]},
     )
 
 

@@ -46,6 +46,12 @@ SERIES_FIELDS = (
 )
 """Columns of the series that an export may be narrowed by; "mac" is the one asked for."""
 
+SERIES_OF_TOOL = {
+    "openssl": ("operation", "threads", "block_size"),
+    "ssh": ("method", "compression", "target_kind"),
+}
+"""Those of them that figures of one tool alone have, without the MAC of ssh."""
+
 
 @dataclass(frozen=True)
 class Voting:
@@ -105,12 +111,9 @@ def votes_of(query: ComparisonQuery) -> Selection:
         "cipher": query.ciphers,
         "acceleration": (query.acceleration,),
     }
-    if query.tool == "openssl":
-        names: tuple[str, ...] = ("operation", "threads", "block_size")
-    else:
-        names = ("method", "compression", "target_kind")
+    if query.tool == "ssh":
         series["mac"] = ("",) if query.mac is None else ()
-    for name in names:
+    for name in SERIES_OF_TOOL[query.tool]:
         value = getattr(query, name)
         series[name] = () if value is None else (value,)
     return Selection(
