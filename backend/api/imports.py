@@ -1,6 +1,7 @@
 """POST imports/: a text that a tool printed, previewed or stored."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, cast
 
 from drf_spectacular.types import OpenApiTypes
@@ -9,7 +10,6 @@ from rest_framework import serializers, status
 from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.reverse import reverse
 
 from access.import_slots import ImportsBusy, import_slot
 from api.http.api_view import ApiView
@@ -17,6 +17,8 @@ from api.http.errors import Conflict
 from api.http.json_parser import TooLarge
 from api.http.permissions import MayUpload
 from api.http.request_body import read_text_body
+from api.serializers import ImportedRunSerializer
+from api.upload import stored_run
 from ingest.arrival.importing import (
     CIPHER_CHARACTERS,
     FACTS,
@@ -36,7 +38,7 @@ from parsers.read_text import HowToRead
 from parsers.received_text import NotAText, TextTooLarge
 from parsers.run_documents import Corrections
 from questions.parameters import Parameter, checked, choice, described, number, printable
-from store.models import ApiToken, Run
+from store.models import ApiToken
 
 LISTED = 1_000
 """Unrecognised lines and warnings listed in one answer; their counts are always whole."""
@@ -83,14 +85,6 @@ class PreviewSerializer(UnderstoodSerializer):
     """The answer to a preview."""
 
     documents = serializers.ListField(child=serializers.JSONField())
-
-
-class ImportedRunSerializer(serializers.Serializer[Any]):
-    """One run of an import."""
-
-    run_id = serializers.UUIDField()
-    status = serializers.ChoiceField(["accepted", "ready", "rejected"])
-    url = serializers.URLField()
 
 
 class ImportedSerializer(UnderstoodSerializer):
@@ -166,14 +160,9 @@ def _import_request(request: Request, asked: dict[str, Any]) -> ImportRequest:
 def _understood(understood: Understood) -> dict[str, Any]:
     return {
         "format": understood.format,
-        "unrecognised": [
-            {"line": one.line, "text": one.text} for one in understood.unrecognised[:LISTED]
-        ],
+        "unrecognised": [asdict(one) for one in understood.unrecognised[:LISTED]],
         "unrecognised_count": len(understood.unrecognised),
-        "warnings": [
-            {"line": one.line, "code": one.code, "detail": one.detail}
-            for one in understood.warnings[:LISTED]
-        ],
+        "warnings": [asdict(one) for one in understood.warnings[:LISTED]],
         "warning_count": len(understood.warnings),
     }
 
@@ -182,17 +171,11 @@ def _preview(understood: Understood) -> Mapping[str, Any]:
     return _understood(understood) | {"documents": list(understood.documents)}
 
 
-def _run(run: Run, request: Request) -> dict[str, Any]:
-    run_id = str(run.run_id)
-    url = reverse("api:run", args=[run_id], request=request)
-    return {"run_id": run_id, "status": run.status, "url": url}
-
-
 def _answer(imported: Imported, request: Request) -> Response:
     """202 for a new import, 200 for one that was stored before."""
     if imported.created:
         enqueue_accepted()
-    runs = [_run(run, request) for run in imported.runs]
+    runs = [stored_run(run, request) for run in imported.runs]
     return Response(
         {
             **(runs[0] if runs else {}),

@@ -6,12 +6,12 @@ from rest_framework import serializers
 
 from analysis.groups import GroupSummary
 from analysis.sensitivity import LeftOut, Ranking, Sensitivity
+from api.serializers import NULLABLE
 from profiles.making import TOOLS
 from profiles.profile_comparison import ProfileComparison
 from profiles.sensitivity import QuerySensitivity
 
-NULLABLE: dict[str, Any] = {"allow_null": True}
-FACTOR: dict[str, Any] = {"allow_null": True, "help_text": "A factor; null where it is unknown."}
+FACTOR: dict[str, Any] = {**NULLABLE, "help_text": "A factor; null where it is unknown."}
 
 
 class KnownLevelSerializer(serializers.Serializer[Any]):

@@ -15,6 +15,7 @@ from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue, polici
 from analysis.ciphers.openssh_versions import Bound, VersionRange
 from api.http.api_view import ApiView
 from api.http.conditional import of_present_data
+from api.serializers import NULLABLE
 from questions.parameters import checked, choice, described
 from questions.recommendation_parameters import RECOMMENDATION, recommendation_question
 from results.recommendation.advice import Place, UnknownHosts, advise
@@ -22,7 +23,6 @@ from results.recommendation.measured_ssh import TooManyHosts
 from results.selection import TOOLS
 from store.data_version import DataState
 
-NULLABLE: dict[str, Any] = {"allow_null": True}
 Shape = serializers.Serializer[Any]
 
 

@@ -15,12 +15,17 @@ class ListedHostSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
 
 
-class AcceptedSerializer(serializers.Serializer[Any]):
-    """The answer to an upload."""
+class ImportedRunSerializer(serializers.Serializer[Any]):
+    """One run of an import."""
 
     run_id = serializers.UUIDField()
     status = serializers.ChoiceField(["accepted", "ready", "rejected"])
     url = serializers.URLField()
+
+
+class AcceptedSerializer(ImportedRunSerializer):
+    """The answer to an upload."""
+
     host = ListedHostSerializer(
         required=False, help_text="Where the document says that its host was named."
     )

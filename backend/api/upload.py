@@ -21,6 +21,13 @@ from store.models import ApiToken, Run
 from telemetry.log_lines import add_to_context
 
 
+def stored_run(run: Run, request: Request) -> dict[str, Any]:
+    """A run, its state and where it is, as uploads answer."""
+    run_id = str(run.run_id)
+    url = reverse("api:run", args=[run_id], request=request)
+    return {"run_id": run_id, "status": run.status, "url": url}
+
+
 def upload_run(request: Request) -> Response:
     """Validate, store and queue one run document.
 
@@ -44,12 +51,7 @@ def upload_run(request: Request) -> Response:
         raise Conflict from None
     if accepted.created:
         enqueue_accepted()
-    run_id = str(accepted.run.run_id)
-    answer: dict[str, Any] = {
-        "run_id": run_id,
-        "status": accepted.run.status,
-        "url": reverse("api:run", args=[run_id], request=request),
-    }
+    answer = stored_run(accepted.run, request)
     if newer := newer_agent(document["agent"]):
         answer["newer_agent"] = newer
     host = document["host"]
