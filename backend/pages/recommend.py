@@ -189,18 +189,13 @@ def _chips(
 ) -> list[Chip]:
     """What narrows the choice, each with the way out."""
     labels = {(name, key): label for name, of_it in values.items() for key, label in of_it}
-    address = PageAddress(_marked(params, kind))
+    marked = params.copy()
+    marked["for"] = kind  # a group that is left with one host is still a group
+    address = PageAddress(marked)
     return [
         Chip(TITLES[name], labels.get((name, value), value), address.without(name, value))
         for name, value in _carried(params, kind)
     ]
-
-
-def _marked(params: QueryDict, kind: Kind) -> QueryDict:
-    """A group that is left with one host is still a group."""
-    marked = params.copy()
-    marked["for"] = kind
-    return marked
 
 
 @dataclass(frozen=True)
@@ -235,7 +230,9 @@ def _result_context(advice: Advice, params: QueryDict) -> dict[str, Any]:
         **excluded_context(advice),
         "has_gain": any(one.place.gain for one in places),
         "doubts": any(one.doubt for one in places),
-        "has_cpu": any(rate.cpu_seconds_per_gb is not None for rate in _rates(advice)),
+        "has_cpu": any(
+            rate.cpu_seconds_per_gb is not None for place in advice.places for rate in place.rates
+        ),
         "losses": _losses(advice.losses, params.get("find", "").strip()),
         "found_by": [
             (name, value)
@@ -417,10 +414,6 @@ def _gain(place: Place) -> str:
     if place.gain is None:
         return ""
     return "default" if place.gain.over == place.cipher else f"{place.gain.ratio:.2f} ×"
-
-
-def _rates(advice: Advice) -> list[Any]:
-    return [rate for place in advice.places for rate in place.rates]
 
 
 def _losses(losses: Sequence[Loss], find: str) -> dict[str, Any]:

@@ -81,17 +81,13 @@ class Draft:
     def fault(self) -> str:
         """Why the text cannot be read at all; "" when it can be tried."""
         if self.size > MAX_BYTES:
-            return f"This has {_mebibytes(self.size)} MiB; {MAX_BYTES >> 20} are read at most."
+            return f"This has {self.size / 2**20:.1f} MiB; {MAX_BYTES >> 20} are read at most."
         if len(self.body) < self.size:
             return (
                 f"This was not read: one form takes {FORM_BYTES >> 20} MiB of files. "
                 "Send it again, with fewer beside it."
             )
         return "" if self.body.strip() else "There is nothing in it."
-
-
-def _mebibytes(size: int) -> str:
-    return f"{size / 2**20:.1f}"
 
 
 def drafts(request: HttpRequest) -> list[Draft]:

@@ -100,12 +100,14 @@ def _received(request: HttpRequest, answer: Answer) -> HttpResponseBase:
 
 
 def _in_turn(answer: Answer) -> Answer:
-    """An answer that reads texts: a few at a time, and one of each person."""
+    """An answer that reads texts: a few at a time, and one of each person; a refusal in words."""
 
     def answered(request: HttpRequest) -> HttpResponse:
         try:
             with import_slot(f"person:{request.user.pk}"):
                 return answer(request)
+        except FormRefused as refusal:
+            return _page(request, request.POST, [Card("", str(refusal))], status=refusal.status)
         except ImportsBusy as busy:
             refused = _page(request, request.POST, [Card("", str(busy))], status=429)
             refused["Retry-After"] = str(busy.wait)
@@ -121,29 +123,20 @@ def _empty(request: HttpRequest) -> HttpResponse:
 
 @_in_turn
 def _preview(request: HttpRequest) -> HttpResponse:
-    try:
-        cards = [preview(draft) for draft in _asked(request)]
-    except FormRefused as refusal:
-        return _page(request, request.POST, [Card("", str(refusal))], status=refusal.status)
+    again = draft_again(request)
+    cards = [preview(draft) for draft in ([again] if again else drafts(request))]
     if not cards:
         cards = [Card("", "There is nothing to read: paste a text, or choose a file.")]
     return _page(request, request.POST, cards)
 
 
-def _asked(request: HttpRequest) -> list[Draft]:
-    again = draft_again(request)
-    return [again] if again else drafts(request)
-
-
 @_in_turn
 def _save(request: HttpRequest) -> HttpResponse:
+    draft = draft_again(request)
+    if draft is None:
+        raise FormRefused("There is no text in this form. Choose the file again.")
     try:
-        draft = draft_again(request)
-        if draft is None:
-            raise FormRefused("There is no text in this form. Choose the file again.")
         saved = _store(draft, cast(User, request.user))
-    except FormRefused as refusal:
-        return _page(request, request.POST, [Card("", str(refusal))], status=refusal.status)
     except NotSaved as refusal:
         return _page(request, request.POST, [refusal.card], status=refusal.status)
     if FRAGMENT in request.headers:
