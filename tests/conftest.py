@@ -1,5 +1,7 @@
 """What tests of every part share: people, tokens, stored runs."""
 
+import csv
+import io
 import json
 import os
 import shutil
@@ -66,6 +68,13 @@ class ApiClient(Client):
         """POST a run document."""
         body = document if isinstance(document, (bytes, str)) else json.dumps(document)
         return self.post("/api/v1/runs/", body, content_type="application/json", **extra)
+
+
+def csv_rows(answer: Any) -> list[dict[str, str]]:
+    """The rows of an answer that is a CSV, by the names over them."""
+    assert answer.status_code == 200, answer.getvalue()
+    text = answer.getvalue().decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 LONG = 9.0

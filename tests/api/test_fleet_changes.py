@@ -1,7 +1,5 @@
 """GET and PATCH changes/, the CSV, notes/."""
 
-import csv
-import io
 from typing import Any
 
 import pytest
@@ -10,7 +8,7 @@ from django.test import Client
 from ingest.edits.notes import LONGEST_NOTE
 from store.models import AuditEntry, FleetChange, Host, Note, Run
 from tests.cases import each
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.histories import run_of_day, with_openssl
 from tests.sample_documents import openssl_measurement
 
@@ -116,13 +114,6 @@ def test_a_decision_that_cannot_be_is_refused(
     assert not AuditEntry.objects.exists()
 
 
-def test_readers_decide_nothing(changed_host: Host, reader: ApiClient, member: Client) -> None:
-    address = f"/api/v1/changes/{FleetChange.objects.get().pk}/"
-    for client in (reader, member):
-        answer = client.patch(address, {"status": "ignored"}, content_type="application/json")
-        assert answer.status_code == 403
-
-
 def test_an_entry_that_there_is_not_is_a_404(reader: ApiClient, editor: Client) -> None:
     assert reader.get("/api/v1/changes/7/").status_code == 404
     beyond = f"/api/v1/changes/{2**70}/"
@@ -134,9 +125,7 @@ def test_an_entry_that_there_is_not_is_a_404(reader: ApiClient, editor: Client) 
 def test_the_list_as_csv_has_a_row_for_each_host_and_family(
     changed_host: Host, reader: ApiClient
 ) -> None:
-    answer = reader.get("/api/v1/exports/changes.csv?family=aes")
-    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
-    (row,) = csv.DictReader(io.StringIO(text))
+    (row,) = csv_rows(reader.get("/api/v1/exports/changes.csv?family=aes"))
     assert (row["host"], row["tool"], row["family"]) == ("nas", "openssl", "aes-gcm")
     assert float(row["ratio"]) == pytest.approx(0.8)
     assert row["cause"] == "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11"
@@ -179,12 +168,8 @@ def test_a_note_about_nothing_is_refused(
     assert not Note.objects.exists()
 
 
-def test_notes_are_made_and_removed_by_editors(
-    changed_host: Host, editor: Client, reader: ApiClient
-) -> None:
-    assert made(reader, text="x", host="nas").status_code == 403
+def test_notes_are_removed(changed_host: Host, editor: Client, reader: ApiClient) -> None:
     note = made(editor, text="x", host="nas").json()
-    assert reader.delete(f"/api/v1/notes/{note['id']}/").status_code == 403
     assert editor.delete(f"/api/v1/notes/{note['id']}/").status_code == 204
     assert editor.delete(f"/api/v1/notes/{note['id']}/").status_code == 404
     assert reader.get("/api/v1/notes/").json()["results"] == []

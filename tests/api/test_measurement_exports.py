@@ -21,7 +21,7 @@ from reports.rows import export_rows
 from store.models import ExportJob, Measurement, Run
 from store.run_documents import document_bytes
 from tests.cases import each
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 MEASUREMENTS_URL = "/api/v1/exports/measurements.csv"
@@ -43,7 +43,7 @@ def text(reader: ApiClient, url: str, **query: Any) -> str:
 
 
 def rows(reader: ApiClient, url: str = MEASUREMENTS_URL, **query: Any) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text(reader, url, **query), newline="")))
+    return csv_rows(reader.get(url, query))
 
 
 def test_a_row_says_what_the_run_says(reader: ApiClient, store_run: StoreRun) -> None:

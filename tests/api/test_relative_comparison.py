@@ -1,14 +1,12 @@
 """GET /api/v1/comparison/ with split_by, relative_to, matched and score."""
 
-import csv
-import io
 from typing import Any
 
 import pytest
 
 from store.models import Host
 from tests.cases import each
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.sample_documents import environment, openssl_measurement, run_document
 from tests.upgraded_fleet import AES, DES, EPYC, HOSTS, XEON, upgraded_fleet
 
@@ -61,11 +59,8 @@ def test_matched_hosts_of_each_cpu_tell_what_the_upgrade_cost(reader: ApiClient)
 def test_the_file_has_the_same_ratios_and_scores(reader: ApiClient) -> None:
     query: dict[str, Any] = {"split_by": "cpu", "relative_to": "1.1.1", "matched": 1, "score": 1}
     answer = by_group(asked(reader, **query))
-    response = reader.get(
-        "/api/v1/exports/comparison.csv",
-        {"tool": "openssl", "group_by": "openssl_series", **query},
-    )
-    rows = list(csv.DictReader(io.StringIO(response.getvalue().decode(), newline="")))
+    of_series = {"tool": "openssl", "group_by": "openssl_series"}
+    rows = csv_rows(reader.get("/api/v1/exports/comparison.csv", {**of_series, **query}))
     assert len(rows) == sum(len(group["values"]) for group in answer.values())
     for row in rows:
         group = answer[row["group_key"], row["split_key"]]

@@ -1,7 +1,5 @@
 """ssh figures stand under the library that ssh uses, openssl figures under openssl's own."""
 
-import csv
-import io
 from typing import Any
 
 import pytest
@@ -15,7 +13,7 @@ from results.selection import ComparisonQuery
 from store.models import Environment, Run
 from tests.api.test_comparison import compare
 from tests.api.test_workbooks import body, opened, table
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.pages.test_lists import names
 from tests.sample_documents import (
     environment,
@@ -146,10 +144,7 @@ def test_files_say_the_library_of_each_row_and_are_filtered_by_it(
 def library_by_tool(
     reader: ApiClient, kind: str = "measurements", **query: str
 ) -> dict[str, tuple[str, str]]:
-    response = reader.get(f"/api/v1/exports/{kind}.csv", query)
-    assert response.status_code == 200, response.content
-    text = response.getvalue().decode().removeprefix("\ufeff")
-    rows = csv.DictReader(io.StringIO(text))
+    rows = csv_rows(reader.get(f"/api/v1/exports/{kind}.csv", query))
     return {row["tool"]: (row["openssl"], row["openssl_series"]) for row in rows}
 
 

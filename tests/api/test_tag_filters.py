@@ -1,7 +1,5 @@
 """Tags of different keys narrow, values of one key widen, wherever tags are asked for."""
 
-import csv
-import io
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +10,7 @@ from pytest_django.fixtures import Settings
 from results.comparison.facets import facets
 from results.selection import ComparisonQuery
 from tests.api.test_comparison import compare
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.pages.test_lists import options
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
@@ -71,8 +69,8 @@ def test_every_place_with_a_tag_filter_narrows_by_key_and_widens_by_value(
         runs = reader.get("/api/v1/runs/", {"tag": asked}).json()["results"]
         assert sorted(run["host"] for run in runs) == hosts, asked
         for latest in ("", "1"):
-            got = reader.get("/api/v1/exports/measurements.csv", {"tag": asked, "latest": latest})
-            rows = csv.DictReader(io.StringIO(got.getvalue().decode().removeprefix("\ufeff")))
+            query = {"tag": asked, "latest": latest}
+            rows = csv_rows(reader.get("/api/v1/exports/measurements.csv", query))
             assert sorted({row["host"] for row in rows}) == hosts, asked
         advised = reader.get("/api/v1/recommendation/", {"tag": asked}).json()
         assert sorted(one["host"] for one in advised["hosts"]) == hosts, asked

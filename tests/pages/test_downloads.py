@@ -1,7 +1,5 @@
 """Downloads of every view, the list of files, the report."""
 
-import csv
-import io
 import re
 from html import unescape
 from io import BytesIO
@@ -16,7 +14,7 @@ from pytest_django.fixtures import Settings
 from pages.formatting import exact
 from reports.export_jobs import make
 from store.models import ExportJob
-from tests.conftest import StoreRun
+from tests.conftest import StoreRun, csv_rows
 from tests.histories import with_openssl
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
@@ -42,10 +40,7 @@ def downloads(html: str) -> dict[str, str]:
 
 
 def rows(client: Client, address: str) -> list[dict[str, str]]:
-    response = client.get(address, follow=True)
-    assert response.status_code == 200
-    text = response.getvalue().decode("utf-8-sig")
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+    return csv_rows(client.get(address, follow=True))
 
 
 @pytest.mark.usefixtures("published")

@@ -1,7 +1,5 @@
 """What the host's page says beyond the latest figures: history, standing, delivery."""
 
-import csv
-import io
 import json
 import re
 from html import unescape
@@ -11,7 +9,7 @@ import pytest
 from django.test import Client
 
 from store.models import Run
-from tests.conftest import StoreRun
+from tests.conftest import StoreRun, csv_rows
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import openssl_measurement, ssh_measurement
@@ -191,8 +189,7 @@ def test_other_series_and_other_hosts_are_lines_of_one_history(
     assert html.count(" checked>") == 2
     csv_address = re.search(r'href="([^"]*history\.csv[^"]*)"', html)
     assert csv_address
-    answer = member.get(unescape(csv_address[1]))
-    rows = list(csv.DictReader(io.StringIO(answer.getvalue().decode())))
+    rows = csv_rows(member.get(unescape(csv_address[1])))
     assert [(row["host"], row["throughput_bytes_per_second"]) for row in rows] == [
         *(("nas", "100000000.0"), ("nas", "200000000.0"), ("web", "400000000.0")),
     ] * 2
