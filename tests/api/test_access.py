@@ -1,5 +1,7 @@
 """Who may read what."""
 
+from urllib.parse import unquote
+
 import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
@@ -29,7 +31,10 @@ def test_no_cache_between_two_readers_keeps_an_answer(
 
 
 @pytest.mark.django_db
-def test_no_address_below_api_is_answered_with_a_page() -> None:
-    for path in ("nowhere", "v1/runs/%0A/", "v1/%0D%0Ax"):
-        answer = Client().get(f"/api/{path}")
-        assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
+@each("method", ("get", "post", "delete"))
+@each("path", ("nowhere", "v1/nonexistent/", "v1/runs/%0A/", "v1/%0D%0Ax"))
+def test_no_address_below_api_is_answered_with_a_page(method: str, path: str) -> None:
+    answer = getattr(Client(), method)(f"/api/{path}")
+    assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
+    assert answer.json()["type"] == "client_error"
+    assert f"/api/{unquote(path)}" in answer.json()["errors"][0]["detail"]

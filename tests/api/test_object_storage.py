@@ -4,7 +4,6 @@ import os
 import time
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
@@ -12,7 +11,6 @@ import pytest
 from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import storages as django_storages
-from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -24,11 +22,10 @@ from reports import export_files, export_jobs
 from reports.export_jobs import delete_job, make
 from reports.tasks import sweep_exports
 from store.models import ExportJob
+from tests.api.test_export_jobs import asked, made
 from tests.conftest import LONG, ApiClient, Bucket, StoreRun
 from tests.launch.tools import free_port, within
 from tests.sample_documents import run_document, ssh_measurement
-
-JOBS = "/api/v1/exports/jobs/"
 
 
 @pytest.fixture
@@ -36,13 +33,6 @@ def site(bucket: Bucket, store_run: StoreRun) -> Bucket:
     """A run of two measurements on a site with object storage."""
     store_run(run_document(ssh_measurement("aes128-ctr", 1e8), ssh_measurement("3des-cbc", 2e7)))
     return bucket
-
-
-def made(client: Client, query: str = "kind=measurements") -> dict[str, Any]:
-    asked = client.post(f"{JOBS}?{query}").json()
-    make(ExportJob.objects.get(job_id=asked["job_id"]).pk)
-    state: dict[str, Any] = client.get(asked["url"]).json()
-    return state
 
 
 def test_a_file_that_one_machine_made_another_one_gives(site: Bucket, reader: ApiClient) -> None:
@@ -109,9 +99,9 @@ def test_what_is_deleted_while_it_is_brought_there_leaves_nothing(
         delete_job(job)
 
     monkeypatch.setattr(export_jobs, "keep", delete_meanwhile)
-    asked = reader.post(f"{JOBS}?kind=measurements").json()
+    address = asked(reader)["url"]
     make(ExportJob.objects.get().pk)
-    assert reader.get(asked["url"]).status_code == 404
+    assert reader.get(address).status_code == 404
     assert site.names() == []
 
 
@@ -158,12 +148,12 @@ def test_an_object_storage_that_is_away_is_told_and_loses_nothing(
     assert failed["failure"].startswith("The object storage did not take the file")
     assert list(folder.iterdir()) == []
     assert reader.delete(state["url"]).status_code == 503
-    waiting = reader.post(f"{JOBS}?kind=measurements&host=a").json()
+    waiting = asked(reader, "kind=measurements&host=a")
     begun = time.monotonic()
     assert reader.delete(waiting["url"]).status_code == 204, "there is nothing of it yet"
     assert time.monotonic() - begun < 2
     monkeypatch.setattr(export_quota, "MOST_KEPT", 0)
-    assert reader.post(f"{JOBS}?kind=samples").status_code == 202, "the old one stays meanwhile"
+    assert asked(reader, "kind=samples"), "the old one stays meanwhile"
     monkeypatch.undo()
     assert (files_check().state, "endpoint" in files_check().found) == ("wrong", True)
     site.on_machine("web")

@@ -8,11 +8,10 @@ from django.test import Client
 
 from ingest.tasks import index_profile
 from store.models import ReferenceProfile
+from tests.api.test_profiles import GCM, ranked_host, swapping_hosts, tied_hosts
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document, ssh_measurement
-
-GCM = "aes128-gcm@openssh.com"
 
 
 def make(client: Client, expect: int = 302, **fields: Any) -> str:
@@ -81,16 +80,8 @@ def test_what_cannot_be_made_is_refused_in_words(
     assert ReferenceProfile.objects.count() == 1
 
 
-def test_profiles_are_managed_by_those_who_may(member: Client, store_run: StoreRun) -> None:
-    store_run(run_document(ssh_measurement("3des-cbc", 2e7)))
+def test_only_those_who_may_make_a_profile_are_offered_it(member: Client) -> None:
     assert "Make a profile" not in text_of(page(member, "/method/profiles/"))
-    make(member, 403, name="mine")
-    assert Client().post("/method/profiles/", {"name": "mine"}).status_code == 302
-    pk = ReferenceProfile.objects.get().pk
-    for deed in ("activate", "retire"):
-        assert member.post(f"/method/profiles/{pk}/{deed}/").status_code == 403
-        assert Client().post(f"/method/profiles/{pk}/{deed}/").status_code == 302
-    assert ReferenceProfile.objects.get().state == "active"
 
 
 @pytest.mark.usefixtures("published")
@@ -162,17 +153,7 @@ def test_two_profiles_side_by_side(administrator: Client) -> None:
 def test_the_sensitivity_names_the_pairs_that_change_places(
     member: Client, store_run: StoreRun
 ) -> None:
-    # Under all three families a leads; without blowfish, at which a is slow, it does not.
-    for name, blowfish, rate in (("a", 40e6, 300e6), ("b", 60e6, 310e6)):
-        store_run(
-            run_document(
-                ssh_measurement("arcfour", 180e6),
-                ssh_measurement("blowfish-cbc", blowfish),
-                ssh_measurement("3des-cbc", 19e6),
-                ssh_measurement(GCM, *[rate] * 9),
-                host={"name": name, "machine_id": None},
-            )
-        )
+    swapping_hosts(store_run)
     html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
     assert "Without blowfish a and b change places." in text_of(html)
     assert "The ranking depends on one baseline" in text_of(html)
@@ -184,15 +165,7 @@ def test_the_sensitivity_names_the_pairs_that_change_places(
 
 
 def test_the_sensitivity_calls_a_tie_a_tie(member: Client, store_run: StoreRun) -> None:
-    for name, rate in (("a", 502e6), ("b", 502e6), ("c", 499e6), ("d", 400e6)):
-        store_run(
-            run_document(
-                ssh_measurement("arcfour", 180e6),
-                ssh_measurement("3des-cbc", 19e6),
-                ssh_measurement(GCM, *[rate] * 9),
-                host={"name": name, "machine_id": None},
-            )
-        )
+    tied_hosts(store_run)
     html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
     said = text_of(html)
     assert "a, b and c are a tie: noise does not tell them apart." in said
@@ -207,15 +180,8 @@ def test_the_sensitivity_calls_a_tie_a_tie(member: Client, store_run: StoreRun) 
 def test_the_sensitivity_explains_a_place_that_changes_without_a_move(
     member: Client, store_run: StoreRun
 ) -> None:
-    for name, rate, baseline in (("a", 500e6, 19e6), ("b", 480e6, 17.1e6)):
-        store_run(
-            run_document(
-                ssh_measurement("arcfour", 180e6),
-                ssh_measurement("3des-cbc", baseline),
-                ssh_measurement(GCM, *[rate] * 9),
-                host={"name": name, "machine_id": None},
-            )
-        )
+    ranked_host(store_run, "a", 500e6)
+    ranked_host(store_run, "b", 480e6, des=17.1e6)
     html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
     places = re.findall(r'<span class="muted">(\d+)\.</span> [\d.]+ MB/s', html)
     assert sorted(map(int, places)) == [1, 1, 1, 1, 2, 2]
