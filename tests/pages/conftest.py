@@ -22,6 +22,12 @@ def table_values(html: str) -> dict[str, dict[str, float]]:
     return found
 
 
+def beside(html: str, which: str) -> str | None:
+    """The address of the page after or before this one ("next", "prev"), if there is one."""
+    found = re.search(rf'href="(\?[^"]*)" rel="{which}"', html)
+    return unescape(found[1]) if found else None
+
+
 def page(client: Client, address: str, expect: int = 200, **query: Any) -> str:
     """The HTML of a page, which must answer with `expect`."""
     response = client.get(address, query)

@@ -69,16 +69,14 @@ def test_groups_of_different_hosts_do_not_say_that_nothing_differs(
     assert "groups' medians" not in text_of(page(member, "/", **view, matched=1))
 
 
-def test_a_view_that_cannot_match_leads_out(member: Client, store_run: StoreRun) -> None:
-    upgraded_fleet(store_run)
+def test_a_view_that_cannot_match_leads_out(member: Client) -> None:
     html = page(member, "/", group_by="cpu", matched=1)
     assert "No host has a figure in every group of this view." in text_of(html)
     (address,) = re.findall(r'href="([^"]*)"[^>]*>Compare all hosts', html)
     assert "No host has a figure" not in text_of(page(member, f"/{unescape(address)}"))
 
 
-def test_a_metric_that_nobody_measured_is_said(member: Client, store_run: StoreRun) -> None:
-    upgraded_fleet(store_run)
+def test_a_metric_that_nobody_measured_is_said(member: Client) -> None:
     html = page(member, "/", **SERIES, metric="cpu_seconds_per_gb")
     assert "No run of this view measured CPU time" in text_of(html)
     (address,) = re.findall(r'href="([^"]*)"[^>]*>Show plain throughput', html)
@@ -109,7 +107,7 @@ def test_without_a_host_in_all_groups_pairs_are_offered(
     assert "4 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
 
 
-def test_the_front_page_leads_to_what_the_upgrade_cost(member: Client, store_run: StoreRun) -> None:
+def test_the_front_page_leads_to_what_the_upgrade_cost(member: Client) -> None:
     (address,) = re.findall(r'href="([^"]*)">What did the OpenSSL upgrade cost', page(member, "/"))
     answer = member.get(address, follow=True)
     said = text_of(answer.content.decode())
@@ -183,9 +181,8 @@ def test_what_no_longer_fits_the_grouping_is_passed_over_and_said(member: Client
     assert page(member, "/", expect=400, relative_to="3.0", metric="speed")
 
 
-@pytest.mark.parametrize("address", ("/report.html",))
-def test_a_report_names_the_groups_by_both(member: Client, address: str) -> None:
-    html = page(member, address, **SERIES, split_by="cpu", relative_to="1.1.1", matched=1)
+def test_a_report_names_the_groups_by_both(member: Client) -> None:
+    html = page(member, "/report.html", **SERIES, split_by="cpu", relative_to="1.1.1", matched=1)
     said = text_of(html)
     assert "3.0 · AMD EPYC 9R14" in said
     assert "vs 1.1.1" in said

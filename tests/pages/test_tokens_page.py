@@ -21,18 +21,6 @@ def make(client: Client, expect: int = 200, **fields: str) -> str:
     return response.content.decode()
 
 
-def test_tokens_are_not_for_everybody_with_an_account(
-    member: Client, administrator: Client
-) -> None:
-    make(administrator)
-    token = ApiToken.objects.get()
-    assert "This is not open to you" in text_of(page(member, "/tokens/", expect=403))
-    assert member.post("/tokens/", {"name": "x", "scope": "read"}).status_code == 403
-    assert member.post(f"/tokens/{token.pk}/revoke/").status_code == 403
-    assert "Tokens" not in text_of(page(member, "/runs/"))
-    assert ApiToken.objects.get().is_valid
-
-
 def test_a_new_token_is_shown_once_with_the_line_that_sets_a_host_up(
     administrator: Client,
 ) -> None:
