@@ -12,7 +12,6 @@ from analysis.groups import (
     GroupSummary,
     Ratio,
     Score,
-    matched_ratios,
     percentile,
     ratio_of_medians,
     score,
@@ -69,7 +68,7 @@ class Group:
     cipher. `uncertainty` of normalised values, by cipher: the median of
     the votes' factors, of those that are known; a cipher where none is known is absent.
     `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; only
-    of figures of up to `FEW_VOTES` votes, and not filled by `build_comparison`.
+    of figures of up to `FEW_VOTES` votes, and not filled by `groups_of`.
     `ratios`, by cipher: to the reference; empty for the reference itself and without one.
     """
 
@@ -165,69 +164,16 @@ GroupKey = tuple[str, str]
 """A group's key, and that of its split; the latter is empty in a comparison without one."""
 
 
-def matched_votes(votes: Iterable[Vote]) -> list[Vote]:
-    """Those of hosts that have a value of the cipher in every group, within one split.
+def groups_of(votes: Iterable[Vote], hosts: Mapping[GroupKey, int]) -> list[Group]:
+    """The votes, one for each (group, host, cipher), grouped and each group summarised.
 
-    What is of unknown group is in none that could be asked for.
+    `hosts` says how many hosts each group has. Votes without a value do not count.
     """
-    valued = [one for one in votes if one.value is not None and one.group_key != UNKNOWN_KEY]
-    groups = {vote.group_key for vote in valued}
-    found = defaultdict[tuple[int, str, str], set[str]](set)
-    for vote in valued:
-        found[vote.host_id, vote.cipher, vote.split_key].add(vote.group_key)
-    return [
-        vote
-        for vote in valued
-        if len(found[vote.host_id, vote.cipher, vote.split_key]) == len(groups)
-    ]
-
-
-def build_comparison(
-    votes: Iterable[Vote],
-    hosts: Mapping[GroupKey, int],
-    *,
-    tool: str,
-    group_by: str,
-    metric: str,
-    profile: str | None,
-    split_by: str | None = None,
-    matched: bool = False,
-    relative_to: str | None = None,
-    scored: bool = False,
-) -> Comparison:
-    """Group the votes, one for each (group, host, cipher), and summarise each group.
-
-    `hosts` says how many hosts each group has. Votes without a value do not count; for a metric
-    that needs a baseline family, `excluded["no_baseline"]` counts the hosts that have none.
-    `matched`: the votes of matched hosts alone, and groups have those hosts. `relative_to`: the
-    key of the group that is the reference, in each split its own.
-    """
-    votes = list(votes)
-    without = {vote.host_id for vote in votes}
-    without -= {vote.host_id for vote in votes if vote.value is not None}
     valued = defaultdict[GroupKey, list[Vote]](list)
-    for vote in matched_votes(votes) if matched else votes:
+    for vote in votes:
         if vote.value is not None:
             valued[vote.group_key, vote.split_key].append(vote)
-    if matched:
-        hosts = {key: len({vote.host_id for vote in members}) for key, members in valued.items()}
-    groups = [_group(members, hosts[key]) for key, members in valued.items()]
-    reference = None
-    if relative_to is not None:
-        reference = reference_among(groups, relative_to)
-        groups = _matched(groups, valued, relative_to) if matched else relative(groups, reference)
-    return comparison_of(
-        groups,
-        tool=tool,
-        group_by=group_by,
-        metric=metric,
-        profile=profile,
-        no_baseline=len(without),
-        split_by=split_by,
-        relative_to=reference,
-        matched=matched,
-        scored=scored,
-    )
+    return [_group(members, hosts[key]) for key, members in valued.items()]
 
 
 def reference_among(groups: Iterable[Group], key: str) -> Reference:
@@ -255,29 +201,6 @@ def against(group: Group, base: Mapping[str, GroupSummary], *, exact: bool) -> G
         if cipher in base and (ratio := ratio_of_medians(summary, base[cipher], exact=exact))
     }
     return replace(group, ratios=ratios)
-
-
-def _matched(
-    groups: Iterable[Group], votes: Mapping[GroupKey, list[Vote]], reference: str
-) -> list[Group]:
-    """The groups with the ratios of their hosts to the same hosts in the reference's group."""
-    of_split = defaultdict[str, dict[tuple[str, int, str], float]](dict)
-    for (key, split), members in votes.items():
-        for vote in members:
-            if vote.value is not None:
-                of_split[split][key, vote.host_id, vote.cipher] = vote.value
-    found = {split: matched_ratios(values, reference) for split, values in of_split.items()}
-    return [
-        replace(
-            group,
-            ratios={
-                cipher: found[group.split_key][group.key, cipher]
-                for cipher in group.values
-                if (group.key, cipher) in found[group.split_key]
-            },
-        )
-        for group in groups
-    ]
 
 
 def comparison_of(

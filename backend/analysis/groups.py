@@ -4,7 +4,6 @@ By docs/method.md, section 3.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import geometric_mean
 from typing import NamedTuple
@@ -167,18 +166,6 @@ def ratio_summary(one: Ratio) -> GroupSummary:
     """A ratio as charts draw it: its interval as the quartiles of its bar."""
     low, high = one.low or one.ratio, one.high or one.ratio
     return GroupSummary(one.ratio, low, high, low, high, one.n, one.low, one.high)
-
-
-def matched_ratios(
-    values: Mapping[tuple[str, int, str], float], reference: str
-) -> dict[tuple[str, str], Ratio]:
-    """(group, host, cipher) -> value, of matched hosts; (group, cipher) -> ratio to `reference`."""
-    ratios = defaultdict[tuple[str, str], list[float]](list)
-    for (group, host, cipher), value in values.items():
-        base = values.get((reference, host, cipher))
-        if group != reference and base and base > 0:
-            ratios[group, cipher].append(value / base)
-    return {key: ratio_of_hosts(summarise_group(found)) for key, found in ratios.items()}
 
 
 def score(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from analysis.comparison import Comparison, Vote, build_comparison
+from analysis.comparison import Comparison, Vote, comparison_of, groups_of
 from analysis.profiles.baselines import FAMILIES
 from results.comparison.comparison import machines, votes
 from results.comparison.measured import resolve_block_size
@@ -55,13 +55,13 @@ def compare_profiles(
     counted = machines(query)
 
     def under(profile: ReferenceProfile, of: dict[Key, Vote]) -> Comparison:
-        return build_comparison(
-            [of[key] for key in shared],
-            counted,
+        return comparison_of(
+            groups_of((of[key] for key in shared), counted),
             tool=query.tool,
             group_by=query.group_by,
             metric="normalised",
             profile=profile.name,
+            no_baseline=0,
         )
 
     return ProfileComparison(

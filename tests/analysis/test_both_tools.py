@@ -1,6 +1,6 @@
 """Machines by both tools: which rates belong together."""
 
-from analysis.comparison import Comparison, Vote, build_comparison
+from analysis.comparison import Comparison, Vote, comparison_of, groups_of
 from analysis.openssl_against_ssh import both_tools, own_cipher, ssh_ciphers
 from tests.cases import each
 
@@ -13,13 +13,13 @@ def comparison(tool: str, rates: dict[tuple[str, str], float]) -> Comparison:
         Vote(host, host.upper(), hosts.index(host), cipher, rate, "agent")
         for (host, cipher), rate in rates.items()
     ]
-    return build_comparison(
-        votes,
-        {(host, ""): 1 for host in hosts},
+    return comparison_of(
+        groups_of(votes, {(host, ""): 1 for host in hosts}),
         tool=tool,
         group_by="host",
         metric="throughput",
         profile=None,
+        no_baseline=0,
     )
 
 

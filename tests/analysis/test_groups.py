@@ -1,23 +1,24 @@
-"""Groups: quartiles, votes, order, what is excluded."""
+"""Groups: quartiles, votes, order."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis.comparison import Comparison, Vote, build_comparison
+from analysis.comparison import Comparison, Vote, comparison_of, groups_of
 from analysis.groups import Ratio, ratio_summary, summarise_group
 
 values = st.lists(st.floats(min_value=1, max_value=1e11), min_size=1, max_size=60)
 
 
-def vote(group: str, host: int, cipher: str = "a", value: float | None = 1.0) -> Vote:
-    return Vote(group, group, host, cipher, value, "agent")
-
-
 def compared(*votes: Vote, metric: str = "throughput") -> Comparison:
     machines = {(one.group_key, one.split_key): 1 for one in votes}
-    return build_comparison(
-        votes, machines, tool="ssh", group_by="openssl", metric=metric, profile="2015"
+    return comparison_of(
+        groups_of(votes, machines),
+        tool="ssh",
+        group_by="openssl",
+        metric=metric,
+        profile="2015",
+        no_baseline=0,
     )
 
 
@@ -63,7 +64,9 @@ def test_quartiles_equal_the_databases_own(votes: list[float]) -> None:
 
 def test_versions_sort_as_versions_and_the_unknown_last() -> None:
     labels = ["unknown", "3.0.19", "1.0.1k", "3.0.9", "1.1.1", "1.0.1f"]
-    comparison = compared(*(vote(label, host) for host, label in enumerate(labels)))
+    comparison = compared(
+        *(Vote(label, label, host, "a", 1.0, "agent") for host, label in enumerate(labels))
+    )
     assert [group.key for group in comparison.groups] == [
         "1.0.1f",
         "1.0.1k",
@@ -89,22 +92,3 @@ def test_a_group_says_what_it_is_made_of() -> None:
     assert group.uncertainty == {"a": 1.2}
     assert (comparison.unit, comparison.profile, comparison.ciphers) == ("B/s", "2015", ("a", "b"))
     assert compared(*votes).profile is None
-
-
-def test_machines_without_a_baseline_are_counted_once_each() -> None:
-    comparison = compared(
-        vote("x", 1, "a", None),
-        vote("x", 1, "b", None),
-        vote("x", 2, "a", 5.0),
-        vote("y", 3, "a", None),
-        metric="normalised",
-    )
-    assert comparison.excluded == {"no_baseline": 2}
-    assert [group.key for group in comparison.groups] == ["x"]
-
-
-def test_a_machine_of_which_one_run_lacks_the_baseline_is_not_excluded() -> None:
-    comparison = compared(vote("x", 1, "a", None), vote("x", 1, "b", 3.0), metric="vs_3des")
-    assert comparison.excluded == {"no_baseline": 0}
-    other = compared(vote("x", 1, "a", None), vote("x", 2, "a", 3.0), metric="cpu_seconds_per_gb")
-    assert other.excluded == {"no_baseline": 0}

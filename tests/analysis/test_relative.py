@@ -2,7 +2,6 @@
 
 import random
 from math import comb
-from statistics import median
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from analysis.groups import (
     Ratio,
     Score,
     interval_rank,
-    matched_ratios,
     ratio_of_medians,
     score,
     summarise_group,
@@ -82,15 +80,6 @@ def test_intervals_of_different_hosts_hold_the_true_ratio(share: float) -> None:
         _, low, high = bounded(summarise_group(group(share, 12)), summarise_group(group(1, 20)))
         held += low <= share <= high
     assert held >= 376
-
-
-@given(st.lists(st.tuples(st.floats(1, 1e3), st.floats(0.5, 2)), min_size=6, max_size=30))
-def test_matched_hosts_tell_what_their_own_speed_hides(hosts: list[tuple[float, float]]) -> None:
-    values = {("old", place, "aes"): rate for place, (rate, _) in enumerate(hosts)}
-    values |= {("new", place, "aes"): rate * own for place, (rate, own) in enumerate(hosts)}
-    found = matched_ratios(values, "old")
-    assert set(found) == {("new", "aes")}
-    assert found["new", "aes"].ratio == pytest.approx(median(own for _, own in hosts))
 
 
 def test_only_a_group_with_every_cipher_has_a_score() -> None:

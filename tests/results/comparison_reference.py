@@ -6,8 +6,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from analysis.comparison import Comparison, Vote, build_comparison
+from analysis.comparison import (
+    Comparison,
+    Group,
+    Vote,
+    comparison_of,
+    groups_of,
+    reference_among,
+    relative,
+)
+from analysis.groups import ratio_of_hosts, summarise_group
 from analysis.profiles.baselines import FAMILIES, speed_index
+from documents.naming import UNKNOWN_KEY
 from results.comparison.comparison import profile_of
 from results.selection import ComparisonQuery, tags_by_key
 from store.models import Measurement, ReferenceProfile, Run
@@ -58,18 +68,68 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
         value, source, uncertainty = _value(query, profile, one)
         split = split_of(query, one.run)
         votes.append(Vote(name, label, host_id, cipher, value, source, uncertainty, *split))
-    return build_comparison(
-        votes,
-        {key: len(members) for key, members in hosts.items()},
+    without = {one.host_id for one in votes} - {
+        one.host_id for one in votes if one.value is not None
+    }
+    if query.matched:
+        votes = matched_votes(votes)
+        hosts.clear()
+        for vote in votes:
+            hosts[vote.group_key, vote.split_key].add(vote.host_id)
+    groups = groups_of(votes, {key: len(members) for key, members in hosts.items()})
+    reference = None
+    if query.relative_to is not None:
+        reference = reference_among(groups, query.relative_to)
+        if query.matched:
+            groups = own_ratios(groups, votes, reference.key)
+        else:
+            groups = relative(groups, reference)
+    return comparison_of(
+        groups,
         tool=query.tool,
         group_by=query.group_by,
         metric=query.metric,
         profile=profile.name if profile else None,
+        no_baseline=len(without),
         split_by=query.split_by,
+        relative_to=reference,
         matched=query.matched,
-        relative_to=query.relative_to,
         scored=query.score,
     )
+
+
+def matched_votes(votes: list[Vote]) -> list[Vote]:
+    """Those of hosts that have a value of the cipher in every group, within one split.
+
+    What is of unknown group is in none that could be asked for.
+    """
+    valued = [one for one in votes if one.value is not None and one.group_key != UNKNOWN_KEY]
+    groups = {one.group_key for one in valued}
+    found: defaultdict[tuple[int, str, str], set[str]] = defaultdict(set)
+    for one in valued:
+        found[one.host_id, one.cipher, one.split_key].add(one.group_key)
+    return [one for one in valued if found[one.host_id, one.cipher, one.split_key] == groups]
+
+
+def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[Group]:
+    """The groups with the ratios of their hosts to the same hosts in the reference's group."""
+    values = {(one.group_key, one.split_key, one.host_id, one.cipher): one.value for one in votes}
+    ratios: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for (key, split, host, cipher), value in values.items():
+        base = values.get((reference, split, host, cipher))
+        if key != reference and value is not None and base is not None and base > 0:
+            ratios[key, split, cipher].append(value / base)
+    return [
+        replace(
+            group,
+            ratios={
+                cipher: ratio_of_hosts(summarise_group(found))
+                for cipher in group.values
+                if (found := ratios.get((group.key, group.split_key, cipher)))
+            },
+        )
+        for group in groups
+    ]
 
 
 def without_doubts(comparison: Comparison) -> Comparison:

@@ -1,6 +1,6 @@
 """Comparisons from the analytics copy: whole, of one page, at several block sizes, by both tools.
 
-`analysis.comparison` says in Python what they mean.
+`tests/results/comparison_reference.py` says in Python what they mean.
 """
 
 from collections import defaultdict
