@@ -35,7 +35,6 @@ class HostLoss:
     0.25 = a quarter slower; negative where the own best is the safer and not the faster.
     """
 
-    host: str
     own_best: str
     own_best_rate: float
     common_rate: float
@@ -59,12 +58,9 @@ class GroupGain:
 class GroupRecommendation:
     """The order that fits all hosts best; empty when they have no measured cipher in common.
 
-    `gain` is None where no host measured its default.
+    `losses`: one of each host, in their order. `gain` is None where no host measured its default.
     """
 
-    hosts: tuple[str, ...]
-    policy: str
-    rules_version: str
     method: Method | None
     order: tuple[GroupCipher, ...]
     losses: tuple[HostLoss, ...]
@@ -93,9 +89,6 @@ def recommend_group(
     candidates = {one.cipher.name: one for one in _candidates(alike, own, catalogue)}
     order = in_order(one for one in candidates.values() if policy.allows(one.assessment.status))
     return GroupRecommendation(
-        hosts=tuple(host.name for host in hosts),
-        policy=policy.name,
-        rules_version=catalogue.rules_version,
         method=method,
         order=tuple(_in_group(one, alike, own) for one in order),
         losses=_losses(order[0].cipher, alike, own) if order else (),
@@ -182,7 +175,6 @@ def _losses(
     best = [rate for rate in own if rate]
     return tuple(
         HostLoss(
-            host=host.name,
             own_best=one.cipher,
             own_best_rate=one.median,
             common_rate=_rate(first, host).median,

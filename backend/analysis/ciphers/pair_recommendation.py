@@ -42,16 +42,10 @@ class PredictedCipher:
 class PairRecommendation:
     """The order for connections from one host to another.
 
-    `link`: bytes per second that it moves, None when not given. `gain` is the first cipher
-    against the client's default; `gain_unknown` says why there is none.
+    `gain` is the first cipher against the client's default; `gain_unknown` says why there is none.
     """
 
-    client: str
-    server: str
-    policy: str
-    rules_version: str
     method: Method | None
-    link: float | None
     order: tuple[PredictedCipher, ...]
     unranked: tuple[UnrankedCipher, ...]
     gain: Gain | None
@@ -89,12 +83,7 @@ def recommend_pair(
     )
     today = _today(candidates, client, server)
     return PairRecommendation(
-        client=client.name,
-        server=server.name,
-        policy=policy.name,
-        rules_version=catalogue.rules_version,
         method=method,
-        link=link,
         order=tuple(
             _predicted(one, order[place + 1 :], today, client, server, method, policy)
             for place, one in enumerate(order)

@@ -44,9 +44,6 @@ class Recommendation:
     `gain_unknown` saying why there is none.
     """
 
-    host: str
-    policy: str
-    rules_version: str
     method: Method | None
     order: tuple[RankedCipher, ...]
     unranked: tuple[UnrankedCipher, ...]
@@ -77,9 +74,6 @@ def recommend(host: HostCiphers, policy: Policy, catalogue: Catalogue) -> Recomm
         for place, one in enumerate(order)
     )
     return Recommendation(
-        host=host.name,
-        policy=policy.name,
-        rules_version=catalogue.rules_version,
         method=method,
         order=ranked,
         unranked=tuple(
