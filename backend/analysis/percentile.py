@@ -1,6 +1,5 @@
 """The share of other hosts that a host beats, and its sentence (docs/method.md, section 3)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -25,22 +24,11 @@ class Standing:
         return f"Better than {self.beaten} of {self.others} other hosts{ties}."
 
 
-def standing(
-    value: float, others: Sequence[float], *, lower_is_better: bool = False
-) -> Standing | None:
-    """The standing of `value` among the other hosts' values, in one unit, one vote each.
+def standing(beaten: int, tied: int, others: int) -> Standing | None:
+    """The standing of a host that beats so many of the other hosts and ties with so many.
 
     None when there is no other host: alone, nobody is fast or slow.
     """
-    smaller = sum(other < value for other in others)
-    tied = sum(other == value for other in others)
-    larger = len(others) - smaller - tied
-    beaten = larger if lower_is_better else smaller
-    return standing_of_counts(beaten, tied, len(others))
-
-
-def standing_of_counts(beaten: int, tied: int, others: int) -> Standing | None:
-    """The same where the others have been counted already: how many are beaten, how many tie."""
     if not others:
         return None
     return Standing(

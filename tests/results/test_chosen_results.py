@@ -1,6 +1,5 @@
 """Which results files, standings and a host's page have, against the definition."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -162,7 +161,8 @@ def standing_in_python(host: Host, result: LatestResult, runs: list[Run]) -> Sta
             ):
                 continue
             best[other] = max(best.get(other, one), one, key=lambda found: found.order)
-    return standing(mine.median or math.nan, [one.row.median or 0 for one in best.values()])
+    own, others = mine.median or 0, [one.row.median or 0 for one in best.values()]
+    return standing(sum(one < own for one in others), others.count(own), len(others))
 
 
 @EXAMPLES

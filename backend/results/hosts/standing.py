@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from analysis.over_time.tool_changes import tool_changes
-from analysis.percentile import Standing, standing_of_counts
+from analysis.percentile import Standing, standing
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
 from results.figures import class_series, results_statement
@@ -128,7 +128,4 @@ def _standings(
     counted = {
         number: counts for number, *counts in ask(statement.sql(_COUNTS), statement.parameters)
     }
-    return {
-        one: standing_of_counts(*counted.get(number, (0, 0, 0)))
-        for number, one in enumerate(results)
-    }
+    return {one: standing(*counted.get(number, (0, 0, 0))) for number, one in enumerate(results)}
