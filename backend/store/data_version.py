@@ -6,6 +6,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from store.statements import fetch_rows
+
 CHANGE = """
 INSERT INTO runs_dataversion (id, version, changed_at)
 VALUES (1, gen_random_uuid(), clock_timestamp())
@@ -32,10 +34,8 @@ class DataState(NamedTuple):
 
 def data_state() -> DataState:
     """The present state; figures read after this call are at least as new."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT version, changed_at FROM runs_dataversion")
-        row = cursor.fetchone()
-    return DataState(UUID(int=0), None) if row is None else DataState(*row)
+    rows = fetch_rows("SELECT version, changed_at FROM runs_dataversion", [])
+    return DataState(*rows[0]) if rows else DataState(UUID(int=0), None)
 
 
 def data_version() -> UUID:

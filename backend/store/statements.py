@@ -1,6 +1,6 @@
 """What the hand-written statements share: how they run, in one moment; which run is the latest."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +22,10 @@ class Relation:
     parameters: tuple[Any, ...] = ()
 
 
-def fetch_rows(statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Every row of a SELECT; what users sent is in `parameters`, never in the statement."""
+def fetch_rows(
+    statement: str, parameters: Sequence[Any] | Mapping[str, Any]
+) -> list[tuple[Any, ...]]:
+    """Every row that a statement gives; what users sent is in `parameters`, never in its text."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return list(cursor.fetchall())

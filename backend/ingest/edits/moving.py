@@ -16,6 +16,7 @@ from store import run_documents
 from store.models import MovedDocument, RunDocument
 from store.outage import DocumentUnreadable
 from store.run_documents import ENVIRONMENT, documents_of
+from store.statements import fetch_rows
 
 BATCH = 64
 """Documents on their way at one time: a second or two, and 130 MB if all were the largest."""
@@ -83,9 +84,8 @@ def move_old(before: datetime, after: int = 0, *, patient: bool = False) -> Iter
 
 
 def _old(before: datetime, after: int) -> dict[int, bytes]:
-    with connection.cursor() as cursor:
-        cursor.execute(_OLD, {"before": before, "after": after, "limit": BATCH})
-        return {run: bytes(body) for run, body in cursor.fetchall()}
+    rows = fetch_rows(_OLD, {"before": before, "after": after, "limit": BATCH})
+    return {run: bytes(body) for run, body in rows}
 
 
 def _move(found: dict[int, bytes], patient: bool) -> int:
@@ -105,14 +105,13 @@ def _move(found: dict[int, bytes], patient: bool) -> int:
 
 def _taken(digests: list[str]) -> list[int]:
     """The objects that may be used, which from now on are; two movers take them in one order."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM runs_moveddocument WHERE sha256 = ANY(%s)"
-            " AND (unused_since IS NULL OR unused_since > now() - %s::interval)"
-            " ORDER BY id FOR UPDATE",
-            [digests, str(USED_AGAIN)],
-        )
-        keys = [key for (key,) in cursor.fetchall()]
+    rows = fetch_rows(
+        "SELECT id FROM runs_moveddocument WHERE sha256 = ANY(%s)"
+        " AND (unused_since IS NULL OR unused_since > now() - %s::interval)"
+        " ORDER BY id FOR UPDATE",
+        [digests, str(USED_AGAIN)],
+    )
+    keys = [key for (key,) in rows]
     MovedDocument.objects.filter(pk__in=keys).update(unused_since=None)
     return keys
 
@@ -131,9 +130,8 @@ def delete_unused() -> Iterator[int]:
 
 
 def _going() -> dict[int, str]:
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, {"kept": str(UNUSED_KEPT), "hour": str(HOUR), "limit": BATCH})
-        return dict(cursor.fetchall())
+    given = {"kept": str(UNUSED_KEPT), "hour": str(HOUR), "limit": BATCH}
+    return dict(fetch_rows(_CLAIM, given))
 
 
 def bring_back() -> Iterator[int]:

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from ingest.edits.recompute import recompute_for
 from store.data_version import data_changed
 from store.models import Host, Run
 from store.models.run import COUNTED
 from store.reference_profiles import wait_for_processing
+from store.statements import fetch_rows
 
 BATCH_RUNS = 200
 """Runs of one transaction: some tenths of a second."""
@@ -53,11 +54,9 @@ class _Candidate(NamedTuple):
 
 def count_old(old: Old) -> int:
     """How many runs would be deleted."""
-    with connection.cursor() as cursor:
-        statement = f"SELECT count(*) FROM ({_OLD}) old"  # noqa: S608 - constants
-        cursor.execute(statement, {**old._asdict(), "after": 0})
-        count: int = cursor.fetchone()[0]
-        return count
+    statement = f"SELECT count(*) FROM ({_OLD}) old"  # noqa: S608 - constants
+    ((count,),) = fetch_rows(statement, {**old._asdict(), "after": 0})
+    return int(count)
 
 
 def prune(old: Old) -> Iterator[int]:
@@ -72,9 +71,8 @@ def prune(old: Old) -> Iterator[int]:
 
 
 def _find(old: Old, after: int, limit: int) -> list[_Candidate]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"{_OLD} LIMIT %(limit)s", {**old._asdict(), "after": after, "limit": limit})
-        return [_Candidate(*row) for row in cursor.fetchall()]
+    given = {**old._asdict(), "after": after, "limit": limit}
+    return [_Candidate(*row) for row in fetch_rows(f"{_OLD} LIMIT %(limit)s", given)]
 
 
 @transaction.atomic

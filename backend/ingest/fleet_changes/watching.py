@@ -16,6 +16,7 @@ from ingest.fleet_changes.host_state import RULES, ArrivedRun, Finding, HostStat
 from store.models import FleetChange, FleetChangeMember, HostWatch, Run, Series
 from store.models.run import COUNTED
 from store.reference_profiles import hold_off_edits
+from store.statements import fetch_rows
 
 PORTION = 100
 """Runs of one host that are read at once."""
@@ -77,7 +78,7 @@ def watch_new_run(host_pk: int, run: ArrivedRun, families: Mapping[int, Family])
     If it is its host's latest; one that belongs further back makes the host due, and so does the
     first one after an update that changed the rules. `families`: of its series that count.
     """
-    rows = _fetch(_LOOK, host=host_pk, run=run.key)
+    rows = fetch_rows(_LOOK, {"host": host_pk, "run": run.key})
     if not rows:
         return
     watched, due, text, last_at, others, unsettled = rows[0]
@@ -104,12 +105,6 @@ def _keep(host_pk: int, state: HostState, last_at: datetime | None) -> None:
                 "silent_after": state.silent_after(),
             },
         )
-
-
-def _fetch(statement: str, **parameters: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchall())
 
 
 def find_again(host_pk: int) -> bool:
@@ -158,7 +153,7 @@ def _history(host_pk: int) -> Iterator[tuple[ArrivedRun, dict[int, Family]]]:
     """The runs of a host that count, the oldest first, with the families of their series."""
     at, key = datetime.min.replace(tzinfo=UTC), 0
     known: dict[int, Family | None] = {}
-    while rows := _fetch(_RUNS, host=host_pk, at=at, run=key):
+    while rows := fetch_rows(_RUNS, {"host": host_pk, "at": at, "run": key}):
         for row in rows:
             at, key = row[1], row[0]
             run = _arrived(row)

@@ -10,13 +10,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
 from django.conf import settings
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 
 from documents.naming import same_name, slug
 from documents.types import HostIdentity
 from store.models import Host, HostAlias, HostName
 from store.models.run import COUNTED
-from store.statements import LATEST_FIRST
+from store.statements import LATEST_FIRST, fetch_rows
 
 SLUG_ATTEMPTS = 20
 
@@ -98,9 +98,7 @@ def listed_name(identity: HostIdentity) -> str:
     a host that is known by another one.
     """
     key = HostKey.of(identity, published=False)
-    with connection.cursor() as cursor:
-        cursor.execute(HOSTS, host_parameters([key]))
-        known = known_hosts([key], cursor.fetchall())
+    known = known_hosts([key], fetch_rows(HOSTS, host_parameters([key])))
     host = Host.objects.filter(pk__in=known.values()).first()
     if host is None:
         return identity.name

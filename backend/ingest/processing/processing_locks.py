@@ -17,6 +17,7 @@ from store.models import ReferenceProfile, Run
 from store.outage import UNREACHABLE
 from store.reference_profiles import KEEP_PROFILES
 from store.run_documents import documents_of
+from store.statements import fetch_rows
 
 CLAIM = 7101
 """First half of the advisory locks' key; the other is the run's."""
@@ -52,9 +53,7 @@ def claimed(run_pk: int) -> Iterator[bool]:
 
 def next_accepted(after: int) -> int | None:
     """The key of the first run that waits to be processed and has a larger key than `after`."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT, [after])
-        key: int | None = cursor.fetchone()[0]
+    key: int | None = fetch_rows(_NEXT, [after])[0][0]
     return key
 
 
@@ -121,12 +120,10 @@ def begin(run_pk: int, *, count: bool = True) -> Begun | None:
         "attempts": int(count),
         "commit": _unless(connection.in_atomic_block),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_BEGIN, parameters)
-        row = cursor.fetchone()
-    if row is None:
+    rows = fetch_rows(_BEGIN, parameters)
+    if not rows:
         return None
-    run_id, source, received_at, attempts, text, digest, by_token = row
+    run_id, source, received_at, attempts, text, digest, by_token = rows[0]
     if text is None:  # moved: derived again after an update
         text = documents_of([run_pk])[run_pk].decode()
     run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts)

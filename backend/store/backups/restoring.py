@@ -22,6 +22,7 @@ from store.backups.moved import MISSING, PIECE, Rest
 from store.backups.programs import BackupRefused, output_of, start_program, what_it_said
 from store.models import ApiToken, AuditEntry, ImportedText, ReferenceProfile, Run, Share
 from store.roles import ROLES
+from store.statements import fetch_rows
 
 READ_AHEAD = 1024 * 1024
 """Bytes: more than a pipe and pg_restore's own buffer hold of what comes after the dump."""
@@ -106,9 +107,7 @@ def refuse_while_in_use() -> None:
 
 
 def _others() -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(OTHERS)
-        return [who for (who,) in cursor.fetchall()]
+    return [who for (who,) in fetch_rows(OTHERS, [])]
 
 
 def restore(file: IO[bytes], name: str, database: str) -> int:
