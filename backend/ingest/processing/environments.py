@@ -1,6 +1,6 @@
 """Environments as rows, found or made by their fingerprint."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields
 from typing import Any
 
@@ -16,23 +16,21 @@ _environments: Remembered[str] = Remembered()
 def environment_id(facts: Mapping[str, Any]) -> int:
     """The number of the environment that a run document's `environment` describes."""
     digest = fingerprint(facts)
-    known = _environments.known([digest])
-    if not known:
-        known = {digest: _find(digest, facts)}
-        _environments.remember(known)
-    return known[digest]
+    return _environments.numbers({digest}, _find, lambda _: _make(digest, facts))[digest]
 
 
-def _find(digest: str, facts: Mapping[str, Any]) -> int:
-    found = Environment.objects.filter(fingerprint=digest).values_list("pk", flat=True).first()
-    if found is not None:
-        return found
-    # get_or_create: another worker may be storing the same new environment just now.
+def _find(digests: Set[str]) -> dict[str, int]:
+    stored = Environment.objects.filter(fingerprint__in=digests)
+    return dict(stored.values_list("fingerprint", "pk"))
+
+
+def _make(digest: str, facts: Mapping[str, Any]) -> None:
     labels = columns_of(facts)
     values = dimension_values(labels.values())
     made = {column: values[dimension, value.key] for column, (dimension, value) in labels.items()}
     made_of = {**made, "ssh_environment": ssh_environment(facts)}
-    return Environment.objects.get_or_create(fingerprint=digest, defaults=made_of)[0].pk
+    new = Environment(fingerprint=digest, **made_of)
+    Environment.objects.bulk_create([new], ignore_conflicts=True)
 
 
 Valued = tuple[str, Label]

@@ -4,7 +4,7 @@ Only what is committed is remembered, and only as long as the connections to the
 (a minute, by the settings): a database that was restored or emptied meanwhile is asked again.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Set
 from typing import Any, Generic, TypeVar
 
 from django.db import transaction
@@ -26,12 +26,29 @@ class Remembered(Generic[Key]):
         self._numbers: dict[Key, int] = {}
         _memories.append(self)
 
-    def known(self, wanted: Iterable[Key]) -> dict[Key, int]:
-        """Those of the wanted keys that are remembered."""
-        numbers = self._numbers
-        return {key: numbers[key] for key in wanted if key in numbers}
+    def numbers(
+        self,
+        wanted: Set[Key],
+        find: Callable[[Set[Key]], dict[Key, int]],
+        make: Callable[[Set[Key]], object],
+    ) -> dict[Key, int]:
+        """Those of the wanted keys; what is not remembered is found, what is not found is made.
 
-    def remember(self, found: Mapping[Key, int]) -> None:
+        Other workers may make the same rows: `make` leaves those as they are.
+        """
+        remembered = self._numbers
+        numbers = {key: remembered[key] for key in wanted if key in remembered}
+        unknown = wanted - numbers.keys()
+        if unknown:
+            found = find(unknown)
+            if missing := unknown - found.keys():
+                make(missing)
+                found = find(unknown)
+            self._remember(found)
+            numbers |= found
+        return numbers
+
+    def _remember(self, found: Mapping[Key, int]) -> None:
         """Keep these, once the surrounding transaction is committed; never what is rolled back."""
 
         def keep() -> None:

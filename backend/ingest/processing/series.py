@@ -1,7 +1,7 @@
 """Series as rows, found or made."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from documents.types import Negotiated, Series
 from ingest.processing.id_cache import Remembered
@@ -19,35 +19,25 @@ def series_key(series: Series) -> str:
 
 def series_ids(wanted: Iterable[Series]) -> dict[Series, int]:
     """The numbers of these series; those never seen before are stored."""
-    asked = set(wanted)
-    numbers = _series.known(asked)
-    if len(numbers) < len(asked):
-        found = _find({series_key(series): series for series in asked - numbers.keys()})
-        _series.remember(found)
-        numbers |= found
-    return numbers
+    return _series.numbers(set(wanted), _find_series, _make_series)
 
 
-def _find(keys: dict[str, Series]) -> dict[Series, int]:
-    known = _known(keys)
-    if len(known) < len(keys):
-        # In one order, so that two workers that meet the same new series cannot wait in a circle.
-        missing = sorted(keys.keys() - known.keys())
-        StoredSeries.objects.bulk_create(
-            [_row(key, keys[key]) for key in missing], ignore_conflicts=True
-        )
-        known = _known(keys)
-    return {series: known[key] for key, series in keys.items()}
+def _find_series(wanted: Set[Series]) -> dict[Series, int]:
+    keys = {series_key(one): one for one in wanted}
+    stored = StoredSeries.objects.filter(key__in=list(keys)).values_list("key", "pk")
+    return {keys[key]: pk for key, pk in stored}
 
 
-def _known(keys: Iterable[str]) -> dict[str, int]:
-    return dict(StoredSeries.objects.filter(key__in=list(keys)).values_list("key", "pk"))
+def _make_series(missing: Set[Series]) -> None:
+    # In one order, so that two workers that meet the same new series cannot wait in a circle.
+    rows = sorted(map(_row, missing), key=lambda row: row.key)
+    StoredSeries.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _row(key: str, series: Series) -> StoredSeries:
+def _row(series: Series) -> StoredSeries:
     texts = ("mac", "method", "target_kind", "target_name")
     given = {name: one or "" if name in texts else one for name, one in series._asdict().items()}
-    return StoredSeries(key=key, **given)
+    return StoredSeries(key=series_key(series), **given)
 
 
 def agreed_on(negotiated: Negotiated) -> tuple[str, str]:
@@ -58,27 +48,18 @@ def agreed_on(negotiated: Negotiated) -> tuple[str, str]:
 def negotiated_ids(wanted: Iterable[Negotiated]) -> dict[tuple[str, str], int]:
     """(MAC, key exchange) -> its number; what was never seen before is stored."""
     pairs = {agreed_on(one) for one in wanted} - {("", "")}
-    numbers = _agreed.known(pairs)
-    if len(numbers) < len(pairs):
-        found = _find_negotiated(pairs - numbers.keys())
-        _agreed.remember(found)
-        numbers |= found
-    return numbers
+    return _agreed.numbers(pairs, _find_negotiated, _make_negotiated)
 
 
-def _find_negotiated(pairs: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    known = _known_negotiated(pairs)
-    if len(known) < len(pairs):
-        rows = [StoredNegotiated(mac=mac, kex=kex) for mac, kex in sorted(pairs - known.keys())]
-        StoredNegotiated.objects.bulk_create(rows, ignore_conflicts=True)
-        known = _known_negotiated(pairs)
-    return known
-
-
-def _known_negotiated(pairs: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+def _find_negotiated(pairs: Set[tuple[str, str]]) -> dict[tuple[str, str], int]:
     rows = StoredNegotiated.objects.filter(mac__in={mac for mac, _ in pairs})
     return {
         (mac, kex): pk
         for mac, kex, pk in rows.values_list("mac", "kex", "pk")
         if (mac, kex) in pairs
     }
+
+
+def _make_negotiated(pairs: Set[tuple[str, str]]) -> None:
+    rows = [StoredNegotiated(mac=mac, kex=kex) for mac, kex in sorted(pairs)]
+    StoredNegotiated.objects.bulk_create(rows, ignore_conflicts=True)
