@@ -5,7 +5,7 @@ one of them.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db import connection
@@ -165,7 +165,9 @@ def record(
             touched.add(same.change_id)
             same.delete()
             same = None
-        member = _update(same, described) if same else _join(host_pk, described)
+        member = same or _join(host_pk, described)
+        _fill(member, described)
+        member.save()
         if member.confirmed and member.change_id not in certain and is_news(described.seen_at):
             news.append(member)
         kept.add(member.pk)
@@ -204,39 +206,20 @@ def _what(member: Member) -> tuple[str, ...]:
     return (change.kind, change.direction, _family(member), member.before, member.after)
 
 
-def _update(member: Member, described: Described) -> Member:
-    _fill(member, described)
-    member.save()
-    return member
-
-
 def _join(host_pk: int, described: Described) -> Member:
-    change = _open_entry(host_pk, described) or FleetChange.objects.create(
-        kind=described.kind,
-        direction=described.direction,
-        cause=described.cause,
-        first_at=described.at,
-        last_at=described.at,
-    )
-    member = Member(change=change, host_id=host_pk)
-    _fill(member, described)
-    member.save()
-    return member
+    """A part of an entry of the same cause within days. Of an unknown cause: of this host alone."""
+    alike = {"kind": described.kind, "direction": described.direction, "cause": described.cause}
+    of_host = {} if described.cause else {"members__host": host_pk}
+    return Member(change=_entry(described.at, TOGETHER, alike, **of_host), host_id=host_pk)
 
 
-def _open_entry(host_pk: int, described: Described) -> FleetChange | None:
-    """One of the same cause within days. Of an unknown cause: of this host alone."""
+def _entry(at: datetime, within: timedelta, alike: Mapping[str, str], **of: int) -> FleetChange:
+    """The latest open entry like this near that time, with such a part (`of`), or a new one."""
     entries = FleetChange.objects.filter(
-        kind=described.kind,
-        direction=described.direction,
-        cause=described.cause,
-        fixed_at=None,
-        first_at__lte=described.at + TOGETHER,
-        last_at__gte=described.at - TOGETHER,
+        fixed_at=None, first_at__lte=at + within, last_at__gte=at - within, **alike, **of
     )
-    if not described.cause:
-        entries = entries.filter(members__host=host_pk)
-    return entries.order_by("-last_at", "-id").first()
+    found = entries.order_by("-last_at", "-id").first()
+    return found or FleetChange.objects.create(first_at=at, last_at=at, **alike)
 
 
 def _fill(member: Member, described: Described) -> None:
@@ -280,15 +263,8 @@ def _taken_back(history: Sequence[Member]) -> list[Member | None]:
 
 def add_silent(host_pk: int, good_run: int | None, good_at: datetime, at: datetime) -> None:
     """A host that sent no run for too long, since `at`."""
-    entries = FleetChange.objects.filter(
-        kind=Kind.SILENT,
-        fixed_at=None,
-        first_at__lte=at + SILENT_TOGETHER,
-        last_at__gte=at - SILENT_TOGETHER,
-    )
-    change = entries.order_by("-last_at", "-id").first() or FleetChange.objects.create(
-        kind=Kind.SILENT, direction=FleetChange.Direction.SILENT, first_at=at, last_at=at
-    )
+    silent = {"kind": Kind.SILENT, "direction": FleetChange.Direction.SILENT}
+    change = _entry(at, SILENT_TOGETHER, silent)
     member = Member.objects.create(
         change=change, host_id=host_pk, confirmed=True, at=at, good_at=good_at, good_run_id=good_run
     )
