@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MAX_LABEL = 200
@@ -50,3 +51,12 @@ def label(text: str | None, unknown: str) -> Label:
     """The label of a fact; a fact that is not known is shown as unknown."""
     plain = " ".join((text or "").split())
     return Label(slug(plain), plain[:MAX_LABEL]) if plain else Label(UNKNOWN_KEY, unknown)
+
+
+def tags_by_key(tags: Iterable[str]) -> dict[str, list[str]]:
+    """Tags (KEY:VALUE) by key: of a filter any value of a key, and all keys, must fit."""
+    found: dict[str, list[str]] = {}
+    for tag in tags:
+        key, _, value = tag.partition(":")
+        found.setdefault(key, []).append(value)
+    return found

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from documents.naming import slug
+from documents.naming import slug, tags_by_key
 from store.models import FleetChange, FleetChangeMember, Notification, NotificationChannel, Run
 from store.models.notification import REJECTED, TOPIC_WORDS, severity_of
 
@@ -117,10 +117,7 @@ def _concerns(channel: NotificationChannel, event: Event) -> bool:
         return False
     if channel.hosts and event.hosts.isdisjoint(channel.hosts):
         return False
-    wanted: dict[str, list[str]] = {}
-    for tag in channel.tags:
-        key, _, value = tag.partition(":")
-        wanted.setdefault(key, []).append(value)
+    wanted = tags_by_key(channel.tags)
     return all(event.tags.get(key) in values for key, values in wanted.items())
 
 

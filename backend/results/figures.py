@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from documents.naming import UNKNOWN_KEY
+from documents.naming import UNKNOWN_KEY, tags_by_key
 from results.selection import (
     SPLIT,
     TAG_PREFIX,
     ComparisonQuery,
     class_conditions,
     ids_of,
-    tags_by_key,
 )
 from store.models import Negotiated
 from store.models.dimension import DIMENSIONS

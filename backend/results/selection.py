@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from analysis.comparison import UNITS, Group
-from documents.naming import UNKNOWN_KEY
+from documents.naming import UNKNOWN_KEY, tags_by_key
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES, DimensionValue
 from store.models.host import Host
 
@@ -165,15 +165,6 @@ def _add_dimension(where: Where, name: str, ids: list[int], tool: str) -> None:
         where.add(f"({other} OR {of_ssh} IS NULL AND {own})", ids, ids)
     else:
         where.add(f"({of_ssh} = ANY(%s) OR {own})", ids, ids)
-
-
-def tags_by_key(values: Iterable[str]) -> dict[str, list[str]]:
-    """Values of the filter `tag` (KEY:VALUE) by key: any value of a key, and all keys, must fit."""
-    found: dict[str, list[str]] = {}
-    for value in values:
-        key, _, wanted = value.partition(":")
-        found.setdefault(key, []).append(wanted)
-    return found
 
 
 def ids_of(name: str, keys: Iterable[str]) -> list[int]:

@@ -17,9 +17,9 @@ from analysis.comparison import (
 )
 from analysis.groups import ratio_of_hosts, summarise_group
 from analysis.profiles.baselines import FAMILIES, speed_index
-from documents.naming import UNKNOWN_KEY
+from documents.naming import UNKNOWN_KEY, tags_by_key
 from results.comparison.comparison import profile_of
-from results.selection import ComparisonQuery, tags_by_key
+from results.selection import ComparisonQuery
 from store.models import Measurement, ReferenceProfile, Run
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Greatest
 
+from documents.naming import tags_by_key
 from results.hosts.unaffected_hosts import unaffected_hosts
 from store.models import FleetChange, FleetChangeMember
 from store.models.run import COUNTED
@@ -193,21 +194,13 @@ def select_members(query: ChangeQuery) -> QuerySet[FleetChangeMember] | None:
         for family in query.families:
             within |= Q(family=family) | Q(family__startswith=f"{family}-")
         found &= within
-    for of_key in _tags(query.tags):
+    for key, values in tags_by_key(query.tags).items():
         of_runs = Q()
-        for tag in of_key:
-            of_runs |= Q(first_run__tags__contains=tag)
-            of_runs |= Q(first_run=None, good_run__tags__contains=tag)
+        for value in values:
+            of_runs |= Q(first_run__tags__contains={key: value})
+            of_runs |= Q(first_run=None, good_run__tags__contains={key: value})
         found &= of_runs
     return FleetChangeMember.objects.filter(found) if found else None
-
-
-def _tags(tags: Iterable[str]) -> Iterator[list[dict[str, str]]]:
-    keys: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
-    for tag in tags:
-        key, _, value = tag.partition(":")
-        keys[key].append({key: value})
-    yield from keys.values()
 
 
 _MEMBERS = """

@@ -14,8 +14,8 @@ from django.db.models import Count, OrderBy, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
+from documents.naming import tags_by_key
 from documents.types import Series
-from results.selection import tags_by_key
 from store.models import Host, Measurement, Run, RunSpeedIndex
 from store.models.dimension import OF_LIBRARIES
 from store.models.run import MEASURED_AT
