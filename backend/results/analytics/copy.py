@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import orjson
@@ -69,6 +69,7 @@ _LEVELS = f"SELECT {LEVEL.names} FROM level"  # noqa: S608 - constants
 _KEYS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
 
 Duck = duckdb.DuckDBPyConnection
+Key = TypeVar("Key")
 
 
 def empty_copy(memory: str) -> Duck:
@@ -105,10 +106,8 @@ def pack(duck: Duck) -> None:
 
 def read_everything(duck: Duck, cursor: CursorWrapper) -> Iterator[int]:
     """Fill an empty copy from PostgreSQL; yields how many runs it has after each step."""
-    cursor.execute(_KEYS)
-    keys = [key for (key,) in cursor.fetchall()]
     done = 0
-    for batch in batches(keys):
+    for batch in batches(counted_runs(cursor), RUNS_AT_ONCE):
         _insert_runs(duck, cursor, batch)
         _insert_of_runs(duck, cursor, batch)
         done += len(batch)
@@ -176,10 +175,10 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
     known = _known(duck, changes.runs)
     changed = [run for run, has_new_results in changes.runs.items() if has_new_results]
     changed += [run for run in changes.runs if not changes.runs[run] and run not in known]
-    for batch in batches(list(changes.runs)):
+    for batch in batches(changes.runs, RUNS_AT_ONCE):
         delete(duck, "run", "id", known.intersection(batch))
         _insert_runs(duck, cursor, batch)
-    for batch in batches(changed):
+    for batch in batches(changed, RUNS_AT_ONCE):
         _delete_of_runs(duck, known.intersection(batch))
         _insert_of_runs(duck, cursor, batch)
     if changes.profiles:
@@ -195,17 +194,29 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
         duck.execute(FORGET_SETS)
 
 
-def batches(keys: Iterable[int]) -> Iterator[list[int]]:
+def counted_runs(cursor: CursorWrapper) -> list[int]:
+    """The keys of all runs that count."""
+    cursor.execute(_KEYS)
+    return [key for (key,) in cursor.fetchall()]
+
+
+def batches(keys: Iterable[Key], size: int) -> Iterator[list[Key]]:
     """The keys, so many at once."""
     left = iter(keys)
-    while batch := list(islice(left, RUNS_AT_ONCE)):
+    while batch := list(islice(left, size)):
         yield batch
 
 
-def insert(duck: Duck, cursor: CursorWrapper, table: Table, keys: Sequence[int]) -> tuple[Any, ...]:
-    """Copy the rows of these keys; returns them as they came, parameters of `table.received`."""
+def received(cursor: CursorWrapper, table: Table, keys: Sequence[int]) -> tuple[str, ...]:
+    """The rows of these keys as PostgreSQL sends them: parameters of `table.received`."""
     cursor.execute(table.select, [list(keys)])
-    rows: tuple[Any, ...] = cursor.fetchone()
+    rows: tuple[str, ...] = cursor.fetchone()
+    return rows
+
+
+def insert(duck: Duck, cursor: CursorWrapper, table: Table, keys: Sequence[int]) -> tuple[str, ...]:
+    """Copy the rows of these keys; returns them as they came."""
+    rows = received(cursor, table, keys)
     duck.execute(table.insert, rows)
     return rows
 
@@ -234,9 +245,9 @@ def _insert_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None
 
 def _insert_of_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None:
     """Insert the results, levels and indices of these runs, and what is computed from them."""
-    received = {table.name: insert(duck, cursor, table, runs) for table in OF_RUNS}
-    add_sets(duck, received[RESULT.name])
-    add_indices(duck, cursor, zip(*map(orjson.loads, received[LEVEL.name]), strict=True))
+    rows = {table.name: insert(duck, cursor, table, runs) for table in OF_RUNS}
+    add_sets(duck, rows[RESULT.name])
+    add_indices(duck, cursor, zip(*map(orjson.loads, rows[LEVEL.name]), strict=True))
 
 
 def _delete_of_runs(duck: Duck, runs: Collection[int]) -> None:

@@ -9,8 +9,6 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
-from typing import TypeVar
 from uuid import uuid4
 
 import orjson
@@ -32,7 +30,7 @@ from results.analytics.clickhouse.tables import (
     parameters_of,
     seen,
 )
-from results.analytics.copy import indices_of, sets_of
+from results.analytics.copy import batches, counted_runs, indices_of, received, sets_of
 from results.analytics.snapshot import USABLE_SECONDS, VERSION
 from results.analytics.tables import (
     CPU_BOUND_INDEX,
@@ -49,12 +47,9 @@ from results.analytics.tables import (
     as_received,
 )
 from results.analytics.unseen_changes import Changes, State, changes_since, present_state
-from store.models.run import COUNTED
 from store.outage import AnalyticsUnavailable
 
 logger = logging.getLogger(__name__)
-
-Key = TypeVar("Key")
 
 RUNS_AT_ONCE = 2_000
 """Runs whose rows become one block of each table."""
@@ -64,8 +59,6 @@ FOLLOWING, BUILDING, TIDYING = 0x0C1C, 0x0C1D, 0x0C1E
 
 _TRY = "SELECT pg_try_advisory_xact_lock(%s)"
 _TRIED_EVERY_SECONDS = 0.02
-
-_KEYS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
 
 REFRESHED_SECONDS = 3600
 """A state that nothing has changed since: written again before it is too old to be of use."""
@@ -194,10 +187,9 @@ def build(client: Client, patience: float) -> None:
         for table in TABLES:
             client.command(create(table, generation))
         empty = Written(generation, 0, state)
-        cursor.execute(_KEYS)
-        keys = [key for (key,) in cursor.fetchall()]
+        keys = counted_runs(cursor)
         with _step(client, generation, state) as step:
-            for batch in _batches(keys):
+            for batch in batches(keys, RUNS_AT_ONCE):
                 _insert_runs(client, cursor, batch, empty, step)
         logger.info("ClickHouse: %d runs in %.1f s", len(keys), time.monotonic() - begun)
 
@@ -243,7 +235,7 @@ def _apply(
     client: Client, cursor: CursorWrapper, changes: Changes, before: Written, step: int
 ) -> None:
     generation, indices_too = before.generation, not changes.profiles
-    for batch in _batches(changes.runs):
+    for batch in batches(changes.runs, RUNS_AT_ONCE):
         known = client.query(
             _KNOWN.format(runs=seen("run", before.shape)), {**parameters_of(before), "runs": batch}
         ).result_rows
@@ -251,29 +243,15 @@ def _apply(
         _insert_runs(client, cursor, batch, before, step, indices_too=indices_too)
     if changes.profiles:
         _end(client, generation, step, [0])
-        cursor.execute(_KEYS)
-        for batch in _batches(key for (key,) in cursor.fetchall()):
-            _insert(client, SPEED_INDEX, _received(cursor, SPEED_INDEX, batch), generation, step)
-            _insert_indices(client, cursor, _received(cursor, LEVEL, batch), before, step)
+        for batch in batches(counted_runs(cursor), RUNS_AT_ONCE):
+            _insert(client, SPEED_INDEX, received(cursor, SPEED_INDEX, batch), generation, step)
+            _insert_indices(client, cursor, received(cursor, LEVEL, batch), before, step)
 
 
 def _end(client: Client, generation: int, step: int, runs: Iterable[int]) -> None:
     rows = [[generation, step, run] for run in runs]
     if rows:
         client.insert(ENDED, rows, ["generation", "step", "run"], settings=_once())
-
-
-def _batches(keys: Iterable[Key]) -> Iterator[list[Key]]:
-    left = iter(keys)
-    while batch := list(islice(left, RUNS_AT_ONCE)):
-        yield batch
-
-
-def _received(cursor: CursorWrapper, table: Table, keys: Sequence[int]) -> tuple[str, ...]:
-    """The columns of these rows as JSON texts."""
-    cursor.execute(table.select, [list(keys)])
-    rows: tuple[str, ...] = cursor.fetchone()
-    return rows
 
 
 def _insert(
@@ -305,13 +283,13 @@ def _insert_runs(
 ) -> None:
     """These runs with all that belongs to them (their indices, unless those of all runs come)."""
     generation = before.generation
-    of_runs = _received(cursor, RUN, runs)
+    of_runs = received(cursor, RUN, runs)
     environments = set(orjson.loads(of_runs[list(RUN.columns).index("environment")]))
     if missing := _unknown(client, "environment", "id", environments, before, step):
         for table in ENVIRONMENTS:
-            _insert(client, table, _received(cursor, table, missing), generation, step)
-    received = {table.name: _received(cursor, table, runs) for table in OF_RUNS}
-    of_set, series = sets_of(received[RESULT.name])
+            _insert(client, table, received(cursor, table, missing), generation, step)
+    columns = {table.name: received(cursor, table, runs) for table in OF_RUNS}
+    of_set, series = sets_of(columns[RESULT.name])
     new = set(
         _unknown(client, "series_of_set", "series_set", {row[0] for row in series}, before, step)
     )
@@ -323,9 +301,9 @@ def _insert_runs(
             _insert(client, table, as_received(rows), generation, step)
     for table in OF_RUNS:
         if indices_too or table is not SPEED_INDEX:
-            _insert(client, table, received[table.name], generation, step)
+            _insert(client, table, columns[table.name], generation, step)
     if indices_too:
-        _insert_indices(client, cursor, received[LEVEL.name], before, step)
+        _insert_indices(client, cursor, columns[LEVEL.name], before, step)
     _insert(client, RUN, of_runs, generation, step)
 
 
@@ -382,7 +360,7 @@ def _remove_ended(client: Client, now: Written, last: int, failed: Sequence[int]
         if of_indices and table in INDICES:
             condition = "since < {step: UInt64}"
             client.command(f"DELETE FROM {name} WHERE {condition}", {"step": of_indices})  # noqa: S608
-        for batch in _batches([one for one in ended if one[0]]) if key else ():
+        for batch in batches([one for one in ended if one[0]], RUNS_AT_ONCE) if key else ():
             runs, steps = zip(*batch, strict=True)
             given = {"runs": list(runs), "steps": list(steps)}
             client.command(f"DELETE FROM {name} WHERE {_BEFORE_ENDED.format(key=key)}", given)  # noqa: S608
