@@ -56,13 +56,16 @@ WRITING = (
 )
 
 
-@pytest.mark.django_db
-def test_no_body_of_a_small_request_is_a_failure_of_the_server(store_run: StoreRun) -> None:
-    run, client = store_run(run_document()), Client(raise_request_exception=False)
-    client.force_login(User.objects.create_superuser("root"))
+def test_no_body_of_a_small_request_is_a_failure_of_the_server(
+    administrator: Client, store_run: StoreRun
+) -> None:
+    run = store_run(run_document())
+    administrator.raise_request_exception = False
     for (method, path), (body, status) in product(WRITING, BODIES.items()):
         address = f"/api/v1/{path.format(run=run)}"
-        answer = client.generic(method.upper(), address, body, content_type="application/json")
+        answer = administrator.generic(
+            method.upper(), address, body, content_type="application/json"
+        )
         assert answer.status_code == status, (address, body[:30], answer.content[:200])
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -28,7 +27,7 @@ from reports.tasks import sweep_exports
 from store.models import ApiToken, ExportJob, Measurement, ReferenceProfile, Run
 from store.roles import ADMINISTRATOR
 from tests.cases import each
-from tests.conftest import ApiClient, StoreRun, csv_rows
+from tests.conftest import ApiClient, StoreRun, csv_rows, signed_in
 from tests.sample_documents import run_document, ssh_measurement
 
 URL = "/api/v1/exports/jobs/"
@@ -411,13 +410,9 @@ def test_others_see_no_list_of_mine_and_delete_nothing(
     settings.CIPHERMARK_PUBLIC = True
     assert Client().get(URL).json()["results"] == []
     assert Client().delete(answer["url"]).status_code in (401, 403)
-    person = User.objects.create_user("eve")
-    client = Client()
-    client.force_login(person)
-    assert client.delete(answer["url"]).status_code == 403
+    assert signed_in("eve").delete(answer["url"]).status_code == 403
     assert ExportJob.objects.count() == 1
-    person.groups.add(Group.objects.get(name=ADMINISTRATOR))
-    assert client.delete(answer["url"]).status_code == 204
+    assert signed_in("ada", ADMINISTRATOR).delete(answer["url"]).status_code == 204
     assert ExportJob.objects.count() == 0
 
 

@@ -60,19 +60,16 @@ def test_a_process_reads_two_texts_at_a_time(uploader: ApiClient) -> None:
     send(uploader, LOOP)
 
 
-def test_signed_in_people_wait_for_their_turn_too(db: None) -> None:
-    person = User.objects.create_superuser("edith")
-    browser = Client()
-    browser.force_login(person)
+def test_signed_in_people_wait_for_their_turn_too(editor: Client) -> None:
     fields = {"packed": pack(LOOP.encode()), "host-0": "attic"}
-    with import_slot(f"person:{person.pk}"):
+    with import_slot(f"person:{User.objects.get().pk}"):
         for address, sent in (("/upload/", {"text": LOOP}), ("/upload/save/", fields)):
-            answer = browser.post(address, sent)
+            answer = editor.post(address, sent)
             assert answer.status_code == 429
             assert 1 <= int(answer["Retry-After"]) <= 10
             assert "Another text of yours is being read." in text_of(answer.content.decode())
-        assert browser.get("/upload/").status_code == 200
-    assert browser.post("/upload/save/", fields).status_code == 302
+        assert editor.get("/upload/").status_code == 200
+    assert editor.post("/upload/save/", fields).status_code == 302
 
 
 def test_without_redis_texts_are_read_two_at_a_time(

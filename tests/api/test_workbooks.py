@@ -98,36 +98,24 @@ def test_a_workbook_has_its_sheets_ready_to_be_read(reader: ApiClient) -> None:
 
 
 @pytest.mark.usefixtures("published")
-def test_its_comparison_is_that_of_the_csv(reader: ApiClient) -> None:
-    query = {"group_by": "os_version", "metric": "normalised"}
-    expected = csv_rows(reader.get("/api/v1/exports/comparison.csv", query))
-    found = table(opened(body(reader, "comparison.xlsx", **query)), "Comparison")
+@each(
+    ("name", "query"),
+    (("comparison", {"group_by": "os_version", "metric": "normalised"}), ("measurements", {})),
+)
+def test_its_rows_are_those_of_the_csv(reader: ApiClient, name: str, query: dict[str, str]) -> None:
+    expected = csv_rows(reader.get(f"/api/v1/exports/{name}.csv", query))
+    found = table(opened(body(reader, f"{name}.xlsx", **query)), name.capitalize())
     assert len(found) == len(expected) > 0
     for row, line in zip(found, expected, strict=True):
-        for name, value in without_megabytes(row).items():
-            if isinstance(value, bool):
-                assert line[name] == str(value).lower()
-            elif isinstance(value, int | float):
-                assert value == float(line[name])
-            else:
-                assert line[name] == (value or "")
-
-
-@pytest.mark.usefixtures("published")
-def test_its_measurements_are_those_of_the_csv(reader: ApiClient) -> None:
-    expected = csv_rows(reader.get("/api/v1/exports/measurements.csv"))
-    found = table(opened(body(reader, "measurements.xlsx")), "Measurements")
-    assert len(found) == len(expected) > 0
-    for row, line in zip(found, expected, strict=True):
-        for name, value in without_megabytes(row).items():
+        for column, value in without_megabytes(row).items():
             if isinstance(value, datetime):
-                assert value.replace(tzinfo=UTC) == datetime.fromisoformat(line[name])
+                assert value.replace(tzinfo=UTC) == datetime.fromisoformat(line[column])
             elif isinstance(value, bool):
-                assert line[name] == str(value).lower()
+                assert line[column] == str(value).lower()
             elif isinstance(value, int | float):
-                assert float(line[name]) == value
+                assert float(line[column]) == value
             else:
-                assert line[name] == (value or "")
+                assert line[column] == (value or "")
 
 
 def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run: StoreRun) -> None:

@@ -266,15 +266,6 @@ def test_less_cpu_time_is_better(member: Client, store_run: StoreRun) -> None:
     assert "1.00 s/GB" in text_of(html)
 
 
-def test_many_groups_are_shown_in_steps(member: Client, store_run: StoreRun) -> None:
-    for number in range(25):
-        store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8 + number), cpu=f"CPU {number}"))
-    html = page(member, "/")
-    assert len(table_values(html)) == 20
-    assert "20 of 25 groups shown." in text_of(html)
-    assert len(table_values(page(member, "/", top="all"))) == 25
-
-
 def test_quiet_parameters_survive_the_form_and_can_be_removed(
     member: Client, store_run: StoreRun
 ) -> None:

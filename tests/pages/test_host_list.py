@@ -72,7 +72,7 @@ def test_the_file_is_that_of_the_list_as_it_is_shown(member: Client) -> None:
     html = page(member, URL, verdict="hidden", ordering="-name", page="7", after="0")
     address = link(html, "This list<")
     assert address == "/api/v1/exports/hosts.csv?verdict=hidden&ordering=-name"
-    body = b"".join(member.get(address).streaming_content).decode()  # type: ignore[attr-defined]
+    body = member.get(address).getvalue().decode()
     assert body.count("\r\n") == 2
     assert ADVICE in body
 

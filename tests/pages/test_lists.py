@@ -78,6 +78,10 @@ def test_a_filter_shows_what_most_have_and_the_chosen_and_finds_the_rest(
 def test_groups_are_searched_and_come_page_by_page(member: Client, store_run: StoreRun) -> None:
     for number in range(25):
         store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8 + number), cpu=f"CPU {number}"))
+    first = page(member, "/")
+    assert len(table_values(first)) == 20
+    assert "20 of 25 groups shown." in text_of(first)
+    assert len(table_values(page(member, "/", top="all"))) == 25
     second = page(member, "/", page="2", sort="best")
     assert list(table_values(second)) == ["4", "3", "2", "1", "0"]
     assert "Groups 21 to 25 of 25 shown." in text_of(second)

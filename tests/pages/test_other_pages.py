@@ -126,27 +126,11 @@ def test_runs_can_be_filtered(member: Client, store_run: StoreRun) -> None:
     assert "did you mean ready?" in said
 
 
-def test_long_lists_come_page_by_page_and_lose_nothing(
-    member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pages.paging.PAGE_SIZE", 2)
-    for number in range(5):
-        store_run(run_document(host={"name": f"host {number}"}))
-    address: str | None = ""
-    pages = []
-    while address is not None:
-        html = page(member, f"/runs/{address}")
-        pages.append(numbers_of_hosts(html))
-        address = beside(html, "next")
-    assert pages == [["4", "3"], ["2", "1"], ["0"]]
-    assert numbers_of_hosts(page(member, f"/runs/{beside(html, 'prev')}")) == pages[-2]
-
-
 def numbers_of_hosts(html: str) -> list[str]:
     return re.findall(r"host (\d)</bdi></a>", html)
 
 
-def test_runs_are_listed_by_when_they_were_measured(
+def test_runs_are_listed_by_when_they_were_measured_page_by_page(
     member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They arrive in another order; of one moment the later arrival is on top."""
