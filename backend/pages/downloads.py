@@ -83,7 +83,7 @@ def json_address(asked: QueryDict) -> str:
 
 def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:
     """The API's parameters of what a page shows: its ciphers, block size, groups, their order."""
-    asked, view = api_params(params), display(params).view
+    asked, view = api_params(params), display(params)
     usual = GroupView()
     for name, value, default in (
         ("sort", view.sort, usual.sort),

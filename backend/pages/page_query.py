@@ -27,42 +27,29 @@ KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | names_of(HOST_LIST) | {*PAGE_O
 
 
 @dataclass(frozen=True)
-class Display:
-    """How the page shows a comparison; none of it changes a number.
+class Display(GroupView):
+    """How the page shows a comparison: what files follow, and more. None of it changes a number.
 
-    `sort` is one of `SORTS`, or "cipher:NAME": by that cipher, best first. `top` is the number of
-    groups on one page, None as many as a page may have; `page` counts from 1. `search`: only
-    groups whose label has this text. `chart` is the kind of chart asked for
-    (`charts.kinds`), which a comparison need not have; `links` whether it has lines for network
-    links, `compact` whether its table has a row a group, `by_cipher` whether its heat map shades
-    each cipher by itself.
+    `chart` is the kind of chart asked for (`charts.kinds`), which a comparison need not have;
+    `links` whether it has lines for network links, `compact` whether its table has a row a group,
+    `by_cipher` whether its heat map shades each cipher by itself.
     """
 
-    scale: str = SCALES[0]
-    sort: str = SORT_NAME
-    top: int | None = int(TOPS[0])
-    search: str = ""
-    page: int = 1
     chart: str = ""
     links: bool = False
     compact: bool = False
     by_cipher: bool = False
 
-    @property
-    def view(self) -> GroupView:
-        """What of it a file follows."""
-        return GroupView(self.sort, self.search, self.top, self.page, self.scale == SCALES[1])
-
 
 def display(params: QueryDict) -> Display:
     """The page's own parameters; a value that it does not know means the default."""
-    scale, sort, top = (params.get(name, "") for name in ("scale", "sort", "top"))
+    sort, top = params.get("sort", ""), params.get("top", "")
     return Display(
-        scale=scale if scale in SCALES else SCALES[0],
         sort=sort if sort in SORTS or sort.startswith(CIPHER_SORT) else SORT_NAME,
         top=None if top == "all" else int(top if top in TOPS else TOPS[0]),
         search=search_text(params),
         page=page_number(params),
+        logarithmic=params.get("scale") == SCALES[1],
         chart=params.get("chart", ""),
         links=params.get("links") == "1",
         compact=params.get("table") == "compact",

@@ -16,6 +16,7 @@ from rest_framework.exceptions import ValidationError
 
 from access.audit import Actor, actor_of
 from analysis.comparison import Group
+from analysis.group_view import MOST_GROUPS
 from analysis.groups import GroupSummary
 from analysis.sensitivity import MOST_NAMED, Ranking, Sensitivity
 from exports.palette import cipher_order
@@ -46,9 +47,6 @@ MANAGE = "runs.add_referenceprofile"
 
 SUGGESTED_HOSTS = 200
 """Hosts that the browser suggests as a reference; any other can be typed."""
-
-MOST_GROUPS = 200
-"""Groups of one cipher on the sensitivity page, whatever is asked for; the API has them all."""
 
 TOOL_CHOICES = [(tool.key, tool.label) for tool in TOOLS]
 
@@ -303,7 +301,7 @@ class RankedCipher:
 
 
 def _ranked_ciphers(found: QuerySensitivity, top: int | None) -> list[RankedCipher]:
-    """Every cipher of the sensitivity, in the palette's order."""
+    """Every cipher of the sensitivity, in the palette's order; the API has all of its groups."""
     most = min(top or MOST_GROUPS, MOST_GROUPS)
     return [
         _ranked_cipher(cipher, found.ciphers[cipher], found, most)

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.ciphers.link_saturation import LINKS, link_payload
 from analysis.comparison import Comparison, Group
-from analysis.group_view import CIPHER_SORT, drawable
+from analysis.group_view import CIPHER_SORT, SCALES, drawable
 from analysis.groups import GroupSummary, ratio_summary
 from analysis.openssl_against_ssh import BothTools
 from exports.palette import cipher_order, colour_slot, short_names
@@ -187,7 +187,7 @@ def _drawn(
     how = found.pop("how", _measured_how(asked.query))
     found["chart"] |= {
         "kind": kind.key,
-        "scale": asked.display.scale,
+        "scale": SCALES[asked.display.logarithmic],
         "links": [{"name": name, "rate": link_payload(bits)} for name, bits in links.items()],
         "picture": picture_words(
             "heatmap_by_cipher" if found.get("by_cipher") else kind.key,
@@ -263,10 +263,10 @@ def _sorting(asked: ChartRequest) -> dict[str, str]:
 def _heat_ends(groups: Sequence[Group], asked: ChartRequest) -> tuple[str, str]:
     """What the palest and the strongest colour stand for."""
     if asked.display.by_cipher:
-        palest = "each cipher's lowest" if asked.display.scale == "log" else "0"
+        palest = "each cipher's lowest" if asked.display.logarithmic else "0"
         return palest, "each cipher's highest"
     medians = [value.median for group in groups for value in group.values.values()]
-    low = min(medians) if asked.display.scale == "log" else 0.0
+    low = min(medians) if asked.display.logarithmic else 0.0
     unit = asked.comparison.unit
     return quantity(low, unit), quantity(max(medians), unit)
 
@@ -310,7 +310,7 @@ def _bars(
         **colours_and_names(comparison.ciphers),
         "measured_here": [one.group.id for one in drawn if one.here],
         "notes": {one.group.id: one.hosts + later.get(one.group.key, "") for one in drawn},
-        "scale": display.scale,
+        "scale": SCALES[display.logarithmic],
     }
 
 

@@ -177,12 +177,12 @@ def compare_context(
     asked_size = query.block_size
     query = resolve_block_size(with_ciphers(query, covered))
     try:
-        viewed = compare_in_view(query, shown.view)
+        viewed = compare_in_view(query, shown)
     except Unanswerable as error:
         if error.parameter != "split_by":
             raise
         query, passed_over = replace(query, split_by=None), [*passed_over, error.sentence]
-        viewed = compare_in_view(query, shown.view)
+        viewed = compare_in_view(query, shown)
     known = facets(query)
     # Another choice begins at its first page.
     whole, params = params, first_page(params)

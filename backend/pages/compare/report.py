@@ -70,7 +70,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
     params.pop("download", None)
     query, shown = shown_query(asked_view(params)[0]), display(params)
     comparison = compare(query)
-    part = replace(comparison, groups=in_view(comparison, shown.view).groups)
+    part = replace(comparison, groups=in_view(comparison, shown).groups)
     export = export_of(COMPARISON, spelled_out(params, query), site_of(request))
     question = asked(export, comparison)
     groups = shown_groups(part, shown)
@@ -84,7 +84,7 @@ def _context(request: HttpRequest) -> dict[str, Any]:
         "reference": question.relative_to,
         "columns": 5 + bool(comparison.profile) + bool(question.relative_to),
         "doubts": any(row.doubt for group in groups for row in group.rows),
-        "charts": _charts(comparison, drawn, logarithmic=shown.view.logarithmic),
+        "charts": _charts(comparison, drawn, logarithmic=shown.logarithmic),
         "charted": len(drawn),
         "asked": question,
         "question": list(question_lines(question)),

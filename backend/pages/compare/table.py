@@ -145,7 +145,7 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
     """The groups of the table, at most `display.top` of them."""
     groups = ordered_groups(comparison, display.sort)[: display.top]
     here = measured_here(comparison)
-    scale = scale_of(groups, logarithmic=display.view.logarithmic)
+    scale = scale_of(groups, logarithmic=display.logarithmic)
     ciphers = sorted(comparison.ciphers, key=cipher_order)
     return tuple(
         ShownGroup(

@@ -33,8 +33,8 @@ def view_alone(params: QueryDict) -> dict[str, Any]:
     """
     asked, shown = asked_view(params)[0], display(params)
     query = shown_query(asked)
-    comparison = shown.view.found(compare(query))
-    part = group_page(in_view(comparison, shown.view), shown, params)
+    comparison = shown.found(compare(query))
+    part = group_page(in_view(comparison, shown), shown, params)
     narrowed = [("Groups with", shown.search)] if shown.search else []
     narrowed += [
         (title, value) for name, title, value in narrowing(params, query) if name != "profile"
