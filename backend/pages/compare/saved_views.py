@@ -1,6 +1,7 @@
 """Saved views of the compare page: a person names, lists, opens, renames and deletes their own."""
 
 from typing import Any, cast
+from urllib.parse import parse_qsl
 
 from django import forms
 from django.contrib.auth.decorators import login_required
@@ -41,20 +42,14 @@ def view_menu(person: User | AnonymousUser, params: QueryDict) -> dict[str, Any]
         return None
     query = view_query(params)
     views = list(SavedView.objects.filter(person=person))
-    wanted = _pairs(query)
+    # Forms and links send parameters in different orders.
+    wanted = sorted(parse_qsl(query))
     return {
         "query": query,
         "views": views[:IN_MENU],
         "total": len(views),
-        "current": next((view for view in views if _pairs(view.query) == wanted), None),
+        "current": next((view for view in views if sorted(parse_qsl(view.query)) == wanted), None),
     }
-
-
-def _pairs(query: str) -> list[tuple[str, str]]:
-    """The parameters in an order of their own: forms and links send them differently."""
-    return sorted(
-        (name, str(value)) for name, values in QueryDict(query).lists() for value in values
-    )
 
 
 class ViewForm(forms.Form):

@@ -35,20 +35,21 @@ def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, 
     """Label and value of every fact that is known, in reading order."""
     if environment is None:
         return []
-    known = [(label, _fact(environment, path)) for label, path in FACTS]
+    known = [(label, _stated(environment, *path)) for label, path in FACTS]
     memory = environment.get("memory_bytes")
     if memory:
         known.append(("Memory", data_size(memory)))
-    flags = _cpu_flags(environment)
+    # Those that cipher code looks at, of a list that has hundreds.
+    flags = (one for one in _stated(environment, "cpu", "flags") or () if one in TELLING_FLAGS)
     known.append(("CPU flags for ciphers", ", ".join(flags)))
-    return [(label, value) for label, value in known if value]
+    return [(label, str(value)) for label, value in known if value not in (None, "")]
 
 
-def _fact(environment: Mapping[str, Any], path: tuple[str, ...]) -> str:
+def _stated(environment: Mapping[str, Any], *path: str) -> Any:
     value: Any = environment
     for step in path:
         value = value.get(step) if isinstance(value, Mapping) else None
-    return "" if value is None else str(value)
+    return value
 
 
 TELLING_FLAGS = frozenset(
@@ -68,10 +69,3 @@ TELLING_FLAGS = frozenset(
         "neon",
     ]
 )
-
-
-def _cpu_flags(environment: Mapping[str, Any]) -> list[str]:
-    """The flags that cipher code looks at, of a list that has hundreds."""
-    cpu = environment.get("cpu")
-    flags = cpu.get("flags") if isinstance(cpu, Mapping) else None
-    return [flag for flag in flags or [] if flag in TELLING_FLAGS]

@@ -9,7 +9,6 @@ unless it is noise; scripts send it as a file part, which that limit does not to
 import binascii
 import zlib
 from base64 import b64decode, b64encode
-from io import BytesIO
 from typing import Any
 
 from django.core.exceptions import (
@@ -17,8 +16,7 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
-from django.core.files.uploadedfile import InMemoryUploadedFile
-from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.core.files.uploadhandler import FileUploadHandler, MemoryFileUploadHandler, SkipFile
 from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
@@ -56,38 +54,23 @@ class NoFiles(FileUploadHandler):
         """Nothing has come into being."""
 
 
-class BoundedFiles(FileUploadHandler):
-    """Keeps what can be read of each file and counts the rest; nothing goes to the disk."""
+class BoundedFiles(MemoryFileUploadHandler):
+    """Keeps what can be read of each file and counts the rest; nothing goes to the disk.
 
-    def __init__(self, request: HttpRequest | None = None) -> None:
-        super().__init__(request)
+    A file's `size` is what was sent, its content what was kept.
+    """
+
+    def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
+        """However large the whole form is."""
+        self.activated = True
         self.left = FORM_BYTES
-        self.kept = BytesIO()
-
-    def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Begin a file."""
-        super().new_file(*args, **kwargs)
-        self.kept = BytesIO()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         """Keep a piece as far as there is room: one byte too many tells that there was more."""
-        room = min(MAX_BYTES + 1 - self.kept.tell(), self.left)
+        room = min(MAX_BYTES + 1 - self.file.tell(), self.left)
         taken = raw_data[: max(0, room)]
         self.left -= len(taken)
-        self.kept.write(taken)
-
-    def file_complete(self, file_size: int) -> InMemoryUploadedFile:
-        """The file: its `size` is what was sent, its content what was kept."""
-        self.kept.seek(0)
-        return InMemoryUploadedFile(
-            self.kept,
-            self.field_name,
-            self.file_name or "",
-            self.content_type or "",
-            file_size,
-            self.charset,
-            self.content_type_extra,
-        )
+        self.file.write(taken)
 
 
 def receive_form(request: HttpRequest) -> None:
