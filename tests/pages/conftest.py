@@ -22,6 +22,13 @@ def table_values(html: str) -> dict[str, dict[str, float]]:
     return found
 
 
+def link(html: str, words: str) -> str:
+    """Where the link that begins with these words leads."""
+    found = re.search(rf'<a [^>]*href="([^"]*)"[^>]*>{words}', html)
+    assert found, words
+    return unescape(found[1])
+
+
 def beside(html: str, which: str) -> str | None:
     """The address of the page after or before this one ("next", "prev"), if there is one."""
     found = re.search(rf'href="(\?[^"]*)" rel="{which}"', html)

@@ -1,27 +1,19 @@
 """The list of hosts as a page: verdicts with reason and advice, headings that sort, the file."""
 
 import re
-from html import unescape
 
 import pytest
 from django.test import Client
 
 from tests.api.test_host_list import HIDDEN, MASKED, PLAIN, four, machine
 from tests.conftest import StoreRun
-from tests.pages.conftest import page, text_of
+from tests.pages.conftest import link, page, text_of
 from tests.pages.test_lists import names
 
 __all__ = ["four"]
 
 URL = "/hosts/"
 ADVICE = "Give the guest the host's CPU type (Proxmox: CPU type host; libvirt: cpu mode"
-
-
-def link(html: str, words: str) -> str:
-    """Where the link with these words leads."""
-    found = re.search(rf'<a [^>]*href="([^"]*)"[^>]*>{words}', html)
-    assert found, words
-    return unescape(found[1])
 
 
 @pytest.mark.usefixtures("four")

@@ -9,7 +9,7 @@ from django.test import Client
 
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
-from tests.pages.conftest import page, text_of
+from tests.pages.conftest import link, page, text_of
 from tests.pages.test_compare_page import chart
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 from tests.upgraded_fleet import AES, HOSTS, upgraded_fleet
@@ -52,8 +52,7 @@ def test_groups_of_mostly_different_hosts_offer_their_common_ones(
     upgraded_fleet(store_run, only_new=4 * HOSTS)
     html = page(member, "/", **SERIES)
     assert "1.1.1 and 3.0 hold mostly different hosts: 16 of 49 are in both." in text_of(html)
-    (address,) = re.findall(r'href="([^"]*)"[^>]*>Compare those alone', html)
-    matched = text_of(page(member, f"/{unescape(address)}"))
+    matched = text_of(page(member, "/" + link(html, "Compare those alone")))
     assert "2 groups, 16 hosts" in matched
     assert "matched hosts" in matched
 
@@ -72,15 +71,15 @@ def test_groups_of_different_hosts_do_not_say_that_nothing_differs(
 def test_a_view_that_cannot_match_leads_out(member: Client) -> None:
     html = page(member, "/", group_by="cpu", matched=1)
     assert "No host has a figure in every group of this view." in text_of(html)
-    (address,) = re.findall(r'href="([^"]*)"[^>]*>Compare all hosts', html)
-    assert "No host has a figure" not in text_of(page(member, f"/{unescape(address)}"))
+    assert "No host has a figure" not in text_of(
+        page(member, "/" + link(html, "Compare all hosts"))
+    )
 
 
 def test_a_metric_that_nobody_measured_is_said(member: Client) -> None:
     html = page(member, "/", **SERIES, metric="cpu_seconds_per_gb")
     assert "No run of this view measured CPU time" in text_of(html)
-    (address,) = re.findall(r'href="([^"]*)"[^>]*>Show plain throughput', html)
-    assert "2 groups" in text_of(page(member, f"/{unescape(address)}"))
+    assert "2 groups" in text_of(page(member, "/" + link(html, "Show plain throughput")))
 
 
 def test_cpu_time_without_a_baseline_is_not_called_unmeasured(
@@ -103,12 +102,13 @@ def test_without_a_host_in_all_groups_pairs_are_offered(
     assert "No host has a figure in every group of this view." in text_of(html)
     assert "1.1.1 and 3.0 16 hosts in both" in text_of(html)
     split = page(member, "/", **SERIES, matched=1, split_by="cpu")
-    (address,) = re.findall(r'href="([^"]*)"[^>]*><bdi>1.1.1</bdi> and <bdi>3.0</bdi>', split)
-    assert "4 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
+    assert "4 groups, 16 hosts" in text_of(
+        page(member, "/" + link(split, "<bdi>1.1.1</bdi> and <bdi>3.0</bdi>"))
+    )
 
 
 def test_the_front_page_leads_to_what_the_upgrade_cost(member: Client) -> None:
-    (address,) = re.findall(r'href="([^"]*)">What did the OpenSSL upgrade cost', page(member, "/"))
+    address = link(page(member, "/"), "What did the OpenSSL upgrade cost")
     answer = member.get(address, follow=True)
     said = text_of(answer.content.decode())
     assert "by OpenSSL series and CPU, relative to 1.1.1, matched hosts" in said
@@ -118,8 +118,7 @@ def test_the_front_page_leads_to_what_the_upgrade_cost(member: Client) -> None:
 
 def test_by_cpu_one_gets_to_what_each_lost(member: Client) -> None:
     html = page(member, "/", tool="openssl", split_by="openssl_series", matched=1)
-    (address,) = re.findall(r'href="([^"]*)"[^>]*>compare by OpenSSL series, split by CPU', html)
-    said = text_of(page(member, f"/{unescape(address)}"))
+    said = text_of(page(member, "/" + link(html, "compare by OpenSSL series, split by CPU")))
     assert "by OpenSSL series and CPU, relative to 1.1.1, matched hosts" in said
 
 
@@ -128,8 +127,7 @@ def test_hosts_of_unknown_openssl_are_in_nobodys_way(member: Client, store_run: 
     assert "Unknown OpenSSL" in page(member, "/", **SERIES)
     html = page(member, "/", **SERIES, relative_to="1.1.1")
     assert "1.1.1 and 3.0 hold 16 hosts in common." in text_of(html)
-    (address,) = re.findall(r'href="([^"]*)"[^>]*>Compare those alone', html)
-    assert "2 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
+    assert "2 groups, 16 hosts" in text_of(page(member, "/" + link(html, "Compare those alone")))
     assert "2 groups, 16 hosts" in text_of(page(member, "/", **SERIES, matched=1))
 
 
@@ -153,8 +151,8 @@ def test_latest_undisturbed_runs_are_offered(member: Client, store_run: StoreRun
         "and 18 hosts have one here that was disturbed, which can hide a small difference."
         in text_of(html)
     )
-    (address,) = re.findall(r'href="([^"]*)"[^>]*>Count the latest undisturbed', html)
-    html = page(member, f"/{unescape(address)}&host=later")
+    address = link(html, "Count the latest undisturbed")
+    html = page(member, f"/{address}&host=later")
     assert "4.00 GB/s" in text_of(html)
     assert "that was disturbed" not in html
 
@@ -168,8 +166,9 @@ def test_an_upgrade_is_not_looked_for_within_each_release(member: Client) -> Non
     }
     html = page(member, "/", **asked)
     assert "Hosts seldom change their CPU: compare by OpenSSL series, split by CPU" in text_of(html)
-    (address,) = re.findall(r'href="([^"]*)"[^>]*>compare by OpenSSL series', html)
-    assert "4 groups, 16 hosts" in text_of(page(member, f"/{unescape(address)}"))
+    assert "4 groups, 16 hosts" in text_of(
+        page(member, "/" + link(html, "compare by OpenSSL series"))
+    )
 
 
 def test_what_no_longer_fits_the_grouping_is_passed_over_and_said(member: Client) -> None:
