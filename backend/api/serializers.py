@@ -188,7 +188,18 @@ class HostDetailSerializer(HostSummarySerializer):
         return _read_from_summary(super().get_fields(), HostSummarySerializer)
 
 
-class GroupSummarySerializer(serializers.Serializer[Any]):
+class Sparse(serializers.Serializer[Any]):
+    """Without those of the fields that are not required of which there is nothing to state."""
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """What there is."""
+        answer: dict[str, Any] = super().to_representation(instance)
+        return {
+            name: value for name, value in answer.items() if value or self.fields[name].required
+        }
+
+
+class GroupSummarySerializer(Sparse):
     """One cipher in one group, in the comparison's unit."""
 
     median = serializers.FloatField()
@@ -202,13 +213,6 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Every host's value, ascending, where 6 to 30 hosts lie in two clusters.",
     )
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Without points where there are none."""
-        answer: dict[str, Any] = super().to_representation(instance)
-        if not answer["points"]:
-            del answer["points"]
-        return answer
 
 
 class SplitValueSerializer(serializers.Serializer[Any]):
@@ -238,7 +242,7 @@ class ScoreSerializer(serializers.Serializer[Any]):
     ratio = serializers.FloatField(help_text="To the baseline's.", **NULLABLE)
 
 
-class GroupSerializer(serializers.Serializer[Any]):
+class GroupSerializer(Sparse):
     """One group; `hosts` counts its hosts."""
 
     key = serializers.CharField()
@@ -266,15 +270,11 @@ class GroupSerializer(serializers.Serializer[Any]):
     score = ScoreSerializer(required=False, help_text="With `score`, of groups that have it.")
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Without what there is none of to state."""
-        answer: dict[str, Any] = super().to_representation(instance)
+        """Without a split where there is none."""
+        answer = super().to_representation(instance)
         if not instance.split_key:
             del answer["split"]
-        return {
-            name: value
-            for name, value in answer.items()
-            if value or name not in ("uncertainty", "doubtful", "relative", "score")
-        }
+        return answer
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):
@@ -293,7 +293,7 @@ class RelativeToSerializer(serializers.Serializer[Any]):
     is_host = serializers.BooleanField()
 
 
-class ComparisonSerializer(serializers.Serializer[Any]):
+class ComparisonSerializer(Sparse):
     """Section 5 of the contract."""
 
     tool = serializers.CharField()
@@ -307,12 +307,3 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     split_by = serializers.CharField(required=False)
     relative_to = RelativeToSerializer(required=False)
     matched = serializers.BooleanField(required=False, help_text="Of matched hosts alone.")
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Without what was not asked for."""
-        answer: dict[str, Any] = super().to_representation(instance)
-        return {
-            name: value
-            for name, value in answer.items()
-            if value or name not in ("split_by", "relative_to", "matched")
-        }

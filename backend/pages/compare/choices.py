@@ -1,7 +1,7 @@
 """What the menu of a chart's mark offers: addresses that narrow the view, or lead to its hosts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.urls import reverse
@@ -39,9 +39,7 @@ class Choice:
     @property
     def view(self) -> dict[str, Any]:
         """As the page's script takes it (`Choice` in frontend/src/comparison.ts)."""
-        found: dict[str, Any] = {"label": self.label, "address": self.address}
-        found |= {"leaves_out": self.leaves_out} if self.leaves_out else {}
-        return found | ({"besides": list(self.besides)} if self.besides else {})
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 def group_choices(

@@ -106,14 +106,12 @@ class ManyMachines:
 
 def many_machines(request: HttpRequest) -> ManyMachines:
     """Texts for the address at which this page was opened."""
-    server = site_of(request)
-    address = urlsplit(server)
-    is_local = bool(LOOPBACK.fullmatch(address.hostname or ""))
+    server, port = site_of(request), local_port(request)
     return ManyMachines(
         server=server,
-        is_local=is_local,
-        is_open=address.scheme == "http" and not is_local,
-        ssh_loop=ssh_loop(server, local_port(request)),
+        is_local=port is not None,
+        is_open=urlsplit(server).scheme == "http" and port is None,
+        ssh_loop=ssh_loop(server, port),
         fetch_role=f"mkdir -p roles && curl -fsS {server}/ansible-role.tar.gz | tar -xzC roles",
         play=_PLAY.replace("SERVER", json.dumps(server)),
         cloud_init=_CLOUD_INIT.replace("SERVER", server),
