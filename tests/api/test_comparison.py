@@ -13,6 +13,7 @@ from store import statements
 from store.models import Host
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
+from tests.histories import with_openssl
 from tests.sample_documents import (
     environment,
     openssl_measurement,
@@ -40,10 +41,6 @@ def medians(answer: dict[str, Any], cipher: str) -> dict[str, float]:
 
 def host(name: str, *measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return run_document(*measurements, host={"name": name}, **changes)
-
-
-def with_openssl(version: str) -> dict[str, Any]:
-    return {**environment(), "openssl": {"version_text": f"OpenSSL {version}"}}
 
 
 @pytest.mark.usefixtures("published")
@@ -109,7 +106,9 @@ def test_a_machine_in_two_environments_votes_in_each(
 ) -> None:
     gcm = "aes128-gcm@openssh.com"
     for version, rate in (("3.0.9", 200e6), ("3.0.19", 300e6)):
-        store_run(host("a", ssh_measurement(gcm, rate), environment=with_openssl(version)))
+        store_run(
+            host("a", ssh_measurement(gcm, rate), environment=with_openssl(f"OpenSSL {version}"))
+        )
     answer = compare(reader, group_by="openssl")
     assert medians(answer, gcm) == {"OpenSSL 3.0.9": 200e6, "OpenSSL 3.0.19": 300e6}
     assert [group["label"] for group in answer["groups"]] == ["OpenSSL 3.0.9", "OpenSSL 3.0.19"]

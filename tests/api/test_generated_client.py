@@ -31,15 +31,6 @@ from tests.sample_documents import run_document, ssh_measurement
 PACKAGE = "generated_client"
 CSRF = "c" * 32
 
-FILES = (
-    "changes_csv",
-    "comparison_csv",
-    "measurements_csv",
-    "samples_csv",
-    "comparison_xlsx",
-    "measurements_xlsx",
-)
-
 
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:

@@ -8,6 +8,7 @@ from results.hosts.hosts import summaries_of
 from store.models import Host
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows
+from tests.histories import with_openssl
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
 URL = "/api/v1/hosts/"
@@ -114,8 +115,7 @@ def test_hosts_are_ordered_by_speed_index_the_unknown_last_either_way(
 
 def test_labels_are_ordered_as_people_sort_them(reader: ApiClient, store_run: StoreRun) -> None:
     for name, version in (("new", "3.0.19"), ("old", "1.0.2u"), ("middle", "3.0.9")):
-        known = environment() | {"openssl": {"version_text": f"OpenSSL {version} 1 Jan 2026"}}
-        store_run(machine(name, environment=known))
+        store_run(machine(name, environment=with_openssl(f"OpenSSL {version} 1 Jan 2026")))
     nameless = environment(model=None, vendor=None, family=None, model_id=None)
     store_run(machine("nameless", environment=nameless))
     assert listed(reader, ordering="openssl") == ["old", "middle", "nameless", "new"]

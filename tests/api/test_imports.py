@@ -16,7 +16,6 @@ from store.run_documents import document_bytes
 from tests.cases import each
 from tests.conftest import ApiClient
 
-GCM = "aes128-gcm@openssh.com"
 TABLE = """\
 OpenSSL 3.0.13 30 Jan 2024 (Library: OpenSSL 3.0.13 30 Jan 2024)
 built on: Tue Jan 30 12:00:00 2024 UTC

@@ -12,6 +12,7 @@ from django.test import Client
 from store.models import AuditEntry, FleetChange, FleetChangeMember, Host, Note, Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
+from tests.pages.conftest import page
 from tests.sample_documents import openssl_measurement
 
 DAY = timedelta(days=1)
@@ -30,32 +31,26 @@ def slower(store_run: StoreRun) -> FleetChange:
     return FleetChange.objects.get()
 
 
-def text(client: Client, address: str, status: int = 200) -> str:
-    answer = client.get(address)
-    assert answer.status_code == status
-    return answer.content.decode()
-
-
 def test_an_empty_list_says_what_will_stand_there(member: Client) -> None:
-    page = text(member, "/changes/")
-    assert "Nothing has changed so far" in page
-    assert "lost or regained AES acceleration" in page
+    html = page(member, "/changes/")
+    assert "Nothing has changed so far" in html
+    assert "lost or regained AES acceleration" in html
 
 
 def test_the_list_names_what_changed_and_leads_to_the_evidence(
     slower: FleetChange, member: Client
 ) -> None:
-    page = text(member, "/changes/")
-    assert "−20.0 %" in page or "−20 %" in page
-    assert "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11" in page
-    assert "2 hosts" in page
-    assert "changed with it" not in page
-    assert "<b>web</b>" not in page
+    html = page(member, "/changes/")
+    assert "−20.0 %" in html or "−20 %" in html
+    assert "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11" in html
+    assert "2 hosts" in html
+    assert "changed with it" not in html
+    assert "<b>web</b>" not in html
     nas = Host.objects.get(name="nas")
-    assert f"/hosts/{nas.pk}/?series=openssl%2F16384%2Faes-128-gcm#history" in page
+    assert f"/hosts/{nas.pk}/?series=openssl%2F16384%2Faes-128-gcm#history" in html
     runs = Run.objects.filter(host=nas).order_by("started_at")
-    assert f"/runs/{runs[4].run_id}/diff/{runs[5].run_id}/" in page
-    assert "data-post-live" not in page  # readers decide nothing
+    assert f"/runs/{runs[4].run_id}/diff/{runs[5].run_id}/" in html
+    assert "data-post-live" not in html  # readers decide nothing
 
 
 def test_what_else_changed_stands_beside_the_likeliest_cause(
@@ -67,41 +62,41 @@ def test_what_else_changed_stands_beside_the_likeliest_cause(
         facts["os"] = {**facts["os"], "kernel": "Linux 6.1" if slow else "Linux 5.10"}
         series = openssl_measurement("aes-128-gcm", 4e9 * (0.8 if slow else 1))
         store_run(run_of_day(day, series, environment=facts))
-    assert "(changed with it: kernel)" in text(member, "/changes/")
+    assert "(changed with it: kernel)" in page(member, "/changes/")
 
 
 def test_an_entry_of_several_hosts_names_their_cpus(slower: FleetChange, member: Client) -> None:
-    assert text(member, "/changes/").count("(2 hosts)") == 1
+    assert page(member, "/changes/").count("(2 hosts)") == 1
     (entry,) = member.get("/api/v1/changes/").json()["results"]
     (cpu,) = entry["cpus"]
     assert (cpu["hosts"], cpu["ratio"]) == (2, pytest.approx(0.8, rel=0.01))
-    assert cpu["cpu"] in text(member, "/changes/")
+    assert cpu["cpu"] in page(member, "/changes/")
 
 
 def test_the_list_begins_with_what_happened_in_the_last_week(
     slower: FleetChange, member: Client
 ) -> None:
     nothing = 'In the last 7 days <span class="muted">(no runs)</span>: no confirmed change.'
-    assert nothing in text(member, "/changes/")  # it was long ago
+    assert nothing in page(member, "/changes/")  # it was long ago
     FleetChange.objects.update(last_at=Now())
-    page = text(member, "/changes/")
+    html = page(member, "/changes/")
     lately = r'In the last 7 days <span class="muted">\(no runs\)</span>: '
     link = r'<a href="\?(direction=slower&amp;since=[^"]*)"'
-    told = re.search(f'<p id="lately">{lately}{link}', page)
+    told = re.search(f'<p id="lately">{lately}{link}', html)
     assert told
-    assert "2 hosts</a>. " in page
-    assert f'id="change-{slower.pk}"' in text(member, "/changes/?" + told[1].replace("&amp;", "&"))
-    assert "In the last 7 days" not in text(member, "/changes/?direction=slower")
+    assert "2 hosts</a>. " in html
+    assert f'id="change-{slower.pk}"' in page(member, "/changes/?" + told[1].replace("&amp;", "&"))
+    assert "In the last 7 days" not in page(member, "/changes/?direction=slower")
     FleetChange.objects.update(status=FleetChange.Status.IGNORED)
-    assert nothing in text(member, "/changes/")
+    assert nothing in page(member, "/changes/")
     Run.objects.filter(host__name="nas").update(started_at=Now())
-    assert nothing.replace("no runs", "8 runs of 1 of 2 hosts") in text(member, "/changes/")
+    assert nothing.replace("no runs", "8 runs of 1 of 2 hosts") in page(member, "/changes/")
 
 
 def test_filters_of_the_address_narrow_the_list(slower: FleetChange, member: Client) -> None:
-    assert "No matching changes" in text(member, "/changes/?kind=silent")
-    assert f'id="change-{slower.pk}"' in text(member, "/changes/?kind=speed&host=nas&tag=rack:b2")
-    assert "cannot be used" in text(member, "/changes/?kind=none", status=400)
+    assert "No matching changes" in page(member, "/changes/?kind=silent")
+    assert f'id="change-{slower.pk}"' in page(member, "/changes/?kind=speed&host=nas&tag=rack:b2")
+    assert "cannot be used" in page(member, "/changes/?kind=none", expect=400)
 
 
 def test_an_editor_acknowledges_and_is_back_on_the_same_list(
@@ -111,9 +106,9 @@ def test_an_editor_acknowledges_and_is_back_on_the_same_list(
     answer = editor.post(f"/changes/{slower.pk}/decide/", said)
     assert answer.status_code == 302
     assert answer.headers["Location"] == f"/changes/?kind=speed#change-{slower.pk}"
-    page = text(editor, "/changes/")
-    assert "the upgrade &lt;of spring&gt;" in page
-    assert "edith" in page
+    html = page(editor, "/changes/")
+    assert "the upgrade &lt;of spring&gt;" in html
+    assert "edith" in html
     assert AuditEntry.objects.get().action == "change.decide"
 
 
@@ -131,34 +126,34 @@ def test_the_list_leads_to_all_effects_of_a_change(store_run: StoreRun, member: 
         series = [openssl_measurement(cipher, rate) for cipher in ciphers]
         store_run(run_of_day(day, *series, environment=with_openssl(NEW if day > 4 else OLD)))
     entry = FleetChange.objects.get()
-    assert f'<a href="/changes/{entry.pk}/">2 more' in text(member, "/changes/")
-    page = text(member, f"/changes/{entry.pk}/")
-    assert " more" not in page
-    (effects,) = re.findall(r'<ul class="effects".*?</ul>', page)
+    assert f'<a href="/changes/{entry.pk}/">2 more' in page(member, "/changes/")
+    html = page(member, f"/changes/{entry.pk}/")
+    assert " more" not in html
+    (effects,) = re.findall(r'<ul class="effects".*?</ul>', html)
     assert effects.count("<li>") == len(ciphers)
 
 
 def test_one_change_has_a_page_with_its_hosts(slower: FleetChange, member: Client) -> None:
-    page = text(member, f"/changes/{slower.pk}/")
-    assert page.count("Both side by side") == 2
-    text(member, "/changes/99999/", status=404)
+    html = page(member, f"/changes/{slower.pk}/")
+    assert html.count("Both side by side") == 2
+    page(member, "/changes/99999/", expect=404)
 
 
 def test_a_host_names_its_open_changes(slower: FleetChange, member: Client) -> None:
     address = f"/hosts/{Host.objects.get(name='nas').pk}/"
-    assert "Open changes" in text(member, address)
+    assert "Open changes" in page(member, address)
     # What stands there is the host's own, not the median of all hosts of the entry.
     FleetChangeMember.objects.filter(host__name="nas").update(ratio=0.7)
     over = FleetChangeMember.objects.get(host__name="nas")
     over.pk, over.family, over.ended_at = None, "aes-ctr", over.at
     over.save()
-    page = text(member, address)
-    assert re.search(r"openssl aes-gcm −30(\.0)? %", page)
-    assert "openssl aes-ctr" not in page  # as before again
+    html = page(member, address)
+    assert re.search(r"openssl aes-gcm −30(\.0)? %", html)
+    assert "openssl aes-ctr" not in html  # as before again
     slower.last_at += 30 * DAY  # another host changed later
     slower.save()
     own = FleetChangeMember.objects.get(host__name="nas", family="aes-gcm").at
-    assert f"{own:%Y-%m-%d %H:%M} UTC, 2 hosts" in re.sub("<[^>]*>", "", text(member, address))
+    assert f"{own:%Y-%m-%d %H:%M} UTC, 2 hosts" in re.sub("<[^>]*>", "", page(member, address))
     # Another entry in between, and the first one has a later part: each keeps all of its own.
     over.pk, over.family, over.ended_at, over.at = None, "chacha20", None, over.at + 2 * DAY
     over.save()
@@ -166,10 +161,10 @@ def test_a_host_names_its_open_changes(slower: FleetChange, member: Client) -> N
     slower.save()
     over.pk, over.family, over.change, over.at = None, "3des", slower, over.at - DAY
     over.save()
-    page = text(member, address)
-    assert all(f"openssl {one} −30" in page for one in ("aes-gcm", "chacha20", "3des"))
+    html = page(member, address)
+    assert all(f"openssl {one} −30" in html for one in ("aes-gcm", "chacha20", "3des"))
     FleetChange.objects.update(status="ignored")
-    assert "Open changes" not in text(member, address)
+    assert "Open changes" not in page(member, address)
 
 
 def test_the_list_takes_as_many_queries_for_any_number(
@@ -180,7 +175,7 @@ def test_the_list_takes_as_many_queries_for_any_number(
         change = FleetChange.objects.create(kind="silent", direction="silent", **when)
         change.members.create(host=Host.objects.all()[0], at=slower.last_at, confirmed=True)
     with django_assert_max_num_queries(12):
-        text(member, "/changes/")
+        page(member, "/changes/")
 
 
 def test_a_note_is_listed_and_drawn_in_the_history(slower: FleetChange, editor: Client) -> None:
@@ -188,9 +183,9 @@ def test_a_note_is_listed_and_drawn_in_the_history(slower: FleetChange, editor: 
     address = f"/hosts/{nas.pk}/"
     answer = editor.post(f"{address}notes/", {"text": "BIOS <update>", "date": "2025-03-04"})
     assert answer.headers["Location"] == f"{address}#notes"
-    page = text(editor, address)
-    assert "BIOS &lt;update&gt;" in page
-    found = re.search(r'id="history-view"[^>]*>(.*?)</script>', page, re.S)
+    html = page(editor, address)
+    assert "BIOS &lt;update&gt;" in html
+    found = re.search(r'id="history-view"[^>]*>(.*?)</script>', html, re.S)
     assert found
     (mark,) = (one for one in json.loads(found[1])["marks"] if one["kind"] == "note")
     assert (mark["label"], mark["index"]) == ("BIOS <update>", 4)
@@ -204,8 +199,8 @@ def test_a_note_on_a_run_stands_on_its_page_and_on_its_host(
 ) -> None:
     run = Run.objects.filter(host__name="nas").latest("started_at")
     editor.post(f"/runs/{run.run_id}/notes/", {"text": "a fan was off"})
-    assert "a fan was off" in text(editor, f"/runs/{run.run_id}/")
-    assert "a fan was off" in text(editor, f"/hosts/{run.host_id}/")
+    assert "a fan was off" in page(editor, f"/runs/{run.run_id}/")
+    assert "a fan was off" in page(editor, f"/hosts/{run.host_id}/")
 
 
 def test_a_note_on_a_group_stands_below_the_comparison_and_on_its_hosts(
@@ -216,11 +211,11 @@ def test_a_note_on_a_group_stands_below_the_comparison_and_on_its_hosts(
     answer = editor.post("/notes/", said)
     assert answer.headers["Location"] == f"/?{view}#notes"
     for address in (f"/?{view}", f"/hosts/{Host.objects.get(name='nas').pk}/"):
-        page = text(member, address)
-        assert "security &lt;fixes&gt;" in page
-        assert 'id="note-text"' not in page  # readers add none
-    assert "security" not in text(member, "/?tool=openssl&group_by=cpu")
-    assert '<option value="3.0">3.0</option>' in text(editor, f"/?{view}")
+        html = page(member, address)
+        assert "security &lt;fixes&gt;" in html
+        assert 'id="note-text"' not in html  # readers add none
+    assert "security" not in page(member, "/?tool=openssl&group_by=cpu")
+    assert '<option value="3.0">3.0</option>' in page(editor, f"/?{view}")
     assert editor.post("/notes/", {**said, "view": "group_by=nothing"}).status_code == 400
     assert editor.post("/notes/", {**said, "text": ""}).status_code == 400
     assert member.post("/notes/", said).status_code == 403

@@ -12,6 +12,7 @@ from django.test import Client
 
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
+from tests.histories import with_openssl
 from tests.pages.conftest import link, page, table_values, text_of
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
@@ -331,7 +332,7 @@ def test_releases_on_both_sides_of_a_change_of_the_tool_are_told_apart(
                 openssl_measurement("aes-128-gcm", 1e9),
                 openssl_measurement("aes-128-cbc", 1e9),
                 host={"name": name},
-                environment={**environment(), "openssl": {"version_text": version}},
+                environment=with_openssl(version),
             )
         )
     html = page(member, "/", tool="openssl", group_by="openssl")

@@ -15,8 +15,6 @@ from parsers.lines import numbered_lines
 from parsers.received_text import MAX_BYTES
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
-NOTHING = {"host": "", "cpu": "", "os": "", "openssl": ""}
-
 
 @given(st.binary(max_size=2000))
 def test_what_is_packed_comes_out_as_it_was(body: bytes) -> None:
