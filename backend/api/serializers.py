@@ -93,8 +93,8 @@ class SpeedIndexSerializer(serializers.Serializer[Any]):
     """The run's speed index in one tool under one profile."""
 
     tool = serializers.CharField()
-    profile = serializers.CharField()
-    active = serializers.BooleanField()
+    profile = serializers.CharField(source="profile.name")
+    active = serializers.BooleanField(source="profile.active")
     index = serializers.FloatField()
     uncertainty = serializers.FloatField(**NULLABLE)
     families = serializers.ListField(child=serializers.CharField())

@@ -1,6 +1,6 @@
 """What a difference is made between: a run, or a host with its latest results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,20 +17,11 @@ CHOICES = 50
 
 
 @dataclass(frozen=True)
-class DoubtfulRun:
-    """A run behind a side's results with what may make it doubtful."""
-
-    run_id: UUID
-    started_at: datetime | None
-    conditions: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True)
 class Side:
     """One side of a difference.
 
     `key` is the id in its address; `run_id` the run whose environment stands for the side: the
-    run itself, or the host's latest.
+    run itself, or the host's latest. `doubtful`: the runs behind its results that state conditions.
     """
 
     key: str
@@ -41,7 +32,7 @@ class Side:
     status: str
     environment: Mapping[str, Any]
     results: tuple[LatestResult, ...]
-    doubtful: tuple[DoubtfulRun, ...]
+    doubtful: tuple[Run, ...]
 
 
 def run_side(run_id: UUID, *, unvetted: bool = False) -> Side | None:
@@ -59,7 +50,7 @@ def run_side(run_id: UUID, *, unvetted: bool = False) -> Side | None:
         status=run.status,
         environment=environment_of(run),
         results=results,
-        doubtful=_doubtful([run]),
+        doubtful=(run,) if run.conditions else (),
     )
 
 
@@ -80,15 +71,7 @@ def host_side(host_id: int) -> Side | None:
         status=latest.status,
         environment=environment_of(latest),
         results=results,
-        doubtful=_doubtful(counted.filter(run_id__in=behind).order_by("-id")),
-    )
-
-
-def _doubtful(runs: Iterable[Run]) -> tuple[DoubtfulRun, ...]:
-    return tuple(
-        DoubtfulRun(run.run_id, run.started_at, tuple(run.conditions))
-        for run in runs
-        if run.conditions
+        doubtful=tuple(counted.filter(run_id__in=behind).exclude(conditions=[]).order_by("-id")),
     )
 
 

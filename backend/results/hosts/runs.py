@@ -127,18 +127,6 @@ class MeasurementDetail:
 
 
 @dataclass(frozen=True)
-class SpeedIndexDetail:
-    """The run's speed index in one tool under one reference profile."""
-
-    tool: str
-    profile: str
-    active: bool
-    index: float
-    uncertainty: float | None
-    families: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class RunDetail:
     """One run with all that was derived from its document."""
 
@@ -153,13 +141,13 @@ class RunDetail:
     acceleration_advice: str
     acceleration_factor: float | None
     """How many times faster AES runs than without its instructions; None where not known."""
-    speed_indices: tuple[SpeedIndexDetail, ...]
+    speed_indices: tuple[RunSpeedIndex, ...]
     measurements: tuple[MeasurementDetail, ...]
 
     @property
-    def other_profiles(self) -> tuple[SpeedIndexDetail, ...]:
+    def other_profiles(self) -> tuple[RunSpeedIndex, ...]:
         """The speed indices under profiles that are not active."""
-        return tuple(one for one in self.speed_indices if not one.active)
+        return tuple(one for one in self.speed_indices if not one.profile.active)
 
 
 MEASURED = Coalesce(
@@ -281,17 +269,6 @@ def _summary(run: Run) -> RunSummary:
     )
 
 
-def _speed_index(row: RunSpeedIndex) -> SpeedIndexDetail:
-    return SpeedIndexDetail(
-        tool=row.tool,
-        profile=row.profile.name,
-        active=row.profile.active,
-        index=row.index,
-        uncertainty=row.uncertainty,
-        families=tuple(row.families),
-    )
-
-
 _OF_THE_ROW = (
     "n",
     "noisy",
@@ -347,11 +324,9 @@ def run_detail(run_id: UUID, *, unvetted: bool = False) -> RunDetail | None:
     run = select_runs(unvetted=unvetted).filter(run_id=run_id).first()
     if run is None:
         return None
-    indices = tuple(
-        _speed_index(row)
-        for row in run.speed_indices.select_related("profile").order_by("tool", "profile__name")
-    )
-    active = {one.tool: one.index for one in indices if one.active}
+    under_each = run.speed_indices.select_related("profile")
+    indices = tuple(under_each.order_by("tool", "profile__name"))
+    active = {one.tool: one.index for one in indices if one.profile.active}
     rows = run.measurements.select_related("series", "negotiated").order_by(
         "-series__tool",
         "series__method",
