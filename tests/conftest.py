@@ -152,13 +152,17 @@ def reader(db: None) -> ApiClient:
     return ApiClient(create_token("report", "read"))
 
 
+def accepted(document: dict[str, Any], source: str = "agent") -> Run:
+    """The run of a document that is stored and not processed yet."""
+    return accept_run(json.dumps(document).encode(), document, source=source).run
+
+
 @pytest.fixture
 def store_run(db: None) -> StoreRun:
     """Store a document and turn it into rows, as upload and worker do together."""
 
     def store(document: dict[str, Any], source: str = "agent") -> Run:
-        body = json.dumps(document).encode()
-        run = accept_run(body, document, source=source).run
+        run = accepted(document, source)
         process_run(run.pk)
         run.refresh_from_db()
         return run

@@ -1,25 +1,19 @@
 """Turning stored documents into rows."""
 
-import json
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection
 
-from ingest.arrival.acceptance import RunConflict, accept_run
+from ingest.arrival.acceptance import RunConflict
 from ingest.processing import run_processing as processing
 from ingest.processing.persist_results import DerivedRun, store_rows
 from ingest.processing.run_processing import process_run
 from store.models import DimensionValue, Environment, Host, Measurement, Run, RunSpeedIndex
-from tests.conftest import StoreRun
+from tests.conftest import StoreRun, accepted
 from tests.sample_documents import environment, run_document, ssh_measurement
-
-
-def accepted(document: dict[str, Any]) -> Run:
-    return accept_run(json.dumps(document).encode(), document, source="agent").run
 
 
 def process_together(runs: Sequence[Run]) -> set[Run.Status]:

@@ -8,7 +8,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -16,7 +15,6 @@ from pytest_django.fixtures import Settings
 
 from access.audit import COMMAND
 from access.tokens import create_token
-from ingest.arrival.acceptance import accept_run
 from ingest.edits.editing import EditConflict, EditRefused, remove_run, rename_host, set_hidden
 from ingest.edits.merging import merge_hosts
 from ingest.edits.splitting import confirm_one_machine, split_host
@@ -24,7 +22,7 @@ from ingest.processing.run_processing import DERIVED_VERSION, process_run
 from results.hosts.host_names import HostNames, host_names, present_id, present_keys
 from results.hosts.latest import latest_results
 from store.models import AuditEntry, Host, HostAlias, Measurement, Run
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient, StoreRun, accepted
 from tests.sample_documents import run_document, ssh_measurement
 
 MACHINE = "a" * 64
@@ -459,7 +457,7 @@ def changed_at_random(random: Random, day: int) -> None:
 
 @pytest.mark.usefixtures("profile_2015")
 def test_workers_at_once_beside_a_split_lose_and_mix_nothing() -> None:
-    keys = [accepted(document(f"web{n % 3}", n)) for n in range(60)]
+    keys = [accepted(document(f"web{n % 3}", n)).pk for n in range(60)]
     processed(keys[:2])
     host = Host.objects.get()
     with ThreadPoolExecutor(4) as workers:
@@ -473,10 +471,6 @@ def test_workers_at_once_beside_a_split_lose_and_mix_nothing() -> None:
     assert runs == {f"web{n}": {f"web{n}"} for n in range(3)}
     assert Run.objects.filter(status="ready").count() == 60
     assert [len(rates) for rates in latest_rates().values()] == [1, 1, 1]
-
-
-def accepted(sent: Any) -> int:
-    return accept_run(json.dumps(sent).encode(), sent, source="agent").run.pk
 
 
 def processed(keys: list[int]) -> None:
@@ -499,15 +493,6 @@ def split_patiently(host: Host, name: str) -> None:
 # --- Pages and API
 
 
-@pytest.fixture
-def editor(db: None) -> Client:
-    person = User.objects.create_user("erin")
-    person.groups.add(Group.objects.get(name="editor"))
-    client = Client()
-    client.force_login(person)
-    return client
-
-
 def test_an_editor_splits_on_the_page(clones: Host, editor: Client) -> None:
     page = editor.get(f"/hosts/{clones.pk}/split/").content.decode()
     assert 'value="web1"' in page
@@ -519,7 +504,7 @@ def test_an_editor_splits_on_the_page(clones: Host, editor: Client) -> None:
     refused = editor.post(f"/hosts/{clones.pk}/split/", {"name": "web2"})
     assert refused.status_code == 400
     entry = AuditEntry.objects.get(action="host.split")
-    assert (entry.actor, entry.object_key) == ("erin", str(clones.pk))
+    assert (entry.actor, entry.object_key) == ("edith", str(clones.pk))
     assert entry.before is not None
     assert entry.after is not None
     assert (entry.before["runs"], entry.after["kept"]["runs"]) == (4, 2)

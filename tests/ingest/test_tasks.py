@@ -1,6 +1,5 @@
 """Tasks are words that may be lost, said twice, or kill who hears them."""
 
-import json
 import threading
 from contextlib import nullcontext, suppress
 from datetime import timedelta
@@ -12,12 +11,12 @@ from django.db import OperationalError, connection
 from kombu.exceptions import OperationalError as BrokerError
 
 from ingest import tasks
-from ingest.arrival.acceptance import accept_run
 from ingest.processing import run_processing as processing
 from ingest.processing.processing_locks import claimed
 from store import broker
 from store.models import Run
 from store.run_documents import document_bytes
+from tests.conftest import accepted
 from tests.sample_documents import run_document
 
 
@@ -54,8 +53,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
 
 def another_run() -> Run:
-    document = run_document()
-    return accept_run(json.dumps(document).encode(), document, source="agent").run
+    return accepted(run_document())
 
 
 def late(run: Run) -> None:

@@ -1,6 +1,5 @@
 """A site with data goes back a version and forward again and answers what it answered before."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +9,6 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from access.audit import COMMAND
-from ingest.arrival.acceptance import accept_run
 from ingest.edits import recompute
 from ingest.edits.editing import rename_host
 from ingest.edits.splitting import split_host
@@ -18,7 +16,7 @@ from store.models import Environment, Host, HostName, Run, RunDocument
 from store.run_documents import document_bytes
 from tests.chaos.answers import MEASUREMENTS, VERDICTS, comparisons, rows
 from tests.chaos.documents import documents
-from tests.conftest import StoreRun, let_audit_log_be_emptied
+from tests.conftest import StoreRun, accepted, let_audit_log_be_emptied
 from tests.sample_documents import environment, run_document
 
 FIRST = "0006_narrow_measurements"
@@ -52,7 +50,7 @@ def site(transactional_db: None, store_run: StoreRun) -> Iterator[None]:
     recompute.set_hidden(stored[0], True)
     store_run(run_document(finished_at="2020-01-01T00:00:00Z"))
     waiting = run_document()
-    accept_run(json.dumps(waiting).encode(), waiting, source="agent")
+    accepted(waiting)
     yield
     call_command("migrate", verbosity=0, interactive=False)
     let_audit_log_be_emptied()
