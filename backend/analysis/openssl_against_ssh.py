@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from analysis.comparison import Comparison
+from analysis.cpu_cost import BYTES_PER_GB
 from analysis.groups import GroupSummary
 from analysis.profiles.baselines import MeasuredSeries
 from documents.types import Series
-
-BYTES_PER_GB = 1e9
 
 _OWN: Mapping[str, str] = {
     **{

@@ -12,6 +12,9 @@ from typing import NamedTuple
 MAD_TO_SIGMA = 1.4826
 """Scales the median absolute deviation to the standard deviation of a normal distribution."""
 
+MEDIAN_TO_MEAN = 1.2533
+"""Standard error of a median of normal values, in standard errors of their mean: sqrt(pi / 2)."""
+
 NOISY_SPREAD = 0.05
 NOISY_MINIMUM_TRIES = 3
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 from analysis.ciphers.cipher_catalogue import Cipher
 from analysis.ciphers.openssh_versions import openssh_version
-from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD, is_plausible
+from analysis.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES, NOISY_SPREAD, is_plausible
 from documents.types import Method
 
 SMALLEST_MARGIN = 0.01
@@ -19,9 +19,6 @@ LARGEST_MARGIN = NOISY_SPREAD
 
 LARGEST_NOISE = 0.9
 """A series whose tries say even less than this says nothing (fraction)."""
-
-MEDIAN_ERROR = 1.2533
-"""Standard error of a median of normal values, in standard errors of their mean: sqrt(pi / 2)."""
 
 COVERAGE = 2.0
 """Standard errors to either side: about 95 % of normal values."""
@@ -35,7 +32,7 @@ def median_noise(n: int, spread: float) -> float:
     """
     if n < NOISY_MINIMUM_TRIES:
         return LARGEST_MARGIN
-    error = COVERAGE * MEDIAN_ERROR * spread / math.sqrt(n)
+    error = COVERAGE * MEDIAN_TO_MEAN * spread / math.sqrt(n)
     return min(max(error, SMALLEST_MARGIN), LARGEST_NOISE)
 
 

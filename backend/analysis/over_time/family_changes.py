@@ -18,7 +18,7 @@ from analysis.over_time.series_changes import (
     WINDOW,
     start_up_difference,
 )
-from analysis.summary import median_of_sorted
+from analysis.summary import MEDIAN_TO_MEAN, median_of_sorted
 
 SHOWN_BY = 6
 """Runs that may together show a change which two are too few for, at most."""
@@ -36,9 +36,6 @@ STANDARD_ERRORS = 4.5
 
 MEDIAN_OF_DIFFERENCES = 0.9539
 """The median of |x - y| of two normal values of standard deviation 1: 0.6745 * sqrt(2)."""
-
-MEDIAN_TO_MEAN = 1.2533
-"""The standard error of a median is this much larger than that of a mean (normal values)."""
 
 SEVERAL_LIBRARIES = 3
 """Changes of library among the recent runs that no sequence of upgrades makes: the host is measured

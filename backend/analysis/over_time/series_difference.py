@@ -7,10 +7,7 @@ from statistics import geometric_mean
 from typing import Literal
 
 from analysis.over_time.series_changes import SMALLEST_CHANGE, start_up_difference
-from analysis.summary import NOISY_MINIMUM_TRIES
-
-MEDIAN_TO_MEAN = 1.2533
-"""The standard error of a median is this much larger than that of a mean (normal tries)."""
+from analysis.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES
 
 STANDARD_ERRORS = 2
 

@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from analysis.profiles.baselines import FAMILIES, speed_index
+from analysis.profiles.baselines import speed_index
 from results.analytics.tables import (
     COMPUTED_OF_RUNS,
     CPU_BOUND_INDEX,
@@ -299,9 +299,8 @@ def _indices(
     profiles: Sequence[tuple[int, dict[str, dict[str, float]]]],
 ) -> Iterable[Row]:
     for (run, tool), of_run in levels:
-        ordered = {family: of_run[family] for family in FAMILIES if family in of_run}
         for profile, reference in profiles:
-            speed = speed_index(ordered, reference.get(tool, {}))
+            speed = speed_index(of_run, reference.get(tool, {}))
             if speed is not None:
                 yield run, profile, tool, speed.index
 
