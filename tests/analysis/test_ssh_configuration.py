@@ -18,8 +18,6 @@ from analysis.ciphers.ssh_configuration import (
     printable,
     server_configuration,
 )
-from ciphermark_agent.children import run_tool
-from ciphermark_agent.ssh_server import PrivateServer
 from tests.analysis.cipher_rates import CHACHA, GCM128, GCM256, MODERN, OLD, host, rate
 from tests.cases import each
 
@@ -99,38 +97,6 @@ Ciphers {GCM128}
 
 def listed(text: str) -> list[str]:
     return settings(text)[-1].removeprefix("Ciphers ").split(",")
-
-
-@pytest.fixture(params=list(policies()))
-def policy(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
-def test_real_ssh_takes_the_lines(policy: str, ssh: str, tmp_path: Path) -> None:
-    version = subprocess.run([ssh, "-V"], capture_output=True, text=True, check=True).stderr
-    machine = host(*ALL, client=version, server=version)
-    text, _ = both(machine, policy)
-    file = tmp_path / "config"
-    file.write_text(text)
-    done = subprocess.run(
-        [ssh, "-G", "-F", str(file), "example"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert f"ciphers {','.join(listed(text))}" in done.stdout.splitlines()
-
-
-def test_real_sshd_takes_the_lines(policy: str, server: PrivateServer) -> None:
-    version = f"OpenSSH_{server.version}"
-    _, text = both(host(*ALL, client=version, server=version), policy)
-    # Of two lines of one keyword the first counts: ours stands before those of the agent.
-    server.write("ours", text + server.read("sshd_config"))
-    for option in ("-t", "-T"):
-        done = run_tool(
-            [server.sshd, option, "-f", server.path("ours")],
-        )
-        assert done.status == 0, done.err
-    assert f"ciphers {','.join(listed(text))}" in done.out.splitlines()
 
 
 @each("name", ("arcfour", "blowfish-cbc", "rijndael-cbc@lysator.liu.se"))
