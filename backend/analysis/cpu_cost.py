@@ -27,14 +27,13 @@ class CpuCost(NamedTuple):
 
     `seconds_per_gb`: CPU seconds per 10^9 bytes, both ends added. `bound_throughput`: bytes
     per second when each end has a core to itself: bytes / the larger end's CPU seconds.
-    `n` tries measured the CPU time of both ends; of fewer than three there is no spread.
+    Of fewer than three tries that measured the CPU time of both ends there is no spread.
     """
 
     seconds_per_gb: float
     seconds_per_gb_spread: float | None
     bound_throughput: float
     bound_throughput_spread: float | None
-    n: int
 
 
 def cpu_cost(samples: Sequence[Sample], *, with_start: bool = False) -> CpuCost | None:
@@ -61,7 +60,6 @@ def cpu_cost(samples: Sequence[Sample], *, with_start: bool = False) -> CpuCost 
         seconds_per_gb_spread=_spread(costs),
         bound_throughput=median_of_sorted(sorted(bounds)),
         bound_throughput_spread=_spread(bounds),
-        n=len(costs),
     )
 
 

@@ -63,15 +63,6 @@ class Delivered:
     def overhead_seconds_per_gb(self) -> float:
         return BYTES_PER_GB / self.ssh_throughput - BYTES_PER_GB / self.openssl_throughput
 
-    @property
-    def words(self) -> str:
-        """One sentence for people, with the figures it rests on."""
-        return (
-            f"ssh delivers {self.share * 100:.0f} % of {self.openssl.cipher}:"
-            f" {self.ssh_throughput / 1e6:,.0f} of {self.openssl_throughput / 1e6:,.0f} MB/s"
-            f" at {self.openssl.block_size} bytes a block."
-        )
-
 
 def own_cipher(ssh_cipher: str) -> str | None:
     """The openssl name of an ssh cipher's own algorithm; None where there is none."""

@@ -50,14 +50,13 @@ class RankedRun:
 class Ranking:
     """Groups by the median of their normalised throughputs (bytes per second), fastest first.
 
-    `without` is the family left out, None for the full yardstick. `indices`: speed index of
-    each run that has one. `excluded`: runs that this yardstick cannot normalise. `bounds`: the
-    lowest and the highest that a group's value may be by the noise of its throughputs. `places`:
-    from 1 on; groups that noise does not tell apart share one.
+    `without` is the family left out, None for the full yardstick. `excluded`: runs that this
+    yardstick cannot normalise. `bounds`: the lowest and the highest that a group's value may be by
+    the noise of its throughputs. `places`: from 1 on; groups that noise does not tell apart share
+    one.
     """
 
     without: str | None
-    indices: Mapping[str, SpeedIndex]
     values: Mapping[str, GroupSummary]
     order: tuple[str, ...]
     excluded: tuple[str, ...]
@@ -106,13 +105,8 @@ class LeftOut:
         """The listed pairs (ahead, behind)."""
         return self.swaps.pairs
 
-    @property
-    def words(self) -> str:
-        """One sentence for people."""
-        return self.sentence({})
-
     def sentence(self, names: Mapping[str, str]) -> str:
-        """`words` with the names of groups; a group without one goes by its key."""
+        """One sentence for people, by the names of groups; one without a name goes by its key."""
         begin = f"Without {self.ranking.without}"
         if not self.ranking.order:
             return f"{begin} nothing is left to normalise by."
@@ -153,7 +147,7 @@ def sensitivity(
     known: Indices = {} if indices is None else indices
     full = _rank(votes, names, reference, known, without=None)
     present = {family for vote in votes for family in vote.levels} & reference.keys()
-    order = [f for f in FAMILIES if f in present] + sorted(present.difference(FAMILIES))
+    order = (family for family in FAMILIES if family in present)
     rankings = (_rank(votes, names, reference, known, without=family) for family in order)
     return Sensitivity(
         full, tuple(LeftOut(one, _swaps(full, one), _shift(full, one)) for one in rankings)
@@ -168,7 +162,6 @@ def _rank(
     without: str | None,
 ) -> Ranking:
     yardstick = {family: level for family, level in reference.items() if family != without}
-    indices: dict[str, SpeedIndex] = {}
     rates: defaultdict[str, list[float]] = defaultdict(list)
     noises: defaultdict[str, list[float]] = defaultdict(list)
     for vote in votes:
@@ -177,7 +170,6 @@ def _rank(
             known[key] = speed_index(vote.levels, yardstick)
         speed = known[key]
         if speed is not None:
-            indices[vote.run] = speed
             rates[vote.group].append(normalised(vote.throughput, speed))
             noises[vote.group].append(vote.noise)
     values = {group: summarise_group(rates[group]) for group in names if group in rates}
@@ -185,10 +177,9 @@ def _rank(
     bounds = {group: _bounds(values[group].median, median(noises[group])) for group in order}
     return Ranking(
         without=without,
-        indices=indices,
         values=values,
         order=tuple(order),
-        excluded=tuple(vote.run for vote in votes if vote.run not in indices),
+        excluded=tuple(vote.run for vote in votes if known[vote.run, without] is None),
         bounds=bounds,
         places=_places(bounds),
     )

@@ -19,7 +19,6 @@ def test_cpu_cost_adds_both_ends_and_is_bound_by_the_slower() -> None:
     assert cost is not None
     assert cost.seconds_per_gb == pytest.approx(1.4)  # median of 1.3 and 1.5
     assert cost.bound_throughput == pytest.approx((2e9 / 1.6 + 2e9 / 1.8) / 2)
-    assert cost.n == 2
 
 
 def test_cpu_cost_has_a_spread_of_its_own() -> None:
@@ -60,7 +59,6 @@ def test_the_start_of_a_stream_hides_the_cost_of_few_bytes() -> None:
     assert cpu_cost([sample(1.8, 1.9)], with_start=True) is None
     told = cpu_cost([sample(1.8, 1.9), sample(1.9, 2.0)], with_start=True)
     assert told is not None
-    assert told.n == 1
     assert told.seconds_per_gb == pytest.approx(1.95)
     assert cpu_cost([sample(1.8, 1.9)]) is not None
 

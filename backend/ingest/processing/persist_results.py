@@ -94,7 +94,7 @@ def _result(series_id: int, position: int, agreed: int | None, one: Measurement)
     summary, cost = summarise(rates), cpu_cost(samples, with_start=one.cpu_with_start)
     figures = (summary.median, summary.minimum, summary.maximum, summary.spread)
     row = (series_id, position, agreed, len(rates), summary.noisy, False, *figures)
-    made = Result(*row) if cost is None else Result(*row, *cost[:4])
+    made = Result(*row) if cost is None else Result(*row, *cost)
     return made._replace(try_seconds=_try_seconds(one))
 
 
