@@ -2,7 +2,7 @@
 
 import math
 
-from analysis.summary import is_plausible
+from analysis.summary import highest_plausible, is_plausible
 from tests.cases import each
 
 
@@ -17,14 +17,14 @@ def test_many_threads_may_move_more() -> None:
 
 @each("cipher", ("aes-128-cbc", "rc4", "des-ede3-cbc", "3des-cbc", "blowfish-cbc", "aes-256-cfb8"))
 def test_what_waits_for_each_block_is_slower_than_memory(cipher: str) -> None:
-    assert not is_plausible(22e9, cipher=cipher)
-    assert is_plausible(2.4e9, cipher=cipher)  # the fastest of public reports
+    # The fastest of public reports, and what no chain does.
+    assert 2.4e9 <= highest_plausible(cipher=cipher) < 22e9
 
 
 @each("cipher", ("aes-128-gcm", "aes-128-ctr", "chacha20-poly1305"))
 def test_what_runs_in_parallel_may_be_as_fast_as_memory(cipher: str) -> None:
-    assert is_plausible(22.9e9, cipher=cipher)  # an EPYC 9655, published
+    assert highest_plausible(cipher=cipher) >= 22.9e9  # an EPYC 9655, published
 
 
 def test_cbc_decrypts_in_parallel() -> None:
-    assert is_plausible(15e9, cipher="aes-128-cbc", decrypt=True)
+    assert highest_plausible(cipher="aes-128-cbc", decrypt=True) >= 15e9

@@ -20,7 +20,7 @@ Method: two-way layout without interaction, Searle, *Linear Models* (1971), chap
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
@@ -123,21 +123,19 @@ class ProfileFit:
     scatter: float | None
 
 
-def fit_profile(
-    table: Table, reference: str | None = None, families: Sequence[str] = FAMILIES
-) -> ProfileFit:
+def fit_profile(table: Table, reference: str | None = None) -> ProfileFit:
     """Fit levels to a table, scaled to the machine `reference` or, with None, to the fleet.
 
     Neither the order of machines nor that of families matters, to the last bit. `ValueError`
     for a level that is not above zero and finite, an empty table, or a reference without levels.
     """
-    logs = _logarithms(table, families)
+    logs = _logarithms(table)
     if not logs or (reference is not None and reference not in logs):
         raise ValueError("a profile needs levels" + (f" of {reference!r}" if reference else ""))
     linked = _linked(logs, reference)
     rows = {machine: row for machine, row in logs.items() if linked.issuperset(row)}
     return _Fit(rows, reference).result(
-        unknown=_why_unknown(families, linked, logs, reference),
+        unknown=_why_unknown(linked, logs, reference),
         left_out=tuple(sorted(logs.keys() - rows.keys())),
     )
 
@@ -151,11 +149,11 @@ def index_uncertainty(scatter: float, families: int) -> float:
     return math.exp(scatter / math.sqrt(families))
 
 
-def _logarithms(table: Table, families: Sequence[str]) -> dict[str, dict[str, float]]:
+def _logarithms(table: Table) -> dict[str, dict[str, float]]:
     """The cells to fit, in ln, sorted; machines without any are absent."""
     rows: dict[str, dict[str, float]] = {}
     for machine in sorted(table):
-        for family in sorted(set(families) & table[machine].keys()):
+        for family in sorted(set(FAMILIES) & table[machine].keys()):
             level = table[machine][family]
             if not (math.isfinite(level) and level > 0):
                 raise ValueError(f"{machine}, {family}: {level} is no level")
@@ -190,7 +188,6 @@ def _linked(rows: Mapping[str, Mapping[str, float]], reference: str | None) -> s
 
 
 def _why_unknown(
-    families: Iterable[str],
     linked: set[str],
     rows: Mapping[str, Mapping[str, float]],
     reference: str | None,
@@ -203,7 +200,7 @@ def _why_unknown(
             if family in measured
             else "No machine measured it."
         )
-        for family in families
+        for family in FAMILIES
         if family not in linked
     }
 
