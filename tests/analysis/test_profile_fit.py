@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.profiles.baselines import speed_index
 from analysis.profiles.profile_fit import ProfileFit, fit_profile, index_uncertainty
 from tests.cases import each
 
@@ -33,13 +32,6 @@ def test_the_worked_example() -> None:
     assert fit.machines["proxmox"].speed == pytest.approx(1.2177, abs=0.00006)
     assert fit.machines["macos"].speed == pytest.approx(0.7163, abs=0.00006)
     assert (fit.unknown, fit.left_out, fit.cells, fit.spare) == ({}, (), 9, 4)
-
-
-def test_a_machine_that_lost_two_families_under_the_same_levels() -> None:
-    fitted = levels(fit_profile(TABLE, "fedora"))
-    speed = speed_index({"3des": PROXMOX["3des"]}, fitted)
-    assert speed is not None
-    assert speed.index == pytest.approx(1.1616, abs=0.0001)
 
 
 def test_residuals_say_how_far_a_machine_is_from_the_fit() -> None:
