@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from results.hosts.latest import LATEST_FIRST
 from store.models import Environment, Note, Run
 from store.models.dimension import DIMENSIONS
 
@@ -53,7 +54,7 @@ def notes_of_host(host_pk: int) -> list[Note]:
 
 def _groups_of(host_pk: int) -> Iterable[tuple[str, set[str]]]:
     latest = Run.objects.filter(host=host_pk, status=Run.Status.READY, hidden=False)
-    run = latest.order_by("-started_at", "-id").select_related("environment", "host").first()
+    run = latest.order_by(*LATEST_FIRST).select_related("environment", "host").first()
     if run is None or run.environment is None:
         return
     environment = Environment.objects.select_related(*DIMENSIONS).get(pk=run.environment.pk)
