@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.pq import Conninfo
@@ -19,6 +19,17 @@ SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 """Unencrypted; STARTTLS; TLS from the first byte."""
 
 POSTGRES = ("postgresql", "postgres")
+DJANGO_OPTIONS = frozenset(
+    {
+        "assume_role",
+        "currentSchema",  # dj-database-url's
+        "isolation_level",
+        "pool",
+        "prepare_threshold",  # psycopg's
+        "server_side_binding",
+    }
+)
+"""Options of a database's address that are not PostgreSQL's own, and work in one."""
 REDIS = ("redis", "rediss", "unix")
 
 LEAST_MEGABYTES = 50
@@ -126,8 +137,8 @@ class Env:
             raise ImproperlyConfigured(
                 f"{name} must be written as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
             )
-        known = {option.keyword.decode() for option in Conninfo.get_defaults()}
-        unknown = sorted(dict(parse_qsl(parts.query, keep_blank_values=True)).keys() - known)
+        known = {option.keyword.decode() for option in Conninfo.get_defaults()} | DJANGO_OPTIONS
+        unknown = sorted(parse_qs(parts.query, keep_blank_values=True).keys() - known)
         if unknown:
             raise ImproperlyConfigured(
                 f"{name} ends with {', '.join(unknown)}, which PostgreSQL's client does not know;"

@@ -97,6 +97,11 @@ def test_an_option_that_postgresql_does_not_have_is_named() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_options_of_postgresql_and_of_django_are_taken() -> None:
+    address = "postgresql://db/ciphermark?sslmode=require&assume_role=owner&prepare_threshold=3"
+    assert Env({"DATABASE_URL": address}).postgres_url("DATABASE_URL") == address
+
+
 def test_a_secret_may_lie_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("s3cr3t\n")
