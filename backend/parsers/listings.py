@@ -1,4 +1,4 @@
-"""Lines of lscpu and /proc/cpuinfo that a terminal's width has parted, put together again.
+"""Lines of lscpu and /proc/cpuinfo that a terminal has wrapped, joined again.
 
 A list of flags that is cut would say that a CPU has no AES instructions.
 """
@@ -6,7 +6,7 @@ A list of flags that is cut would say that a CPU has no AES instructions.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from parsers.lines import LINE_LIMIT, Line
 from parsers.ssh.machine_facts import KNOWN_FLAGS
@@ -17,15 +17,15 @@ _BEGINS = re.compile(
 )
 _SIGNS = ("lags", "Features", "Mitigation", "Not affected", "Vulnerable", "KVM")
 """Without any of these no such line begins; most lines have none."""
-_PARTED_AT = 40
-"""Characters of the shortest line that a terminal is so narrow as to part."""
+_WRAPPED_AT = 40
+"""Characters of the shortest line that a terminal wraps."""
 _WORDS = re.compile(r" ?[a-z0-9_]+(?: [a-z0-9_]+)* ?")
 ROWS_LIMIT = 100
 """Of one list: no CPU has so many flags."""
 
 
 def whole_lines(lines: Sequence[Line], text: str) -> list[Line]:
-    """A text's lines, what goes on in further ones put into the first; those are left empty."""
+    """A text's lines; a wrapped one is whole in its first line, and its others are empty."""
     whole = list(lines)
     if not any(sign in text for sign in _SIGNS):
         return whole
@@ -46,16 +46,23 @@ def whole_lines(lines: Sequence[Line], text: str) -> list[Line]:
 def _rows(lines: Sequence[Line], place: int, found: re.Match[str]) -> tuple[int, list[str]]:
     """The column where rows begin, and the first row with those that go on with it.
 
-    They stand below its value, or, of flags that a terminal has parted, at its very beginning.
+    They stand below its value, or, of flags that a terminal has wrapped, at its very beginning.
     """
-    first, *following = map(_with_blank, lines[place : place + ROWS_LIMIT])
-    column = found.end()
-    indented = list(takewhile(lambda text: text[:column].isspace() and text.strip(), following))
-    if indented:
-        return column, [text[column:] for text in (first, *indented)]
-    if found["flags"] is None or len(first) < _PARTED_AT:
-        return 0, [first]
-    return 0, [first, *takewhile(_are_flags, following)]
+    first, *others = map(_with_blank, lines[place : place + 2])
+    is_below = bool(others) and _is_below(others[0], found.end())
+    column = found.end() if is_below else 0
+    rows = [first[column:]]
+    if is_below or (found["flags"] and len(first) >= _WRAPPED_AT):
+        for number in range(place + 1, min(place + ROWS_LIMIT, len(lines))):
+            text = _with_blank(lines[number])
+            if not (_is_below(text, column) if is_below else _are_flags(text)):
+                break
+            rows.append(text[column:])
+    return column, rows
+
+
+def _is_below(text: str, column: int) -> bool:
+    return text[:column].isspace() and not text.isspace()
 
 
 def _are_flags(text: str) -> bool:
