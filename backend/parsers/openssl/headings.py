@@ -40,10 +40,8 @@ def told_in(text: str, before: Told, *, masked: bool) -> Told:
         return "decrypt" if direction["word"] == "decrypt" else "encrypt"
     if speaks and _ONE.fullmatch(text):
         return ""
-    if (speaks and _OTHERWISE.search(_HARDWARE.sub(" ", lowered))) or before in (
-        "decrypt",
-        "unclear",
-    ):
+    otherwise = speaks and _OTHERWISE.search(_HARDWARE.sub(" ", lowered))
+    if otherwise or before in ("decrypt", "unclear"):
         return "unclear"
     says_masked = build_facts.says_masked(text)
     if says_masked and may_be_talk(text):

@@ -26,7 +26,7 @@ class RunContext:
     """The command that prints what follows, if that is not known to be `openssl speed`."""
     after_blank: bool = False
     told: Told = ""
-    told_in: int | None = None
+    told_at: int | None = None
     """The line that says, or may say, of another direction, of several processes or of a mask."""
     said_masked: bool = False
     may_be_talk: bool = False
@@ -59,7 +59,7 @@ class RunContext:
         run = self.run(line)
         if not run.own_command:
             run.told, run.said_masked = self.told, run.said_masked or self.said_masked
-            run.told_in = self.told_in
+            run.told_at = self.told_at
         return run
 
     def _is_apart(self, run: Run) -> bool:
@@ -78,7 +78,7 @@ class RunContext:
             machine=self.machine,
             said_masked=self.said_masked,
             told=self.told,
-            told_in=self.told_in,
+            told_at=self.told_at,
             aead=last is not None and last.aead,
         )
         if last is not None and self.heading is None:
@@ -120,9 +120,9 @@ class RunContext:
         before = self.told or self.told_by_command
         self.told = told_in(text, before, masked=masked)
         if self.told == "decrypt" or (self.told == "unclear" and not (before or masked)):
-            self.told_in = line
+            self.told_at = line
         if build_facts.says_masked(text):
-            self.said_masked, self.may_be_talk, self.told_in = True, may_be_talk(text), line
+            self.said_masked, self.may_be_talk, self.told_at = True, may_be_talk(text), line
         if self.heading_typed and not blank:
             return False
         if self.host is None and self.last is not None and self.last.has_results:

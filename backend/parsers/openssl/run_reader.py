@@ -218,7 +218,7 @@ class RunReader:
         run.remarked_masked = build_facts.says_masked(text)
         # A heading about AES above the command before may be about this one, too.
         is_unclear |= run.said_masked and not is_headed
-        self.context.told, self.context.told_in = "", None
+        self.context.told, self.context.told_at = "", None
         run.told = "unclear" if is_unclear else ""
         self._origin = _origin(commands[0], text)
         if self._origin != self._facts_of:

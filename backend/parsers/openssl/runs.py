@@ -49,7 +49,7 @@ class Run:
     """Whether a remark beside its command does."""
     told: Told = ""
     """What a heading says of how it was measured."""
-    told_in: int | None = None
+    told_at: int | None = None
     """The line that says, or may say, of another direction, of several processes or of a mask."""
     heading: str | None = None
     """The text of other origin that stands before it: who or what was measured."""

@@ -57,7 +57,7 @@ def read_openssl_speed(lines: Sequence[Line]) -> Part:
         code = "command_unclear" if is_unclear else "context_unclear"
         if run.lines and (is_unclear or run.told == "unclear"):
             withheld.update(run.lines)
-            said_in = f"Line {run.told_in}" if run.told_in else "A heading or command above"
+            said_in = f"Line {run.told_at}" if run.told_at else "A heading or command above"
             remarks.append(Remark(min(run.lines), code, _UNCLEAR[code].format(said_in)))
             continue
         evaluated = figures_of(run)
