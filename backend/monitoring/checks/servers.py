@@ -13,7 +13,7 @@ from monitoring.checks.finding import Finding, ok, warning, wrong
 from monitoring.checks.remedies import prepare, start_server
 from reports.export_files import try_out
 from results.analytics.maintenance import snapshot_lag
-from results.analytics.shared_snapshots import look
+from results.analytics.shared_snapshots import try_listing
 from store.models import Run, RunDocument
 from store.outage import AnalyticsUnavailable, ObjectStorageUnavailable
 from store.redis_client import quick_redis
@@ -157,10 +157,10 @@ def analytics() -> Finding:
 def _snapshots() -> Finding:
     found = "copies in the web processes"
     try:
-        return ok(f"{found}, snapshots in object storage" if look() else found)
+        return ok(f"{found}, snapshots in object storage" if try_listing() else found)
     except (ObjectStorageUnavailable, OSError) as error:
         return wrong(
-            f"the object storage does not take their snapshots: {without_secrets(str(error))}",
+            f"the object storage does not list their snapshots: {without_secrets(str(error))}",
             "Compare CIPHERMARK_ANALYTICS_URL, or CIPHERMARK_STORAGE_URL where that names no"
             " bucket, with the bucket, which must exist and let them list, read, write and delete.",
         )

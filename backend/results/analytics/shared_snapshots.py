@@ -58,8 +58,8 @@ def _bring(path: Path, left_seconds: float, shared: Any) -> None:
             shared.save(f"{path.name}/{file.name}", File(content))
 
 
-def look() -> bool:
-    """Whether machines share snapshots; raises where their object storage does not list any."""
+def try_listing() -> bool:
+    """Whether machines share snapshots; raises where their object storage does not list them."""
     if is_shared(ALIAS):
         with storage(ALIAS) as shared:
             shared.listdir("")
