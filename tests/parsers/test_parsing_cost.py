@@ -22,7 +22,7 @@ def lines_about(names: list[str]) -> list[str]:
 
 def test_no_text_costs_more_than_its_lines_may() -> None:
     names = list(HOSTILE)
-    with ThreadPoolExecutor(2) as pool:  # as many cores as any machine has
+    with ThreadPoolExecutor(2) as pool:  # one on each core of the smallest machine
         halves = pool.map(lines_about, (names[::2], names[1::2]))
         steps = {one["name"]: one["steps"] for half in halves for one in map(json.loads, half)}
     assert steps.keys() == HOSTILE.keys()

@@ -26,9 +26,8 @@ from config.embedded.postgres import Postgres
 from store.backups.manifest import read_manifest
 from store.backups.restoring import what_was_brought
 from store.models import ApiToken, ImportedText, ReferenceProfile, Run, Share
-from tests.chaos.parts import wait_until
 from tests.conftest import StoreRun
-from tests.launch.tools import PROJECT, private_folder
+from tests.launch.tools import PROJECT, private_folder, within
 from tests.live_site import url_of
 from tests.sample_documents import openssl_measurement, run_document
 
@@ -250,11 +249,11 @@ def test_a_backup_that_is_ended_leaves_nothing_and_nobody_behind(
             env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": url},
         )
         try:
-            wait_until(lambda: dumps_that_wait() == 1, 20, "pg_dump waits for the lock")
+            assert within(20, lambda: dumps_that_wait() == 1)
             assert len(list(tmp_path.iterdir())) == 1
             begun.terminate()
-            wait_until(lambda: begun.poll() is not None, 20, "the backup ends")
-            wait_until(lambda: dumps_that_wait() == 0, 20, "pg_dump ends")
+            assert within(20, lambda: begun.poll() is not None)
+            assert within(20, lambda: dumps_that_wait() == 0)
         finally:
             begun.kill()
     assert begun.returncode == 128 + signal.SIGTERM
