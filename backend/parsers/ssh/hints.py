@@ -45,11 +45,9 @@ _WORDS: tuple[tuple[int, tuple[str, ...]], ...] = tuple(
             FACT,
             "model name|flags|features|brand_string|hw.model|_name=|version=|linux |freebsd "
             "|openbsd |netbsd |darwin |dropbear|openssh_|fpu |cpu family|bogomips|cpu m|processor"
-            "|stepping|_id=|vendor_id|sse2|cache|microcode|cpu cores|id=|name=|_url="
-            "|[success]|[failure]|rc=|(item=|(s)|architecture:|address sizes|byte order"
-            "|vendor id|virtualization|hypervisor|frequency boost|instance|numa|mitigation"
-            "|not affected|vulnerab|model  |bugs|siblings|core id|physical id|apicid|fpu_|wp "
-            "|cpuid level|clflush|power management|tlb size|hardware|revision|serial",
+            "|stepping|_id=|vendor_id|sse2|cache size|microcode|cpu cores|id=|name=|_url="
+            "|[success]|[failure]|rc=|(item=|:  |  :|power management|mitigation|not affected"
+            "|vulnerab",
         ),
         (
             LOG,
