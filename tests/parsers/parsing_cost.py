@@ -1,6 +1,6 @@
 """What hostile texts cost to read: CPU time a line, in steps of a loop on the same machine.
 
-    python -m tests.parsers.parsing_cost [NAME ...]
+    python -m tests.parsers.parsing_cost
 
 Prints `{"name": ..., "steps": ...}` for each text. A step reads a plain line as a parser would, by
 a regular expression, texts and a dictionary: of a loop over numbers the same code took 1,570 steps
@@ -11,8 +11,7 @@ import gc
 import json
 import random
 import re
-import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from time import process_time
 
 from parsers.read_text import HowToRead, read_text
@@ -78,11 +77,10 @@ def steps_a_line(make: Callable[[int, random.Random], str]) -> float:
     return seconds / LINES / ((before + loop_seconds()) / 2 / LOOP)
 
 
-def measured(names: Collection[str]) -> Iterator[tuple[str, float]]:
-    """Hostile texts and their steps a line: of nine, the first within the bar or the least."""
+def measured() -> Iterator[tuple[str, float]]:
+    """Every hostile text and its steps a line: of nine, the first within the bar or the least."""
     gc.set_threshold(50_000, 20, 50)  # as in the processes that serve
-    for name in names:
-        make = HOSTILE[name]
+    for name, make in HOSTILE.items():
         steps = steps_a_line(make)
         for _ in range(8):
             steps = steps if steps <= STEPS_A_LINE else min(steps, steps_a_line(make))
@@ -90,5 +88,5 @@ def measured(names: Collection[str]) -> Iterator[tuple[str, float]]:
 
 
 if __name__ == "__main__":
-    for name, steps in measured(sys.argv[1:] or HOSTILE):
+    for name, steps in measured():
         print(json.dumps({"name": name, "steps": round(steps)}), flush=True)  # noqa: T201
