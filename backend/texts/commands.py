@@ -1,0 +1,415 @@
+"""Shell commands of benchmarks: the cipher, the amount sent and the arithmetic behind a rate."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from math import prod
+from typing import Any
+
+from documents.types import Operation, TargetKind, Tool
+from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
+from texts.prompts import PROGRAMS, SOURCES, STARTERS, TRAILING_REMARK, is_typed
+
+LENGTH_LIMIT = 4_000
+"""Characters of a command that are read."""
+SHELLS = frozenset(("ssh", "hpnssh", "dbclient"))
+COPIERS = frozenset(("scp", "hpnscp", "sftp", "rsync"))
+INTERPRETERS = frozenset(("sh", "ash", "bash", "dash", "ksh", "zsh", "eval"))
+LETTERS_WITH_VALUE = {
+    "ssh": "bBcDEeFIiJLlmOopQRSWw", "hpnssh": "bBcDEeFIiJLlmOopQRSWw", "dbclient": "bBciIJKLlmopRW",
+    "scp": "cDFiJloPSX", "hpnscp": "cDFiJloPSX", "sftp": "bBcDFiJloPRSsX", "rsync": "eBMTf",
+    "pv": "sLNDiHwFBARECPdZ", "head": "cn", "truncate": "sr", "fallocate": "lo",
+}  # fmt: skip
+WORDS_WITH_VALUE = frozenset((
+    "evp", "cipher", "seconds", "bytes", "multi", "engine", "provider", "provider-path", "config",
+    "propquery", "rand", "writerand", "hmac", "cmac", "primes", "async_jobs", "size", "rsh",
+))  # fmt: skip
+"""Long options that have a value, most of `openssl speed`."""
+AES_BITS = {"OPENSSL_ia32cap": (57, 24), "OPENSSL_armcap": (2,), "OPENSSL_ppccap": (2,)}
+"""Bits of AES; OpenSSL turns AES-NI off without FXSR (24), too."""
+_FILE = r"f=(?!/dev/(?:zero|null|full|[ua]?random|std|fd/|shm/|ram|tty)|/tmp/|/run/|-|\$)\S"
+_WORDS = r"\b[^|;&]{0,150}\s"
+UNUSUAL = {
+    "rate limit in command": (
+        ("scp", "sftp", "pv", "mbuffer", "--bwlimit", "cpulimit", "trickle", "throttle"),
+        rf"\bs(?:cp|ftp){_WORDS}-l ?\d|\bpv{_WORDS}(?:-\w*L|--rate-l)|\bmbuffer{_WORDS}-\w*[rR]"
+        r"|\s--bwlimit\b|(?<![\w./-])(?:cpulimit|trickle|throttle)\s"),
+    "compressor in command": (
+        ("zip", "pigz", "zstd", "lz4", "xz", "lzop", "zcat", "rsync", "tar"),
+        r"(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
+        rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
+    "several transfers at once": (("&", "xargs", "parallel"),
+        r"(?<![&<>|])&(?:\s+(?:done|end|\})|(?![&>\d]).{0,200}\bs(?:sh|cp)\b)"
+        r"|\bxargs\b[^|;]{0,80}\s-P ?(?!1\b)\d|\bparallel\s"),
+    "reads or writes a disk": (("if=", "of="), rf"dd(?<!\wdd){_WORDS}i{_FILE}[^;]{{0,200}}\bssh\b"
+        rf"|ssh(?<!\wssh)\b[^;]{{0,200}}\bdd{_WORDS}[io]{_FILE}"),
+    "none cipher switch": (("None",), r"None(?:Enabled|Switch)[= ]yes"),
+}  # fmt: skip
+"""Why a rate is not the cipher's: signs of which the text has one, and the pattern."""
+
+_PLAIN_SIGNS = str.maketrans({
+    **dict.fromkeys("“”„″", '"'), **dict.fromkeys("‘’‚′´", "'"), **dict.fromkeys("–−‐‑‒", "-"),
+    "—": "--", "\xa0": " ",
+})  # fmt: skip
+_TOKEN = re.compile(r"""(?sx)(?P<comment>\#(?<!\S\#)[^\n]*)|(?P<word>(?!\d[<>])
+    (?:[^\s"'`\\|&;()<>$]+|"(?:[^"\\]|\\.)*"|'[^']*'|`[^`]*`
+    |\$\((?:[^()]|\([^()]*\))*\)|\\.|[$"'`\\])+)
+    |(?P<redirect>[\d&]?(?:<{1,3}|>{1,2})(?:&\d?-?)?)|(?P<operator>\|[|&]?|&&?|;+|[()])""")
+_QUOTED = re.compile(r""""((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)""", re.S)
+_SUBSTITUTION = re.compile(r"\$\(((?:[^()]|\([^()]*\))+)\)|`([^`]+)`")
+_VARIABLE = re.compile(r"\$\{?\w*|%{1,2}\w\b|\{\d?\}|`")
+_OPENSSL = re.compile(r"[\w.${-]{0,40}ssl[\w.}-]{0,40}|ssleay", re.I)
+_READS = re.compile(r"\bif=(?!/dev/stdin)|\b(?:cat|head\s+-c\s?\w+)\s+/\w|\byes\b")
+_WRITES = re.compile(r"\bof=(?!/dev/stdout)|(?<![\d&<])>\s?[\w/$]")
+_LOCAL = re.compile(r"localhost(?:\.localdomain|[46])?|ip6-localhost|127(?:\.\d{1,3}){3}|::1|0")
+_REMOTE_FILE = re.compile(r"(?:.*@)?(?:\[[\w:.%]+\]|[^:/@\[]{2,}):(?!:)")
+_HOST = re.compile(
+    r"(?:\w+://)?(?:[^@\s/]{1,80}@)?(?:\[(?P<bracketed>[\w:.%]{2,60})\]"
+    r"|(?P<ipv6>[\da-f]{0,4}:[\da-f:]{1,40})|(?P<name>[\w.-]{1,100}))(?:[:/].*)?"
+)
+_STARTER = re.compile(rf"{STARTERS}|\w{{1,60}}=.*")
+_SIZE = re.compile(r"(\d{1,15})(?:([kmgt])(i?b)?|([cwb]))?", re.I)
+_CALCULATES = re.compile(r"awk|perl|python|printf|math|expr|(?<!\w)(?:bc|dc|let)(?!\w)|\$\(\(|\$\[")
+_DIVIDES = re.compile(r"[\d)]\s?[*/]")
+_FACTOR = r"\d{1,18}(?:\.\d{1,9})?(?:e\d{1,2})?(?![\w.])"
+_PRODUCT = rf"(?:{_FACTOR}|\(\s?{_FACTOR}(?:\s?\*\s?{_FACTOR}){{0,3}}\s?\))"
+_TIME = r"\$\{?\w{1,40}\}?|\$?\([^()\"']{0,80}\)|(?!s\b|sec)[a-zA-Z_]\w{0,40}"
+_STEP = re.compile(rf"\s?([*/])\s?[\"']{{0,2}}(?:({_PRODUCT})|({_TIME}))")
+_CHAIN = re.compile(
+    rf"(?<![\w./$*])({_PRODUCT})((?:\s?[*/]\s?[\"']{{0,2}}(?:{_PRODUCT}|{_TIME})){{1,6}})"
+)
+_MASK = re.compile(r"(OPENSSL_\w{1,10}cap)(?:\s?=\s?|\s+)[\"']?([\w~:]{0,400})")
+_SETS_MASK = re.compile(
+    rf"(?:^|[;&])\s*(?:(?:export|setenv|set(?: -gx)?)\s+|\$env:)?{_MASK.pattern}[\"']?\s*(?:$|[;&])"
+)
+_MASKED = re.compile(r"(?:(?:env|sudo|time|\w{1,60}=\S*)\s+){0,5}OPENSSL_\w+=\S+\s+[^\s;&|#]")
+_UNSETS_MASK = re.compile(r"(?:\bunset(?:env)?|\bset -e)\s+OPENSSL_\w+cap")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    text: str
+    tool: Tool | None
+    """Program whose cipher limits the rate; None for any other command."""
+    cipher: str | None = None
+    varies: bool = False
+    """A shell variable names the cipher."""
+    algorithms: tuple[str, ...] = ()
+    """Names given to `openssl speed`, in lower case."""
+    mac: str | None = None
+    compression: bool = False
+    masked: bool = False
+    sets_mask: bool | None = None
+    """For the commands that follow: True turns AES off, False turns it on again."""
+    operation: Operation = "encrypt"
+    threads: int = 1
+    """0 where the command computes the number."""
+    block_size: int | None = None
+    target: str | None = None
+    target_kind: TargetKind | None = None
+    amount: int | None = None
+    """Bytes of one transfer."""
+    divided: float | None = None
+    """What the command divides by seconds to print a rate."""
+    unusual: str = ""
+    """Why the rate is not the cipher's."""
+    name_after: bool = False
+    """A loop prints the cipher's name below the result."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """One program with its arguments, and the programs in its arguments."""
+
+    program: str
+    is_fed: bool
+    options: dict[str, str]
+    """By letter or word, without dashes; `-o Name=value` of ssh by the name in lower case."""
+    operands: list[str]
+    nested: list["_Call"]
+
+    @property
+    def is_speed(self) -> bool:
+        return self.operands[:1] == ["speed"] and _OPENSSL.fullmatch(self.program) is not None
+
+    @property
+    def cipher(self) -> str:
+        options = self.options
+        return options.get("c") or options.get("ciphers") or options.get("cipher", "")
+
+    @property
+    def host(self) -> str | None:
+        operands = self.operands[:1] if self.program in SHELLS | {"sftp"} else []
+        if self.program in COPIERS:
+            operands = [word for word in self.operands if _REMOTE_FILE.match(word)] or operands
+        match = _HOST.fullmatch(operands[0]) if operands else None
+        return (match["bracketed"] or match["ipv6"] or match["name"]) if match else None
+
+    @property
+    def transfers(self) -> bool:
+        """Whether bytes go through this connection: without any, ssh opens a shell."""
+        if self.program in COPIERS:
+            return self.host is not None
+        if self.program not in SHELLS or not self.options.keys().isdisjoint("QVG"):
+            return False
+        remote = " ".join(self.operands[1:])
+        if not self.is_fed and _READS.search(remote) and _WRITES.search(remote):
+            return False
+        has_source = any(re.fullmatch(SOURCES, call.program) for call in _flat(self.nested))
+        return self.is_fed or has_source or bool(self.cipher)
+
+
+def read_command(text: str, prompted: bool) -> Command | None:
+    """Read a line without its prompt; None for a sentence."""
+    text = text[:LENGTH_LIMIT]
+    text = (text if text.isascii() else text.translate(_PLAIN_SIGNS)).strip()
+    return _command(text, prompted) if text and (prompted or is_typed(text)) else None
+
+
+@lru_cache(maxsize=512)
+def _command(text: str, prompted: bool) -> Command:
+    calls = list(_flat(_calls(text if prompted else TRAILING_REMARK.sub("", text))))
+    speed = next((call for call in calls if call.is_speed), None)
+    transfer = None if speed else next((call for call in calls if call.transfers), None)
+    said = _of_speed(speed) if speed else _of_transfer(text, transfer) if transfer else {}
+    tool: Tool | None = "openssl" if speed else "ssh" if transfer else None
+    host = next((host for call in calls if (host := call.host)), None)
+    return Command(
+        text,
+        tool,
+        **said,
+        **(_masks(text, tool) if "OPENSSL_" in text else {}),
+        target=host,
+        target_kind=None if host is None else "loopback" if _LOCAL.fullmatch(host) else "remote",
+        amount=next((amount for call in calls if (amount := _amount(call))), None),
+        divided=_divided(text),
+    )
+
+
+def _masks(text: str, tool: Tool | None) -> dict[str, Any]:
+    masks = _MASK.findall(text) if tool or _MASKED.match(text) else ()
+    is_masked = any(mask_turns_aes_off(*mask) for mask in masks)
+    return {"masked": is_masked, "sets_mask": None if tool else _sets_mask(text)}
+
+
+def mask_turns_aes_off(variable: str, mask: str) -> bool:
+    """Decide whether "~0x200000200000000" in OPENSSL_ia32cap, say, turns hardware AES off."""
+    first = mask.strip("\"'").partition(":")[0]
+    try:
+        bits = int(first.removeprefix("~")[:40], 0)
+    except ValueError:
+        return False
+    clears = first.startswith("~")
+    return any(bool(bits >> bit & 1) == clears for bit in AES_BITS.get(variable, ()))
+
+
+def _sets_mask(text: str) -> bool | None:
+    if _UNSETS_MASK.search(text):
+        return False
+    setting = _SETS_MASK.search(text)
+    return mask_turns_aes_off(setting[1], setting[2]) if setting else None
+
+
+def _calls(text: str, depth: int = 0) -> Iterator[_Call]:
+    words: list[str] = []
+    is_piped, is_target, is_fed = False, False, False
+    for token in _TOKEN.finditer(f"{text}\n;"):
+        kind, raw = token.lastgroup, token[0]
+        if kind == "word" and not is_target:
+            words.append(raw)
+        elif kind in ("word", "redirect"):
+            is_fed |= "<" in raw and kind == "redirect"
+            is_target = kind == "redirect" and "&" not in raw[1:]
+        elif kind == "operator":
+            if words:
+                yield _call(words, is_piped or is_fed, depth)
+            is_piped = raw[0] == "|" or (is_piped and raw == "(")
+            words, is_target, is_fed = [], False, False
+
+
+def _flat(calls: Iterable[_Call]) -> Iterator[_Call]:
+    for call in calls:
+        yield call
+        if call.nested:
+            yield from _flat(call.nested)
+
+
+def _call(raw: Sequence[str], is_fed: bool, depth: int) -> _Call:
+    words = [_QUOTED.sub(lambda match: match[match.lastindex or 0], word) for word in raw]
+    at, names = 0, [_name(raw[0])]
+    if "speed" in words or _STARTER.fullmatch(names[0]):
+        names += map(_name, raw[1:])
+        at = _program_at(words, names)
+    program = names[at] if at < len(names) else ""
+    options, operands = _arguments(program, words[at + 1 :])
+    marked = [word for word in raw if "$(" in word or "`" in word]
+    inner = [part for word in marked for part in chain(*_SUBSTITUTION.findall(word)) if part]
+    if program in SHELLS:
+        inner.append(" ".join(operands[1:]))
+    elif program in INTERPRETERS:
+        inner += words[at + 1 :]
+    nested = [call for text in inner for call in _calls(text, depth + 1)] if depth < 3 else []
+    if program == "rsync":
+        for call in _calls(options.get("e") or options.get("rsh") or "", depth=3):
+            options = options | call.options
+    return _Call(program, is_fed, options, operands, nested)
+
+
+def _name(word: str) -> str:
+    return word.strip("\"'").replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+
+
+def _program_at(words: Sequence[str], names: Sequence[str]) -> int:
+    """Find the program behind sudo, time, VAR=value and the like."""
+    first = next((at for at, name in enumerate(names) if not _STARTER.fullmatch(name)), len(names))
+    for at, name in enumerate(names):
+        if (
+            words[at + 1 : at + 2] == ["speed"]
+            and _OPENSSL.fullmatch(name)
+            and (SHELLS | {"echo"}).isdisjoint(names[:at])
+        ):
+            return at
+        if at >= first > 0 and re.fullmatch(PROGRAMS, name):
+            return at
+    return first
+
+
+def _arguments(program: str, words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return options and operands; the last `-c` wins, but the first of several `-o`, as in ssh."""
+    options: dict[str, str] = {}
+    operands: list[str] = []
+    is_speed = words[:1] == ["speed"]
+    remaining = iter(words)
+    for word in remaining:
+        if word[:1] != "-" or word == "-":
+            operands.append(word)
+            if program in SHELLS and len(operands) > 1 and word != "-":
+                operands += remaining
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        if is_speed or (word.startswith("--") and len(name) != 1):
+            takes_next = name in WORDS_WITH_VALUE and not equals
+            options[name] = next(remaining, "") if takes_next else value
+            continue
+        flags, letter, value = _cluster(word.lstrip("-"), LETTERS_WITH_VALUE.get(program, ""))
+        options |= dict.fromkeys(flags, "")
+        options[letter] = value = value or next(remaining, "") if letter else ""
+        if letter == "o":
+            key, _, setting = value.replace("=", " ", 1).strip().partition(" ")
+            options.setdefault(key.lower(), setting.strip())
+    return options, operands
+
+
+def _cluster(letters: str, with_value: str) -> tuple[str, str, str]:
+    """Split "vCcaes128-ctr" into its flags, the option with a value, and the value."""
+    at = next((at for at, letter in enumerate(letters) if letter in with_value), len(letters))
+    return letters[:at], letters[at : at + 1], letters[at + 1 :]
+
+
+def _of_transfer(text: str, call: _Call) -> dict[str, Any]:
+    options = call.options
+    is_compressed = "C" in options or options.get("compression") == "yes"
+    variable = _VARIABLE.search(call.cipher)
+    return {
+        "cipher": ssh_cipher(_first_name(call.cipher)),
+        "varies": variable is not None,
+        "mac": mac_name(_first_name(options.get("m") or options.get("macs") or "")),
+        "compression": is_compressed and call.program != "rsync",
+        "unusual": next((why for why in UNUSUAL if _is_unusual(text, *UNUSUAL[why])), ""),
+        "name_after": bool(variable and _prints_after(text, variable[0]) and not _divided(text)),
+    }
+
+
+def _is_unusual(text: str, signs: Iterable[str], pattern: str) -> bool:
+    for sign in signs:
+        if sign in text:
+            return re.search(pattern, text) is not None
+    return False
+
+
+def _first_name(names: str) -> str:
+    return names.partition(",")[0].strip("^:. ")
+
+
+def _prints_after(text: str, variable: str) -> bool:
+    """Tell whether `echo $c` follows `-c $c`."""
+    name = re.escape(variable)
+    used = re.search(rf"(?:-\w*c|Ciphers?)[= ]?[\"']?{name}", text)
+    printed = re.search(rf"\b(?:echo|printf)\b[^|;&]{{0,100}}?{name}", text)
+    return bool(used and printed and used.start() < printed.start())
+
+
+def _of_speed(call: _Call) -> dict[str, Any]:
+    options = call.options
+    names = [*call.operands[1:], *(options[name] for name in ("evp", "cipher") if name in options)]
+    fixed = [name.lower().strip(":,.`") for name in names if not _VARIABLE.search(name)]
+    return {
+        "cipher": openssl_cipher(fixed[0]) if len(fixed) == len(names) == 1 else None,
+        "varies": len(fixed) < len(names),
+        "algorithms": tuple(fixed),
+        "operation": "decrypt" if "decrypt" in options else "encrypt",
+        "threads": _number(options.get("multi", "1")) or 0,
+        "block_size": _number(options.get("bytes", "")),
+    }
+
+
+def _number(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[1-9][0-9]{0,8}", text) else None
+
+
+def _amount(call: _Call) -> int | None:
+    options = call.options
+    size = options.get("s") or options.get("size") or ""
+    if call.program == "dd":
+        return _amount_of_dd(dict(word.partition("=")[::2] for word in call.operands))
+    if call.program == "head":
+        return _size(options.get("c") or options.get("bytes", ""))
+    is_sized = call.program == "pv" and {"S", "stop-at-size"} & options.keys()
+    return _size(size) if is_sized or call.program == "truncate" else None
+
+
+def _amount_of_dd(operands: dict[str, str]) -> int | None:
+    count = operands.get("count", "")
+    if count.endswith("B"):
+        return _number(count[:-1])
+    counts_bytes = "count_bytes" in operands.get("iflag", "")
+    blocks = _size(count)
+    size = 1 if counts_bytes else _size(operands.get("bs") or operands.get("ibs") or "512")
+    return blocks * size if blocks and size else None
+
+
+@lru_cache(maxsize=512)
+def _size(text: str) -> int | None:
+    """Read a size as dd does: 1M, 1MB, 1024x1024, $((1024*1024))."""
+    size = 1
+    for factor in re.split(r"[x*]", text.strip("$() "), maxsplit=3):
+        match = _SIZE.fullmatch(factor.strip())
+        if match is None:
+            return None
+        number, prefix, suffix, block = match.groups()
+        thousand = 1000 if suffix in ("b", "B") else 1024
+        size *= int(number) * thousand ** (" kmgt".index(prefix.lower()) if prefix else 0)
+        size *= {"b": 512, "w": 2}.get(block or "", 1)
+    return size if 0 < size < 10**15 else None
+
+
+def _divided(text: str) -> float | None:
+    """Return what a script divides by a time: 100 in 100/$2 and in 104857600/1048576/$t."""
+    if "/" not in text or not _DIVIDES.search(text) or not _CALCULATES.search(text):
+        return None
+    for found in _CHAIN.finditer(text):
+        value, times = _product(found[1]), []
+        for sign, product, time in _STEP.findall(found[2]):
+            if time:
+                times.append(sign)
+            else:
+                value = value * _product(product) if sign == "*" else value / _product(product)
+        if times == ["/"]:
+            return value
+    return None
+
+
+def _product(text: str) -> float:
+    return prod(float(factor) for factor in re.findall(_FACTOR, text)) or 1.0

@@ -1,0 +1,332 @@
+"""What holds at a line of the text: machine, headings, settings and the command above."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from analysis.summary import highest_plausible
+from documents.types import Acceleration, Tool
+from texts.ciphers import ONLY_SSH, ssh_cipher
+from texts.commands import Command, mask_turns_aes_off
+from texts.events import Learned
+from texts.facts import contradicts, facts_in_heading, merged
+from texts.lines import Line
+from texts.types import Figure, Hints, Remark
+from texts.words import (
+    SENTENCE,
+    aes_in,
+    heading_text,
+    is_compressed,
+    is_heading,
+    is_name,
+    is_several,
+    operation_in,
+)
+
+PLAIN = 9
+"""Level of a heading without marks; Markdown's have 1 to 6."""
+BESIDE = 10
+"""Level of what a sentence or a command says, which holds for the figures right below."""
+WORDS_ABOVE = 50
+"""Lines of words above a figure that are read for its setting."""
+HEADING_LIMIT = 100
+_OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
+"""Listings of facts that do not begin the description of a machine."""
+_BOARD = re.compile(r"sbc-bench v\S{1,20} (?P<name>.{1,80}?) \(")
+_MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What headings say of how was measured."""
+
+    aes: str = ""
+    compressed: bool = False
+    operation: str = ""
+    several: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> "Setting":
+        return cls(aes_in(text), is_compressed(text), operation_in(text), is_several(text))
+
+    def under(self, outer: "Setting") -> "Setting":
+        """Return both, where the inner one counts more."""
+        return Setting(
+            self.aes or outer.aes,
+            self.compressed or outer.compressed,
+            self.operation or outer.operation,
+            self.several or outer.several,
+        )
+
+
+@dataclass
+class Group:
+    """Figures that nothing parts, with their machine and environment."""
+
+    line: int
+    host: str | None
+    name: str
+    heading: str
+    environment: Mapping[str, Any]
+    started_at: str | None = None
+    part: int = 0
+    """Which of several rows of one cipher in one table: boards print one for each CPU cluster."""
+    figures: list[Figure] = field(default_factory=list)
+
+
+class Context:
+    """The state of the fold that both readers of figures need, and the figures so far."""
+
+    def __init__(self, hints: Hints) -> None:
+        self.hints = hints
+        self.line = Line(0, "")
+        self.groups: list[Group] = []
+        self.remarks: list[Remark] = []
+        self.unrecognised: dict[int, str] = {}
+        self.host: str | None = None
+        self.environment: Mapping[str, Any] = {}
+        self.started_at: str | None = None
+        self.listing = ""
+        self.names: dict[int, str] = {}
+        self.heading, self.heading_line = "", 0
+        self.heading_cipher: str | None = None
+        self.words_above = ""
+        self.settings: dict[int, Setting] = {}
+        self.said: list[tuple[str, int, bool]] = []
+        self.command: Command | None = None
+        self.earlier_command: Command | None = None
+        self.command_used = False
+        self.shell_masked = False
+        self.processes = 0
+        self.parted = True
+        self.figures_since_fact = False
+        self.shared: tuple[object, dict[str, Any]] | None = None
+        self.places: Counter[int] = Counter()
+
+    def remark(self, code: str, detail: str, line: int | None = None) -> None:
+        self.remarks.append(Remark(line or self.line.number, code, detail))
+
+    def leave_out(self, code: str, detail: str) -> None:
+        """List the line as one without a figure, with the reason."""
+        self.remark(code, detail)
+        self.unrecognised[self.line.number] = self.line.text
+
+    def part(self) -> None:
+        """Let the next figures begin a group of their own."""
+        self.parted = True
+
+    # --- machines and headings
+
+    @property
+    def name(self) -> str:
+        return " / ".join(self.names[level] for level in sorted(self.names))
+
+    def take_words(self, text: str, level: int) -> None:
+        """Take a heading or a sentence; the command above it ends if it has its figures."""
+        was_used, self.command_used = self.command_used, False
+        if was_used and self.command:
+            self.command, self.earlier_command = None, self.command
+        self.words_above = text
+        heading = heading_text(text)
+        heads = level < PLAIN or is_heading(text)
+        self.said.append((heading, level, was_used or (heads and is_name(heading))))
+        self.part()
+        if heads and heading:
+            self.take_heading(heading, level)
+
+    def take_heading(self, text: str, level: int) -> None:
+        self.heading, self.heading_line = text[:HEADING_LIMIT], self.line.number
+        self.heading_cipher = only_cipher(text)
+        if level < PLAIN:
+            self.names = {at: kept for at, kept in self.names.items() if at < level}
+        if is_name(text) and not self.heading_cipher:
+            self.names[level] = text[:HEADING_LIMIT]
+            self._change_host(None, keeps_facts=self.listing != "heading")
+        if facts := facts_in_heading(text):
+            self.learn(Learned(facts, None, "heading"))
+
+    def take_host(self, host: str) -> None:
+        """Take the name that a prompt or a listing says."""
+        if host != self.host:
+            self._change_host(host, keeps_facts=self.host is None)
+            self.part()
+
+    def _change_host(self, host: str | None, *, keeps_facts: bool) -> None:
+        if self.figures_since_fact or not keeps_facts:
+            self.environment = {}
+        if self.figures_since_fact:
+            self.started_at = None
+        self.host = host
+
+    def learn(self, fact: Learned) -> None:
+        """Take facts; those of another machine or version begin another environment."""
+        listing, self.listing = self.listing, fact.listing or self.listing
+        self.started_at = fact.started_at or self.started_at
+        if fact.host:
+            self.take_host(fact.host)
+        if fact.listing == "sbc-bench" and (board := _BOARD.match(self.line.text)):
+            self.take_heading(board["name"], PLAIN)
+        if not fact.environment:
+            return
+        self._begin_environment(fact)
+        if contradicts(self.environment, fact.environment):
+            if listing == fact.listing and not self.figures_since_fact:
+                return  # a board with two clusters of cores lists two CPUs
+            self.part()
+            same_machine = set(fact.environment) <= {"openssl", "openssh"}
+            kept = self.environment.items() if same_machine else ()
+            self.environment = {part: facts for part, facts in kept if part not in fact.environment}
+        self.environment = merged(self.environment, fact.environment)
+        self.figures_since_fact = False
+
+    def _begin_environment(self, fact: Learned) -> None:
+        """Forget what is known when figures stand between it and a new listing or version."""
+        if not self.figures_since_fact:
+            return
+        if fact.listing not in _OF_PROGRAMS:
+            self.environment = {}
+            self.part()
+        elif fact.environment.get("openssl", {}).get("version_text"):
+            self.environment = {**self.environment, "openssl": {}}
+            self.part()
+
+    # --- settings
+
+    @property
+    def setting(self) -> Setting:
+        """Return what the headings above say; they are read only when a figure needs it."""
+        said, self.said = self.said, []
+        for text, level, is_new in said[-WORDS_ABOVE:]:
+            self._set_by(text, level, is_new)
+        setting = Setting()
+        for level in sorted(self.settings):
+            setting = self.settings[level].under(setting)
+        return setting
+
+    def _set_by(self, text: str, level: int, is_new: bool) -> None:
+        """Take the setting of words; those of short words hold over others that say nothing."""
+        last = level if is_new else BESIDE
+        held = {at: kept for at, kept in self.settings.items() if at < last}
+        said = Setting.of(text)
+        if len(text) > SENTENCE or level == BESIDE:
+            self.settings = held | {BESIDE: said}
+        else:
+            self.settings = held | {level: said.under(held.get(level, Setting()))}
+
+    @property
+    def threads(self) -> int:
+        """Return how many processes of `openssl speed` ran at once."""
+        command = self.command
+        stated = command.threads if command and command.tool == "openssl" else 1
+        return stated if stated > 1 else max(self.processes, 1)
+
+    # --- figures
+
+    def new_group(self, part: int = 0) -> Group:
+        return Group(
+            self.line.number,
+            self.host,
+            self.name,
+            self.heading,
+            self.environment,
+            self.started_at,
+            part,
+        )
+
+    def group(self, part: int = 0) -> Group:
+        """Return the group of the next figure."""
+        last = self.groups[-1] if self.groups else None
+        if last is None or self.parted or last.part != part or last.environment != self.environment:
+            last = self.new_group(part)
+            self.add_group(last)
+        self.parted = False
+        return last
+
+    def add_group(self, group: Group) -> None:
+        self.groups.append(group)
+        self.unrecognised.pop(self.heading_line, None)
+        self.parted = True
+
+    def emit(self, group: Group, tool: Tool, doubt: str = "", **fields: Any) -> None:
+        """Add a figure with its context: settings, doubts and assumptions."""
+        self.figures_since_fact = self.command_used = True
+        of_line = (self.line.number, tool, len(self.said))
+        if self.shared is None or self.shared[0] != of_line:
+            self.shared = (of_line, self._shared_fields(tool))
+        shared = self.shared[1]
+        line = fields.pop("line", self.line.number)
+        assumed = (*fields.pop("assumed", ()), *shared["assumed"])
+        compressed = fields.pop("compression", False) or shared.get("compression", False)
+        values = {**shared, **{name: value for name, value in fields.items() if value is not None}}
+        values |= {"uncertain": doubt or shared["uncertain"], "assumed": assumed}
+        values |= {"compression": compressed, "place": self.places[line]}
+        self.places[line] += 1
+        group.figures.append(_within_reason(Figure(line=line, tool=tool, **values)))
+
+    def _shared_fields(self, tool: Tool) -> dict[str, Any]:
+        """Return what all figures of this line share."""
+        setting, command = self.setting, self.command
+        own = command if command and command.tool in (tool, None) else None
+        fields = self._of_ssh(own, setting) if tool == "ssh" else self._of_speed(own, setting)
+        if setting.aes == "unclear":
+            fields["uncertain"] = fields["uncertain"] or "unclear whether AES was off"
+        if own:
+            fields["uncertain"] = own.unusual or fields["uncertain"]
+        elif not setting.aes:
+            fields["assumed"] = (*fields["assumed"], "AES on")
+        return fields | {"acceleration": self._acceleration(setting, own)}
+
+    def _of_speed(self, own: Command | None, setting: Setting) -> dict[str, Any]:
+        threads = self.threads
+        several = threads > 1 or setting.several or (own is not None and own.threads == 0)
+        doubt = "several processes at once" if several else ""
+        if own and own.text.count(" speed ") > 1:
+            doubt = "several commands on one line"
+        decrypts = (
+            own is not None and own.operation == "decrypt"
+        ) or setting.operation == "decrypt"
+        return {
+            "threads": threads,
+            "operation": "decrypt" if decrypts else "encrypt",
+            "uncertain": doubt,
+            "assumed": () if own else ("one process",),
+        }
+
+    def _of_ssh(self, own: Command | None, setting: Setting) -> dict[str, Any]:
+        doubt = "several transfers at once" if setting.several else ""
+        if setting.aes == "off" and not (own and own.masked):
+            doubt = "AES off at which end?"
+        fields: dict[str, Any] = {"compression": setting.compressed, "uncertain": doubt}
+        if own:
+            fields["mac"] = own.mac
+            fields["compression"] = setting.compressed or own.compression
+            fields["target_kind"] = own.target_kind
+            fields["target_name"] = own.target if own.target_kind == "remote" else None
+        return fields | {"assumed": () if own and own.target_kind else ("loopback",)}
+
+    def _acceleration(self, setting: Setting, own: Command | None) -> Acceleration:
+        if setting.aes == "on":
+            return "default"
+        settings = self.environment.get("openssl", {}).get("cpu_settings") or ""
+        mask = _MASK.search(settings)
+        off = mask is not None and mask_turns_aes_off("OPENSSL_ia32cap", mask["mask"])
+        off = off or setting.aes == "off" or self.shell_masked or (own is not None and own.masked)
+        return "masked" if off else "default"
+
+
+def _within_reason(figure: Figure) -> Figure:
+    """Mark a figure beyond what memory can move."""
+    decrypts = figure.operation == "decrypt"
+    if figure.rate <= highest_plausible(figure.threads, cipher=figure.cipher, decrypt=decrypts):
+        return figure
+    implausible = "no machine moves data at this rate"
+    return replace(figure, implausible=implausible, uncertain="faster than memory")
+
+
+def only_cipher(text: str) -> str | None:
+    """Return the one cipher of ssh that a heading names."""
+    words = re.findall(r"[\w@.-]{4,40}", text)
+    ciphers = {ssh_cipher(word) for word in words if ONLY_SSH.fullmatch(word.lower())} - {None}
+    return ciphers.pop() if len(ciphers) == 1 else None

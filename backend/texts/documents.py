@@ -1,0 +1,225 @@
+"""Run documents from a reading: what is taken, joined and corrected, within limits."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+from uuid import UUID, uuid5
+
+from documents.run_document import SCHEMA, TIMES_OF_IMPORT
+from documents.software import os_facts, os_name
+from texts.types import Figure, Reading, Remark, Section
+
+MAX_RUNS = 200
+MAX_MEASUREMENTS = 5_000
+MAX_SAMPLES = 100
+MAX_NAME, MAX_LABEL = 200, 60
+FIRST_YEAR = "1990"
+"""No tool whose output is read here is older."""
+_NONE: Mapping[str, Any] = {}
+PARTS = ("cpu", "os", "openssl", "openssh")
+"""Parts that the environment of every document has."""
+Take = Literal["certain", "all"] | frozenset[str]
+"""Which figures become samples; a set holds keys of figures (`Figure.key`)."""
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """What the reader says of a machine; None leaves the text's fact, "" removes it."""
+
+    host: str | None = None
+    cpu: str | None = None
+    os: str | None = None
+    openssl: str | None = None
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Run documents in the order of their sections, these sections' keys, and remarks."""
+
+    documents: tuple[dict[str, Any], ...]
+    keys: tuple[str, ...]
+    remarks: tuple[Remark, ...]
+
+
+class _Machine(NamedTuple):
+    """Sections that make one document; the first one's facts count first."""
+
+    key: str
+    sections: Sequence[Section]
+    figures: Sequence[Figure]
+    corrections: Mapping[str, Corrections]
+
+    def stated(self, name: str) -> Any:
+        """Return the first section's attribute that is not empty."""
+        return next(filter(None, (getattr(section, name) for section in self.sections)), None)
+
+    def corrected(self, name: str, key: str) -> str | None:
+        return getattr(self.corrections.get(key), name, None)
+
+    def said(self, name: str, stated: str | None) -> str | None:
+        """Return what the reader says of this machine, or of all whose text says nothing."""
+        own = self.corrected(name, self.key)
+        return self.corrected(name, "") if own is None and not stated else own
+
+    @property
+    def host(self) -> str:
+        stated = _printable(self.stated("host"))
+        return _printable(self.said("host", stated)) or stated
+
+    @property
+    def label(self) -> str:
+        return _printable(self.sections[0].label)[:MAX_LABEL].strip()
+
+
+def is_taken(figure: Figure, take: Take) -> bool:
+    """Tell whether a figure becomes a sample."""
+    if isinstance(take, frozenset):
+        return figure.key in take
+    return take == "all" or not figure.uncertain
+
+
+def section_keys(sections: Iterable[Section]) -> tuple[str, ...]:
+    """Key each section by its first line, and its number among those that start there."""
+    starts = Counter[int]()
+    keys = []
+    for section in sections:
+        keys.append(f"{section.line}.{starts[section.line]}")
+        starts[section.line] += 1
+    return tuple(keys)
+
+
+def run_documents(
+    reading: Reading,
+    *,
+    import_id: UUID,
+    now: str,
+    take: Take = "certain",
+    corrections: Mapping[str, Corrections] = _NONE,
+    joined: Mapping[str, str] = _NONE,
+) -> Documents:
+    """Make a run document of each section that figures are taken of.
+
+    Corrections under a section's key replace what the text says; those under "" fill gaps.
+    `joined` maps a section's key to that of an earlier section, whose machine it shares.
+    `now` (RFC 3339) stands in for a missing or impossible date; `times_of` then says so.
+    """
+    every = [_Machine(*one, corrections) for one in _machines(reading.sections, take, joined)]
+    machines, remarks = every[:MAX_RUNS], []
+    for first in every[MAX_RUNS:][:1]:
+        detail = (
+            f"A text makes {MAX_RUNS} runs; the {len(every) - MAX_RUNS} from here are left out."
+        )
+        remarks.append(Remark(first.sections[0].line, "too_many", detail))
+    documents = []
+    for machine, host in zip(machines, _hosts(machines, import_id), strict=True):
+        measurements, cut = _measurements(machine.figures)
+        times, unlikely = _times(machine, now)
+        remarks += [*cut, *unlikely]
+        documents.append(
+            {
+                "schema": SCHEMA,
+                "run_id": str(uuid5(import_id, machine.key)),
+                "agent": {"name": "import", "version": None},
+                "host": {"name": host, "machine_id": None},
+                **times,
+                "environment": _environment(machine),
+                "conditions": [],
+                "measurements": measurements,
+            }
+        )
+    return Documents(tuple(documents), tuple(one.key for one in machines), tuple(remarks))
+
+
+def _machines(
+    sections: Sequence[Section], take: Take, joined: Mapping[str, str]
+) -> Iterator[tuple[str, list[Section], list[Figure]]]:
+    members: dict[str, list[Section]] = {}
+    first_of: dict[str, str] = {}
+    for key, section in zip(section_keys(sections), sections, strict=True):
+        first_of[key] = first_of.get(joined.get(key, key), key)
+        members.setdefault(first_of[key], []).append(section)
+    for key, shared in members.items():
+        every = (figure for section in shared for figure in section.figures)
+        if figures := [figure for figure in every if is_taken(figure, take)]:
+            yield key, shared, figures
+
+
+def _hosts(machines: Sequence[_Machine], import_id: UUID) -> list[str]:
+    """Name the machines; unnamed ones after import and label, so that they are not pooled."""
+    labels = {one.label for one in machines if not one.host}
+    unnamed = f"import-{import_id.hex[:8]}"
+    return [
+        one.host or (f"{unnamed} ({one.label})" if one.label and len(labels) > 1 else unnamed)
+        for one in machines
+    ]
+
+
+def _printable(name: str | None) -> str:
+    return "".join(letter for letter in name or "" if letter.isprintable()).strip()[:MAX_NAME]
+
+
+def _times(machine: _Machine, now: str) -> tuple[dict[str, Any], list[Remark]]:
+    """Date a machine's run; a board without a clock may say 1970 or 2099."""
+    stated = machine.stated("started_at")
+    if stated and FIRST_YEAR <= stated <= now:
+        return {"started_at": stated, "finished_at": stated}, []
+    detail = f"The date {stated} is not possible; the run has none."
+    remark = Remark(machine.sections[0].line, "date_unlikely", detail)
+    times = {"started_at": now, "finished_at": now, "times_of": TIMES_OF_IMPORT}
+    return times, [remark] if stated else []
+
+
+def _environment(machine: _Machine) -> dict[str, Any]:
+    every = [section.environment for section in reversed(machine.sections)]
+    found: dict[str, Any] = {name: fact for facts in every for name, fact in facts.items()}
+    for part in PARTS:
+        stated = [fact for facts in every for fact in (facts.get(part) or {}).items()]
+        found[part] = dict(stated)
+    cpu, openssl = found["cpu"], found["openssl"]
+    if (said := machine.said("cpu", cpu.get("model"))) is not None:
+        cpu["model"] = said or None
+    if (said := machine.said("os", os_name(found["os"]))) is not None:
+        found["os"] = os_facts(said) if said else {}
+    if (said := machine.said("openssl", openssl.get("version_text"))) is not None:
+        openssl["version_text"] = said or None
+    if machine.corrected("openssl", machine.key) is not None:
+        found["openssh"].pop("library", None)  # the reader's word counts for ssh too
+    return found
+
+
+def _measurements(figures: Iterable[Figure]) -> tuple[list[dict[str, Any]], list[Remark]]:
+    """Group tries by series, as many as a document holds."""
+    tries: dict[str, list[Figure]] = {}
+    for figure in figures:
+        tries.setdefault(str(_series(figure)), []).append(figure)
+    measurements, remarks = [], []
+    for first, *others in list(tries.values())[:MAX_MEASUREMENTS]:
+        kept = [first, *others[: MAX_SAMPLES - 1]]
+        measurements.append({**_series(first), "samples": [_sample(figure) for figure in kept]})
+        if len(others) >= MAX_SAMPLES:
+            detail = f"{first.cipher}: only the first {MAX_SAMPLES} tries are kept."
+            remarks.append(Remark(others[MAX_SAMPLES - 1].line, "too_many", detail))
+    for first, *_ in list(tries.values())[MAX_MEASUREMENTS:][:1]:
+        detail = f"A run holds {MAX_MEASUREMENTS:,} series; those from here on are left out."
+        remarks.append(Remark(first.line, "too_many", detail))
+    return measurements, remarks
+
+
+def _series(figure: Figure) -> dict[str, Any]:
+    """Return the fields of a measurement but for its samples."""
+    series = figure.series
+    if figure.tool == "ssh":
+        target = {
+            "kind": series.pop("target_kind") or "loopback",
+            "name": series.pop("target_name"),
+        }
+        series |= {"method": "pipeline", "target": target}
+    return series
+
+
+def _sample(figure: Figure) -> dict[str, Any]:
+    is_timed = figure.bytes is not None and figure.seconds is not None
+    rate = ("bytes", "seconds") if is_timed else ("bytes_per_second",)
+    reason = ("implausible",) if figure.implausible else ()
+    return {name: getattr(figure, name) for name in ("line", *rate, *reason)}

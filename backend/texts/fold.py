@@ -1,0 +1,154 @@
+"""Join what lines say: the nearest command, heading and facts above a figure are its context."""
+
+import re
+from collections.abc import Iterable
+
+from texts.ciphers import ssh_cipher
+from texts.commands import Command
+from texts.context import BESIDE, PLAIN, Context, only_cipher
+from texts.events import Event, Known, Learned, Row, Sizes, Typed, Words
+from texts.lines import Line
+from texts.numbers import RATE
+from texts.speed import SpeedRuns
+from texts.transfers import Transfers
+from texts.types import Hints
+from texts.words import aes_in
+
+_HARMLESS = re.compile(
+    r"\s*(?:for|echo|printf|done|do|export|unset|set|sleep|cd|while|wait|time$|#)"
+)
+_CIPHER_OPTION = re.compile(r"(?<!\S)-c\s?(\S+)")
+_OTHER_OPTIONS = re.compile(r"(?i)(?<=-evp)\s?\S+|(?<=-cipher)\s?\S+|ciphers=\S+")
+_LETTER = re.compile(r"[^\W\d_]")
+_CELLS = re.compile(r"(?:\d\.\d\dk(?:\s|$).*){2}")
+_RATE = re.compile(RATE, re.I)
+
+
+class Fold:
+    """Take the events of each line in the order of the text."""
+
+    def __init__(self, hints: Hints, *, is_about_ssh: bool) -> None:
+        self.context = Context(hints)
+        self.speed = SpeedRuns(self.context)
+        self.transfers = Transfers(self.context, is_about_ssh=is_about_ssh)
+        self.after_blank = True
+        self.shows_files = False
+        self.held: list[tuple[Line, Words]] = []
+
+    def read(self, lines: Iterable[tuple[Line, Iterable[Event]]]) -> None:
+        """Take all lines; one that fails is left out and remarked on."""
+        context = self.context
+        for line, events in lines:
+            if line.depth != context.line.depth and context.line.number:
+                context.part()
+            context.line = line
+            try:
+                for event in events:
+                    self._settle_held(event)
+                    self._take(event)
+            except Exception as error:  # noqa: BLE001 - one line must not cost the others
+                detail = f"This line could not be read ({type(error).__name__})."
+                context.leave_out("parser_failed", detail)
+            self.after_blank = not line.text
+            if self.after_blank:
+                self._settle_held(None)
+        self._settle_held(None)
+        self.speed.end()
+        self.transfers.end()
+        self.speed.count_others()
+
+    def _take(self, event: Event) -> None:
+        name = f"on_{type(event).__name__.lower()}"
+        for reader in (self, self.speed, self.transfers):
+            if method := getattr(reader, name, None):
+                method(event)
+
+    def _settle_held(self, event: Event | None) -> None:
+        """Take held words as a heading, unless another row follows: they are an error message."""
+        if not self.held or isinstance(event, Words):
+            return
+        (line, held), self.held = (self.context.line, self.held), []
+        if not isinstance(event, Row):
+            for self.context.line, words in held:
+                self._take_words(words)
+        self.context.line = line
+
+    def on_words(self, words: Words) -> None:
+        if not _LETTER.search(words.text):
+            self.context.part()
+            return
+        self.context.unrecognised[self.context.line.number] = words.text
+        if "/s" in words.text and _RATE.search(words.text):
+            self.context.remark("no_cipher", "This line has a rate and names no cipher.")
+        if _CELLS.search(words.text):
+            self.context.remark("damaged", "This row is cut or broken.")
+        elif self.speed.rows and not self.after_blank and words.level == PLAIN:
+            self.held.append((self.context.line, words))
+        else:
+            self._take_words(words)
+
+    def _take_words(self, words: Words) -> None:
+        trial = self.transfers.trial
+        is_over = bool(trial.moved and trial.took) or only_cipher(words.text) is not None
+        if self.after_blank or words.level < PLAIN or is_over:
+            self.transfers.end()
+        self.context.take_words(words.text, words.level)
+
+    def on_learned(self, fact: Learned) -> None:
+        if fact.host and fact.host != self.context.host:
+            self._end_both()
+        self.context.learn(fact)
+
+    def on_sizes(self, _sizes: Sizes) -> None:
+        self.transfers.end()
+        if self.shows_files:
+            self.context.part()
+
+    def on_known(self, known: Known) -> None:
+        self.context.processes = max(self.context.processes, known.processes)
+
+    def on_typed(self, typed: Typed) -> None:
+        self.transfers.end()
+        if typed.host and typed.host != self.context.host:
+            self._end_both()
+            self.context.take_host(typed.host)
+        if typed.command is None:
+            self.speed.rows.clear()
+            return
+        self.shows_files = typed.command.tool is None and typed.has_prompt
+        self._take_command(typed.command)
+
+    def _end_both(self) -> None:
+        self.speed.end()
+        self.transfers.end()
+
+    def _take_command(self, command: Command) -> None:
+        context = self.context
+        if command.sets_mask is not None:
+            context.shell_masked = command.sets_mask
+        if command.tool is None and _HARMLESS.match(command.text):
+            return
+        self.speed.end()
+        before = context.command
+        if before is None or command.tool is None or _setting_of(command) != _setting_of(before):
+            context.part()
+        context.command, context.command_used, context.earlier_command = command, False, None
+        if command.tool is None:
+            return
+        context.processes = 0
+        remark = command.text.partition("(")[2]
+        context.said.append((remark if aes_in(remark) else "", BESIDE, False))
+        if command.divided and command.amount:
+            self.transfers.arithmetic = command
+
+
+def _setting_of(command: Command) -> str:
+    """Return a command without what names its cipher: two that differ elsewhere part figures."""
+    text = _OTHER_OPTIONS.sub("", command.text)
+    text = _CIPHER_OPTION.sub(lambda match: "" if _names_cipher(match[1]) else match[0], text)
+    words = (word for word in text.split() if word.lower() not in command.algorithms)
+    return f"{command.tool} {' '.join(words)}"
+
+
+def _names_cipher(word: str) -> bool:
+    return word[:1] in "$%{\"'" or ssh_cipher(word) is not None

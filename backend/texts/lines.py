@@ -1,0 +1,188 @@
+"""A text as lines, freed of what pasting adds, unwrapped, and split where breaks were lost."""
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from texts.facts import KNOWN_FLAGS, flags_of
+
+LENGTH_LIMIT = 10_000
+"""Characters of a line that are read; a longer one is split first."""
+PIECES_LIMIT = 50_000
+"""Lines that breaks within lines may add in one text."""
+
+_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+_INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+_ADDED = re.compile(
+    rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{1, 3}\.) "
+)
+_QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
+_COMMENT = re.compile(r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.)\s+(?=\S)|#(?=[^\s#!]))")
+"""Marks of comments in source code, and of lists."""
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)[\w+-]*[ \t]*|[ \t]*:::\w+[ \t]*")
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
+_BOLD = re.compile(r"(?<![\w*])(\*\*\*?|`{1,2})(?=[^\s*`])([^*`]{1,400})(?<=[^\s*`])\1(?![\w*])")
+_ATTRIBUTES = r"(?: [^<>\n]{0,200})?/?"
+_CELL = re.compile(rf"<t[dh]{_ATTRIBUTES}>", re.I)
+_MARKUP = re.compile(
+    rf"</?(?:b|i|em|strong|code|tt|kbd|samp|span|font|small|a|t[dh]){_ATTRIBUTES}>"
+    r"|\[/?(?:b|i|tt|size|font|color|code|quote)(?:=[^\[\]\n]{0,80})?\]",
+    re.I,
+)
+_BREAK = re.compile(
+    "[\x85\u2028\u2029]|\r"
+    rf"|<(?:br|/?(?:p|pre|div|tr|li|ul|ol|blockquote|table|tbody|thead|h[1-6])){_ATTRIBUTES}>",
+    re.I,
+)
+
+_FLAT = 90
+"""Characters above which a line may be several that lost their breaks."""
+_PROMPT = (
+    r"(?:~\ )?\[\w[\w.-]{0,30}@[\w.-]{1,40}(?:\ [^\s\]]{1,40})?\][$\#]\ "
+    r"|\w[\w.-]{0,30}@[\w.-]{1,40}:[~/][^\s$\#]{0,60}[$\#]\ |[A-Z]:\\[^>\s]{0,60}>(?=\w)"
+)
+_JOINT = re.compile(
+    rf"""(?<=\s)(?=(?:Doing\ [^\s].{{0,30}}\ for\ \d|You\ have\ chosen\ to|To\ get\ the\ most\ acc
+    |The\ .numbers.\ are\ in|type\s+\d{{1,6}}\ bytes|(?:OpenSSL|LibreSSL)\ \d+\.\d+\.\d\S*\s
+    |built\ on:|options:|compiler:|CPUINFO:|available\ timing|timing\ function
+    |\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]|(?:real|user|sys)\ {{1,4}}\d
+    |\d[\d.]{{0,9}}user\ |{_PROMPT}))
+    |(?<=\d\.\d\dk)\ (?=[A-Za-z~\[(])|(?<=\ [kMGT]B/s)\ (?=[A-Z]|\d[\d.]+user)
+    |(?<=type)(?:\s+\d{{1,6}}\ bytes)+(?P<head>\s)(?=\S)""",
+    re.X,
+)
+
+_NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?\s*)+")
+_PIPED = re.compile(r"\s*(?:ssh|pv|dd|cat|g?awk|grep|time|sudo|tee|head|tail|sed|sort|\()(?:\s|$)")
+_CELL_LINE = re.compile(r"\s*\|[^|]{1,60}")
+_CELLS_LINE = re.compile(r"\s*(?:\|[^|]{1,60}){1,20}")
+"""Cells of a table in HTML, each on a line of its own."""
+_CELL_COUNT = re.compile(r"\d\.\d\dk?(?=\s|$)")
+_WRAPPED_WIDTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: `number` in the text as received, `depth` of quotation, `text` freed of markup."""
+
+    number: int
+    text: str
+    depth: int = 0
+
+
+def lines_of(text: str) -> list[Line]:
+    """Return every line of a text that has a meaning of its own, and blank ones."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    given = enumerate(plain.split("\n"), start=1)
+    return list(_unwrapped(_pieces(given)))
+
+
+def _pieces(given: Iterable[tuple[int, str]]) -> Iterator[Line]:
+    left = PIECES_LIMIT
+    for number, line in given:
+        if not _ADDED.search(line) and len(line) <= _FLAT:
+            yield Line(number, line.rstrip())
+            continue
+        for part in _broken(line):
+            depth, text = _freed(part)
+            for piece in _unfolded(text) if len(text) > _FLAT and left > 0 else (text,):
+                left -= 1
+                yield Line(number, piece[:LENGTH_LIMIT].rstrip(), depth)
+
+
+def _broken(line: str) -> list[str]:
+    if "<" in line or "\r" in line or "\x85" in line or "\u2028" in line or "\u2029" in line:
+        return [part for part in _BREAK.split(line) if part.strip()] or [""]
+    return [line]
+
+
+def _freed(given: str) -> tuple[int, str]:
+    """Return the depth of quotation, and the line without marks, colours and markup."""
+    text = _ESCAPE.sub("", given) if "\x1b" in given else given
+    text = re.sub(f"[{_INVISIBLE}]", "", text)
+    if "<" in text or "[" in text:
+        text = _MARKUP.sub("", _CELL.sub("|", text))
+    if "&" in text:
+        text = html.unescape(text)
+    quote = _QUOTE.match(text)
+    depth = quote[0].count(">") if quote else 0
+    text = text[quote.end() :] if quote else text
+    if _FENCE.fullmatch(text):
+        return depth, ""
+    if text[-1:] == "|" and text.lstrip()[:1] != "|":
+        text = text.rstrip(" |\t")  # empty cells that a table of code leaves
+    if comment := _COMMENT.match(text):
+        text = text[comment.end() :]
+    if "**" in text or "`" in text:
+        text = _BOLD.sub(r"\2", text).strip("`")
+    return depth, re.sub(f"[{_SPACES}]", " ", text)
+
+
+def _unfolded(text: str) -> Iterator[str]:
+    """Split a line at each place where something begins that a tool prints on a line of its own."""
+    start = 0
+    for joint in _JOINT.finditer(text):
+        at = joint.start("head") if joint["head"] else joint.start()
+        if at > start:
+            yield text[start:at].strip()
+            start = joint.end()
+    yield text[start:].strip() if start else text
+
+
+def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
+    """Join commands continued by a backslash or a pipe, and rows that a terminal wrapped."""
+    held: Line | None = None
+    for line in pieces:
+        if held is None:
+            held = line
+        elif (joined := _joined(held.text, line.text)) and held.depth == line.depth:
+            held = replace(held, text=joined)
+        else:
+            yield held
+            held = line
+    if held is not None:
+        yield held
+
+
+def _joined(first: str, second: str) -> str:
+    """Return both as one line where the second continues the first, else ""."""
+    if not first or not second:
+        return ""
+    if len(first) + len(second) > LENGTH_LIMIT:
+        return ""
+    if _CELL_LINE.fullmatch(second) and _CELLS_LINE.fullmatch(first):
+        return f"{first} {second.strip()}"
+    if first[-1] == "\\":
+        return f"{first[:-1].rstrip()} {second.lstrip()}"
+    if first[-1] == "|" and _PIPED.match(second):
+        return f"{first} {second.lstrip()}"
+    start = second.lstrip()
+    if start.startswith("| ") and " | " not in start[2:] and "$" in first and first[0] != "|":
+        return f"{first} {start}"
+    if "Doing " in first and re.search(r"Doing .{0,60} in$|Doing .{0,60}: \d+$", first):
+        return f"{first} {start}"
+    return _joined_numbers(first, second) or _joined_flags(first, second)
+
+
+def _joined_numbers(first: str, second: str) -> str:
+    """Join a row of `openssl speed`, or its header, that a narrow terminal wrapped."""
+    if second[-1:] not in "k0123456789s":
+        return ""
+    if _NUMBERS.fullmatch(second) and _CELL_COUNT.search(second) and first[-1] in "k0123456789":
+        cells = len(_CELL_COUNT.findall(first))
+        return (
+            f"{first} {second.strip()}" if 1 <= cells <= 5 and len(first) >= _WRAPPED_WIDTH else ""
+        )
+    if re.fullmatch(r"\s*(?:\d{1,6} )?bytes(?:\s+\d{1,6} bytes)*", second) and "type " in first:
+        return f"{first} {second.strip()}"
+    return ""
+
+
+def _joined_flags(first: str, second: str) -> str:
+    """Join a list of CPU flags, within a word too, where its next line has nothing but flags."""
+    if len(first) < 40 or not flags_of(second) or not flags_of(first.partition(":")[2] or first):
+        return ""
+    end, start = first.rpartition(" ")[2], second.split(maxsplit=1)[0]
+    within = end + start in KNOWN_FLAGS and not {end, start} <= KNOWN_FLAGS
+    return f"{first}{second.lstrip()}" if within else f"{first} {second.lstrip()}"

@@ -1,0 +1,124 @@
+"""Numbers and units of rates and amounts as people write them: 104.167 MB/s, 88,0 Мб/с, 4GiB."""
+
+import re
+from typing import Literal, NamedTuple
+
+Megabyte = Literal["MB", "MiB"]
+
+_PREFIXES = {
+    "": 0, "k": 1, "m": 2, "g": 3, "t": 4, "kilo": 1, "mega": 2, "giga": 3, "tera": 4,
+    "к": 1, "м": 2, "г": 3, "т": 4,
+}  # fmt: skip
+
+PER_SECOND = (
+    r"(?:\s?/\s?(?:seconds?|secs?|sek|s|с|сек|秒)(?![^\W\d_])|ps(?![^\W\d_])|\sper\ssecond)"
+)
+SIZE_UNIT = (
+    r"(?P<prefix>kilo|mega|giga|tera|[kmgtкмгт])?(?P<binary>i)?"
+    r"(?P<base>bytes?|octets?|bits?|байт|бит|b|o|б)"
+)
+RATE_UNIT = SIZE_UNIT + PER_SECOND
+NUMBER = r"\d{1,18}(?:[.,'’\u202f]\d{1,18}){0,6}(?:e[+-]?\d{1,3})?"
+UNNAMED = re.compile(r"\(\?P<\w+>")
+RATE = rf"(?:{NUMBER})\s{{0,4}}{UNNAMED.sub('(?:', RATE_UNIT)}"
+"""A number with its unit, without named groups."""
+
+_RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,4}}(?P<unit>{UNNAMED.sub('(?:', RATE_UNIT)})", re.I)
+_UNIT = re.compile(RATE_UNIT, re.I)
+_UNIT_WITHIN = re.compile(r"(?<![^\W_])" + RATE_UNIT, re.I)
+_SIZE = re.compile(rf"(?P<number>{NUMBER})\s?{SIZE_UNIT}", re.I)
+_SIMPLE = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
+_GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
+
+
+class Unit(NamedTuple):
+    """Bytes per second of one unit: `decimal`, and `binary` where its MB means 2^20.
+
+    `clear` is False for "Mb/s", which some write for bytes and others for bits.
+    """
+
+    decimal: float
+    binary: float
+    clear: bool = True
+
+    @property
+    def is_assumed(self) -> bool:
+        return self.decimal != self.binary
+
+
+def unit_of(text: str) -> Unit | None:
+    """Read a unit of a rate and nothing else."""
+    match = _UNIT.fullmatch(text.strip())
+    return _unit(match) if match else None
+
+
+def unit_within(text: str) -> Unit | None:
+    """Find the unit of a rate in a column's title: "Speed (MiB/s)", "mib_per_s"."""
+    match = _UNIT_WITHIN.search(re.sub(r"_?per_s(?:ec(?:ond)?)?\b", "/s", text))
+    return _unit(match) if match else None
+
+
+def _unit(match: re.Match[str]) -> Unit:
+    prefix, base = match["prefix"] or "", match["base"]
+    power = _PREFIXES[prefix.lower()]
+    decimal, binary = float(1000**power), float(1024**power)
+    binary_only = bool(match["binary"])
+    if binary_only:
+        decimal = binary
+    written_as_bits = base == "b" and match[0].endswith("bps") and prefix in ("", *"kKMGT")
+    if base.lower().startswith(("bit", "бит")) or written_as_bits:
+        scale = (binary if match["binary"] else decimal) / 8
+        return Unit(scale, scale)
+    return Unit(decimal, binary, clear=base not in ("b", "б") or prefix == "m" or binary_only)
+
+
+def rate_of(text: str) -> tuple[float, Unit] | None:
+    """Read a number with a unit of a rate and nothing else: "104.167 MB/s"."""
+    match = _RATE.fullmatch(text.strip())
+    if match is None or (unit := unit_of(match["unit"])) is None:
+        return None
+    number = number_of(match["number"])
+    return None if number is None else (number, unit)
+
+
+def size_of(text: str) -> int | None:
+    """Read an amount of bytes: "4GiB", "1.0 GB", "100M"."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or (number := number_of(match["number"])) is None:
+        return None
+    thousand = 1024 if match["binary"] else 1000
+    return int(number * thousand ** _PREFIXES[(match["prefix"] or "").lower()])
+
+
+def number_of(text: str, *, decimal_comma: bool | None = None) -> float | None:
+    """Return the value of a number; None where "1,234" may mean two things, or for no number.
+
+    A single dot marks decimals, a single comma too unless three digits follow it;
+    `decimal_comma` decides those.
+    """
+    if _SIMPLE.fullmatch(text):
+        return float(text)
+    marks = re.findall(r"[.,'’\u202f]", text)
+    if not re.fullmatch(NUMBER, text, re.I):
+        return None
+    if not marks:
+        return float(text)
+    whole, decimals = text.rsplit(marks[-1], 1)
+    if len(marks) == 1 and marks[-1] in ".,":
+        return _with_one_mark(whole, decimals, marks[-1], decimal_comma)
+    if len(set(marks)) == 1:
+        whole, decimals = text, "0"
+    elif marks[-1] not in ".,":
+        return None
+    return (
+        float(f"{re.sub(r'[^0-9]', '', whole)}.{decimals}") if _GROUPED.fullmatch(whole) else None
+    )
+
+
+def _with_one_mark(
+    whole: str, decimals: str, mark: str, decimal_comma: bool | None
+) -> float | None:
+    groups_thousands = len(decimals) == 3 and whole != "0" and len(whole) <= 3
+    if mark == "." or not groups_thousands or decimal_comma:
+        return float(f"{whole}.{decimals}")
+    return float(whole + decimals) if decimal_comma is False else None

@@ -1,0 +1,392 @@
+"""Recognisers of lines, each with an example; none knows of another, the first match wins.
+
+To read another shape, add a row to `RECOGNISERS`: signs (one of them must be in the line: a cheap
+test before the pattern), the pattern, which matches the whole line, what it makes of the match, and
+an example.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from texts.ciphers import ssh_cipher
+from texts.commands import Command, read_command
+from texts.events import (
+    Begun,
+    Counted,
+    Event,
+    Known,
+    Learned,
+    Moved,
+    Named,
+    Rated,
+    Row,
+    Sizes,
+    Took,
+    Typed,
+    Words,
+)
+from texts.facts import read_fact
+from texts.lines import Line
+from texts.listed import RATE_SIGNS, read_list
+from texts.numbers import NUMBER, RATE, Unit, number_of, rate_of
+from texts.prompts import split_prompt
+from texts.words import aes_in
+
+_N = r"\d{1,9}(?:[.,]\d{1,9})?"
+_SECONDS = r"(?:seconds?|secs?|sekund\w{0,4}|segundos?|secondes?|secondi|сек\w{0,5}|s|с|秒)"
+_BYTES = (
+    r"(?:bytes?|octets?|oktett?\w{0,4}|bajt\w{0,4}|tavua|байт\w{0,3}|バイト|字节|位元組|바이트)"
+)
+_CELL = (
+    r"(?:-?\d{1,18}(?:[.,]\d{1,6})?k?|\d{1,3}(?:[.,]\d{3}){1,5}[.,]\d{1,2}k?"
+    r"|-?inf(?:k)?|-?nan(?:k)?|n/a|-)"
+)
+_PV_RATE = rf"{_N}\ ?[kmgt]?i?b/s"
+_PREFIXES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+PLAIN_LEVEL = 9
+"""Level of words that are no heading of Markdown."""
+
+Maker = Callable[[re.Match[str]], Event | None]
+
+
+class Recogniser(NamedTuple):
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+    make: Maker
+    example: str
+
+
+def _row_of(signs: tuple[str, ...], pattern: str, make: Maker, example: str) -> Recogniser:
+    return Recogniser(signs, re.compile(pattern, re.X | re.I), make, example)
+
+
+def _known(_match: re.Match[str]) -> Event:
+    return Known()
+
+
+def _decimal(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+def _sizes(match: re.Match[str]) -> Event:
+    return Sizes(tuple(int(size) for size in re.findall(r"\d+", match["sizes"])))
+
+
+def _row(match: re.Match[str]) -> Event | None:
+    cells = re.split(r"[\s|]+", match["cells"].strip(" |\t"))
+    if not all("." in cell or "," in cell or cell[-1] in "kfna-" for cell in cells):
+        return None  # the tool prints two decimals
+    label, mark = match["label"].strip(" :"), (match["mark"] or "").strip()
+    if aes_in(match["remark"] or "") in ("off", "unclear"):
+        mark = "AES"
+    return Row(label, tuple(_cell(cell) for cell in cells), mark=mark)
+
+
+def _cell(text: str) -> float | None:
+    """Read "29900.29k" as 29,900,290 bytes per second; a cell without k is plain bytes."""
+    value = number_of(text.rstrip("k").removeprefix("-"))
+    if value is None:
+        return None  # "inf", "nan": the count of seconds was zero
+    return round((-value if text[0] == "-" else value) * (1000 if text[-1] == "k" else 1), 2)
+
+
+def _doing(match: re.Match[str]) -> Event:
+    size, count, asked = int(match["size"]), int(match["count"]), float(match["asked"])
+    return Counted(match["label"], size, count, _decimal(match["seconds"]), asked)
+
+
+def _exact_row(match: re.Match[str]) -> Event:
+    rates = tuple(_cell(cell) for cell in match["rates"].split(":"))
+    return Row(match["label"], rates, int(match["child"]) if match["child"] else None)
+
+
+def _took(match: re.Match[str]) -> Event:
+    hours, minutes = int(match["h"] or 0), int(match["m"] or 0)
+    return Took(hours * 3600 + minutes * 60 + _decimal(match["s"]))
+
+
+def _pv(match: re.Match[str]) -> Event | None:
+    if (rate := rate_of(match["mean"] or match["rate"])) is None:
+        return None
+    binary = Unit(rate[1].binary, rate[1].binary)  # old versions print MB/s for MiB/s
+    return Rated(rate[0], binary, "pv", True)
+
+
+def _copied(match: re.Match[str]) -> Event | None:
+    number = number_of(match["number"])
+    if number is None or match["share"] != "100":
+        return Known()
+    power = _PREFIXES[match["prefix"].upper()]
+    return Rated(number, Unit(1000.0**power, 1024.0**power), "scp")
+
+
+def _synced(match: re.Match[str]) -> Event | None:
+    number = number_of(match["number"].replace(",", ""))
+    return None if number is None else Rated(number, Unit(1.0, 1.0), "rsync")
+
+
+def _logged(match: re.Match[str]) -> Event | None:
+    rates = [number_of(match[name]) or 0.0 for name in ("sent", "received")]
+    return Rated(max(rates), Unit(1.0, 1.0), "ssh")
+
+
+def _typed_rate(match: re.Match[str]) -> Event | None:
+    title, rate = match["title"] or "", rate_of(match["rate"])
+    if rate is None or ssh_cipher(title):
+        return None
+    return Rated(*rate, "typed", is_mean=bool(re.search(r"average|mean|median|avg", title, re.I)))
+
+
+def _named(match: re.Match[str]) -> Event | None:
+    cipher = ssh_cipher(match["cipher"])
+    return Named(cipher, match["cipher"]) if cipher else None
+
+
+RECOGNISERS = (
+    _row_of(
+        (" bytes",),
+        r"""[|\s#]*(?:type|cipher|algorithm)?[\s|:]*
+        (?P<sizes>\d{1,10}\ bytes?(?:[\s|]+\d{1,10}\ bytes?)*)[|\s]*""",
+        _sizes,
+        "type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes",
+    ),
+    _row_of(
+        ("Doing ",),
+        r"""\s*\S{0,12}?Doing\ (?P<label>.{1,40}?)\ (?:ops\ )?for\ (?P<asked>\d{1,5})(?:\.\d+)?\ ?s
+        \ on\ (?P<size>\d{1,10})\ size\ blocks:\s+(?P<count>\d{1,15})\ .{1,40}?
+        \ in\ (?P<seconds>[\d.,]{1,12})\ ?s\W*""",
+        _doing,
+        "Doing aes-128-cbc for 3s on 16 size blocks: 131863971 aes-128-cbc's in 3.00s",
+    ),
+    _row_of(
+        ("Doing ", "Forked child"),
+        r"\s*Doing\ .{1,60}?\ for\ \d.{0,80}|.{0,20}Forked\ child\ (?P<child>\d{1,4})",
+        lambda match: Known(int(match["child"] or -1) + 1),
+        "Forked child 3",
+    ),
+    _row_of(
+        ("+H:",),
+        r"\s*(?:Got:\ )?\+H(?P<sizes>(?::\d{1,8}){1,12})(?:\ from\ \d{1,4})?",
+        _sizes,
+        "+H:16:64:256:1024:8192:16384",
+    ),
+    _row_of(
+        ("+F:",),
+        r"""\s*(?:Got:\ )?\+F:\d{1,3}:(?P<label>[^:]{1,40}):(?P<rates>[-\d.:infa]{1,200})
+        (?:\ from\ (?P<child>\d{1,4}))?""",
+        _exact_row,
+        "+F:22:aes-128-cbc:728616225.50:785815232.00:802015232.00:806762338.46:806892821.40",
+    ),
+    _row_of(
+        ("+DT:",),
+        r"\s*(?:Got:\ )?\+DT:(?P<label>[^:]{1,40}):\d{1,5}:(?P<size>\d{1,8})",
+        lambda match: Begun(match["label"], int(match["size"])),
+        "+DT:aes-128-cbc:3:16",
+    ),
+    _row_of(
+        ("+R:",),
+        r"\s*\+R:(?P<count>\d{1,15}):(?P<label>[^:]{1,40}):(?P<seconds>[\d.]{1,12})",
+        lambda match: Counted(match["label"], 0, int(match["count"]), float(match["seconds"])),
+        "+R:135704772:aes-128-cbc:2.980000",
+    ),
+    _row_of(
+        ("+R", "+F"),
+        r"\s*(?:Got:\ )?\+[RF]\d{0,2}:[\w.:+-]{1,200}(?:\ from\ \d{1,4})?",
+        _known,
+        "+R2:79135:2048:10.00",
+    ),
+    _row_of(
+        ("Transferred: sent",),
+        r"\s*Transferred:\ sent\ \d.*",
+        _known,
+        "Transferred: sent 1048576000, received 2000 bytes, in 10.0 seconds",
+    ),
+    _row_of(
+        ("yte", "ctet", "ktet", "ajt", "tavua", "байт", "バイト", "字节", "位元組", "바이트"),
+        rf""".{{0,40}}?(?<![\d.,/+-])(?P<bytes>\d{{4,18}})\ ?{_BYTES}(?![^\W\d_])\ ?
+        (?:[(（][^()（）]{{1,60}}[)）])?[^\d()（）|:;/]{{0,40}}(?=\d)
+        (?P<s>\d{{1,9}}(?:[.,]\d{{1,12}})?(?:e[+-]?\d{{1,3}})?)\ ?{_SECONDS}(?![^\W\d_])
+        (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}\ ?[a-z]{{1,7}}/(?:secs?|s|с|秒)\)?)?\W*""",
+        lambda match: Moved(int(match["bytes"]), _decimal(match["s"])),
+        "1048576000 bytes (1.0 GB) copied, 4.40011 s, 238 MB/s",
+    ),
+    _row_of(
+        ("+",),
+        r"\s*\d{1,18}\+\d{1,9}\ [^\d\s|()][^\d|()]{1,40}",
+        _known,
+        "1000+0 records in",
+    ),
+    _row_of(
+        ("real",),
+        rf"""\s*real[:\s]{{1,30}}(?:(?P<h>\d{{1,4}})h\s?)?(?:(?P<m>\d{{1,6}})m\s?)?(?P<s>{_N})\ ?s?
+        (?:\s.*)?""",
+        _took,
+        "real    0m3.922s",
+    ),
+    _row_of(
+        ("elapsed", "total"),
+        rf""".{{0,80}}?(?<![\d.,:])(?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}}):(?P<s>{_N})\ ?
+        (?:elapsed|total)\b.{{0,300}}""",
+        _took,
+        "3.09user 0.68system 0:04.40elapsed 85%CPU (0avgtext+0avgdata 4384maxresident)k",
+    ),
+    _row_of(
+        ("Elapsed",),
+        rf""".{{0,80}}wall\ clock\).{{0,40}}?:\ ?
+        (?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}}):(?P<s>{_N})\s*""",
+        _took,
+        "Elapsed (wall clock) time (h:mm:ss or m:ss): 0:04.40",
+    ),
+    _row_of(
+        ("real", "elapsed", "total", "Executed"),
+        rf"""\s*(?:Executed\ in\s{{1,6}})?(?P<h>(?!))?(?:(?P<m>\d{{1,5}})m\ ?)?(?P<s>{_N})\ ?
+        s?(?:ecs)?\ +(?:real\s{{1,20}}\S{{1,12}}\ user|elapsed|total|fish)\b.{{0,300}}""",
+        _took,
+        "Executed in    4.40 secs      fish           external",
+    ),
+    _row_of(
+        ("user", "sys", "CPU", "pagefaults"),
+        rf"""\s*(?:(?:user|sys(?:tem)?)[:\s]+[\d.,hms\s]{{1,20}}|{_N}\ ?(?:user|system).{{0,200}}
+        |\d{{1,5}}%\ ?CPU.{{0,200}}|\d+inputs.{{0,200}}|\(\d+major.{{0,100}})""",
+        _known,
+        "user    0m1.718s",
+    ),
+    _row_of(
+        (".", ",", "k"),
+        rf"""[\s|#]*
+        (?P<label>[a-z][a-z0-9_()/\-+.]{{1,39}}(?:\ [a-z(][a-z0-9()/]{{1,12}}){{0,2}}\ ?:?)
+        (?P<mark>\ (?:[*†‡+a-z]|\d{{1,2}}[a-z]?)(?=\ ))?[\s|:]+
+        (?P<cells>{_CELL}(?:[\s|]+{_CELL}){{0,11}})[\s|]*(?P<remark>[\s|](?:[<(#]|-->|//).{{1,60}})?""",
+        _row,
+        "aes-128 cbc      90320.55k   101336.58k   104107.69k   104910.78k   105305.43k",
+    ),
+    _row_of(
+        ("/s]",),
+        rf""".{{0,60}}?\[\s{{0,4}}(?P<rate>{_PV_RATE})\](?:\s{{1,9}}\[\s{{0,4}}(?P<mean>{_PV_RATE})\])?
+        .{{0,400}}""",
+        _pv,
+        "   4GiB 0:00:20 [ 200MiB/s] [================================>] 100%",
+    ),
+    _row_of(
+        ("% ",),
+        rf""".{{0,200}}?(?<![\w.,])(?P<share>\d{{1,3}})%\s{{1,9}}
+        (?:[\d.,]{{1,20}}\ ?[kmgt]?i?b?\s{{1,9}})?(?P<number>{_N})\ ?(?P<prefix>[kmgt]?)B/s\s{{1,9}}
+        (?:[\d:]{{2,12}}|--:--)(?![\w.,:]).{{0,80}}""",
+        _copied,
+        "file.bin     100% 1024MB 109.5MB/s   00:09",
+    ),
+    _row_of(
+        ("bytes/sec",),
+        r"""\s*sent\ [\d.,KMGT]{1,25}\ bytes\s{1,3}received\ [\d.,KMGT]{1,25}\ bytes\s{1,3}
+        (?P<number>\d[\d.,]{0,24})\ bytes/sec\s*""",
+        _synced,
+        "sent 1,073,741,950 bytes  received 35 bytes  85,899,361.60 bytes/sec",
+    ),
+    _row_of(
+        ("ipher", "-", "four", "fish", "3des", "3DES"),
+        r"""[\s#*=>•-]{0,80}(?:\d{1,3}[.)]\s)?[\"'(]?
+        (?:(?:testing|cipher|using|encryption|chiffre|algo\w{0,6}|name)[\s:=]{1,9}){0,2}[\"'(]?
+        (?P<cipher>[a-z0-9][\w-]{2,30}(?:@[\w.]{5,16})?)[\"')]?
+        (?:\s{0,4}[(:,-]?\s?(?:try|run|test|round)?\s?\#?\d{1,3}\s?(?:of\ \d{1,3})?\)?)?
+        [\s:.=*…#-]{0,200}""",
+        _named,
+        "Cipher: blowfish-cbc",
+    ),
+    _row_of(
+        ("Bytes per second",),
+        r"""\s*Bytes\ per\ second:\ sent\ (?P<sent>[\d.]{1,15}),
+        \ received\ (?P<received>[\d.]{1,15})\s*""",
+        _logged,
+        "Bytes per second: sent 104857600.0, received 2062.2",
+    ),
+    _row_of(
+        ("kex: ",),
+        r".{0,12}kex:\ \w+->\w+\ (?:cipher:\ )?(?P<cipher>[\w@.-]{3,40})\b.*",
+        _named,
+        "debug1: kex: client->server cipher: aes128-ctr MAC: umac-64@openssh.com compression: none",
+    ),
+    _row_of(
+        RATE_SIGNS,
+        rf"""[\s#*>-]*(?:(?P<title>[^\W\d][^\d:]{{0,40}}?)\s?[:=]\s*|[=~≈→>-]{{0,3}}\s*)?[(\[]?
+        (?:\d[\d.]{{0,6}}\s?[kmgt]i?b,?\s)?(?P<rate>{RATE})[)\].]?\s*(?:[,;(].{{0,40}})?""",
+        _typed_rate,
+        "Average: 158 MB/s",
+    ),
+)
+
+_NAME = r"(?P<cipher>[A-Za-z0-9][\w-]{2,30}(?:@[\w.]{5,16})?)"
+_NAME_AND_TIME = re.compile(
+    rf"[\s#*•|>-]{{0,8}}{_NAME}\s{{0,20}}[:=,|-]?\s*(?:real\s+)?"
+    rf"(?P<h>(?!))?(?:(?P<m>\d{{1,4}})m\s?)?(?P<s>{_N})\s?(?:s|sec|secs|seconds?)\W*",
+    re.I,
+)
+_BEHIND_NAME = re.compile(
+    rf"[\s#*•>-]{{0,8}}[\"']?{_NAME}[\"']?\s{{0,20}}[:=,;|-]?\s+(?P<rest>\S.*)"
+)
+_DIGIT = re.compile(r"\d")
+_WITHOUT_DIGITS = tuple(row for row in RECOGNISERS if not _DIGIT.search(row.example))
+
+
+def recognise(line: Line) -> Iterator[Event]:
+    """Yield what a line is; nothing for a blank one."""
+    text = line.text.strip()
+    if not text:
+        return
+    if (prompt := split_prompt(line.text)) is not None:
+        is_remark = prompt.command[:1] in ("#", "")
+        yield Typed(prompt.host, None if is_remark else read_command(prompt.command, True), True)
+        if prompt.command[:1] == "#":
+            yield Words(prompt.command)
+    elif (event := _first_match(line.text)) is not None:
+        yield event
+    elif command := _unprompted(text):
+        yield Typed(None, command, False)
+    else:
+        yield from _other(text)
+
+
+def _first_match(text: str) -> Event | None:
+    for recogniser in RECOGNISERS if _DIGIT.search(text) else _WITHOUT_DIGITS:
+        for sign in recogniser.signs:
+            if sign in text:
+                match = recogniser.pattern.fullmatch(text)
+                event = recogniser.make(match) if match else None
+                if event is not None:
+                    return event
+                break
+    return None
+
+
+def _unprompted(text: str) -> Command | None:
+    """Read a command without a prompt, or behind the plus of a shell's trace."""
+    if text.endswith(("/s", "ps")) or (text[-1] == ":" and text.startswith("OPENSSL_")):
+        return None  # a result, a heading
+    return read_command(text.lstrip("+ ") if text[0] == "+" else text, False)
+
+
+def _other(text: str) -> Iterator[Event]:
+    """Yield a name with its result on one line, ciphers with rates, a fact, or words."""
+    if (found := _name_and_result(text)) is not None:
+        yield from found
+    elif (listed := read_list(text)) is not None:
+        yield listed
+    elif fact := read_fact(text):
+        yield Learned(*fact)
+    else:
+        yield Words(text, len(text) - len(text.lstrip("#")) if text[0] == "#" else PLAIN_LEVEL)
+
+
+def _name_and_result(text: str) -> tuple[Event, ...] | None:
+    """Read a cipher's name before a time or a report: "aes128-ctr: 1.09 s"."""
+    timed, behind = _NAME_AND_TIME.fullmatch(text), _BEHIND_NAME.fullmatch(text)
+    if timed and (cipher := ssh_cipher(timed["cipher"])):
+        return Named(cipher, timed["cipher"]), _took(timed)
+    if behind and (cipher := ssh_cipher(behind["cipher"])):
+        event = _first_match(behind["rest"])
+        is_report = isinstance(event, Moved | Took) or (
+            isinstance(event, Rated) and event.tool != "typed"
+        )
+        if event is not None and is_report:
+            return Named(cipher, behind["cipher"]), event
+    return None

@@ -1,0 +1,68 @@
+"""Groups of figures to sections: one machine in one environment each, kept apart in doubt."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from texts.context import Group
+from texts.facts import contradicts, merged
+from texts.types import Section
+
+COMPARED = 20
+"""Sections of one machine that a group may join: the last ones, so that the cost stays linear."""
+
+
+@dataclass
+class Machine:
+    """Groups that make one section."""
+
+    groups: list[Group]
+    environment: Mapping[str, Any]
+    known: set[tuple[object, ...]]
+
+    def takes(self, group: Group, series: set[tuple[object, ...]]) -> bool:
+        """Add a group unless it is of another environment, or repeats a series."""
+        if not self.known.isdisjoint(series) or contradicts(self.environment, group.environment):
+            return False
+        self.groups.append(group)
+        self.environment = merged(self.environment, group.environment)
+        self.known |= series
+        return True
+
+
+def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
+    """Merge groups of one machine, unless a series comes again: then a new section begins."""
+    machines: list[Machine] = []
+    by_name: dict[tuple[str, int], list[Machine]] = {}
+    for group in groups:
+        if not group.figures:
+            continue
+        same = by_name.setdefault((group.host or group.name, group.part), [])
+        series = {tuple(figure.series.values()) for figure in group.figures}
+        if not any(machine.takes(group, series) for machine in reversed(same[-COMPARED:])):
+            machines.append(Machine([group], group.environment, series))
+            same.append(machines[-1])
+    labels = Counter(_label(machine.groups[0]) for machine in machines)
+    return tuple(_section(machine, labels if len(machines) > 1 else None) for machine in machines)
+
+
+def _section(machine: Machine, labels: Counter[str] | None) -> Section:
+    first = machine.groups[0]
+    figures = [figure for group in machine.groups for figure in group.figures]
+    label = _label(first) if labels else None
+    if labels and (not label or labels[label] > 1):
+        label = f"{label}, from line {first.line}" if label else f"from line {first.line}"
+    host = f"{first.host} ({_label(first)})" if first.host and first.part else first.host
+    return Section(
+        line=min(figure.line for figure in figures),
+        figures=tuple(sorted(figures, key=lambda figure: (figure.line, figure.place))),
+        environment=machine.environment,
+        host=host,
+        label=label,
+        started_at=next((group.started_at for group in machine.groups if group.started_at), None),
+    )
+
+
+def _label(group: Group) -> str:
+    return f"row {group.part + 1} of each cipher" if group.part else group.heading or group.name

@@ -1,0 +1,198 @@
+"""Figures of `openssl speed`: rows of its tables, and its counts where no row repeats them."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from texts.ciphers import is_other_algorithm, openssl_cipher, operation_of
+from texts.context import Context, Group
+from texts.events import Begun, Counted, Row, Sizes
+from texts.lines import Line
+
+USUAL_SIZES = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)}
+"""Block sizes by the number of columns, for a table without its head."""
+AGREEMENT = 0.03
+"""Share by which a row may differ from its `Doing` lines, whose seconds have two decimals."""
+CPU_TIME = 0.25
+"""Share of the time asked for, below which the CPU time says little of the rate."""
+
+Pending = Sequence[tuple[Line, Counted]]
+
+
+class SpeedRuns:
+    """The state of a run of `openssl speed` while its lines are read."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.sizes: tuple[int, ...] = ()
+        self.rows: Counter[str] = Counter()
+        self.seen: dict[tuple[object, ...], tuple[str | None, ...]] = {}
+        self.counted: dict[str, list[tuple[Line, Counted]]] = {}
+        self.counted_sizes: set[tuple[str, int]] = set()
+        self.counting: Group | None = None
+        self.begun_size = 0
+        self.child_label = ""
+        self.others: list[int] = []
+
+    def on_sizes(self, sizes: Sizes) -> None:
+        self.sizes = sizes.sizes
+        self.rows.clear()
+
+    def on_begun(self, begun: Begun) -> None:
+        self.begun_size = begun.size
+
+    def on_counted(self, counted: Counted) -> None:
+        counted = counted._replace(size=counted.size or self.begun_size)
+        label = _canonical(counted.label)
+        if counted.asked and (label, counted.size) in self.counted_sizes:
+            self.end()
+        self.counted_sizes.add((label, counted.size))
+        if not self.counted:
+            self.counting = self.context.new_group()
+        self.counted.setdefault(label, []).append((self.context.line, counted))
+
+    def on_row(self, row: Row) -> None:
+        context = self.context
+        if row.child is not None:
+            context.processes = max(context.processes, row.child + 1)
+            self.child_label = row.label
+            self.counted.clear()
+            return
+        cipher = self._cipher_of(row.label)
+        if cipher is None:
+            self._leave_out(row)
+        elif not (sizes := self._sizes_of(row)):
+            detail = f"The row has {len(row.rates)} rates for {len(self.sizes)} sizes."
+            context.remark("damaged", detail)
+        elif len(row.rates) > 2 and self._is_repeated(cipher, row):
+            context.remark("repeated", "The same row as above: counted once.")
+        else:
+            self._take(row, cipher, sizes)
+
+    def _take(self, row: Row, cipher: str, sizes: Sequence[int]) -> None:
+        self.rows[cipher] += 1
+        pending = self.counted.pop(_canonical(row.label), [])
+        is_first = not self.sizes or self.rows.total() == 1
+        group = self.context.group(0 if is_first else self.rows[cipher] - 1)
+        for size, rate in zip(sizes, row.rates, strict=True):
+            if rate is None or rate <= 0:
+                code = "zero_rate" if rate == 0 else "not_a_rate"
+                self.context.remark(code, f"{cipher}, {size} bytes: no rate.")
+                continue
+            self.context.emit(
+                group,
+                "openssl",
+                self._doubt(row, size, rate, pending),
+                cipher=cipher,
+                format="openssl-speed",
+                label=row.label,
+                bytes_per_second=rate,
+                block_size=size,
+                operation=operation_of(row.label),
+                assumed=() if self.sizes else ("block sizes by number of columns",),
+            )
+
+    def _is_repeated(self, cipher: str, row: Row) -> bool:
+        """Tell whether the text had this very row before, of what may be the same run."""
+        context = self.context
+        version = context.environment.get("openssl", {}).get("version_text")
+        here = (context.host, context.started_at, version)
+        earlier = self.seen.setdefault((cipher, row.rates), here)
+        return earlier is not here and all(
+            one is None or other is None or one == other
+            for one, other in zip(earlier, here, strict=True)
+        )
+
+    def _cipher_of(self, label: str) -> str | None:
+        """Return the cipher of a row; "evp" alone stands for that of the command."""
+        if label.lower() != "evp":
+            return openssl_cipher(label)
+        command = self.context.command
+        only = openssl_cipher(next(iter(self.counted))) if len(self.counted) == 1 else None
+        return (command.cipher if command else None) or only or openssl_cipher(self.child_label)
+
+    def _leave_out(self, row: Row) -> None:
+        if is_other_algorithm(row.label):
+            self.rows[row.label] += 1
+            self.counted.pop(_canonical(row.label), None)
+            self.others.append(self.context.line.number)
+        else:
+            self.context.unrecognised[self.context.line.number] = self.context.line.text
+            if len(row.rates) > 1:
+                detail = f"{row.label[:40]} is not a known cipher."
+                self.context.remark("unknown_cipher", detail)
+
+    def _sizes_of(self, row: Row) -> tuple[int, ...]:
+        command = self.context.command
+        if len(self.sizes) == len(row.rates):
+            return self.sizes
+        if len(row.rates) == 1 and command and command.block_size:
+            return (command.block_size,)
+        return () if self.sizes else USUAL_SIZES.get(len(row.rates), ())
+
+    def _doubt(self, row: Row, size: int, rate: float, pending: Pending) -> str:
+        if row.mark:
+            return f"unclear mark in its row: {row.mark}"
+        if any(other is not None and other < 0 for other in row.rates):
+            return "negative rate in its row"
+        counted = next((one for _, one in pending if one.size == size), None)
+        return _disagreement(rate, counted) if counted and self.context.threads == 1 else ""
+
+    def end(self) -> None:
+        """Make figures of the `Doing` lines that no row of a table repeats."""
+        counted, self.counted = self.counted, {}
+        self.counted_sizes.clear()
+        self.rows.clear()
+        group, context = self.counting, self.context
+        if not counted or group is None or context.threads > 1:
+            return
+        if (group.host, group.name) == (context.host, context.name):
+            group.environment = context.environment  # versions are printed below the counts
+        for label, pending in counted.items():
+            cipher = openssl_cipher(label)
+            if cipher is None:
+                self.others += [line.number for line, _ in pending]
+            else:
+                self._take_counts(group, cipher, pending)
+        if group.figures:
+            context.add_group(group)
+
+    def _take_counts(self, group: Group, cipher: str, pending: Pending) -> None:
+        for line, counted in pending:
+            if counted.seconds > 0 and counted.blocks > 0 and counted.size:
+                self.context.emit(
+                    group,
+                    "openssl",
+                    _short_time(counted),
+                    line=line.number,
+                    cipher=cipher,
+                    format="openssl-speed",
+                    label=counted.label,
+                    bytes=counted.blocks * counted.size,
+                    seconds=counted.seconds,
+                    block_size=counted.size,
+                )
+
+    def count_others(self) -> None:
+        """Remark once on all rows of digests and other algorithms."""
+        if self.others:
+            detail = f"{len(self.others)} rows of digests and other algorithms are left out."
+            self.context.remark("not_a_cipher", detail, self.others[0])
+
+
+def _canonical(label: str) -> str:
+    return openssl_cipher(label) or label.lower()
+
+
+def _disagreement(rate: float, counted: Counted) -> str:
+    if counted.seconds <= 0:
+        return "its Doing line took 0 s"
+    expected = counted.blocks * counted.size / counted.seconds
+    if abs(rate / expected - 1) > AGREEMENT + 0.01 / counted.seconds:
+        return "disagrees with its Doing line"
+    return _short_time(counted)
+
+
+def _short_time(counted: Counted) -> str:
+    if counted.asked and counted.seconds < CPU_TIME * counted.asked:
+        return f"{counted.seconds:g} s of CPU time only"
+    return ""

@@ -1,0 +1,136 @@
+"""Words of headings and prose that change what a figure means, in many languages."""
+
+import re
+from functools import lru_cache
+
+_NO = (
+    r"(?:without|w/o|w/out|w\.o\.|no|not using|non|ohne|sans|bez|без|utan|zonder|sin|senza|sem"
+    r"|uden|uten|ilman|disabl(?:ed?|ing)|mask(?:ed|ing)|turn(?:ed|ing) off|关闭|禁用|无|没有|無効)"
+)
+_OFF = (
+    r"(?:disabled|off|masked|turned off|switched off|deactivated|deaktiviert|abgeschaltet|aus"
+    r"|ausgeschaltet|désactivée?s?|desactivad[oa]|disattivat[oa]|uitgeschakeld|av|отключ\w{0,6}"
+    r"|выключ\w{0,6}|关闭|禁用|無効|hidden|unavailable|not (?:used|available|enabled))"
+)
+_AES = (
+    r"(?:(?:hardware|hw|cpu|intel|x86) ?)?(?:aes[- _]?ni|aes instructions?|aes hardware"
+    r"|aes[- ]?(?:hw|hardware)? ?(?:accel\w{0,12}|support|extensions?)|hardware aes|hw aes"
+    r"|(?:armv8 )?crypto(?:graphy)? extensions?|ia32cap)"
+)
+_AES_OFF = re.compile(
+    rf"(?:^|[\s(,;/+-]){_NO}[\s_:-]{{0,3}}(?:the |any |der |de |l'|d')?{_AES}(?![\w-])"
+    rf"|(?:^|[^\w]){_AES}[\s(=:_-]{{0,3}}(?:is |was |are |were |ist |est )?{_OFF}(?!\w)"
+    rf"|{_NO}{_AES}|OPENSSL_ia32cap\s?=|no[- _]?aes[- _]?ni|software aes|aes in software",
+    re.I,
+)
+_AES_ON = re.compile(
+    rf"(?:with|w/|mit|avec|med|met|con|com|с|s|using|use|has|have|启用|开启)[\s_:-]{{0,3}}{_AES}(?![\w-])"
+    rf"|{_AES}[\s(=:_-]{{0,3}}(?:is |was |are )?(?:enabled|on|active|aktiv\w*|activée?|used)(?!\w)",
+    re.I,
+)
+_AES_ALONE = re.compile(r"\W*(?:masked|(?P<on>unmasked|defaults?|normal))\W*", re.I)
+_AES_SAID = re.compile(rf"{_AES}|aes[- ]?ni|ia32cap|\baccelerat|software", re.I)
+_COMPRESSED = re.compile(
+    r"(?<!no )(?<!without )(?<!w/o )(?<!ohne )(?<!sans )\b(?:with |mit |avec )?"
+    r"(?:compression|compressed|kompression|komprimiert)(?!\s?(?:=|:|is)?\s?(?:no\b|off|none|disabled|aus))",
+    re.I,
+)
+_DECRYPT = re.compile(r"\bdecrypt(?:ion|ing|ed)?\b|entschlüssel|déchiffr|расшифр|解密", re.I)
+_ENCRYPT = re.compile(r"\bencrypt(?:ion|ing|ed)?\b|verschlüssel|(?<!d[eé])chiffr|шифров|加密", re.I)
+_SEVERAL = re.compile(
+    r"(?<![\w.-])(?:[2-9]|[1-9]\d{1,2})\s?(?:x |× ?)?"
+    r"(?:threads?|process(?:es)?|processus|prozesse|jobs|procs|streams|connections|instances|parallel|parallele|потоков|线程)(?!\w)"
+    r"|-multi\b|\bmulti-?(?:thread(?:ed)?|process|core)\b(?! performance)"
+    r"|\ball (?:cores|threads|cpus)\b"
+    r"|\bin parallel\b|\bMT-|\bhpn\b|\bparallel(?:e)?\b|\bconcurrent",
+    re.I,
+)
+_SINGLE = re.compile(
+    r"single[- ]?(?:thread|core|process)|one (?:thread|core|process)|1 (?:thread|core)", re.I
+)
+
+SENTENCE = 70
+"""Characters above which words are prose, which may speak of more than what is below."""
+
+
+def aes_in(text: str) -> str:
+    """Tell what words say of hardware AES: "off", "on", "unclear", or "" for nothing."""
+    if alone := _AES_ALONE.fullmatch(text):
+        return "on" if alone["on"] else "off"
+    if not _AES_SAID.search(text):
+        return ""
+    off = _AES_OFF.search(text)
+    if off and _AES_ON.search(text.replace(off[0], " ")):
+        return "unclear"
+    if off:
+        return "off" if len(text) <= SENTENCE else "unclear"
+    return "on" if _AES_ON.search(text) else ""
+
+
+def is_compressed(text: str) -> bool:
+    return "ompress" in text and len(text) <= SENTENCE and bool(_COMPRESSED.search(text))
+
+
+def operation_in(text: str) -> str:
+    """Return the one operation that words name, else ""."""
+    decrypt = bool(_DECRYPT.search(text))
+    if decrypt == bool(_ENCRYPT.search(text)):
+        return ""
+    return "decrypt" if decrypt else "encrypt"
+
+
+def is_several(text: str) -> bool:
+    """Tell whether words say that several processes or threads ran at once."""
+    return bool(_SEVERAL.search(text)) and not _SINGLE.search(text)
+
+
+_GENERIC = frozenset(
+    re.findall(
+        r"\S+",
+        """
+    a an and are as at below by each first for from here in is it its last like mode new next
+    now of on one other own second so some speed speeds test tests testing tested test: the then
+    these this those to up using via what with without here's my our your result results output
+    figures numbers benchmark benchmarks bench measured measurement measurements performance
+    throughput rate rates run runs try tries attempt round loop cipher ciphers crypto
+    cryptography encryption encrypt decrypt encrypted decryption algorithm algorithms mode modes
+    openssl ssh openssh scp sftp rsync dd time speed: evp elapsed real user system cpu aes
+    aes-ni aesni hardware software accelerated acceleration hw sw enabled disabled off cbc ctr
+    gcm ecb cfb ofb xts des rc4 blowfish arcfour chacha20 poly1305 digest digests hash hashes
+    block blocks size sizes byte bytes kb mb gb mb/s mib/s seconds default best fastest slowest
+    average summary table code bash sh shell console text log raw full example before after
+    again more data transfer transfers bulk local localhost loopback command commands ergebnis
+    ergebnisse mit ohne und der die das ist résultats résultat avec sans les de des du""",
+    )
+)
+_WORD = re.compile(r"[^\W_][^\s,;:|()\[\]]*")
+_LEADING = re.compile(r"^[\s#=*•>-]*(?:\(?\d{1,2}[.)]\s)?\s*")
+
+
+def heading_text(text: str) -> str:
+    """Return a heading without its marks: "## NAS:" -> "NAS"."""
+    return _LEADING.sub("", text).rstrip(" :=-#*").strip()
+
+
+@lru_cache(maxsize=256)
+def is_name(heading: str) -> bool:
+    """Tell whether a heading may name a machine, a build or another setting."""
+    if _AES_SAID.search(heading):
+        heading = _AES_ON.sub(" ", _AES_OFF.sub(" ", heading))
+    words = (word.lower().strip("'\".-") for word in _WORD.findall(heading))
+    return any(word not in _GENERIC and not word[0].isdigit() for word in words if word)
+
+
+_SENTENCE_WORDS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|i|we|you|it|this|that|can|will|would|should|do|does|did|not"
+    r"|let|please|thanks|see|try|also|just|then|because|but|so|get|got|ist|sind|wird|est|sont)\b",
+    re.I,
+)
+
+
+def is_heading(text: str) -> bool:
+    """Tell whether a line heads what is below it, rather than being a part of a paragraph."""
+    plain = text.strip()
+    if len(plain) > 100 or plain[-1] in ".!?,;" or len(plain.split()) > 12:
+        return False
+    return plain[-1] in ":：" or not _SENTENCE_WORDS.search(plain)

@@ -1,0 +1,58 @@
+"""Large and hostile texts take at most 3 s of CPU time, in proportion to their length."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from texts.read import read_text
+
+LINES = 49_000
+SECONDS = 3.0
+BYTES = 2 * 2**20
+
+KINDS: dict[str, Callable[[int], str]] = {
+    "rows": lambda n: f"aes-128-cbc  {n}.55k  112751.42k  114742.10k  115345.41k  113988.95k",
+    "list": lambda n: f"aes128-ctr: {n}.4 MB/s",
+    "prose": lambda n: (
+        f"The fox number {n} jumps over the lazy dog and then runs around the house."
+    ),
+    "headings": lambda n: f"Host {n}:" if n % 2 else "aes128-ctr: 90 MB/s",
+    "doing": lambda n: f"Doing aes-128-cbc for 3s on {n} size blocks: {n} aes-128-cbc's in 3.00s",
+    "Markdown": lambda n: f"| aes128-ctr | {n} MB/s | {n % 7} |",
+    "quoted": lambda n: f"{'> ' * (n % 9)}aes128-ctr: {n} MB/s",
+    "titles": lambda n: f"| a{n} | b | c |",
+    "loops": lambda n: f"for x{n} in y; do",
+}
+PIECES = (
+    "a",
+    " ",
+    "|",
+    "0",
+    "Doing ",
+    "16 bytes ",
+    "(",
+    "> ",
+    "$ ",
+    "aes-128-cbc ",
+    "1.2 MB/s ",
+    '"',
+    "\t",
+)
+
+
+def _seconds(text: str) -> float:
+    begin = time.process_time()
+    read_text(text)
+    return time.process_time() - begin
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_lines_are_read_in_three_seconds(kind: str) -> None:
+    text = "\n".join(map(KINDS[kind], range(LINES)))[:BYTES]
+    assert _seconds(text) < SECONDS
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=repr)
+def test_one_long_line_is_read_in_three_seconds(piece: str) -> None:
+    assert _seconds(piece * (BYTES // len(piece))) < SECONDS

@@ -1,0 +1,90 @@
+"""Random texts: nothing raises, every number is read as written, and no figure is invented."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from texts.read import read_text
+from texts.types import Hints
+
+SSH_CIPHERS = ("aes128-ctr", "aes256-gcm@openssh.com", "3des-cbc", "arcfour256")
+OPENSSL_CIPHERS = ("aes-128-cbc", "aes-256-gcm", "des-ede3-cbc", "chacha20-poly1305")
+PIECES = (
+    *SSH_CIPHERS, *OPENSSL_CIPHERS, "104.2 MB/s", "12,5 MiB/s", "90320.55k", "16 bytes", "type",
+    "Doing aes-128-cbc for 3s on 16 size blocks: 1 aes-128-cbc's in 3.00s", "+F:22:aes-128-cbc:1.5",
+    "real 0m1.0s", "104857600 bytes (105 MB) copied, 1 s, 105 MB/s", "$ ", "me@nas:~$ ", "> ", "| ",
+    "ssh -c aes128-ctr nas", "openssl speed -evp aes-128-cbc", "w/o AES-NI:", "## NAS", ":", "\n",
+    "\n\n", " ", "\t", ",", "flags : fpu vme de pse aes", "Modellname: Intel(R) Core(TM) i7-8565U",
+    "OpenSSL 3.0.2 15 Mar 2022", "uname", "0.00", "-1.00k", "infk", "\\", "```", "é", "<td>",
+)  # fmt: skip
+
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=12), max_size=40).map("".join)
+rates = st.floats(0.01, 5_000).map(lambda rate: round(rate, 2))
+
+
+@given(texts)
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_read_without_a_failure(text: str) -> None:
+    reading = read_text(text)
+    assert not [remark for remark in reading.remarks if remark.code == "parser_failed"]
+    keys = [figure.key for figure in reading.figures()]
+    assert len(keys) == len(set(keys))
+    for figure in reading.figures():
+        assert figure.rate > 0
+        assert 1 <= figure.line <= text.count("\n") + 1
+
+
+@given(
+    st.dictionaries(st.sampled_from(SSH_CIPHERS), rates, min_size=1), st.sampled_from(["MB", "MiB"])
+)
+@settings(max_examples=100, deadline=None)
+def test_a_list_gives_each_rate_as_written(listed: dict[str, float], unit: str) -> None:
+    text = "\n".join(f"{cipher}: {rate} {unit}/s" for cipher, rate in listed.items())
+    scale = 1e6 if unit == "MB" else 2**20
+    found = {figure.cipher: figure for figure in read_text(text).figures()}
+    assert {cipher: figure.rate for cipher, figure in found.items()} == {
+        cipher: pytest.approx(rate * scale) for cipher, rate in listed.items()
+    }
+    assert not any(figure.uncertain for figure in found.values())
+
+
+@given(
+    st.sampled_from(OPENSSL_CIPHERS),
+    st.lists(st.floats(1, 9e6).map(lambda rate: round(rate, 2)), min_size=2, max_size=6),
+)
+@settings(max_examples=100, deadline=None)
+def test_a_table_of_openssl_gives_each_cell_as_written(cipher: str, cells: list[float]) -> None:
+    sizes = [16, 64, 256, 1024, 8192, 16384][: len(cells)]
+    head = "type " + " ".join(f"{size:>9} bytes" for size in sizes)
+    row = f"{cipher:<13}" + " ".join(f"{cell:11.2f}k" for cell in cells)
+    figures = list(read_text(f"{head}\n{row}\n").figures())
+    assert [figure.block_size for figure in figures] == sizes
+    assert [figure.rate for figure in figures] == pytest.approx([cell * 1000 for cell in cells])
+
+
+@given(st.integers(2**20, 2**40), st.floats(0.5, 900).map(lambda seconds: round(seconds, 3)))
+@settings(max_examples=60, deadline=None)
+def test_a_report_of_dd_keeps_bytes_and_seconds(size: int, seconds: float) -> None:
+    command = "$ dd if=/dev/zero bs=1M | ssh -c aes128-ctr nas 'cat >/dev/null'"
+    (figure,) = read_text(f"{command}\n{size} bytes copied, {seconds} s\n").figures()
+    assert (figure.bytes, figure.seconds, figure.target_name) == (size, seconds, "nas")
+
+
+def test_hints_say_what_the_text_does_not() -> None:
+    time_block = "real    0m4.000s\nuser    0m1.7s\n"
+    (figure,) = read_text(time_block, Hints(transferred=400, cipher="aes128-ctr")).figures()
+    assert (figure.cipher, figure.rate, figure.format) == ("aes128-ctr", 100.0, "time")
+    (listed,) = read_text("aes128-ctr: 2 MB/s", Hints(unit="MiB")).figures()
+    assert listed.rate == 2 * 2**20
+    both = "aes128-ctr: 2 MB/s\n\n" + time_block
+    reading = read_text(both, Hints(format="cipher-list", transferred=400, cipher="3des-cbc"))
+    assert [figure.format for figure in reading.figures()] == ["cipher-list"]
+
+
+def test_a_text_without_figures_says_which_lines_came_nearest() -> None:
+    reading = read_text("Hello\n\n105 MB/s\nreal 0m3.2s\nmars-cbc 12 MB/s\n")
+    assert not reading.sections
+    assert {(remark.line, remark.code) for remark in reading.remarks} == {
+        (3, "no_cipher"), (4, "no_cipher"), (5, "no_cipher"),
+    }  # fmt: skip
+    assert [line.line for line in reading.unrecognised] == [1, 3, 5]
