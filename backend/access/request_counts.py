@@ -6,8 +6,7 @@ trips, and at 50 uploads a second 3,000 times in every one of them.
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -49,22 +48,6 @@ def seconds_to_wait(kind: str, who: str, limit: int) -> int | None:
     now = time.time()
     count = _asked(lambda: _count(f"{PREFIX}:{kind}:{who}:{int(now // WINDOW)}"))
     return None if count is None or count <= limit else int(WINDOW - now % WINDOW) + 1
-
-
-@contextmanager
-def only_one(kind: str, who: str, at_most: int) -> Iterator[bool]:
-    """Whether `who` does nothing else of this kind meanwhile, in any process of the site.
-
-    `at_most` seconds after its begin a process that was killed keeps nobody out any more. When
-    Redis cannot be reached everybody is let in.
-    """
-    key = f"{PREFIX}:{kind}:{who}"
-    taken = _asked(lambda: quick_redis().set(key, 1, nx=True, ex=at_most) is None)
-    try:
-        yield not taken
-    finally:
-        if taken is False:
-            _asked(lambda: quick_redis().delete(key))
 
 
 def _asked(ask: Callable[[], Answer]) -> Answer | None:

@@ -1,4 +1,4 @@
-"""POST imports/: a text that a tool printed, previewed or stored."""
+"""POST imports/: preview or store a text that a tool printed."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -7,11 +7,10 @@ from typing import Any, cast
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
-from rest_framework.exceptions import Throttled, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from access.import_slots import ImportsBusy, import_slot
 from api.http.api_view import ApiView
 from api.http.errors import Conflict
 from api.http.json_parser import TooLarge
@@ -25,7 +24,6 @@ from ingest.arrival.importing import (
     FORMATS,
     MOST_BYTES,
     UNITS,
-    Imported,
     ImportRequest,
     NoFigures,
     RunTaken,
@@ -34,26 +32,42 @@ from ingest.arrival.importing import (
     understand,
 )
 from ingest.tasks import enqueue_accepted
-from parsers.read_text import HowToRead
-from parsers.received_text import NotAText, TextTooLarge
-from parsers.run_documents import Corrections
 from questions.parameters import Parameter, checked, choice, described, number, printable
 from store.models import ApiToken
+from texts.documents import Corrections, is_taken
+from texts.received import NotAText, TextTooLarge
+from texts.types import Hints
 
 LISTED = 1_000
-"""Unrecognised lines and warnings listed in one answer; their counts are always whole."""
+"""Entries of each list in one response; the counts are always whole."""
 
 PARAMETERS = [
-    choice("format", ("auto", *FORMATS), "What printed it; default auto."),
-    choice("preview", ("0", "1"), "1: say what is understood, only."),
-    choice("unit", UNITS, "What MB means in a cipher list."),
-    number("bytes", "Bytes of each transfer of `time`.", MOST_BYTES),
-    Parameter("cipher", printable(CIPHER_CHARACTERS), "Of ssh transfers that name none."),
+    choice("format", ("auto", *FORMATS), "What printed the text. Default: auto."),
+    choice("preview", ("0", "1"), "1: return what is understood; store nothing."),
+    choice("accept", ("certain", "all"), "Which results to take. Default: certain."),
+    choice(
+        "unit", UNITS, "What MB means in a list. Default: as its command shows, else 10^6 bytes."
+    ),
+    number("bytes", "Bytes of each transfer, for `time` output that does not say.", MOST_BYTES),
+    Parameter("cipher", printable(CIPHER_CHARACTERS), "Cipher of ssh transfers that name none."),
     *(
-        Parameter(name, printable(longest), "Instead of what the text says.")
-        for name, longest in FACTS.items()
+        Parameter(name, printable(longest), f"{label} of sections that do not name one.")
+        for (name, longest), label in zip(
+            FACTS.items(),
+            ("Host name", "CPU model", "Operating system", "OpenSSL version"),
+            strict=True,
+        )
     ),
 ]
+
+
+class UncertainSerializer(serializers.Serializer[Any]):
+    """A result that was read and not taken, and the reason."""
+
+    line = serializers.IntegerField()
+    cipher = serializers.CharField()
+    bytes_per_second = serializers.FloatField()
+    reason = serializers.CharField()
 
 
 class UnrecognisedSerializer(serializers.Serializer[Any]):
@@ -64,7 +78,7 @@ class UnrecognisedSerializer(serializers.Serializer[Any]):
 
 
 class WarningSerializer(serializers.Serializer[Any]):
-    """Something a reader should know of a line."""
+    """A note on a line."""
 
     line = serializers.IntegerField()
     code = serializers.CharField()
@@ -75,6 +89,8 @@ class UnderstoodSerializer(serializers.Serializer[Any]):
     """What was understood of a text."""
 
     format = serializers.ChoiceField(FORMATS, allow_null=True)
+    uncertain = UncertainSerializer(many=True)
+    uncertain_count = serializers.IntegerField()
     unrecognised = UnrecognisedSerializer(many=True)
     unrecognised_count = serializers.IntegerField()
     warnings = WarningSerializer(many=True)
@@ -82,21 +98,17 @@ class UnderstoodSerializer(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(UnderstoodSerializer):
-    """The answer to a preview."""
+    """Response to a preview."""
 
     documents = serializers.ListField(child=serializers.JSONField())
 
 
 class ImportedSerializer(UnderstoodSerializer):
-    """The answer to an import: its first run as of any upload, and all of them in `runs`.
+    """Response to an import: its first run as for an upload, and all of them in `runs`."""
 
-    There is no run where a fault of the server kept the text from being read: it is stored, and
-    will be read after an update.
-    """
-
-    run_id = serializers.UUIDField(required=False)
-    status = serializers.ChoiceField(["accepted", "ready", "rejected"], required=False)
-    url = serializers.URLField(required=False)
+    run_id = serializers.UUIDField()
+    status = serializers.ChoiceField(["accepted", "ready", "rejected"])
+    url = serializers.URLField()
     import_id = serializers.UUIDField()
     runs = ImportedRunSerializer(many=True)
 
@@ -111,29 +123,24 @@ class ImportList(ApiView):
         parameters=described(PARAMETERS),
         request={"text/plain": OpenApiTypes.STR},
         responses={
-            202: OpenApiResponse(ImportedSerializer, "Stored durably; it will be processed."),
-            200: OpenApiResponse(PreviewSerializer, "preview=1; or stored before."),
-            409: OpenApiResponse(OpenApiTypes.OBJECT, "A run_id is taken; names the run."),
-            413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 4 MiB or 50,000 lines."),
-            429: OpenApiResponse(
-                OpenApiTypes.OBJECT,
-                "Too many requests, or texts being read: one of a token, two of a process. "
-                "Retry-After says when to come back.",
-            ),
+            202: OpenApiResponse(ImportedSerializer, "Stored; processing follows."),
+            200: OpenApiResponse(PreviewSerializer, "A preview, or stored before."),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, "Another upload has the named run_id."),
+            413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB or 50,000 lines."),
         },
     )
     def post(self, request: Request) -> Response:
-        """Read a text (plain, at most 4 MiB); with preview=1 nothing is stored."""
-        asked = checked(request.query_params, PARAMETERS)
-        wanted = _import_request(request, asked)
-        token = cast(ApiToken, request.auth)
+        """Read a text (plain, at most 2 MiB) and store its results; with preview=1 only read it.
+
+        The response lists the results that were read but not taken (`uncertain`), and every line
+        that was not recognised. accept=all takes the uncertain results too.
+        """
+        query = checked(request.query_params, PARAMETERS)
+        wanted = _import_request(request, query)
         try:
-            with import_slot(f"token:{token.pk}"):
-                if asked.get("preview") == "1":
-                    return Response(_preview(understand(wanted)))
-                imported = store_import(wanted, token=token)
-        except ImportsBusy as error:
-            raise Throttled(error.wait, str(error)) from None
+            if query.get("preview") == "1":
+                return Response(_preview(wanted))
+            return _stored(wanted, request)
         except TextTooLarge as error:
             raise TooLarge(str(error)) from None
         except NotAText as error:
@@ -142,46 +149,64 @@ class ImportList(ApiView):
             raise ValidationError({"text": str(error)}, code="no_figures") from None
         except RunTaken as error:
             raise Conflict(f"{error} Nothing was stored.") from None
-        return _answer(imported, request)
 
 
-def _import_request(request: Request, asked: dict[str, Any]) -> ImportRequest:
-    tool = asked.get("format", "auto")
-    how = HowToRead(
+def _import_request(request: Request, query: Mapping[str, Any]) -> ImportRequest:
+    tool = query.get("format", "auto")
+    hints = Hints(
         None if tool == "auto" else tool,
-        asked.get("unit"),
-        asked.get("bytes"),
-        asked.get("cipher") or None,
+        query.get("unit"),
+        query.get("bytes"),
+        query.get("cipher") or None,
     )
-    facts = {name: asked[name] for name in FACTS if asked.get(name)}
-    return ImportRequest(read_text_body(request), how, (Corrections(**facts),) if facts else ())
+    facts = {name: query[name] for name in FACTS if query.get(name)}
+    return ImportRequest(
+        read_text_body(request),
+        hints,
+        query.get("accept", "certain"),
+        {"": Corrections(**facts)} if facts else {},
+    )
 
 
-def _understood(understood: Understood) -> dict[str, Any]:
-    return {
-        "format": understood.format,
-        "unrecognised": [asdict(one) for one in understood.unrecognised[:LISTED]],
-        "unrecognised_count": len(understood.unrecognised),
-        "warnings": [asdict(one) for one in understood.warnings[:LISTED]],
-        "warning_count": len(understood.warnings),
-    }
+def _preview(wanted: ImportRequest) -> Mapping[str, Any]:
+    understood = understand(wanted)
+    return _understood(understood, wanted) | {"documents": list(understood.documents)}
 
 
-def _preview(understood: Understood) -> Mapping[str, Any]:
-    return _understood(understood) | {"documents": list(understood.documents)}
-
-
-def _answer(imported: Imported, request: Request) -> Response:
-    """202 for a new import, 200 for one that was stored before."""
+def _stored(wanted: ImportRequest, request: Request) -> Response:
+    """Store a text: 202 for a new import, 200 for one that was stored before."""
+    imported = store_import(wanted, token=cast(ApiToken, request.auth))
     if imported.created:
         enqueue_accepted()
     runs = [stored_run(run, request) for run in imported.runs]
     return Response(
         {
-            **(runs[0] if runs else {}),
+            **runs[0],
             "import_id": str(imported.import_id),
             "runs": runs,
-            **_understood(imported.understood),
+            **_understood(imported.understood, wanted),
         },
         status=status.HTTP_202_ACCEPTED if imported.created else status.HTTP_200_OK,
     )
+
+
+def _understood(understood: Understood, wanted: ImportRequest) -> dict[str, Any]:
+    reading = understood.reading
+    skipped = [one for one in reading.figures() if not is_taken(one, wanted.take)]
+    return {
+        "format": reading.format,
+        "uncertain": [
+            {
+                "line": one.line,
+                "cipher": one.cipher,
+                "bytes_per_second": one.rate,
+                "reason": one.uncertain,
+            }
+            for one in skipped[:LISTED]
+        ],
+        "uncertain_count": len(skipped),
+        "unrecognised": [asdict(one) for one in reading.unrecognised[:LISTED]],
+        "unrecognised_count": len(reading.unrecognised),
+        "warnings": [asdict(one) for one in understood.remarks[:LISTED]],
+        "warning_count": len(understood.remarks),
+    }

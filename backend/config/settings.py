@@ -301,6 +301,9 @@ RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
 # Files come by the upload page alone, which takes them with bounds of its own; Django would
 # write to the disk whatever anybody sends with the form of the sign-in.
 FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
+# Its preview sends the text back with a tick box for each line of results, 5,000 a text.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 12_000
+DATA_UPLOAD_MAX_MEMORY_SIZE = 6 * 1024 * 1024
 # Snapshots of the analytics copy, from which processes start; web and worker should both see it.
 ANALYTICS_DIR = Path(env.text("CIPHERMARK_ANALYTICS_DIR") or DATA_DIR / "analytics").absolute()
 # Where `backup` writes when it is told no other place.

@@ -22,7 +22,6 @@ from django.utils import timezone
 
 from access.tokens import create_token
 from ingest.arrival.importing import ImportRequest, store_import
-from parsers.read_text import HowToRead
 from reports.export_jobs import make
 from store.models import ExportJob, FleetChange, Note, ReferenceProfile
 from tests.conftest import StoreRun
@@ -132,7 +131,7 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
     for name in ("original", "clone", "original"):
         clone = store_run(run_document(*measured, host={"name": name, "machine_id": "c" * 64}))
     assert host is not None
-    text = store_import(ImportRequest(b"aes128-ctr: 104 MB/s\n", HowToRead())).runs[0]
+    text = store_import(ImportRequest(b"aes128-ctr: 104 MB/s\n")).runs[0]
     job = ExportJob.objects.create(kind="samples", format="csv", site="http://testserver")
     make(job.pk)
     active = ReferenceProfile.objects.get(active=True)

@@ -230,20 +230,20 @@ def test_hosts_are_listed_by_either_library(
 
 
 @pytest.mark.parametrize(
-    ("said", "corrected", "label"),
+    ("said", "filled_in", "label"),
     (
         ("OpenSSL 1.0.2zl  1 Aug 2024", None, "OpenSSL 1.0.2zl"),
         ("LibreSSL 3.3.6", None, "LibreSSL 3.3.6"),
         ("without OpenSSL", None, "Without OpenSSL"),
-        ("without OpenSSL", "OpenSSL 3.0.19", "OpenSSL 3.0.19"),
+        ("without OpenSSL", "OpenSSL 3.0.19", "Without OpenSSL"),
     ),
 )
 def test_an_imported_text_has_the_library_of_its_ssh(
-    reader: ApiClient, uploader: ApiClient, said: str, corrected: str | None, label: str
+    reader: ApiClient, uploader: ApiClient, said: str, filled_in: str | None, label: str
 ) -> None:
     text = f"$ ssh -V\nOpenSSH_7.4p1, {said}\naes128-ctr: 100 MB/s\n3des-cbc: 20 MB/s\n"
     address = "/api/v1/imports/?format=auto&host=attic"
-    address += f"&openssl={corrected}" if corrected else ""
+    address += f"&openssl={filled_in}" if filled_in else ""
     answer = uploader.post(address, text, content_type="text/plain")
     assert answer.status_code == 202, answer.content
     for run in Run.objects.filter(status="accepted"):

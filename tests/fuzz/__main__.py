@@ -1,7 +1,7 @@
 """`make fuzz`: CASES=20000 requests to the API (half as many as roles that change nothing),
 DOCUMENTS=50000 mutated documents, SEED=1.
 
-Beside them, random texts go through the parsers for FUZZ_SECONDS=600; new ones each time,
+Beside them, random texts are read for FUZZ_SECONDS=600; new ones each time,
 unless SEED says which. The parts run at the same time, each in processes of its own.
 """
 
@@ -32,7 +32,7 @@ def documents(site: Site, count: int, seed: int, watch: Callable[[], None]) -> i
     say(f"documents: {count:,} mutated ones, SEED={seed}")
     servers = {
         "DATABASE_URL": site.new_database("mutated", template=MIGRATED),
-        # Its token must not be taken for one of the site's: each reads one import at a time.
+        # Its token must not be taken for one of the site's: uploads of each are counted.
         "REDIS_URL": site.environment["REDIS_URL"].replace("db=0", "db=1"),
     }
     environment = {**site.environment, **servers}
@@ -41,7 +41,7 @@ def documents(site: Site, count: int, seed: int, watch: Callable[[], None]) -> i
 
 
 def texts(watch: Callable[[], None]) -> int:
-    """Random texts through the parsers, in a process of their own; its exit code."""
+    """Read random texts in a process of their own; return its exit code."""
     seconds, seed = os.environ.get("FUZZ_SECONDS") or "600", os.environ.get("SEED")
     command = [sys.executable, "-m", "tests.fuzz.texts", seconds, *([seed] if seed else [])]
     return processes.run("texts", command, watch=watch)

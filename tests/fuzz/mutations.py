@@ -12,7 +12,7 @@ from typing import Any
 from tests.api.test_mutated_documents import PLACES, complete_document
 from tests.production_shape import PROJECT
 
-CAPTURES = PROJECT / "tests" / "parsers" / "captures"
+CAPTURES = PROJECT / "tests" / "fuzz" / "captures"
 
 ODD: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1e-320, 5e-324, 1e308, 2**31, 2**63, 2**64, 10**30, -(10**400)),

@@ -1,9 +1,9 @@
-"""Random texts through the parsers: composed ones, whose figures are known, and damaged ones.
+"""Read random texts: composed ones, whose figures are known, and damaged ones.
 
     python -m tests.fuzz.texts SECONDS [SEED]
 
-A finding is an exception, a document that the schema refuses, a figure that the text does not
-print, a printed figure that is lost without a word, or a time out of proportion to the length.
+A finding is an exception, a document that the schema refuses, a certain figure that the text does
+not print, a figure lost without a remark, or a time out of proportion to the length.
 Each is printed with the seed of its text: `python -m tests.fuzz.texts 0 SEED` reads that one again.
 """
 
@@ -19,14 +19,18 @@ from typing import Any
 from uuid import UUID
 
 from documents.validation import validate_run_document
-from parsers.lines import ESCAPE, INVISIBLE
-from parsers.read_text import HowToRead, read_text
-from parsers.received_text import NotAText, received_text
-from parsers.run_documents import run_documents
-from parsers.types import Figure, Reading
 from tests.fuzz.composed_texts import AMOUNT, CIPHERS, Composer, composed
+from texts.documents import run_documents
+from texts.read import read_text
+from texts.received import NotAText, received_text
+from texts.types import Figure, Hints, Reading
 
-CAPTURES = Path(__file__).parents[1] / "parsers" / "captures"
+CAPTURES = Path(__file__).parent / "captures"
+UNPRINTED = re.compile(
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]"
+    "|[\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+)
+"""Colours of a terminal, and marks without a width."""
 IMPORT_ID = UUID("0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e")
 NOW = "2025-11-21T06:48:10Z"
 SECONDS_A_CHARACTER = 10e-6
@@ -109,12 +113,12 @@ def findings_of(seed: int, tally: Tally) -> Iterator[str]:
     text = "\n".join(whole.lines)
     is_whole = dice.random() < 0.5
     body = text.encode() if is_whole else damaged(dice, text)
-    how = HowToRead(transferred=AMOUNT, unit=dice.choice(("MB", None)))
+    hints = Hints(transferred=AMOUNT, unit=dice.choice(("MB", None)))
     allowed = SECONDS_SLACK + SECONDS_A_CHARACTER * len(body)
     try:
-        read, took = _timed(body, how)
+        read, took = _timed(body, hints)
         for _ in range(2):  # a busy machine, or a collection of garbage, disturbs one reading
-            took = took if took <= allowed else min(took, _timed(body, how)[1])
+            took = took if took <= allowed else min(took, _timed(body, hints)[1])
     except Exception:  # noqa: BLE001 - each is a finding
         yield traceback.format_exc(limit=-3)
         return
@@ -123,7 +127,7 @@ def findings_of(seed: int, tally: Tally) -> Iterator[str]:
     if read is None:
         return
     printed, reading, documents = read
-    yield from (failure.traceback for failure in reading.failures)
+    yield from (one.detail for one in reading.remarks if one.code == "parser_failed")
     yield from _document_faults(documents)
     yield from _invented(printed, reading)
     if is_whole:
@@ -131,11 +135,11 @@ def findings_of(seed: int, tally: Tally) -> Iterator[str]:
 
 
 def _timed(
-    body: bytes, how: HowToRead
+    body: bytes, hints: Hints
 ) -> tuple[tuple[str, Reading, list[dict[str, Any]]] | None, float]:
     """What was read, and the CPU seconds that it took."""
     begun = thread_time()
-    return _read(body, how), thread_time() - begun
+    return _read(body, hints), thread_time() - begun
 
 
 def damaged(dice: random.Random, text: str) -> bytes:
@@ -162,15 +166,15 @@ def _captures() -> list[bytes]:
     return [path.read_bytes() for path in sorted(CAPTURES.glob("*.*"))]
 
 
-def _read(body: bytes, how: HowToRead) -> tuple[str, Reading, list[dict[str, Any]]] | None:
+def _read(body: bytes, hints: Hints) -> tuple[str, Reading, list[dict[str, Any]]] | None:
     """The whole way of one upload."""
     try:
-        text = received_text(body).text
+        text = received_text(body)[0]
     except NotAText:
         return None
-    reading = read_text(text, how)
-    documents = run_documents(reading, import_id=IMPORT_ID, now=NOW).documents
-    return text, reading, list(documents)
+    reading = read_text(text, hints)
+    made = run_documents(reading, import_id=IMPORT_ID, now=NOW, take="all")
+    return text, reading, list(made.documents)
 
 
 def _document_faults(documents: list[dict[str, Any]]) -> Iterator[str]:
@@ -188,15 +192,14 @@ def _document_faults(documents: list[dict[str, Any]]) -> Iterator[str]:
 def _invented(text: str, reading: Reading) -> Iterator[str]:
     """Figures whose digits, or whose cipher, the text does not print."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    lowered = INVISIBLE.sub("", ESCAPE.sub("", text)).lower()
-    for section in reading.sections:
-        for figure in section.figures:
-            if not 1 <= figure.line <= len(lines):
-                yield f"line {figure.line} of {len(lines)}"
-            elif figure.tool == "ssh" and not _is_printed(figure, _with_its_rest(lines, figure)):
-                yield f"not printed: {figure} in {lines[figure.line - 1]!r}"
-            elif figure.tool == "ssh" and figure.label.lower() not in lowered:
-                yield f"no such cipher in the text: {figure}"
+    lowered = UNPRINTED.sub("", text).lower()
+    for figure in reading.figures():
+        if not 1 <= figure.line <= len(lines):
+            yield f"line {figure.line} of {len(lines)}"
+        elif figure.tool == "ssh" and not _is_printed(figure, _with_its_rest(lines, figure)):
+            yield f"not printed: {figure} in {lines[figure.line - 1]!r}"
+        elif figure.tool == "ssh" and figure.label.lower() not in lowered:
+            yield f"no such cipher in the text: {figure}"
 
 
 def _with_its_rest(lines: list[str], figure: Figure) -> str:
@@ -208,9 +211,7 @@ def _with_its_rest(lines: list[str], figure: Figure) -> str:
 
 def _is_printed(figure: Figure, line: str) -> bool:
     """Whether a line has the digits that a figure of ssh is made of."""
-    found = re.findall(
-        r"\d+(?:[.,'’\u202f]\d+)*(?:e[+-]?\d+)?", INVISIBLE.sub("", ESCAPE.sub("", line)), re.I
-    )
+    found = re.findall(r"\d+(?:[.,'’\u202f]\d+)*(?:e[+-]?\d+)?", UNPRINTED.sub("", line), re.I)
     found += re.findall(r"\d+(?:\.\d+)?", line)
     numbers = {number for text in found for number in _values(text)}
     if figure.seconds is not None and figure.bytes is not None:
@@ -238,18 +239,16 @@ def _wrong(whole: Composer, reading: Reading, tally: Tally) -> Iterator[str]:
     """Figures of a composed text that are not the ones it was composed of; silent losses."""
     truths = [(one.line, one.cipher, one.speed) for one in whole.truths]
     left, text = list(truths), "\n".join(whole.lines)
-    for section in reading.sections:
-        for figure in section.figures:
-            speed = figure.bytes_per_second or (figure.bytes or 0) / (figure.seconds or 1)
-            same = [
-                one
-                for one in left
-                if one[:2] == (figure.line, figure.cipher) and _alike(one[2], speed)
-            ]
-            if same:
-                left.remove(same[0])
-            else:
-                yield f"false figure {figure}\n{text}"
+    for figure in reading.figures():
+        same = [
+            one
+            for one in left
+            if one[:2] == (figure.line, figure.cipher) and _alike(one[2], figure.rate)
+        ]
+        if same:
+            left.remove(same[0])
+        elif not figure.uncertain:
+            yield f"false figure {figure}\n{text}"
     tally.printed += len(truths)
     tally.read += len(truths) - len(left)
     listed = {line.line for line in reading.unrecognised}

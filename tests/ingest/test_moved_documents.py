@@ -34,7 +34,6 @@ from store.models import (
     ExportJob,
     FleetChange,
     FleetChangeMember,
-    ImportedText,
     Measurement,
     MovedDocument,
     Run,
@@ -194,29 +193,6 @@ def test_the_run_of_a_moved_document_is_known(
     assert uploader.upload(document).status_code == 200
     assert uploader.upload({**document, "tags": {"a": "b"}}).status_code == 409
     assert Run.objects.count() == 1
-
-
-def test_a_text_is_parsed_again_and_its_document_is_here_then(
-    bucket: Bucket, uploader: ApiClient
-) -> None:
-    text = "aes128-ctr: 104.167 MB/s\n3des-cbc: 20.5 MB/s\n"
-    sent = uploader.post("/api/v1/imports/?host=nas", text, content_type="text/plain")
-    assert sent.status_code in (200, 201, 202), sent.content
-    run = Run.objects.get()
-    process_run(run.pk)
-    move()
-    assert moved() == {run.pk}
-    ImportedText.objects.update(parser_version=0)
-    call_command("reparse_runs", verbosity=0)
-    assert moved() == {run.pk}, "nothing has changed"
-    ImportedText.objects.update(parser_version=0)
-    RunDocument.objects.update(content_digest="of what an older parser found")
-    call_command("reparse_runs", verbosity=0)
-    assert moved() == set()
-    run.refresh_from_db()
-    assert (run.status, run.measurements.count()) == ("ready", 2)
-    move()
-    assert moved() == {run.pk}
 
 
 def test_rows_are_derived_anew_of_moved_documents(

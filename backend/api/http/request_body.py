@@ -13,7 +13,7 @@ from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.request import Request
 
 from api.http.json_parser import TooLarge
-from parsers.received_text import MAX_BYTES
+from texts.received import MAX_BYTES
 
 GZIP = 16 + zlib.MAX_WBITS
 
@@ -57,7 +57,7 @@ def read_json_body(request: Request) -> bytes:
 
 
 def read_text_body(request: Request) -> bytes:
-    """The bytes of a text to import, of at most parsers.received_text.MAX_BYTES."""
+    """The bytes of a text to import, at most texts.received.MAX_BYTES."""
     return _read_body(request, "a text that a tool printed", TEXT_TYPES, MAX_BYTES)
 
 

@@ -13,11 +13,11 @@ from django.db.models import Field
 
 from access.audit import Subject, by_person, record
 from documents.json_text import canonical_json
-from parsers.types import PARSER_VERSION
 from store.models import ApiToken, ImportedText, Run
 from store.statements import prepared_cursor
 from telemetry.counting import count
 from telemetry.metrics import UPLOADS
+from texts.types import PARSER_VERSION
 
 
 class RunConflict(Exception):
@@ -57,7 +57,7 @@ def accept_run(
     """Store a valid document, `body` being its bytes as received; committed when this returns.
 
     Sent again with the same content it is not stored twice; `RunConflict` when the run_id is
-    taken by other content. An imported run's document is what the parsers made of its text.
+    taken by other content. An imported run's document is made of its text.
     """
     run = Run(
         run_id=UUID(document["run_id"]),

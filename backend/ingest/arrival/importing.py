@@ -1,11 +1,12 @@
-"""Imported texts: read, and stored verbatim with the runs made of them."""
+"""Imports of texts: read, and stored verbatim with the runs made of them."""
 
 import hashlib
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from threading import Lock
 from typing import Any, get_args
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -13,41 +14,34 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from access.audit import Subject, by_person, record
 from access.tokens import check_host
 from documents.json_text import canonical_json
 from ingest.arrival.acceptance import RunConflict, accept_run, record_upload
-from parsers.guard import Guard
-from parsers.read_text import HowToRead, Unit, read_text
-from parsers.reader_process import read_in_process
-from parsers.received_text import received_text
-from parsers.run_documents import Corrections, Documents, run_documents
-from parsers.types import PARSER_VERSION, Format, ParserFailure, Reading, Remark, Unrecognised
 from store.models import ApiToken, ImportedText, Run
+from texts.documents import Corrections, Take, run_documents
+from texts.read import read_text
+from texts.received import received_text
+from texts.types import PARSER_VERSION, Format, Hints, Reading, Remark
 
 logger = logging.getLogger(__name__)
 
-SMALL = 4_096
-"""Characters of a text that is read here: reading it costs no more than the upload of a run."""
-
 FORMATS: tuple[str, ...] = get_args(Format)
-UNITS: tuple[str, ...] = get_args(Unit)
+UNITS = ("MB", "MiB")
 MOST_BYTES = 2**60
-
 CIPHER_CHARACTERS = 100
-
 FACTS = {"host": 160, "cpu": 200, "os": 200, "openssl": 200}
-"""What a reader may say of the machine, with its longest text."""
-
+"""Facts that a reader can correct, and their longest text."""
+_one_at_a_time = Lock()
+"""Reading holds the interpreter's lock: two texts at once would delay every page of the process."""
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
 class NoFigures(ValueError):
-    """Nothing in the text is a figure of a cipher: there is no run to store."""
+    """Nothing is taken of the text; the message says why."""
 
 
 class RunTaken(Exception):
-    """The run_id of one of a text's runs belongs to a run that did not come from this import."""
+    """A run from elsewhere has the run_id of a run of this text."""
 
     def __init__(self, run_id: UUID) -> None:
         super().__init__(f"The run {run_id} is stored already, and not by this import.")
@@ -56,56 +50,46 @@ class RunTaken(Exception):
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """A text as it came, how to read it, and what the reader says of its machines."""
+    """A text as received, and the reader's answers; keys are those of sections and figures."""
 
     body: bytes
-    how: HowToRead
-    corrections: tuple[Corrections, ...] = ()
-    corrected: tuple[str, ...] = ()
-    """Keys of the sections that the corrections belong to; empty: to all in order."""
+    hints: Hints = field(default_factory=Hints)
+    take: Take = "certain"
+    corrections: Mapping[str, Corrections] = field(default_factory=dict)
+    joined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def asked(self) -> dict[str, Any]:
-        """All but the text, as it is stored."""
-        return {"how": asdict(self.how), "corrections": [asdict(one) for one in self.corrections]}
+        """Return all but the text, as JSON stores it."""
+        said = {key: one for key, one in self.corrections.items() if one != Corrections()}
+        return {
+            "hints": asdict(self.hints),
+            "take": self.take if isinstance(self.take, str) else sorted(self.take),
+            "corrections": {key: asdict(one) for key, one in said.items()},
+            "joined": dict(self.joined),
+        }
 
     @property
     def import_id(self) -> UUID:
-        """The same text with the same answers is the same import."""
+        """Identify the import: the same text with the same answers is the same one."""
         asked = hashlib.sha256(canonical_json(self.asked)).hexdigest()
         return uuid5(NAMESPACE, f"{hashlib.sha256(self.body).hexdigest()} {asked}")
 
 
 @dataclass(frozen=True)
 class Understood:
-    """What was understood of a text, nothing stored yet."""
+    """A text as read, and its run documents with the keys of their sections."""
 
     text: str
     reading: Reading
     documents: tuple[dict[str, Any], ...]
-    sections: tuple[str, ...]
-    """Keys of the documents' sections."""
-    unrecognised: tuple[Unrecognised, ...]
-    warnings: tuple[Remark, ...]
-    failures: tuple[ParserFailure, ...]
-
-    @property
-    def parser_version(self) -> int:
-        """Of the parsers that read the text whole; `ImportedText.UNREAD` when one failed."""
-        return ImportedText.UNREAD if self.failures else PARSER_VERSION
-
-    @property
-    def format(self) -> str | None:
-        """Of most figures; None where there are none."""
-        return self.reading.format
+    keys: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A stored import; `created` is False when it was stored before.
-
-    There are no `runs` where a parser failed and the others found nothing.
-    """
+    """A stored import; `created` is False when it was stored before."""
 
     import_id: UUID
     runs: tuple[Run, ...]
@@ -113,149 +97,96 @@ class Imported:
     created: bool
 
 
-def understand(
-    request: ImportRequest, now: datetime | None = None, seen: Understood | None = None
-) -> Understood:
-    """Read a text; `NotAText` (a ValueError) when the bytes are none.
-
-    `seen`: what was understood of the same text read the same way, so that it is not read twice.
-    """
-    received = received_text(request.body)
-    reading = seen.reading if seen else _read(received.text, request.how)
-    guard = Guard()
-    made = guard.run("run documents", lambda: _documents(reading, request, now), NO_DOCUMENTS)
-    understood = Understood(
-        received.text,
-        reading,
-        made.documents,
-        made.keys,
-        reading.unrecognised,
-        (
-            *_encoding_remark(received.encoding),
-            *reading.remarks,
-            *made.remarks,
-            *(failure.remark for failure in guard.failures),
-        ),
-        (*reading.failures, *guard.failures),
-    )
-    for failure in understood.failures:
-        told = (failure.parser, request.import_id, failure.traceback)
-        logger.error("The parser of %s failed on the text %s:\n%s", *told)
-    return understood
-
-
-def _read(text: str, how: HowToRead) -> Reading:
-    return read_text(text, how) if len(text) <= SMALL else read_in_process(text, how)
-
-
-NO_DOCUMENTS = Documents((), (), ())
-
-
-def _documents(reading: Reading, request: ImportRequest, now: datetime | None) -> Documents:
-    return run_documents(
+def understand(request: ImportRequest, now: datetime | None = None) -> Understood:
+    """Read a text without storing it; raise `NotAText` where the bytes are not a text."""
+    text, encoding = received_text(request.body)
+    with _one_at_a_time:
+        reading = read_text(text, request.hints)
+    made = run_documents(
         reading,
         import_id=request.import_id,
         now=(now or timezone.now()).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        take=request.take,
         corrections=request.corrections,
-        corrected=request.corrected,
+        joined=request.joined,
     )
-
-
-def _encoding_remark(encoding: str) -> tuple[Remark, ...]:
-    if encoding != "latin-1":
-        return ()
-    return (Remark(1, "encoding", "The text is not UTF-8; it was read as Latin-1."),)
+    for remark in reading.remarks:
+        if remark.code == "parser_failed":
+            logger.error("Text %s, line %d: %s", request.import_id, remark.line, remark.detail)
+    remarks = (*reading.remarks, *made.remarks)
+    if encoding == "latin-1":
+        latin = "The text is not UTF-8; it was read as Latin-1."
+        remarks = (Remark(1, "encoding", latin), *remarks)
+    return Understood(text, reading, made.documents, made.keys, remarks)
 
 
 def store_import(
-    request: ImportRequest,
-    *,
-    token: ApiToken | None = None,
-    person: User | None = None,
-    seen: Understood | None = None,
+    request: ImportRequest, *, token: ApiToken | None = None, person: User | None = None
 ) -> Imported:
     """Store the text and a run for each of its sections, all or nothing.
 
-    A text whose runs have all been deleted can be imported again. A text that a parser failed on
-    is stored even without a run, for `reparse_runs`. Raises `NoFigures`, `NotAText` when the bytes
-    are no text, `OtherHost` when the token is bound to another host, and `RunTaken`. The caller
-    enqueues new runs.
+    A text whose runs have all been deleted can be imported again. The caller enqueues new runs.
+    Raise `NoFigures`, `NotAText`, `RunTaken`, or `OtherHost` where the token is bound to a host.
     """
     now = timezone.now()
-    understood = understand(request, now, seen)
-    if not understood.documents and not understood.failures:
-        raise NoFigures("No cipher results found.")
+    understood = understand(request, now)
+    if not understood.documents:
+        raise NoFigures(_why_nothing(understood.reading, request.take))
     for document in understood.documents:
         check_host(token, document["host"])
+    texts = ImportedText.objects.select_for_update(of=("self",))
+    given = {"body": request.body, "asked": request.asked, "token": token, "person": person}
+    read: dict[str, Any] = {"sections": list(understood.keys), "parser_version": PARSER_VERSION}
+    read["format"] = understood.reading.format or ""
     with transaction.atomic():
-        stored, is_new = _stored_text(request, understood, now, token, person)
-        created = is_new or (bool(understood.documents) and not stored.runs.exists())
+        stored, is_new = texts.get_or_create(
+            import_id=request.import_id, defaults={**given, **read, "received_at": now}
+        )
+        created = is_new or not stored.runs.exists()
         if created:
+            texts.filter(pk=stored.pk).update(**read)
             for document in understood.documents:
-                accept_document(document, stored)
-        if created and not is_new:
-            ImportedText.objects.filter(pk=stored.pk).update(**_as_read(understood))
+                _accept(document, stored)
         runs = tuple(stored.runs.select_related("document").order_by("id"))
         if created and person:
-            _record(request.import_id, runs, person)
+            record_upload(runs, person)
     return Imported(request.import_id, runs, understood, created)
 
 
-def _stored_text(
-    request: ImportRequest,
-    understood: Understood,
-    now: datetime,
-    token: ApiToken | None,
-    person: User | None,
-) -> tuple[ImportedText, bool]:
-    """The stored text, locked, and whether it is new."""
-    return ImportedText.objects.select_for_update(of=("self",)).get_or_create(
-        import_id=request.import_id,
-        defaults={
-            "body": request.body,
-            "asked": request.asked,
-            "received_at": now,
-            "token": token,
-            "person": person,
-            **_as_read(understood),
-        },
-    )
+def stored_request(import_id: UUID) -> ImportRequest | None:
+    """Rebuild the request of a stored text; None where there is none."""
+    stored = ImportedText.objects.filter(import_id=import_id).first()
+    if stored is None:
+        return None
+    body, asked = bytes(stored.body), stored.asked
+    if "how" in asked:  # stored before results could be ticked
+        return ImportRequest(body, Hints(**asked["how"]))
+    take: Take = frozenset(asked["take"]) if isinstance(asked["take"], list) else asked["take"]
+    corrections = {key: Corrections(**said) for key, said in asked["corrections"].items()}
+    return ImportRequest(body, Hints(**asked["hints"]), take, corrections, asked["joined"])
 
 
-def _as_read(understood: Understood) -> dict[str, Any]:
-    """What is stored of a reading beside its runs."""
-    return {
-        "format": understood.format or "",
-        "sections": list(understood.sections),
-        "parser_version": understood.parser_version,
+def _why_nothing(reading: Reading, take: Take) -> str:
+    count = sum(1 for _ in reading.figures())
+    if count and isinstance(take, frozenset):
+        return "No result is ticked."
+    if count:
+        results = "1 uncertain result was" if count == 1 else f"{count:,} uncertain results were"
+        return f"{results} skipped. Send accept=all to take them."
+    nearest = (f"Line {one.line}: {one.detail}" for one in reading.remarks[:3])
+    return " ".join(("No cipher results found.", *nearest))
+
+
+def _accept(document: Mapping[str, Any], stored: ImportedText) -> None:
+    body = json.dumps(document, ensure_ascii=False, indent=1).encode()
+    origin: dict[str, Any] = {
+        "source": Run.Source.IMPORT,
+        "token": stored.token,
+        "imported_text": stored,
     }
-
-
-def _record(import_id: UUID, runs: tuple[Run, ...], person: User) -> None:
-    if runs:
-        record_upload(runs, person)
-    else:
-        subject = Subject("text", import_id, f"text {import_id}, not read yet")
-        record(by_person(person), "run.upload", subject, after={"runs": []})
-
-
-def document_bytes(document: Mapping[str, Any]) -> bytes:
-    """A document as it is stored."""
-    return json.dumps(document, ensure_ascii=False, indent=1).encode()
-
-
-def accept_document(document: dict[str, Any], stored: ImportedText) -> Run:
-    """Store a run of an imported text; `RunTaken` when there is another under its run_id."""
     try:
-        accepted = accept_run(
-            document_bytes(document),
-            document,
-            source=Run.Source.IMPORT,
-            token=stored.token,
-            imported_text=stored,
-        )
+        is_new = accept_run(body, document, **origin).created
     except RunConflict:
-        raise RunTaken(UUID(document["run_id"])) from None
-    if not accepted.created:
-        raise RunTaken(accepted.run.run_id)
-    return accepted.run
+        is_new = False
+    if not is_new:
+        raise RunTaken(UUID(document["run_id"]))

@@ -136,6 +136,7 @@ class RunDetail:
     provenance: Mapping[str, Any]
     text_format: str
     """Of an imported run: the format of the text it was read from; else empty."""
+    import_id: UUID | None
     parser_version: int | None
     acceleration_evidence: str
     acceleration_advice: str
@@ -344,6 +345,7 @@ def run_detail(run_id: UUID, *, unvetted: bool = False) -> RunDetail | None:
         skipped=tuple(run.skipped),
         provenance=run.provenance,
         text_format=run.imported_text.format if run.imported_text else "",
+        import_id=run.imported_text.import_id if run.imported_text else None,
         parser_version=run.parser_version,
         acceleration_evidence=run.acceleration_evidence,
         acceleration_advice=run.acceleration_advice,

@@ -1,4 +1,4 @@
-"""Text that somebody pasted or dropped, kept verbatim so that it can be read again."""
+"""Texts that people pasted or sent, stored verbatim."""
 
 from django.conf import settings
 from django.db import models
@@ -7,10 +7,7 @@ from store.models.token import ApiToken
 
 
 class ImportedText(models.Model):
-    """One imported text. Its runs are what the parsers made of it, and can be made anew."""
-
-    UNREAD = 0
-    """The `parser_version` of a text that a parser failed on: it is to be read again."""
+    """An imported text and the reader's answers; its runs are made of both."""
 
     import_id = models.UUIDField(unique=True, help_text="Of its content: sent again, the same.")
     body = models.BinaryField(help_text="The bytes exactly as received.")
