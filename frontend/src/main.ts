@@ -3,13 +3,14 @@ import "./main.css";
 import { initCharts } from "./pages/charts";
 import { initCopyCommand } from "./pages/copyCommand";
 import { initCopyTable } from "./pages/copyTable";
-import { initLive, lookSoon } from "./pages/live";
+import { initLive } from "./pages/live";
 import { initLiveForms } from "./pages/liveForm";
 import { initPageTools } from "./pages/pageTools";
 import { initPostForms } from "./pages/postForm";
 import { initTheme } from "./pages/theme";
 import { initTicks } from "./pages/ticks";
 import { initWideForm } from "./pages/wideForm";
+import { initUpload } from "./upload/page";
 
 // Each finds its element or returns. A module runs when the document has been read.
 for (const init of [
@@ -23,11 +24,7 @@ for (const init of [
   initPageTools,
   initTheme,
   initTicks,
+  initUpload,
 ]) {
   init();
-}
-
-// A page of its own, and a large one.
-if (document.getElementById("upload-form")) {
-  void import("./upload/page").then(({ initUpload }) => initUpload(lookSoon));
 }

@@ -159,8 +159,6 @@ def _watch(page: Page, site: LiveSite, faults: list[str]) -> None:
 
 def _come_to_rest(page: Page) -> None:
     page.wait_for_function(AT_REST)
-    if page.locator("#upload-form").count():
-        page.wait_for_load_state("networkidle")  # its script is loaded by the page's script
 
 
 LastingPage = tuple[Page, list[str]]

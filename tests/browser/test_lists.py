@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.site_tools import moments_last, processed, upload, worker_paused
 from tests.browser.test_first_light import table
-from tests.browser.test_upload_page import LIST
 from tests.histories import with_openssl
 from tests.live_site import LiveSite
+from tests.pages.test_upload_page import LIST
 from tests.sample_documents import environment, openssl_measurement, run_document
 
 BIG = "/?tool=openssl&tag=fleet:big"
@@ -261,8 +261,8 @@ def test_a_saved_text_tells_when_its_run_is_ready(
     with worker_paused(site):
         page.get_by_role("textbox", name="Paste").fill(LIST)
         page.get_by_role("button", name="Preview").click()
-        page.get_by_role("article").get_by_label("Host").fill("list-saved")
-        page.get_by_role("article").get_by_role("button", name="Save").click()
+        page.get_by_label("Host").fill("list-saved")
+        page.get_by_role("button", name="Save").click()
         expect(page.locator(".upload-runs")).to_contain_text("accepted")
     expect(page.locator(".upload-runs")).to_contain_text("ready")
 

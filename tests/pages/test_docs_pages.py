@@ -18,7 +18,7 @@ PASTED = {
     "hidden-aes": (1, 7),
     "nas": (1, 2),
     "two-systems": (2, 10),
-    "builds": (2, 10),
+    "builds": (1, 10),
     "platforms": (3, 15),
 }
 """Page -> runs, and figures by cipher and block size, that its text is read as."""

@@ -76,9 +76,7 @@ def person(db: None, store_run: StoreRun) -> Client:
             name=f"{number} {name}"[:100], levels={"ssh": {"arcfour": 1e8}}, made_from=name
         )
     text = f"{HOSTILE}\naes128-ctr: 104.167 MB/s\n{HOSTILE} {MARK}: 1 MB/s\n"
-    from parsers.read_text import HowToRead
-
-    for run in store_import(ImportRequest(text.encode(), HowToRead())).runs:
+    for run in store_import(ImportRequest(text.encode())).runs:
         process_run(run.pk)
     user = User.objects.create_superuser("root", first_name=HOSTILE[:150])
     client = Client(raise_request_exception=True)

@@ -1,1 +1,1 @@
-"""The page `/upload/`: from a form within bounds to cards that say what was understood."""
+"""The page `/upload/`: preview what a text or a run document holds, select, correct, save."""

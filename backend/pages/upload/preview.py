@@ -1,297 +1,148 @@
-"""What was understood of one text, as a card of the upload page."""
+"""Preview a text: its sections with their rows, and what the reader selects and corrects."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import cached_property
 from uuid import UUID
 
-from django.conf import settings
-from django.utils import timezone
+from django.contrib.auth.models import User
+from django.http import QueryDict
 
-from documents.json_text import JsonError, parse_json
-from documents.run_document import TIMES_OF_IMPORT, DocumentRejected, parse_run_document
-from documents.software import os_version
-from documents.validation import Fault, validate_run_document
-from ingest.arrival.importing import FACTS, ImportRequest, Understood, understand
-from pages.hosts.environment_facts import environment_facts
-from pages.upload.excerpt import Excerpt, excerpt
-from pages.upload.figures import Table, figure_count, tables
-from pages.upload.form import (
-    FORMAT_LABELS,
-    SECTIONS_SHOWN,
-    Answers,
-    Draft,
-    HowForm,
-    answer_faults,
-    plain,
-)
-from pages.upload.receiving import FIELD_LIMIT, pack
-from parsers.read_text import HowToRead
-from parsers.received_text import NotAText
-from parsers.types import Remark
+from ingest.arrival.importing import FACTS, ImportRequest, store_import, understand
+from pages.upload.forms import SectionForm
+from pages.upload.receiving import pack
+from pages.upload.rows import LINE_LENGTH, Row, grouped, line_ranges, place_of, shorten
+from texts.documents import MAX_RUNS, Corrections, Take, is_taken, section_keys
+from texts.types import Figure, Remark
 
-ROWS_SHOWN = 400
-"""Rows of all tables of one card."""
-UTF8_BOM = b"\xef\xbb\xbf"
-FIELD_LABELS = {"host": "Host", "cpu": "CPU", "os": "Operating system", "openssl": "OpenSSL"}
-IN_FIELDS = ("CPU", "Operating system", "OS version", "OpenSSL")
-"""Facts of an environment that the fields show already."""
-
-RUN_DOCUMENT = "Run document"
+MOST_ROWS = 5_000
+"""Rows of a text; in each section the certain figures beyond them share one tick box."""
+NEAREST = 10
+"""Lines named where nothing was found."""
 
 
-@dataclass(frozen=True)
-class Field:
-    """One fact of a run, as the text has it or as the reader corrected it."""
+class TextPreview:
+    """A text as read; with `data`, as the reader answered the preview of it."""
 
-    name: str
-    label: str
-    value: str
-    limit: int
-    stated: bool
-    fault: str = ""
-    is_first_fault: bool = False
+    problem = ""
 
+    def __init__(self, name: str, number: int, request: ImportRequest, data: QueryDict) -> None:
+        """Raise `NotAText` where the bytes are not a text."""
+        self.name, self.number, self.request, self.data = name, number, request, data
+        self.packed, self.take = pack(request.body), f"{number}-take"
+        self.understood = understand(request)
+        self.lines = self.understood.text.split("\n")
+        self.places: dict[int, int] = {}
+        self.sections = self._sections()
+        self._add_rows()
 
-@dataclass(frozen=True)
-class Section:
-    """One run that would be stored."""
+    def _sections(self) -> dict[str, SectionForm]:
+        """Return the forms of the sections by their keys."""
+        sections = self.understood.reading.sections[:MAX_RUNS]
+        said, forms, earlier = self.request.corrections, dict[str, SectionForm](), dict[str, str]()
+        for key, section in zip(section_keys(sections), sections, strict=True):
+            prefix = f"{self.number}-{key}"
+            is_sent = any(f"{prefix}-{name}" in self.data for name in FACTS)
+            stored = asdict(said.get(key) or said.get("") or Corrections())
+            form = SectionForm(
+                section,
+                dict(earlier),
+                {**stored, "same_as": self.request.joined.get(key)},
+                data=self.data if is_sent else None,
+                prefix=prefix,
+            )
+            forms[key] = form
+            earlier[key] = f"Section {len(forms)} ({form.label})"
+        return forms
 
-    fields: tuple[Field, ...]
-    facts: tuple[tuple[str, str], ...]
-    tables: tuple[Table, ...]
-    label: str = ""
-    """The column or heading of the text that it is of, where the text does not say whose it is."""
-    conditions: tuple[Mapping[str, Any], ...] = ()
-    skipped: tuple[Mapping[str, Any], ...] = ()
+    def _add_rows(self) -> None:
+        room = MOST_ROWS
+        for form in self.sections.values():
+            groups = grouped(form.section.figures)
+            form.rows = [self._row(figures, form.assumed) for figures in groups[:room]]
+            left = [figure for figures in groups[room:] for figure in figures]
+            rest = [figure for figure in left if not figure.uncertain]
+            form.rest = Row(rest, ticked=bool(rest) and is_taken(rest[0], self.ticked))
+            room = max(0, room - len(groups))
 
-
-@dataclass(frozen=True)
-class Card:
-    """A text and what was understood of it; `problem` says why there is nothing to save."""
-
-    name: str
-    problem: str = ""
-    format: str = ""
-    packed: str = ""
-    how: HowForm | None = None
-    runs: int = 0
-    figures: int = 0
-    sections: tuple[Section, ...] = ()
-    warnings: tuple[Remark, ...] = ()
-    unrecognised: tuple[int, ...] = ()
-    """Numbers of the lines that nothing was understood of."""
-    text: Excerpt | None = None
-    faults: tuple[Fault, ...] = ()
-    conflict: UUID | None = None
-    """The stored run that has a run_id of this text."""
-    unread: bool = False
-    """Whether nothing could be read of it, through a fault of this program."""
-
-    @property
-    def state(self) -> str:
-        """Ready to be saved, or bad."""
-        return "bad" if self.problem else "ready"
-
-    @property
-    def conditions(self) -> int:
-        """How many conditions its runs state."""
-        return sum(len(section.conditions) for section in self.sections)
-
-    @property
-    def needs_scripts(self) -> bool:
-        """Whether the text is too large for a form that no script sends."""
-        return len(self.packed) > FIELD_LIMIT
-
-    @property
-    def answers_faulty(self) -> bool:
-        """Whether a field holds what cannot be stored."""
-        return any(one.fault for section in self.sections for one in section.fields)
-
-
-def is_run_document(draft: Draft) -> bool:
-    """Whether the text means to be a run document, valid or not."""
-    start = draft.body[:1024].removeprefix(UTF8_BOM).lstrip()
-    named = b"ciphermark/run" in draft.body or b'"measurements"' in draft.body
-    return draft.how.format is None and start.startswith(b"{") and named
-
-
-@dataclass(frozen=True)
-class Look:
-    """A text read without corrections, and the facts of its runs as it states them."""
-
-    draft: Draft
-    understood: Understood
-    stated: tuple[Answers, ...]
-    labels: tuple[str, ...]
-
-
-def look(draft: Draft) -> Look:
-    """Read a text; `NotAText` when its bytes are none."""
-    request = ImportRequest(draft.body, draft.how)
-    understood = understand(request)
-    # A host without a name in the text is given this one, which nobody stated.
-    made_up = f"import-{request.import_id.hex[:8]}"
-    stated = tuple(_stated(document, made_up) for document in understood.documents)
-    labels = tuple(_label(document, made_up) for document in understood.documents)
-    return Look(draft, understood, stated, labels)
-
-
-def preview(draft: Draft) -> Card:
-    """The card of a text. Nothing is stored."""
-    if draft.fault:
-        return Card(draft.name, draft.fault)
-    if is_run_document(draft):
-        return document_card(draft, *read_document(draft.body))
-    try:
-        return text_card(look(draft))
-    except NotAText as error:
-        return Card(draft.name, str(error))
-
-
-def _stated(document: Mapping[str, Any], made_up: str) -> Answers:
-    environment, host = document["environment"], document["host"]["name"]
-    facts = {
-        "host": "" if host.startswith(made_up) else host,
-        "cpu": environment["cpu"].get("model"),
-        "os": os_version(environment["os"]),
-        "openssl": environment["openssl"].get("version_text"),
-    }
-    return {name: plain(text or "") for name, text in facts.items()}
-
-
-def _label(document: Mapping[str, Any], made_up: str) -> str:
-    """What stands in brackets behind the made-up name."""
-    host = document["host"]["name"]
-    start = f"{made_up} ("
-    return plain(host.removeprefix(start).removesuffix(")")) if host.startswith(start) else ""
-
-
-def text_card(seen: Look, saving: bool = False) -> Card:
-    """The card of a text that a tool printed; when `saving`, every run's machine needs a name."""
-    draft, understood = seen.draft, seen.understood
-    empty, unread = not understood.documents, bool(understood.failures)
-    return Card(
-        draft.name,
-        problem="No cipher results found." if empty and not unread else "",
-        unread=empty and unread,
-        format=FORMAT_LABELS.get(understood.format or "", ""),
-        packed=pack(draft.body),
-        how=_how_form(draft.how),
-        runs=len(understood.documents),
-        figures=figure_count(understood.documents),
-        sections=_sections(seen, saving),
-        warnings=tuple(understood.warnings),
-        unrecognised=tuple(one.line for one in understood.unrecognised),
-        text=excerpt(understood.text, _marks(understood)),
-    )
-
-
-def _how_form(how: HowToRead) -> HowForm:
-    """The questions about a text, with the answers so far."""
-    return HowForm(
-        {
-            "format": how.format or "",
-            "unit": how.unit or "",
-            "bytes": how.transferred,
-            "cipher": how.cipher or "",
-        }
-    )
-
-
-def _marks(understood: Understood) -> dict[str, set[int]]:
-    return {
-        "unrecognised": {one.line for one in understood.unrecognised},
-        "warned": {one.line for one in understood.warnings},
-        "figure": {
-            sample["line"]
-            for document in understood.documents
-            for measurement in document["measurements"]
-            for sample in measurement["samples"]
-        },
-    }
-
-
-def _sections(seen: Look, saving: bool) -> tuple[Section, ...]:
-    made, rows, faulty = [], ROWS_SHOWN, False
-    answers = seen.draft.answers
-    for number, document in enumerate(seen.understood.documents[:SECTIONS_SHOWN]):
-        stated = seen.stated[number]
-        answer = answers[number] if number < len(answers) else stated
-        faults = answer_faults(answer, stated, saving)
-        fields = _fields(stated, answer, faults, first=not faulty)
-        faulty = faulty or bool(faults)
-        shown = tables(document["measurements"], rows)
-        rows -= sum(len(table.rows) for table in shown)
-        facts = tuple(fact for fact in _facts(document) if fact[0] not in IN_FIELDS)
-        made.append(Section(fields, facts, shown, seen.labels[number], *_remarks(document)))
-    return tuple(made)
-
-
-def _fields(
-    stated: Answers, answer: Answers, faults: Mapping[str, str], first: bool
-) -> tuple[Field, ...]:
-    to_focus = next(iter(faults), None) if first else None
-    return tuple(
-        Field(
-            name,
-            FIELD_LABELS[name],
-            answer[name],
-            limit,
-            bool(stated[name]),
-            faults.get(name, ""),
-            name == to_focus,
+    def _row(self, figures: Sequence[Figure], assumed: Sequence[str]) -> Row:
+        first = figures[0]
+        line = self.lines[first.line - 1]
+        if len(line) > LINE_LENGTH:
+            place = place_of(first.label, line, self.places.get(first.line, 0))
+            self.places[first.line] = place + 1
+        own = [words for words in first.assumed if words not in assumed]
+        return Row(
+            figures,
+            shorten(line, self.places.get(first.line, 0)),
+            is_taken(first, self.ticked),
+            own,
         )
-        for name, limit in FACTS.items()
-    )
 
+    @property
+    def fields(self) -> int:
+        """Count the fields that the preview adds to its form."""
+        return sum(len(form.rows) + len(form.fields) for form in self.sections.values())
 
-def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    dated = document.get("times_of") != TIMES_OF_IMPORT
-    started = [("Measured", plain(document["started_at"] or "not stated"))] if dated else []
-    return [*started, *environment_facts(document["environment"])]
+    @cached_property
+    def ticked(self) -> Take:
+        """What is ticked: as the reader left it, else as requested."""
+        if "save" not in self.data:
+            return self.request.take
+        boxes = self.data.getlist(self.take)
+        return frozenset(key for box in boxes for key in box.split(","))
 
+    @cached_property
+    def chosen(self) -> frozenset[str]:
+        """The keys of figures that are shown and ticked."""
+        shown = (figure for form in self.sections.values() for figure in form.section.figures)
+        return frozenset(figure.key for figure in shown if is_taken(figure, self.ticked))
 
-def _remarks(document: Mapping[str, Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """What may make the run doubtful, and what it did not measure."""
-    return tuple(document.get("conditions") or ()), tuple(document.get("skipped") or ())
+    def is_valid(self) -> bool:
+        """Check the fields; each machine that results are taken of needs a name."""
+        forms = self.sections
+        if [key for key, form in forms.items() if not form.is_valid()]:
+            return False
+        for key, form in forms.items():
+            root = forms[self._root(key)]
+            is_used = any(figure.key in self.chosen for figure in form.section.figures)
+            if is_used and not root.errors and not root.cleaned_data["host"]:
+                root.add_error("host", "Enter a host name.")
+                root.fields["host"].widget.attrs["autofocus"] = True
+        return not any(form.errors for form in forms.values())
 
+    def _root(self, key: str) -> str:
+        """Follow joins to the section that names the machine; they lead to earlier ones."""
+        earlier = self.sections[key].cleaned_data.get("same_as")
+        return self._root(earlier) if earlier else key
 
-def read_document(body: bytes) -> tuple[Any, tuple[Fault, ...]]:
-    """A run document and its faults."""
-    if len(body) > settings.RUN_DOCUMENT_MAX_BYTES:
-        limit = settings.RUN_DOCUMENT_MAX_BYTES >> 20
-        return None, (Fault("", "too_large", f"A run document has at most {limit} MiB."),)
-    try:
-        document = parse_json(body)
-    except JsonError as error:
-        return None, (Fault("", "parse_error", f"This is not JSON: {error}."),)
-    faults = validate_run_document(document)
-    return document, tuple(faults) or _contradictions(document)
+    def answered(self) -> ImportRequest:
+        """Return the import that the reader asks for; call `is_valid` first."""
+        figures = list(self.understood.reading.figures())
+        certain = frozenset(figure.key for figure in figures if not figure.uncertain)
+        take: Take = "all" if len(self.chosen) == len(figures) else self.chosen
+        take = "certain" if self.chosen == certain else take
+        said = {key: form.corrections() for key, form in self.sections.items()}
+        joins = {key: form.cleaned_data.get("same_as") for key, form in self.sections.items()}
+        joined = {key: earlier for key, earlier in joins.items() if earlier}
+        own = {key: one for key, one in said.items() if key not in joined and one != Corrections()}
+        return replace(self.request, take=take, corrections=own, joined=joined)
 
+    def save(self, person: User) -> UUID:
+        return store_import(self.answered(), person=person).import_id
 
-def _contradictions(document: Any) -> tuple[Fault, ...]:
-    """What no schema can see; the worker would reject the run for it later."""
-    try:
-        parse_run_document(document, received_at=timezone.now())
-    except DocumentRejected as error:
-        return (Fault("", "rejected", str(error)),)
-    return ()
+    @property
+    def nearest(self) -> Iterator[tuple[Remark, str]]:
+        """Yield the remarks on lines that came nearest to a result, with these lines."""
+        for remark in self.understood.reading.remarks[:NEAREST]:
+            yield remark, shorten(self.lines[remark.line - 1])
 
+    @property
+    def unrecognised(self) -> str:
+        return line_ranges([line.line for line in self.understood.reading.unrecognised])
 
-def document_card(draft: Draft, document: Any, faults: Sequence[Fault]) -> Card:
-    """The card of a run document, which is stored as it is."""
-    if faults:
-        problem = "This run document is not valid."
-        return Card(draft.name, problem, RUN_DOCUMENT, faults=tuple(faults))
-    facts = (("Host", document["host"]["name"]), *_facts(document))
-    shown = tables(document["measurements"], ROWS_SHOWN)
-    section = Section((), facts, shown, "", *_remarks(document))
-    return Card(
-        draft.name,
-        format=RUN_DOCUMENT,
-        packed=pack(draft.body),
-        runs=1,
-        figures=figure_count([document]),
-        sections=(section,),
-    )
+    @property
+    def without_result(self) -> int:
+        reading = self.understood.reading
+        remarks = {remark.line for remark in reading.remarks}
+        return len(remarks | {line.line for line in reading.unrecognised})

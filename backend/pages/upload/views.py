@@ -1,15 +1,16 @@
-"""Upload: paste or drop what a tool printed, see what is understood of it, correct, save."""
+"""Upload: paste or drop what a tool printed, preview it, select and correct, save."""
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import cast
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -17,65 +18,47 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
-from access.import_slots import ImportsBusy, import_slot
-from ingest.arrival.acceptance import RunConflict, accept_run, record_upload
-from ingest.arrival.importing import ImportRequest, RunTaken, store_import
+from ingest.arrival.acceptance import RunConflict
+from ingest.arrival.importing import ImportRequest, NoFigures, RunTaken, stored_request
 from ingest.tasks import enqueue_accepted
-from pages.upload.form import Draft, HowForm, corrections, draft_again, drafts
-from pages.upload.preview import (
-    Card,
-    document_card,
-    is_run_document,
-    look,
-    preview,
-    read_document,
-    text_card,
-)
-from pages.upload.receiving import FormRefused, receive_form
-from parsers.received_text import MAX_BYTES, NotAText
-from store.models import ImportedText, Run
+from pages.upload.forms import OptionsForm
+from pages.upload.preview import TextPreview
+from pages.upload.receiving import FORM_BYTES, REQUEST_BYTES, FormRefused, receive_form, unpack
+from pages.upload.run_document import DocumentPreview, is_run_document
+from store.models import Run
+from store.run_documents import documents_of
+from texts.received import MAX_BYTES, NotAText
+from texts.types import Hints
 
-FRAGMENT = "X-Ciphermark-Fragment"
-"""A request with this header gets the card alone, to be put into the page."""
-
-OPEN_CARDS = 3
-"""With more cards than this on a page they are folded."""
-
-CARD_NUMBER = re.compile(r"[0-9]{1,6}")
-"""What tells the ids of one card's elements from those of another; a script counts them."""
-
+NAME_LENGTH = 200
+MOST_TEXTS, MOST_FIELDS = 50, 5_000
+"""Texts of a form are previewed until there are so many, or they need so many fields."""
+HOSTS_IN_LINK = 20
 Answer = Callable[[HttpRequest], HttpResponse]
 
 
-class NotSaved(Exception):
-    """Nothing was stored; the card says why."""
-
-    def __init__(self, card: Card, status: int = 400) -> None:
-        super().__init__(card.problem)
-        self.card = card
-        self.status = status
-
-
-@dataclass(frozen=True)
-class Saved:
-    """What was stored of one text, now (`created`) or before; no runs where a parser failed."""
+class Unread(NamedTuple):
+    """A text that is no part of the preview, and why."""
 
     name: str
-    stored_id: UUID
-    runs: tuple[Run, ...]
-    created: bool
-
-    state = "saved"
+    problem: str
 
 
-@csrf_exempt  # only here: the form is read with bounds first, then its token is checked
+Item = TextPreview | DocumentPreview | Unread
+
+
+@csrf_exempt  # the form is received with bounds first, then its token is checked
 @login_required
 @permission_required("runs.add_run", raise_exception=True)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload_page(request: HttpRequest) -> HttpResponseBase:
-    """The page; a POST shows what is understood of the texts in its form, and stores nothing."""
-    return _received(request, _preview if request.method == "POST" else _empty)
+    """Show the form, a preview of what it sends, a stored text, or what was saved."""
+    if request.method == "POST":
+        return _received(request, _preview)
+    if saved := request.GET.getlist("saved"):
+        return _saved(request, saved)
+    return _stored(request) if "text" in request.GET else _page(request, OptionsForm())
 
 
 @csrf_exempt
@@ -84,138 +67,174 @@ def upload_page(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @require_POST
 def save_upload(request: HttpRequest) -> HttpResponseBase:
-    """Store one text with its corrections; the same text with the same ones is stored once."""
+    """Store what is selected in a preview."""
     return _received(request, _save)
 
 
 def _received(request: HttpRequest, answer: Answer) -> HttpResponseBase:
-    """Read the form within bounds, check its CSRF token, answer; a refusal in words."""
     try:
-        if request.method == "POST":
-            receive_form(request)
+        receive_form(request)
+        response: HttpResponseBase = csrf_protect(answer)(request)
     except FormRefused as refusal:
-        return _page(request, QueryDict(), [Card("", str(refusal))], status=refusal.status)
-    checked: HttpResponseBase = csrf_protect(answer)(request)
-    return checked
+        return _page(request, OptionsForm(), (), {"problem": str(refusal)}, refusal.status)
+    return response
 
 
-def _in_turn(answer: Answer) -> Answer:
-    """An answer that reads texts: a few at a time, and one of each person; a refusal in words."""
-
-    def answered(request: HttpRequest) -> HttpResponse:
-        try:
-            with import_slot(f"person:{request.user.pk}"):
-                return answer(request)
-        except FormRefused as refusal:
-            return _page(request, request.POST, [Card("", str(refusal))], status=refusal.status)
-        except ImportsBusy as busy:
-            refused = _page(request, request.POST, [Card("", str(busy))], status=429)
-            refused["Retry-After"] = str(busy.wait)
-            return refused
-
-    return answered
-
-
-def _empty(request: HttpRequest) -> HttpResponse:
-    saved = _saved_before(request.GET.get("saved", ""), created="again" not in request.GET)
-    return _page(request, QueryDict(), [saved] if saved else [])
-
-
-@_in_turn
 def _preview(request: HttpRequest) -> HttpResponse:
-    again = draft_again(request)
-    cards = [preview(draft) for draft in ([again] if again else drafts(request))]
-    if not cards:
-        cards = [Card("", "There is nothing to read: paste a text, or choose a file.")]
-    return _page(request, request.POST, cards)
+    options = OptionsForm(request.POST)
+    if not options.is_valid():
+        return _page(request, options, (), {"text": request.POST.get("text", "")}, 400)
+    items = list(_items(request, options.hints()))
+    problem = "" if items else "Paste a text, or choose a file."
+    return _page(request, options, items, {"problem": problem})
 
 
-@_in_turn
 def _save(request: HttpRequest) -> HttpResponse:
-    draft = draft_again(request)
-    if draft is None:
-        raise FormRefused("There is no text in this form. Choose the file again.")
+    options = OptionsForm(request.POST, prefix="read")
+    if not options.is_valid():
+        raise FormRefused("The form arrived damaged. Choose the file again.")
+    items = list(_items(request, options.hints()))
+    previews = [item for item in items if not isinstance(item, Unread)]
     try:
-        saved = _store(draft, cast(User, request.user))
-    except NotSaved as refusal:
-        return _page(request, request.POST, [refusal.card], status=refusal.status)
-    if FRAGMENT in request.headers:
-        return _page(request, request.POST, [saved])
-    again = "" if saved.created else "&again=1"
-    return redirect(f"{reverse('upload')}?saved={saved.stored_id}{again}")
+        ids = _store(previews, cast(User, request.user))
+    except FormRefused as refusal:
+        shown = {"problem": str(refusal), "conflict": refusal.run_id}
+        return _page(request, options, items, shown, refusal.status)
+    enqueue_accepted()
+    query = QueryDict(mutable=True)
+    query.setlist("saved", ids)
+    return redirect(f"{reverse('upload')}?{query.urlencode()}")
+
+
+def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> list[str]:
+    """Store all or nothing of what is selected; return the ids of imports and runs."""
+    chosen = [preview for preview in previews if preview.chosen]
+    if not chosen:
+        raise FormRefused("Select at least one result.")
+    if [preview for preview in chosen if not preview.is_valid()]:
+        raise FormRefused("Nothing was saved. Correct the marked fields.")
+    ids = []
+    try:
+        with transaction.atomic():
+            for preview in chosen:
+                ids.append(str(preview.save(person)))
+    except NoFigures as error:
+        raise FormRefused(str(error)) from None
+    except RunTaken as taken:
+        raise FormRefused(f"{taken} Nothing was saved.", 409, taken.run_id) from None
+    except RunConflict:
+        run_id = UUID(preview.raw["run_id"]) if isinstance(preview, DocumentPreview) else None
+        problem = "Another run has this run_id already. Nothing was saved."
+        raise FormRefused(problem, 409, run_id) from None
+    return ids
+
+
+def _texts(request: HttpRequest) -> Iterator[tuple[str, bytes, str]]:
+    """Yield name, bytes and fault of each text: of a preview sent again, or else a new one."""
+    names = request.POST.getlist("name")
+    for name, packed in zip(names, request.POST.getlist("packed"), strict=False):
+        yield name[:NAME_LENGTH], unpack(packed), ""
+    # A form sends lines of a text area with CRLF.
+    pasted = request.POST.get("text", "").replace("\r\n", "\n").encode()
+    if pasted.strip():
+        yield "Pasted text", pasted, _fault(pasted, len(pasted))
+    for file in request.FILES.getlist("files"):
+        body = file.read()
+        yield (file.name or "File")[:NAME_LENGTH], body, _fault(body, file.size or 0)
+
+
+def _fault(body: bytes, size: int) -> str:
+    if size > MAX_BYTES:
+        return f"Too large: {size / 2**20:.1f} MiB. The limit is {MAX_BYTES >> 20} MiB."
+    if len(body) < size:
+        most = FORM_BYTES >> 20
+        return f"Not read: one upload takes {most} MiB. Upload this file in another one."
+    return "" if body.strip() else "The file is empty."
+
+
+def _items(request: HttpRequest, hints: Hints) -> Iterator[Item]:
+    number, fields = 0, 0
+    for name, body, fault in _texts(request):
+        if number == MOST_TEXTS or fields > MOST_FIELDS:
+            fault = "Not read: too much for one page. Upload this file in another one."
+        item = Unread(name, fault) if fault else _read(request, hints, name, number, body)
+        yield item
+        if not isinstance(item, Unread) and item.packed:
+            number, fields = number + 1, fields + item.fields
+
+
+def _read(request: HttpRequest, hints: Hints, name: str, number: int, body: bytes) -> Item:
+    if hints.format is None and is_run_document(body):
+        is_ticked = "save" not in request.POST or f"{number}-take" in request.POST
+        return DocumentPreview(name, number, body, is_ticked)
+    try:
+        return TextPreview(name, number, ImportRequest(body, hints), request.POST)
+    except NotAText as error:
+        return Unread(name, str(error))
+
+
+def _stored(request: HttpRequest) -> HttpResponse:
+    """Preview a stored text with its answers."""
+    try:
+        import_id = UUID(request.GET["text"])
+    except ValueError:
+        raise Http404 from None
+    stored = stored_request(import_id)
+    if stored is None:
+        raise Http404
+    given = {name: answer for name, answer in vars(stored.hints).items() if answer}
+    preview = TextPreview("Stored text", 0, stored, QueryDict())
+    runs = Run.objects.filter(imported_text__import_id=import_id)
+    return _page(request, OptionsForm(initial=given), [preview], {"runs": runs})
 
 
 def _page(
-    request: HttpRequest, form: QueryDict, cards: Sequence[Card | Saved], status: int = 200
+    request: HttpRequest,
+    options: OptionsForm,
+    items: Sequence[Item] = (),
+    shown: Mapping[str, Any] | None = None,
+    status: int = 200,
 ) -> HttpResponse:
-    """The page with these cards; for a script the cards alone. `form` is what was sent."""
-    first = form.get("card", "")
-    fragment = FRAGMENT in request.headers
+    """Render the preview, or the form where there is nothing to select."""
+    previews = [item for item in items if not isinstance(item, Unread) and item.packed]
+    has_results = any(isinstance(one, DocumentPreview) or one.sections for one in previews)
+    texts = [one.understood.text for one in previews if isinstance(one, TextPreview)]
+    answers = {name: options[name].value() for name in options.fields}
     context = {
-        "cards": cards,
-        "fragment": fragment,
-        "first_card": int(first) if CARD_NUMBER.fullmatch(first) else 1,
-        "open": len(cards) <= OPEN_CARDS and not form.get("folded"),
-        "how": HowForm(form or None),
-        "most_bytes": MAX_BYTES,
-        "most_mebibytes": MAX_BYTES >> 20,
+        "options": OptionsForm(options.data or None, initial=options.initial),
+        "read_options": OptionsForm(prefix="read", initial=answers),
+        "items": items,
+        "text": texts[0] if texts and not has_results else "",
+        "most_bytes": REQUEST_BYTES,
+        **(shown or {}),
     }
-    template = "pages/parts/upload_cards.html" if fragment else "pages/upload.html"
+    template = "pages/upload_preview.html" if has_results else "pages/upload.html"
     return render(request, template, context, status=status)
 
 
-def _store(draft: Draft, person: User) -> Saved:
-    """Store a text with its corrections; `NotSaved` when it cannot be, or its fields are faulty."""
-    if draft.fault:
-        raise NotSaved(Card(draft.name, draft.fault))
-    return _save_document(draft, person) if is_run_document(draft) else _save_text(draft, person)
-
-
-def _save_document(draft: Draft, person: User) -> Saved:
-    document, faults = read_document(draft.body)
-    if faults:
-        raise NotSaved(document_card(draft, document, faults))
+def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
+    """Show what was saved: the runs, and their figures in the chart."""
     try:
-        with transaction.atomic():
-            accepted = accept_run(draft.body, document, source=Run.Source.AGENT)
-            if accepted.created:
-                record_upload([accepted.run], person)
-    except RunConflict:
-        conflict = "Another run with this run_id is stored already; this one was not."
-        card = Card(draft.name, conflict, conflict=UUID(document["run_id"]))
-        raise NotSaved(card, status=409) from None
-    if accepted.created:
-        enqueue_accepted()
-    return Saved(draft.name, accepted.run.run_id, (accepted.run,), accepted.created)
-
-
-def _save_text(draft: Draft, person: User) -> Saved:
-    try:
-        seen = look(draft)
-    except NotAText as error:
-        raise NotSaved(Card(draft.name, str(error))) from None
-    card = text_card(seen, saving=True)
-    if card.problem or card.answers_faulty:
-        raise NotSaved(card)
-    made = corrections(seen.stated, draft.answers)
-    request = ImportRequest(draft.body, draft.how, made)
-    try:
-        imported = store_import(request, person=person, seen=seen.understood)
-    except RunTaken as taken:
-        conflict = Card(draft.name, f"{taken} Nothing was stored.", conflict=taken.run_id)
-        raise NotSaved(conflict, status=409) from None
-    if imported.created:
-        enqueue_accepted()
-    return Saved(draft.name, request.import_id, imported.runs, imported.created)
-
-
-def _saved_before(asked: str, created: bool) -> Saved | None:
-    """What is stored under the id of an import or of a run; None where there is nothing."""
-    try:
-        wanted = UUID(asked)
+        ids = [UUID(one) for one in saved]
     except ValueError:
-        return None
-    text = ImportedText.objects.filter(import_id=wanted).first()
-    runs = text.runs.order_by("id") if text else Run.objects.filter(run_id=wanted)
-    unread = text is not None and text.parser_version == ImportedText.UNREAD
-    return Saved("Your text", wanted, tuple(runs), created) if runs or unread else None
+        raise Http404 from None
+    found = Q(run_id__in=ids) | Q(imported_text__import_id__in=ids)
+    runs = list(Run.objects.filter(found).select_related("host").order_by("id"))
+    if not runs:
+        raise Http404
+    results = Counter[str]()
+    for body in documents_of([run.pk for run in runs]).values():
+        for measurement in json.loads(body)["measurements"]:
+            results[measurement["tool"]] += len(measurement["samples"])
+    hosts = dict.fromkeys(run.host.slug for run in runs if run.host)
+    chart = QueryDict(mutable=True)
+    chart["tool"], chart["group_by"] = results.most_common(1)[0][0], "host"
+    chart.setlist("host", list(hosts)[:HOSTS_IN_LINK])
+    context = {
+        "runs": runs,
+        "results": results.total(),
+        "hosts": len({run.host_name for run in runs}),
+        "chart": chart.urlencode() if hosts else "",
+        "is_processing": any(run.status == Run.Status.ACCEPTED for run in runs),
+    }
+    return render(request, "pages/upload_saved.html", context)

@@ -1,31 +1,31 @@
 import { describe, expect, it } from "vitest";
 
-import { answerProblem, endWords, progressWords, sizeProblem } from "./words";
+import { answerProblem, resultsOf, saveWords, sizeProblem } from "./words";
 
 describe("what the upload page says", () => {
-  it("tells how far it is", () => {
-    expect(progressWords(12, 40, "read")).toBe("12 of 40 read");
-  });
-
   it.each([
-    [{ done: 1, failed: 0, cancelled: false }, "1 text read."],
-    [{ done: 38, failed: 2, cancelled: false }, "38 texts read, 2 could not be."],
-    [{ done: 12, failed: 0, cancelled: true }, "Cancelled: 12 texts read."],
-  ])("tells how it ended: %j", (outcome, words) => {
-    expect(endWords(outcome, "read")).toBe(words);
+    ["12.0", undefined, 1],
+    ["12.0,12.1,12.2", undefined, 3],
+    ["document", "40", 40],
+  ])("counts the results of a tick box: %s", (value, stated, results) => {
+    expect(resultsOf(value, stated)).toBe(results);
   });
 
-  it("names the limit that a file exceeds", () => {
-    expect(sizeProblem(4 * 2 ** 20, 4 * 2 ** 20)).toBe("");
-    expect(sizeProblem(50 * 2 ** 20, 4 * 2 ** 20)).toBe(
-      "This has 50.0 MiB; 4 are read at most.",
+  it("says how many results are saved", () => {
+    expect([saveWords(1), saveWords(16)]).toEqual(["Save 1 result", "Save 16 results"]);
+  });
+
+  it("names the limit that files exceed", () => {
+    expect(sizeProblem(16 * 2 ** 20, 16 * 2 ** 20)).toBe("");
+    expect(sizeProblem(50 * 2 ** 20, 16 * 2 ** 20)).toBe(
+      "Too large: 50.0 MiB. Upload at most 16 MiB at a time.",
     );
   });
 
-  it("has a sentence for every answer that is no card", () => {
+  it("has a sentence for every answer that is no preview", () => {
     expect(answerProblem(200, true)).toContain("signed out");
-    expect(answerProblem(413, false)).toContain("size");
-    expect(answerProblem(403, false)).toContain("Load it again");
+    expect(answerProblem(413, false)).toContain("too large");
+    expect(answerProblem(403, false)).toContain("may not");
     expect(answerProblem(429, false)).toContain("in a minute");
     expect(answerProblem(503, false)).toContain("database");
     expect(answerProblem(500, false)).toContain("500");

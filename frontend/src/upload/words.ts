@@ -1,39 +1,38 @@
-/** What the upload page says while it works and when it has ended. */
+/** What the upload page says. */
 
 import { count } from "../format";
-import type { Outcome } from "./queue";
-
-export type Deed = "read" | "saved";
 
 const MEBIBYTE = 2 ** 20;
 
-/** "12 of 40 read" */
-export function progressWords(through: number, total: number, deed: Deed): string {
-  return `${through} of ${total} ${deed}`;
+/** How many results a tick box stands for: its value has their keys, joined by commas. */
+export function resultsOf(value: string, stated?: string): number {
+  return stated === undefined ? value.split(",").length : Number(stated);
 }
 
-/** "38 texts read, 2 could not be." */
-export function endWords({ done, failed, cancelled }: Outcome, deed: Deed): string {
-  const words = [`${count(done, "text")} ${deed}`];
-  if (failed > 0) words.push(`${failed} could not be`);
-  return `${cancelled ? "Cancelled: " : ""}${words.join(", ")}.`;
+export function saveWords(results: number): string {
+  return `Save ${count(results, "result")}`;
 }
 
-/** Why a file of this size is not sent; "" when it is. */
+/** Why files of this size are not sent; "" when they are. */
 export function sizeProblem(bytes: number, mostBytes: number): string {
   if (bytes <= mostBytes) return "";
   const size = (bytes / MEBIBYTE).toFixed(1);
-  return `This has ${size} MiB; ${mostBytes / MEBIBYTE} are read at most.`;
+  return `Too large: ${size} MiB. Upload at most ${mostBytes / MEBIBYTE} MiB at a time.`;
 }
 
-/** What to say of an answer that is no card, by its HTTP status. */
+/** What to say of an answer that is no preview, by its HTTP status. */
 export function answerProblem(status: number, redirected: boolean): string {
-  if (redirected) return "You are signed out. Sign in again in another tab, then try again.";
-  if (status === 413) return "The server, or what stands before it, takes nothing of this size.";
-  if (status === 403) return "This page is too old or not open to you any more. Load it again.";
-  if (status === 429) return "These are too many requests at once. Try again in a minute.";
-  if (status === 503) return "The server cannot reach its database just now. Try again soon.";
+  if (redirected) return "You are signed out. Sign in again in another tab, then save again.";
+  if (status === 413) return "The form is too large for this server.";
+  if (status === 403) return "You may not save results.";
+  if (status === 429) return "Too many requests. Try again in a minute.";
+  if (status === 503) return "The database is unavailable. Try again soon.";
   return `The server answered with an error (${status}). Its log has the reason.`;
 }
 
-export const UNREACHABLE = "The server cannot be reached, or the file cannot be read. Try again.";
+export const UNREACHABLE = "The server cannot be reached. Try again.";
+
+export function say(words: string): void {
+  const status = document.getElementById("upload-status");
+  if (status) status.textContent = words;
+}
