@@ -39,7 +39,7 @@ last would have each of the hundred processes compile every module again."""
 MEASURED_TESTS = (
     "tests/analysis",
     "tests/documents",
-    "tests/parsers",
+    "tests/texts",
     "tests/api/test_exports.py",
     "tests/api/test_measurement_exports.py",
     "tests/api/test_workbooks.py",
@@ -56,12 +56,12 @@ WHOLE_PROGRAMS = (*SITES, *STARTS)
 that wait at the same time."""
 
 CPU_SECONDS = "tests/agent/test_cpu_seconds.py"
-PARSING_COST = "tests/parsers/test_parsing_cost.py"
+PARSING_COST = "tests/texts/test_cost.py"
 MEASUREMENTS = (CPU_SECONDS, PARSING_COST)
 """What ssh and parsing cost: nothing else may run meanwhile."""
 
 FUZZING = "tests/fuzz/test_texts.py"
-"""Random texts through the parsers, for 15 seconds: `make fuzz` takes ten minutes."""
+"""Random texts through `texts`, for 15 seconds: `make fuzz` takes ten minutes."""
 
 SSH_TESTS = (
     "tests/agent/test_channels.py",
@@ -194,7 +194,7 @@ def run_lint() -> int:
 
 
 PURE_TESTS = ("tests/analysis", "tests/documents")
-PARSER_TESTS = "tests/parsers"
+TEXT_TESTS = "tests/texts"
 
 NEVER_QUICK = frozenset(
     {"agent", "bench", "browser", "chaos", "end_to_end", "fuzz", "launch", "soak"}
@@ -206,9 +206,9 @@ def run_check() -> int:
     """Within a minute: lint, types, the tests of pure packages and of the rooms that changed."""
     with _own_folder("check"):
         rooms = [f"tests/{room}" for room in changed_rooms()]
-        tests = [*PURE_TESTS, *(one for one in rooms if one not in (*PURE_TESTS, PARSER_TESTS))]
+        tests = [*PURE_TESTS, *(one for one in rooms if one not in (*PURE_TESTS, TEXT_TESTS))]
         beside = [
-            _beside("parsers", PARSER_TESTS, *_without([PARSING_COST])),
+            _beside("texts", TEXT_TESTS, *_without([PARSING_COST])),
             *(replace(one, beside=_log(one.name)) for one in _types()),
         ]
         shown = _pytest("pure packages and changed rooms", *tests)

@@ -129,7 +129,7 @@ def test_other_pythons_repeat_what_depends_on_them_in_environments_of_their_own(
     assert lane.beside
     names = [name for part in checks.PYTHON_DEPENDENT_TESTS.values() for name in part]
     repeated = " ".join(names)
-    for part in ("analysis", "documents", "parsers", "agent", "end_to_end", "launch"):
+    for part in ("analysis", "documents", "texts", "agent", "end_to_end", "launch"):
         assert f"tests/{part}" in repeated
     for name in names:
         assert (PROJECT / name.removeprefix("--ignore=").split("::")[0]).exists(), name

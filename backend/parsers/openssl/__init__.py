@@ -1,1 +1,0 @@
-"""`openssl speed`, of every version, with whatever stands around it."""

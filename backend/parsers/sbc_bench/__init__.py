@@ -1,1 +1,0 @@
-"""Whole reports of sbc-bench, which hold tables of `openssl speed`."""

@@ -1,1 +1,0 @@
-"""Text around ssh transfers: lists of ciphers, `dd` and `time`, loops of tries."""

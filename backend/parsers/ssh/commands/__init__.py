@@ -1,1 +1,0 @@
-"""Shell commands in a text of ssh transfers."""

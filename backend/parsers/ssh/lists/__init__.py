@@ -1,1 +1,0 @@
-"""Lists and tables of ciphers with a rate each."""
