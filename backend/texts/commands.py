@@ -397,6 +397,7 @@ def _size(text: str) -> int | None:
 
 def _divided(text: str) -> float | None:
     """Return what a script divides by a time: 100 in 100/$2 and in 104857600/1048576/$t."""
+    text = text.replace("\\$", "$")  # within double quotes
     if "/" not in text or not _DIVIDES.search(text) or not _CALCULATES.search(text):
         return None
     for found in _CHAIN.finditer(text):

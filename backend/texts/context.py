@@ -31,6 +31,8 @@ BESIDE = 10
 """Level of what a sentence or a command says, which holds for the figures right below."""
 WORDS_ABOVE = 50
 """Lines of words above a figure that are read for its setting."""
+SECONDS_LIMIT = 10_000_000
+"""Of one try, as a run document may have them."""
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
 """Listings of facts that do not begin the description of a machine."""
@@ -263,7 +265,9 @@ class Context:
         values |= {"uncertain": doubt or shared["uncertain"], "assumed": assumed}
         values |= {"compression": compressed, "place": self.places[line]}
         self.places[line] += 1
-        group.figures.append(_within_reason(Figure(line=line, tool=tool, **values)))
+        figure = Figure(line=line, tool=tool, **values)
+        if figure.rate > 0 and (figure.seconds or 0) < SECONDS_LIMIT:
+            group.figures.append(_within_reason(figure))
 
     def _shared_fields(self, tool: Tool) -> dict[str, Any]:
         """Return what all figures of this line share."""

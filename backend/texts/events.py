@@ -78,7 +78,7 @@ class Rated(NamedTuple):
     unit: Unit
     tool: str
     is_display: bool = False
-    """Whether it is one of several of the same transfer; the last one counts."""
+    """Whether the transfer may go on: then the next rate replaces this one."""
     is_mean: bool = False
 
 

@@ -53,7 +53,7 @@ _JOINT = re.compile(
     re.X,
 )
 
-_NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?\s*)+")
+_NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?(?:\s+|$))+")
 _PIPED = re.compile(r"\s*(?:ssh|pv|dd|cat|g?awk|grep|time|sudo|tee|head|tail|sed|sort|\()(?:\s|$)")
 _CELL_LINE = re.compile(r"\s*\|[^|]{1,60}")
 _CELLS_LINE = re.compile(r"\s*(?:\|[^|]{1,60}){1,20}")

@@ -17,8 +17,8 @@ _TOKEN = re.compile(
 _PADDING = re.compile(
     r"(?:\+(?:hmac|umac)-[\w@.-]{1,40}|[\s:=,;|()\[\]\"'*#•→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
-    r"|using|and|at|is|was|got|gave|gives|max|peak|best|up to|ssh|scp|sftp|rsync|-c|-o|\d{1,2})"
-    r"(?![^\W\d_]))*",
+    r"|using|and|at|is|was|got|gave|gives|max|peak|best|up to|ssh|scp|sftp|rsync|-c|-o"
+    r"|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
 """What may stand around names and rates; other words make a sentence."""

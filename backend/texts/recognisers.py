@@ -110,7 +110,8 @@ def _pv(match: re.Match[str]) -> Event | None:
     if (rate := rate_of(match["mean"] or match["rate"])) is None:
         return None
     binary = Unit(rate[1].binary, rate[1].binary)  # old versions print MB/s for MiB/s
-    return Rated(rate[0], binary, "pv", True)
+    is_whole = match[0].rstrip().endswith("100%")
+    return Rated(rate[0], binary, "pv", is_display=not is_whole)
 
 
 def _copied(match: re.Match[str]) -> Event | None:

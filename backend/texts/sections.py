@@ -9,7 +9,7 @@ from texts.context import Group
 from texts.facts import contradicts, merged
 from texts.types import Section
 
-COMPARED = 20
+COMPARED = 8
 """Sections of one machine that a group may join: the last ones, so that the cost stays linear."""
 
 

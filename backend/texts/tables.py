@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from texts.ciphers import ONLY_SSH, mac_name, openssl_cipher, ssh_cipher
-from texts.events import Event, TableCell, TableRow, Words
+from texts.events import Event, TableCell, TableRow
 from texts.lines import Line
 from texts.numbers import RATE, Unit, number_of, rate_of, size_of, unit_within
 
@@ -13,7 +13,7 @@ CELLS_LIMIT = 60
 _RULE = re.compile(r"[\s|:+=_-]+")
 _ALIGNED = re.compile(r"\s{2,}")
 _SIZE_TITLE = re.compile(r"(\d{1,6})\s?(?:(k)i?)?(?:b|bytes?)?", re.I)
-_VALUE = re.compile(r"\d+\.\d+k?")
+_VALUE = re.compile(r"\d{1,20}[.,]\d{1,20}k?")
 _RATE_WITHIN = re.compile(RATE, re.I)
 _APPROXIMATE = re.compile(r"^[~≈<>]|\b(?:about|approx|ca)\b|[-–~]\s?\d", re.I)
 _NAME_CELL = re.compile(
@@ -146,7 +146,7 @@ def _rows(
             yield from _machine_row(index, cells, names, header, caption)
         return
     place = _cipher_column(body, len(header))
-    if place is None:
+    if place is None or names[place]:
         return
     if (
         all(len(cells) == 2 and rate_of(cells[1 - place]) for _, cells in body)
@@ -157,7 +157,8 @@ def _rows(
     made = [(index, _cipher_row(cells, place, columns)) for index, cells in body]
     if any(row for _, row in made):
         for index, row in made:
-            yield index, (TableRow(row),) if row else (Words("|".join(body[0][1])),)
+            if row:
+                yield index, (TableRow(row),)
         for index, cells in rows:
             if _RULE.fullmatch("|".join(cells)):
                 yield index, ()

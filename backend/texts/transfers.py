@@ -76,7 +76,7 @@ class Transfers:
         trial = self.trial
         if rated.tool == "rsync" and (trial.rated or self.context.command_used):
             return  # the sum of what it printed for each file
-        if trial.rated and not (rated.is_display and trial.rated.is_display):
+        if trial.rated and not trial.rated.is_display:
             if rated.tool == "typed" and (trial.moved or trial.took or rated.is_mean):
                 return
             self._next()

@@ -142,6 +142,7 @@ def test_amount_of_dd(operands: str, amount: int | None) -> None:
     ("""awk '{print "'$c': "1000 / $2" MB/s" }'""", 1000),
     ("""awk '/real/ {printf "%.1f MiB/s\\n", 100/$2}'""", 100),
     ("""awk "BEGIN {print 8*100/$t}" """, 800),
+    (r"""awk "{print 1000/\$2 \" MB/s\"}" """, 1000),
     ("""echo "$(bc <<< "512/$t") MB/s" """, 512),
     ('echo "$((1000/t)) MB/s"', 1000),
     ('echo "$((104857600 / t / 1048576)) MB/s"', 100),
@@ -181,4 +182,4 @@ def test_a_hostile_line_is_read_at_once(signs: str) -> None:
     for start in ("", "for c in a; do yes | ssh -c $c nas 'awk 1/$t ", "openssl speed "):
         begun = process_time()
         read_command((start + signs * 50_000)[:50_000], prompted=start != "")
-        assert process_time() - begun < 0.1
+        assert process_time() - begun < 0.5

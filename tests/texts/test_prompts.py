@@ -71,4 +71,4 @@ def test_a_hostile_line_is_read_at_once(signs: str) -> None:
     split_prompt((signs * 50_000)[:50_000] + "$ x")
     split_prompt("nas# ssh " + (signs * 50_000)[:50_000])
     split_prompt("nas# ssh " + (signs * 50_000)[:50_000] + " speed:")
-    assert process_time() - begun < 0.1
+    assert process_time() - begun < 0.5
