@@ -61,7 +61,7 @@ MEASUREMENTS = (CPU_SECONDS, PARSING_COST)
 """What ssh and parsing cost: nothing else may run meanwhile."""
 
 FUZZING = "tests/fuzz/test_texts.py"
-"""Random texts through `texts`, for 15 seconds: `make fuzz` takes ten minutes."""
+"""A hundred random texts, the same each time: `make fuzz` reads new ones for ten minutes."""
 
 SSH_TESTS = (
     "tests/agent/test_channels.py",
