@@ -1,4 +1,4 @@
-"""Facts about the environment: CPU, system, OpenSSL and OpenSSH, from listings and headings."""
+"""Find CPU, system, OpenSSL and OpenSSH in listings and headings."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ TEXT_LIMIT, FLAGS_LIMIT, FLAG_LENGTH = 2000, 1000, 100
 
 
 class Fact(NamedTuple):
-    """A line's facts: `environment` as in a run document, `started_at` in UTC by RFC 3339."""
+    """Hold a line's facts: `environment` as in a run document, `started_at` by RFC 3339."""
 
     environment: Mapping[str, Any]
     host: str | None = None
@@ -144,10 +144,10 @@ def read_fact(text: str) -> Fact | None:
     return fact
 
 
-def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
+def flags_of(text: str, known_share: float = 0.5, least: int = 4) -> tuple[str, ...]:
     """Return the words of a line of nothing but CPU flags; () for any other line."""
     words = text.split()
-    if len(words) < 4 or KNOWN_FLAGS.isdisjoint(words):
+    if len(words) < least or KNOWN_FLAGS.isdisjoint(words):
         return ()
     known = sum(word in KNOWN_FLAGS or bool(_FLAG_SHAPE.fullmatch(word)) for word in words)
     kept = (word for word in words if len(word) <= FLAG_LENGTH)
@@ -175,14 +175,11 @@ def contradicts(known: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
 
 
 def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge facts: `known` wins; flags that are all new continue its list."""
+    """Merge facts; `known` wins."""
     result = {**said, **known}
     for group in known.keys() & said.keys():
         if isinstance(known[group], Mapping):
             result[group] = {**said[group], **known[group]}
-    flags, more = (facts.get("cpu", {}).get("flags") or [] for facts in (known, said))
-    if flags and set(flags).isdisjoint(more):
-        result["cpu"] = {**result["cpu"], "flags": [*flags, *more][:FLAGS_LIMIT]}
     return result
 
 
@@ -285,11 +282,10 @@ def _uname(line: str) -> Fact | None:
 
 
 def _sbc_bench(line: str) -> Fact | None:
-    found, time = _SBC_BENCH.match(line), ""
+    found, time = _SBC_BENCH.match(line), None
     with suppress(ValueError, OverflowError):
-        at = parsedate_to_datetime(found[1]).astimezone(UTC).isoformat() if found else ""
-        time = at.replace("+00:00", "Z")
-    return Fact({}, None, "sbc-bench", time or None) if line.startswith("sbc-bench v") else None
+        time = found and f"{parsedate_to_datetime(found[1]).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return Fact({}, None, "sbc-bench", time) if line.startswith("sbc-bench v") else None
 
 
 _READERS: dict[str, Callable[[str], Fact | None]] = {

@@ -1,4 +1,4 @@
-"""A text as lines, freed of what pasting adds, unwrapped, and split where breaks were lost."""
+"""Make lines of a text: strip what pasting adds, unwrap, split where breaks were lost."""
 
 import html
 import re
@@ -15,7 +15,7 @@ PIECES_LIMIT = 50_000
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
-    rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{1, 3}\.) "
+    rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.) "
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _COMMENT = re.compile(r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.)\s+(?=\S)|#(?=[^\s#!]))")
@@ -64,7 +64,7 @@ _WRAPPED_WIDTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: `number` in the text as received, `depth` of quotation, `text` freed of markup."""
+    """Hold a line without markup: `number` as received, `depth` of quotation."""
 
     number: int
     text: str
@@ -181,8 +181,10 @@ def _joined_numbers(first: str, second: str) -> str:
 
 def _joined_flags(first: str, second: str) -> str:
     """Join a list of CPU flags, within a word too, where its next line has nothing but flags."""
-    if len(first) < 40 or not flags_of(second) or not flags_of(first.partition(":")[2] or first):
+    if not flags_of(first.partition(":")[2] or first, least=2):
         return ""
-    end, start = first.rpartition(" ")[2], second.split(maxsplit=1)[0]
-    within = end + start in KNOWN_FLAGS and not {end, start} <= KNOWN_FLAGS
-    return f"{first}{second.lstrip()}" if within else f"{first} {second.lstrip()}"
+    end, (start, *others) = first.rpartition(" ")[2], second.split()
+    if end + start in KNOWN_FLAGS and not {end, start} <= KNOWN_FLAGS and second[0] != " ":
+        rest = " ".join(others)
+        return f"{first}{second}" if not rest or flags_of(rest, least=1) else ""
+    return f"{first} {second.lstrip()}" if flags_of(second, least=1) else ""

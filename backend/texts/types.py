@@ -1,4 +1,4 @@
-"""What a text says: figures with their lines, by machine and environment, and all other lines."""
+"""Define what a text says: figures by machine and environment, and all other lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from documents.types import Acceleration, Operation, TargetKind, Tool
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 """What printed the figures; `sbc-bench` reports hold tables of `openssl speed`."""
 
-PARSER_VERSION = 9
+PARSER_VERSION = 10
 """Raised whenever a text may yield other figures than before; stored with each run."""
 
 SERIES = {
@@ -21,7 +21,7 @@ SERIES = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One try of one cipher: `bytes` and `seconds` where the text has both, else a printed rate."""
+    """Hold one try: `bytes` and `seconds` where the text has both, else the printed rate."""
 
     line: int
     """Counted from 1 in the text as received."""
@@ -72,7 +72,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """Figures of one machine in one environment: they become one run document.
+    """Hold figures of one machine in one environment, which become one run document.
 
     `environment` has the shape of a run document's environment, with only what the text says.
     """
@@ -90,7 +90,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Remark:
-    """A note on a line: `code` for programs, `detail` a sentence for people."""
+    """Note something on a line: `code` for programs, `detail` a sentence for people."""
 
     line: int
     code: str
@@ -99,7 +99,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Unrecognised:
-    """A line that is not blank and that no recogniser knows."""
+    """Keep a line that is not blank and that no recogniser knows."""
 
     line: int
     text: str
@@ -107,7 +107,7 @@ class Unrecognised:
 
 @dataclass(frozen=True)
 class Reading:
-    """All that was found in one text."""
+    """Hold all that was found in one text."""
 
     format: Format | None
     """Of most figures; None where there are none."""
@@ -122,7 +122,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Hints:
-    """What a text may not say: its format, what MB means, bytes of each transfer, the cipher."""
+    """Say what a text may not: format, meaning of MB, bytes of each transfer, cipher."""
 
     format: Format | None = None
     unit: Literal["MB", "MiB"] | None = None

@@ -1,4 +1,7 @@
-"""Random texts: nothing raises, every number is read as written, and no figure is invented."""
+"""Read random texts: nothing raises, and every number is read as written."""
+
+import textwrap
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -70,15 +73,12 @@ def test_a_report_of_dd_keeps_bytes_and_seconds(size: int, seconds: float) -> No
     assert (figure.bytes, figure.seconds, figure.target_name) == (size, seconds, "nas")
 
 
-def test_hints_say_what_the_text_does_not() -> None:
-    time_block = "real    0m4.000s\nuser    0m1.7s\n"
-    (figure,) = read_text(time_block, Hints(transferred=400, cipher="aes128-ctr")).figures()
-    assert (figure.cipher, figure.rate, figure.format) == ("aes128-ctr", 100.0, "time")
-    (listed,) = read_text("aes128-ctr: 2 MB/s", Hints(unit="MiB")).figures()
-    assert listed.rate == 2 * 2**20
-    both = "aes128-ctr: 2 MB/s\n\n" + time_block
-    reading = read_text(both, Hints(format="cipher-list", transferred=400, cipher="3des-cbc"))
-    assert [figure.format for figure in reading.figures()] == ["cipher-list"]
+def test_a_format_that_the_reader_names_is_the_only_one_read() -> None:
+    both = "aes128-ctr: 2 MB/s\n\nreal    0m4.000s\n"
+    hints = Hints(transferred=400, cipher="3des-cbc")
+    for name in ("cipher-list", "time"):
+        reading = read_text(both, replace(hints, format=name))
+        assert [figure.format for figure in reading.figures()] == [name]
 
 
 def test_a_text_without_figures_says_which_lines_came_nearest() -> None:
@@ -88,3 +88,27 @@ def test_a_text_without_figures_says_which_lines_came_nearest() -> None:
         (3, "no_cipher"), (4, "no_cipher"), (5, "no_cipher"),
     }  # fmt: skip
     assert [line.line for line in reading.unrecognised] == [1, 3, 5]
+
+
+FLAGS = (
+    "fpu vme de pse tsc msr pae mce cx8 sep mtrr pge cmov pat clflush mmx fxsr sse sse2 ht syscall"
+    " nx rdtscp constant_tsc pni pclmulqdq ssse3 cx16 sse4_1 sse4_2 x2apic movbe popcnt aes xsave"
+    " avx f16c rdrand hypervisor lahf_lm abm bmi1 avx2 smep bmi2 erms rdseed adx smap"
+)
+
+
+@given(st.integers(50, 200), st.sampled_from(("Flags:              ", "flags\t\t: ")))
+def test_a_list_of_flags_that_was_wrapped_is_read_to_its_end(width: int, key: str) -> None:
+    line = key + FLAGS
+    within_words = [line[start : start + width] for start in range(0, len(line), width)]
+    for lines in (textwrap.wrap(line, width), within_words):
+        (section,) = read_text("\n".join([*lines, "", "aes128-ctr: 104.2 MB/s"])).sections
+        assert {"aes", "rdseed", "smap"} <= set(section.environment["cpu"]["flags"])
+
+
+@pytest.mark.parametrize("mark", ("- ", "1. ", "12. ", "// ", "> "))
+def test_marks_of_lists_and_comments_are_no_part_of_a_line(mark: str) -> None:
+    lines = ("type 16 bytes 64 bytes", "aes-128-cbc 90320.55k 101336.58k", "3des-cbc: 20.5 MB/s")
+    figures = list(read_text("\n".join(mark + line for line in lines)).figures())
+    assert [figure.rate for figure in figures] == [90320550.0, 101336580.0, 20.5e6]
+    assert not any(figure.uncertain for figure in figures)
