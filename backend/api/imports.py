@@ -1,7 +1,6 @@
-"""POST imports/: preview or store a text that a tool printed."""
+"""Preview or store a text that a tool printed (POST imports/)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, cast
 
 from drf_spectacular.types import OpenApiTypes
@@ -62,32 +61,24 @@ PARAMETERS = [
 
 
 class UncertainSerializer(serializers.Serializer[Any]):
-    """A result that was read and not taken, and the reason."""
-
     line = serializers.IntegerField()
     cipher = serializers.CharField()
-    bytes_per_second = serializers.FloatField()
-    reason = serializers.CharField()
+    bytes_per_second = serializers.FloatField(source="rate")
+    reason = serializers.CharField(source="uncertain", help_text="Why it was not taken.")
 
 
 class UnrecognisedSerializer(serializers.Serializer[Any]):
-    """A line that nothing was understood of."""
-
     line = serializers.IntegerField()
     text = serializers.CharField()
 
 
 class WarningSerializer(serializers.Serializer[Any]):
-    """A note on a line."""
-
     line = serializers.IntegerField()
     code = serializers.CharField()
     detail = serializers.CharField()
 
 
 class UnderstoodSerializer(serializers.Serializer[Any]):
-    """What was understood of a text."""
-
     format = serializers.ChoiceField(FORMATS, allow_null=True)
     uncertain = UncertainSerializer(many=True)
     uncertain_count = serializers.IntegerField()
@@ -98,13 +89,11 @@ class UnderstoodSerializer(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(UnderstoodSerializer):
-    """Response to a preview."""
-
     documents = serializers.ListField(child=serializers.JSONField())
 
 
 class ImportedSerializer(UnderstoodSerializer):
-    """Response to an import: its first run as for an upload, and all of them in `runs`."""
+    """Describe the first run as an upload does, and all of them in `runs`."""
 
     run_id = serializers.UUIDField()
     status = serializers.ChoiceField(["accepted", "ready", "rejected"])
@@ -170,7 +159,7 @@ def _import_request(request: Request, query: Mapping[str, Any]) -> ImportRequest
 
 def _preview(wanted: ImportRequest) -> Mapping[str, Any]:
     understood = understand(wanted)
-    return _understood(understood, wanted) | {"documents": list(understood.documents)}
+    return _understood(understood, wanted) | {"documents": list(understood.made.documents)}
 
 
 def _stored(wanted: ImportRequest, request: Request) -> Response:
@@ -193,20 +182,13 @@ def _stored(wanted: ImportRequest, request: Request) -> Response:
 def _understood(understood: Understood, wanted: ImportRequest) -> dict[str, Any]:
     reading = understood.reading
     skipped = [one for one in reading.figures() if not is_taken(one, wanted.take)]
-    return {
+    found = {
         "format": reading.format,
-        "uncertain": [
-            {
-                "line": one.line,
-                "cipher": one.cipher,
-                "bytes_per_second": one.rate,
-                "reason": one.uncertain,
-            }
-            for one in skipped[:LISTED]
-        ],
+        "uncertain": skipped[:LISTED],
         "uncertain_count": len(skipped),
-        "unrecognised": [asdict(one) for one in reading.unrecognised[:LISTED]],
+        "unrecognised": reading.unrecognised[:LISTED],
         "unrecognised_count": len(reading.unrecognised),
-        "warnings": [asdict(one) for one in understood.remarks[:LISTED]],
+        "warnings": understood.remarks[:LISTED],
         "warning_count": len(understood.remarks),
     }
+    return dict(UnderstoodSerializer(found).data)

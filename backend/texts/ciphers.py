@@ -1,4 +1,4 @@
-"""Names of ciphers and MACs, as the tools print them and as people shorten them."""
+"""Name ciphers and MACs, as the tools print them and as people shorten them."""
 
 import re
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Shell commands of benchmarks: the cipher, the amount sent and the arithmetic behind a rate."""
+"""Read a benchmark's command: cipher, amount sent, and the arithmetic behind a rate."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,21 +33,20 @@ _FILE = r"f=(?!/dev/(?:zero|null|full|[ua]?random|std|fd/|shm/|ram|tty)|/tmp/|/r
 _WORDS = r"\b[^|;&]{0,150}\s"
 UNUSUAL = {
     "rate limit in command": (
-        ("scp", "sftp", "pv", "mbuffer", "--bwlimit", "cpulimit", "trickle", "throttle"),
         rf"\bs(?:cp|ftp){_WORDS}-l ?\d|\bpv{_WORDS}(?:-\w*L|--rate-l)|\bmbuffer{_WORDS}-\w*[rR]"
         r"|\s--bwlimit\b|(?<![\w./-])(?:cpulimit|trickle|throttle)\s"),
     "compressor in command": (
-        ("zip", "pigz", "zstd", "lz4", "xz", "lzop", "zcat", "rsync", "tar"),
         r"(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
         rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
-    "several transfers at once": (("&", "xargs", "parallel"),
+    "several transfers at once": (
         r"(?<![&<>|])&(?:\s+(?:done|end|\})|(?![&>\d]).{0,200}\bs(?:sh|cp)\b)"
         r"|\bxargs\b[^|;]{0,80}\s-P ?(?!1\b)\d|\bparallel\s"),
-    "reads or writes a disk": (("if=", "of="), rf"dd(?<!\wdd){_WORDS}i{_FILE}[^;]{{0,200}}\bssh\b"
+    "reads or writes a disk": (
+        rf"dd(?<!\wdd){_WORDS}i{_FILE}[^;]{{0,200}}\bssh\b"
         rf"|ssh(?<!\wssh)\b[^;]{{0,200}}\bdd{_WORDS}[io]{_FILE}"),
-    "none cipher switch": (("None",), r"None(?:Enabled|Switch)[= ]yes"),
+    "none cipher switch": r"None(?:Enabled|Switch)[= ]yes",
 }  # fmt: skip
-"""Why a rate is not the cipher's: signs of which the text has one, and the pattern."""
+"""Reasons why a rate is not the cipher's, with the pattern of each."""
 
 _PLAIN_SIGNS = str.maketrans({
     **dict.fromkeys("“”„″", '"'), **dict.fromkeys("‘’‚′´", "'"), **dict.fromkeys("–−‐‑‒", "-"),
@@ -94,8 +93,6 @@ class Command:
     tool: Tool | None
     """Program whose cipher limits the rate; None for any other command."""
     cipher: str | None = None
-    varies: bool = False
-    """A shell variable names the cipher."""
     algorithms: tuple[str, ...] = ()
     """Names given to `openssl speed`, in lower case."""
     mac: str | None = None
@@ -121,7 +118,7 @@ class Command:
 
 @dataclass(slots=True)
 class _Call:
-    """One program with its arguments, and the programs in its arguments."""
+    """Hold one program with its arguments, and the programs in its arguments."""
 
     program: str
     is_fed: bool
@@ -149,7 +146,7 @@ class _Call:
 
     @property
     def transfers(self) -> bool:
-        """Whether bytes go through this connection: without any, ssh opens a shell."""
+        """Tell whether bytes go through this connection: without any, ssh opens a shell."""
         if self.program in COPIERS:
             return self.host is not None
         if self.program not in SHELLS or not self.options.keys().isdisjoint("QVG"):
@@ -314,19 +311,11 @@ def _of_transfer(text: str, call: _Call) -> dict[str, Any]:
     variable = _VARIABLE.search(call.cipher)
     return {
         "cipher": ssh_cipher(_first_name(call.cipher)),
-        "varies": variable is not None,
         "mac": mac_name(_first_name(options.get("m") or options.get("macs") or "")),
         "compression": is_compressed and call.program != "rsync",
-        "unusual": next((why for why in UNUSUAL if _is_unusual(text, *UNUSUAL[why])), ""),
+        "unusual": next((why for why, sign in UNUSUAL.items() if re.search(sign, text)), ""),
         "name_after": bool(variable and _prints_after(text, variable[0]) and not _divided(text)),
     }
-
-
-def _is_unusual(text: str, signs: Iterable[str], pattern: str) -> bool:
-    for sign in signs:
-        if sign in text:
-            return re.search(pattern, text) is not None
-    return False
 
 
 def _first_name(names: str) -> str:
@@ -347,7 +336,6 @@ def _of_speed(call: _Call) -> dict[str, Any]:
     fixed = [name.lower().strip(":,.`") for name in names if not _VARIABLE.search(name)]
     return {
         "cipher": openssl_cipher(fixed[0]) if len(fixed) == len(names) == 1 else None,
-        "varies": len(fixed) < len(names),
         "algorithms": tuple(fixed),
         "operation": "decrypt" if "decrypt" in options else "encrypt",
         "threads": _number(options.get("multi", "1")) or 0,

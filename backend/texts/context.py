@@ -1,4 +1,4 @@
-"""What holds at a line of the text: machine, headings, settings and the command above."""
+"""Keep what holds at a line: machine, headings, settings and the command above."""
 
 import re
 from collections import Counter
@@ -10,8 +10,8 @@ from analysis.summary import highest_plausible
 from documents.types import Acceleration, Tool
 from texts.ciphers import ONLY_SSH, ssh_cipher
 from texts.commands import Command, mask_turns_aes_off
-from texts.events import Learned
-from texts.facts import contradicts, facts_in_heading, merged
+from texts.events import PLAIN
+from texts.facts import Fact, contradicts, facts_in_heading, merged
 from texts.lines import Line
 from texts.types import Figure, Hints, Remark
 from texts.words import (
@@ -25,8 +25,6 @@ from texts.words import (
     operation_in,
 )
 
-PLAIN = 9
-"""Level of a heading without marks; Markdown's have 1 to 6."""
 BESIDE = 10
 """Level of what a sentence or a command says, which holds for the figures right below."""
 WORDS_ABOVE = 50
@@ -42,7 +40,7 @@ _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 @dataclass(frozen=True)
 class Setting:
-    """What headings say of how was measured."""
+    """Hold what headings say about the measurement."""
 
     aes: str = ""
     compressed: bool = False
@@ -65,7 +63,7 @@ class Setting:
 
 @dataclass
 class Group:
-    """Figures that nothing parts, with their machine and environment."""
+    """Hold figures of one machine and environment that nothing separates."""
 
     line: int
     host: str | None
@@ -79,7 +77,7 @@ class Group:
 
 
 class Context:
-    """The state of the fold that both readers of figures need, and the figures so far."""
+    """Keep the state that both readers of figures need, and the figures so far."""
 
     def __init__(self, hints: Hints) -> None:
         self.hints = hints
@@ -147,7 +145,7 @@ class Context:
             self.names[level] = text[:HEADING_LIMIT]
             self._change_host(None, keeps_facts=self.listing != "heading")
         if facts := facts_in_heading(text):
-            self.learn(Learned(facts, None, "heading"))
+            self.learn(Fact(facts, listing="heading"))
 
     def take_host(self, host: str) -> None:
         """Take the name that a prompt or a listing says."""
@@ -162,7 +160,7 @@ class Context:
             self.started_at = None
         self.host = host
 
-    def learn(self, fact: Learned) -> None:
+    def learn(self, fact: Fact) -> None:
         """Take facts; those of another machine or version begin another environment."""
         listing, self.listing = self.listing, fact.listing or self.listing
         self.started_at = fact.started_at or self.started_at
@@ -183,7 +181,7 @@ class Context:
         self.environment = merged(self.environment, fact.environment)
         self.figures_since_fact = False
 
-    def _begin_environment(self, fact: Learned) -> None:
+    def _begin_environment(self, fact: Fact) -> None:
         """Forget what is known when figures stand between it and a new listing or version."""
         if not self.figures_since_fact:
             return

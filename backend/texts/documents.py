@@ -1,4 +1,4 @@
-"""Run documents from a reading: what is taken, joined and corrected, within limits."""
+"""Make run documents of a reading: take, join and correct, within limits."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 
 from documents.run_document import SCHEMA, TIMES_OF_IMPORT
 from documents.software import os_facts, os_name
+from texts.facts import merged
 from texts.types import Figure, Reading, Remark, Section
 
 MAX_RUNS = 200
@@ -25,7 +26,7 @@ Take = Literal["certain", "all"] | frozenset[str]
 
 @dataclass(frozen=True)
 class Corrections:
-    """What the reader says of a machine; None leaves the text's fact, "" removes it."""
+    """Hold what the reader says of a machine; None keeps the text's fact, "" removes it."""
 
     host: str | None = None
     cpu: str | None = None
@@ -35,7 +36,7 @@ class Corrections:
 
 @dataclass(frozen=True)
 class Documents:
-    """Run documents in the order of their sections, these sections' keys, and remarks."""
+    """Hold run documents in the order of their sections, with these sections' keys."""
 
     documents: tuple[dict[str, Any], ...]
     keys: tuple[str, ...]
@@ -43,7 +44,7 @@ class Documents:
 
 
 class _Machine(NamedTuple):
-    """Sections that make one document; the first one's facts count first."""
+    """Hold sections that make one document; the first one's facts count first."""
 
     key: str
     sections: Sequence[Section]
@@ -105,13 +106,8 @@ def run_documents(
     `now` (RFC 3339) stands in for a missing or impossible date; `times_of` then says so.
     """
     every = [_Machine(*one, corrections) for one in _machines(reading.sections, take, joined)]
-    machines, remarks = every[:MAX_RUNS], []
-    for first in every[MAX_RUNS:][:1]:
-        detail = (
-            f"A text makes {MAX_RUNS} runs; the {len(every) - MAX_RUNS} from here are left out."
-        )
-        remarks.append(Remark(first.sections[0].line, "too_many", detail))
-    documents = []
+    remarks = _beyond(MAX_RUNS, [one.sections[0] for one in every], "runs of a text")
+    machines, documents = every[:MAX_RUNS], []
     for machine, host in zip(machines, _hosts(machines, import_id), strict=True):
         measurements, cut = _measurements(machine.figures)
         times, unlikely = _times(machine, now)
@@ -159,6 +155,13 @@ def _printable(name: str | None) -> str:
     return "".join(letter for letter in name or "" if letter.isprintable()).strip()[:MAX_NAME]
 
 
+def _beyond(limit: int, items: Sequence[Section | Figure], name: str) -> list[Remark]:
+    """Remark on the first item that the limit leaves out, if there is one."""
+    left_out = len(items) - limit
+    detail = f"Only the first {limit:,} {name} are kept; {left_out:,} from here are left out."
+    return [Remark(items[limit].line, "too_many", detail)] if left_out > 0 else []
+
+
 def _times(machine: _Machine, now: str) -> tuple[dict[str, Any], list[Remark]]:
     """Date a machine's run; a board without a clock may say 1970 or 2099."""
     stated = machine.stated("started_at")
@@ -171,11 +174,9 @@ def _times(machine: _Machine, now: str) -> tuple[dict[str, Any], list[Remark]]:
 
 
 def _environment(machine: _Machine) -> dict[str, Any]:
-    every = [section.environment for section in reversed(machine.sections)]
-    found: dict[str, Any] = {name: fact for facts in every for name, fact in facts.items()}
-    for part in PARTS:
-        stated = [fact for facts in every for fact in (facts.get(part) or {}).items()]
-        found[part] = dict(stated)
+    found: dict[str, Any] = {part: {} for part in PARTS}
+    for section in machine.sections:
+        found = merged(found, section.environment)
     cpu, openssl = found["cpu"], found["openssl"]
     if (said := machine.said("cpu", cpu.get("model"))) is not None:
         cpu["model"] = said or None
@@ -190,19 +191,18 @@ def _environment(machine: _Machine) -> dict[str, Any]:
 
 def _measurements(figures: Iterable[Figure]) -> tuple[list[dict[str, Any]], list[Remark]]:
     """Group tries by series, as many as a document holds."""
-    tries: dict[str, list[Figure]] = {}
+    by_series: dict[str, list[Figure]] = {}
     for figure in figures:
-        tries.setdefault(str(_series(figure)), []).append(figure)
-    measurements, remarks = [], []
-    for first, *others in list(tries.values())[:MAX_MEASUREMENTS]:
-        kept = [first, *others[: MAX_SAMPLES - 1]]
-        measurements.append({**_series(first), "samples": [_sample(figure) for figure in kept]})
-        if len(others) >= MAX_SAMPLES:
-            detail = f"{first.cipher}: only the first {MAX_SAMPLES} tries are kept."
-            remarks.append(Remark(others[MAX_SAMPLES - 1].line, "too_many", detail))
-    for first, *_ in list(tries.values())[MAX_MEASUREMENTS:][:1]:
-        detail = f"A run holds {MAX_MEASUREMENTS:,} series; those from here on are left out."
-        remarks.append(Remark(first.line, "too_many", detail))
+        by_series.setdefault(str(_series(figure)), []).append(figure)
+    series = list(by_series.values())
+    measurements, remarks = (
+        [],
+        _beyond(MAX_MEASUREMENTS, [one[0] for one in series], "series of a run"),
+    )
+    for tries in series[:MAX_MEASUREMENTS]:
+        samples = [_sample(figure) for figure in tries[:MAX_SAMPLES]]
+        measurements.append({**_series(tries[0]), "samples": samples})
+        remarks += _beyond(MAX_SAMPLES, tries, f"tries of {tries[0].cipher}")
     return measurements, remarks
 
 
@@ -210,11 +210,8 @@ def _series(figure: Figure) -> dict[str, Any]:
     """Return the fields of a measurement but for its samples."""
     series = figure.series
     if figure.tool == "ssh":
-        target = {
-            "kind": series.pop("target_kind") or "loopback",
-            "name": series.pop("target_name"),
-        }
-        series |= {"method": "pipeline", "target": target}
+        kind, name = series.pop("target_kind") or "loopback", series.pop("target_name")
+        series |= {"method": "pipeline", "target": {"kind": kind, "name": name}}
     return series
 
 

@@ -1,22 +1,25 @@
-"""What one line of a text can be; a recogniser makes these, the fold joins them."""
+"""Define what one line of a text can be: recognisers make events, the fold joins them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from texts.commands import Command
+from texts.facts import Fact
 from texts.numbers import Unit
+
+PLAIN = 9
+"""Level of a heading without marks."""
 
 
 class Sizes(NamedTuple):
-    """The head of a table of `openssl speed`: block sizes in bytes."""
+    """Head a table of `openssl speed`: block sizes in bytes."""
 
     sizes: tuple[int, ...]
 
 
 class Row(NamedTuple):
-    """A row of `openssl speed`: bytes per second for each size, None where it prints no rate."""
+    """Give bytes per second for each size of `openssl speed`, None where it prints no rate."""
 
     label: str
     rates: tuple[float | None, ...]
@@ -27,7 +30,7 @@ class Row(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A `Doing` line, or `+R` of `-mr`: so many blocks in so many seconds, of `asked` seconds."""
+    """Count blocks in seconds, of `asked` seconds: a `Doing` line, or `+R` of `-mr`."""
 
     label: str
     size: int
@@ -37,14 +40,14 @@ class Counted(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """`+DT` of `-mr`: the size that the next `+R` line counts."""
+    """Announce the size that the next `+R` line counts (`+DT` of `-mr`)."""
 
     label: str
     size: int
 
 
 class Listed(NamedTuple):
-    """Ciphers of ssh, each with its rates, on one line."""
+    """List ciphers of ssh with their rates on one line."""
 
     pairs: tuple[tuple[str, str, tuple[tuple[float, Unit], ...]], ...]
     """Cipher, label as printed, and number with unit of each try."""
@@ -52,27 +55,27 @@ class Listed(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A cipher's name that stands for the transfers below it."""
+    """Name the cipher of the transfers below."""
 
     cipher: str
     label: str
 
 
 class Moved(NamedTuple):
-    """The report of dd: bytes and seconds of a transfer."""
+    """Report bytes and seconds of a transfer, as dd does."""
 
     bytes: int
     seconds: float
 
 
 class Took(NamedTuple):
-    """The real time that `time` measured, in seconds."""
+    """Report the real time of a transfer, as `time` does."""
 
     seconds: float
 
 
 class Rated(NamedTuple):
-    """A rate without a cipher: of pv, scp, rsync, or typed."""
+    """Report a rate without a cipher: of pv, scp, rsync, or typed."""
 
     number: float
     unit: Unit
@@ -83,41 +86,25 @@ class Rated(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """A prompt, with the command behind it if there is one."""
+    """Hold a prompt, with the command behind it if there is one."""
 
     host: str | None
     command: Command | None
     has_prompt: bool
 
 
-class Learned(NamedTuple):
-    """Facts of the machine or of a program."""
-
-    environment: Mapping[str, Any]
-    host: str | None = None
-    listing: str = ""
-    started_at: str | None = None
-
-
 class Words(NamedTuple):
-    """A heading or a sentence; `level` of Markdown's headings, 9 for all others."""
+    """Hold a heading or a sentence; `level` is 1 to 6 for headings of Markdown."""
 
     text: str
-    level: int = 9
+    level: int = PLAIN
 
 
 class Known(NamedTuple):
-    """A line that is understood and changes nothing: a notice, the CPU times of `time`."""
+    """Mark a line that changes nothing: a notice, the CPU times of `time`."""
 
     processes: int = 0
     """Number of the last process that `-multi` says it forked, counted from 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """Figures of one row of a table by hand."""
-
-    cells: "tuple[TableCell, ...]"
 
 
 class TableCell(NamedTuple):
@@ -132,7 +119,13 @@ class TableCell(NamedTuple):
     doubt: str = ""
 
 
+class TableRow(NamedTuple):
+    """Hold the figures of one row of a table by hand."""
+
+    cells: tuple[TableCell, ...]
+
+
 Event = (
     Sizes | Row | Counted | Begun | Listed | Named | Moved | Took | Rated | Typed
-    | Learned | Words | Known | TableRow
+    | Fact | Words | Known | TableRow
 )  # fmt: skip

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from texts.ciphers import ssh_cipher
 from texts.commands import Command
-from texts.context import BESIDE, PLAIN, Context, only_cipher
-from texts.events import Event, Known, Learned, Row, Sizes, Typed, Words
+from texts.context import BESIDE, Context, only_cipher
+from texts.events import PLAIN, Event, Known, Row, Sizes, Typed, Words
+from texts.facts import Fact
 from texts.lines import Line
 from texts.numbers import RATE
 from texts.speed import SpeedRuns
@@ -94,7 +95,7 @@ class Fold:
             self.transfers.end()
         self.context.take_words(words.text, words.level)
 
-    def on_learned(self, fact: Learned) -> None:
+    def on_fact(self, fact: Fact) -> None:
         if fact.host and fact.host != self.context.host:
             self._end_both()
         self.context.learn(fact)

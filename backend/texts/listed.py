@@ -1,4 +1,4 @@
-"""Lists by hand: ciphers of ssh with their rates on one line, in all spellings."""
+"""Read lists by hand: ciphers of ssh with their rates on one line."""
 
 import re
 

@@ -1,9 +1,7 @@
-"""Numbers and units of rates and amounts as people write them: 104.167 MB/s, 88,0 Мб/с, 4GiB."""
+"""Read rates and amounts as people write them: 104.167 MB/s, 88,0 Мб/с, 4GiB."""
 
 import re
-from typing import Literal, NamedTuple
-
-Megabyte = Literal["MB", "MiB"]
+from typing import NamedTuple
 
 _PREFIXES = {
     "": 0, "k": 1, "m": 2, "g": 3, "t": 4, "kilo": 1, "mega": 2, "giga": 3, "tera": 4,
@@ -32,7 +30,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
 
 
 class Unit(NamedTuple):
-    """Bytes per second of one unit: `decimal`, and `binary` where its MB means 2^20.
+    """Give bytes per second of a unit: `decimal`, and `binary` where its MB means 2^20.
 
     `clear` is False for "Mb/s", which some write for bytes and others for bits.
     """

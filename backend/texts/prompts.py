@@ -1,4 +1,4 @@
-"""Prompts of shells, and how to tell a typed command from a sentence."""
+"""Recognise prompts of shells, and tell a typed command from a sentence."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Read a text: the way from its characters to sections of figures."""
+"""Read a text from its characters to sections of figures."""
 
 from collections import Counter
 from collections.abc import Iterator

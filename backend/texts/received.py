@@ -25,11 +25,11 @@ MOST_CONTROLS = 0.01
 
 
 class NotAText(ValueError):
-    """These bytes are not a text; the message says why."""
+    """Refuse bytes that are not a text; the message says why."""
 
 
 class TextTooLarge(NotAText):
-    """The text exceeds MAX_BYTES or MAX_LINES."""
+    """Refuse a text that exceeds MAX_BYTES or MAX_LINES."""
 
 
 def received_text(body: bytes) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Recognisers of lines, each with an example; none knows of another, the first match wins.
+"""Recognise lines, each row with an example; no row knows another, the first match wins.
 
 To read another shape, add a row to `RECOGNISERS`: signs (one of them must be in the line: a cheap
 test before the pattern), the pattern, which matches the whole line, what it makes of the match, and
@@ -12,11 +12,11 @@ from typing import NamedTuple
 from texts.ciphers import ssh_cipher
 from texts.commands import Command, read_command
 from texts.events import (
+    PLAIN,
     Begun,
     Counted,
     Event,
     Known,
-    Learned,
     Moved,
     Named,
     Rated,
@@ -44,8 +44,6 @@ _CELL = (
 )
 _PV_RATE = rf"{_N}\ ?[kmgt]?i?b/s"
 _PREFIXES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-PLAIN_LEVEL = 9
-"""Level of words that are no heading of Markdown."""
 
 Maker = Callable[[re.Match[str]], Event | None]
 
@@ -373,9 +371,9 @@ def _other(text: str) -> Iterator[Event]:
     elif (listed := read_list(text)) is not None:
         yield listed
     elif fact := read_fact(text):
-        yield Learned(*fact)
+        yield fact
     else:
-        yield Words(text, len(text) - len(text.lstrip("#")) if text[0] == "#" else PLAIN_LEVEL)
+        yield Words(text, len(text) - len(text.lstrip("#")) if text[0] == "#" else PLAIN)
 
 
 def _name_and_result(text: str) -> tuple[Event, ...] | None:

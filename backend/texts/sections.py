@@ -1,4 +1,4 @@
-"""Groups of figures to sections: one machine in one environment each, kept apart in doubt."""
+"""Make sections of groups: one machine in one environment each, kept apart in doubt."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ COMPARED = 8
 
 @dataclass
 class Machine:
-    """Groups that make one section."""
+    """Hold groups that make one section."""
 
     groups: list[Group]
     environment: Mapping[str, Any]

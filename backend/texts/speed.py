@@ -1,4 +1,4 @@
-"""Figures of `openssl speed`: rows of its tables, and its counts where no row repeats them."""
+"""Read figures of `openssl speed`: rows of its tables, and counts that no row repeats."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Pending = Sequence[tuple[Line, Counted]]
 
 
 class SpeedRuns:
-    """The state of a run of `openssl speed` while its lines are read."""
+    """Keep the state of a run of `openssl speed` while its lines are read."""
 
     def __init__(self, context: Context) -> None:
         self.context = context

@@ -1,4 +1,4 @@
-"""Tables by hand: Markdown, CSV, TSV and aligned columns, read by their header."""
+"""Read tables by hand (Markdown, CSV, TSV, aligned columns) by their header."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,7 +87,7 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
 def _table(
     lines: Sequence[Line], start: int, end: int, split: Callable[[str], list[str]]
 ) -> dict[int, tuple[Event, ...]]:
-    """Read a block of lines with one delimiter, the first of which may be the header."""
+    """Read lines with one delimiter as a table if the first can be its header."""
     header = split(lines[start].text)
     if not _may_head(header):
         return {}

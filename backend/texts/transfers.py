@@ -1,4 +1,4 @@
-"""Figures of transfers through ssh: what dd, time, pv, scp and rsync report, lists and tables."""
+"""Make figures of transfers through ssh: reports of dd, time, pv, scp, rsync; lists, tables."""
 
 import re
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 from documents.types import Tool
 from texts.ciphers import ONLY_SSH, ssh_cipher
 from texts.commands import Command
-from texts.context import PLAIN, Context
-from texts.events import Listed, Moved, Named, Rated, TableCell, TableRow, Took
+from texts.context import Context
+from texts.events import PLAIN, Listed, Moved, Named, Rated, TableCell, TableRow, Took
 from texts.numbers import Unit
 from texts.tables import amount_in
 
@@ -20,7 +20,7 @@ _SILENT = re.compile(r"2>\s?/dev/null|&>|status=none")
 
 @dataclass
 class Trial:
-    """One transfer: what dd, time, pv and others report of it."""
+    """Hold what dd, time, pv and others report of one transfer."""
 
     line: int = 0
     cipher: str | None = None
@@ -35,7 +35,7 @@ class Trial:
 
 
 class Transfers:
-    """The transfer that is being read, and the loop above it."""
+    """Keep the transfer that is being read, and the loop above it."""
 
     def __init__(self, context: Context, *, is_about_ssh: bool) -> None:
         self.context = context

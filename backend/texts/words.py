@@ -1,4 +1,4 @@
-"""Words of headings and prose that change what a figure means, in many languages."""
+"""Find words that change what a figure means, in many languages."""
 
 import re
 from functools import lru_cache

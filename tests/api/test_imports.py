@@ -10,13 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from access.tokens import create_token
-from ingest.arrival.importing import stored_request
 from ingest.processing.run_processing import process_run
 from store.models import ImportedText, Measurement, Run
 from tests.cases import each
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document
-from texts.received import MAX_BYTES, MAX_LINES
+from texts.received import MAX_BYTES
 
 TABLE = """\
 OpenSSL 3.0.13 30 Jan 2024 (Library: OpenSSL 3.0.13 30 Jan 2024)
@@ -129,15 +128,6 @@ def test_the_same_text_again_is_not_counted_twice(uploader: ApiClient) -> None:
     assert send(uploader, LOOP + FAST, host="nas")["runs"] == first["runs"]
 
 
-def test_a_stored_text_can_be_opened_again(uploader: ApiClient) -> None:
-    answer = send(uploader, LOOP, host="nas", unit="MiB", accept="all")
-    request = stored_request(UUID(answer["import_id"]))
-    assert request is not None
-    assert (request.body, request.take, request.hints.unit) == (LOOP.encode(), "all", "MiB")
-    assert str(request.import_id) == answer["import_id"]
-    assert stored_request(UUID(int=0)) is None
-
-
 @each(
     ("text", "query", "sample"),
     (
@@ -215,7 +205,6 @@ def test_a_taken_run_id_is_named_and_nothing_is_stored(
     (
         (gzip.compress(TABLE.encode()), 400, "Unpack an archive"),
         (b"x" * (MAX_BYTES + 1), 413, "at most"),
-        (b"\n" * (MAX_LINES + 1), 413, "lines"),
     ),
 )
 def test_other_files_are_refused(uploader: ApiClient, body: bytes, status: int, words: str) -> None:

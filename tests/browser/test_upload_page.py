@@ -1,4 +1,4 @@
-"""The upload page in the hands of people: paste, drop, select, correct, save, find it again."""
+"""Paste, drop, select, correct, save and find again on the upload page."""
 
 import json
 import re

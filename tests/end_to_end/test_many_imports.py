@@ -1,4 +1,4 @@
-"""Four large texts at once: all are read in turn, and the site goes on."""
+"""Read four large texts at once while the site goes on."""
 
 import http.client
 import time

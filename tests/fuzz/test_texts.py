@@ -26,7 +26,7 @@ def raising(text: str, hints: Hints) -> Reading:
 
 
 def failing(text: str, hints: Hints) -> Reading:
-    """A recogniser raises, and its line is lost."""
+    """Lose a line, as when a recogniser raises."""
     return replace(read_text(text, hints), remarks=(Remark(1, "parser_failed", "IndexError"),))
 
 
@@ -40,14 +40,14 @@ def changed(text: str, hints: Hints, change: Callable[[Figure], Figure]) -> Read
 
 
 def inventing(text: str, hints: Hints) -> Reading:
-    """Every rate half as large again."""
+    """Raise every rate by half."""
     return changed(
         text, hints, lambda one: replace(one, bytes_per_second=one.rate * 1.5, bytes=None)
     )
 
 
 def misplacing(text: str, hints: Hints) -> Reading:
-    """Every figure of another cipher."""
+    """Give every figure another cipher."""
     return changed(text, hints, lambda one: replace(one, cipher="des-cbc"))
 
 

@@ -1,4 +1,4 @@
-"""The upload page: preview a text, select and correct, save; what cannot be read is said."""
+"""Preview a text, select and correct, save; bad files get a clear error."""
 
 import json
 import re
@@ -19,7 +19,8 @@ from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document
 from texts.documents import Corrections
-from texts.received import MAX_BYTES, MAX_LINES
+from texts.received import MAX_BYTES
+from texts.types import Hints
 
 SPEED = """\
 my old server, before the move
@@ -50,7 +51,7 @@ def preview(client: Client, expect: int = 200, **fields: Any) -> str:
 
 
 def fields_of(html: str) -> dict[str, Any]:
-    """What a browser without scripts sends when the reader presses Save."""
+    """Return what a browser without scripts sends when the reader presses Save."""
     form = html[html.index('id="preview-form"') :]
     sent: dict[str, Any] = {"save": "1"}
     for tag in re.findall(r"<input ([^>]*)>", form):
@@ -64,7 +65,7 @@ def fields_of(html: str) -> dict[str, Any]:
 
 
 def field(html: str, name: str, section: int = 0) -> str:
-    """The name of a section's field."""
+    """Return the name of a section's field."""
     names: list[str] = re.findall(rf'name="(\d+-[\d.]+-{name})"', html)
     return names[section]
 
@@ -72,7 +73,7 @@ def field(html: str, name: str, section: int = 0) -> str:
 def save(
     client: Client, html: str, changes: Mapping[str, Any] | None = None, expect: int = 302
 ) -> str:
-    """What the answer says; where it redirects to, the page there."""
+    """Return the answer's page; behind a redirection, the page there."""
     fields = fields_of(html)
     hosts = {name: "attic" for name in fields if name.endswith("-host") and fields[name] == [""]}
     response = client.post("/upload/save/", {**fields, **hosts, **(changes or {})})
@@ -81,7 +82,7 @@ def save(
 
 
 def samples() -> list[tuple[str, str, int]]:
-    """Host, cipher and line of all that is stored."""
+    """Return host, cipher and line of all that is stored."""
     return [
         (document["host"]["name"], measurement["cipher"], sample["line"])
         for document in (json.loads(document_bytes(run.document)) for run in Run.objects.all())
@@ -216,9 +217,10 @@ def test_a_stored_text_opens_with_its_answers(editor: Client) -> None:
     assert Run.objects.count() == 1
     for unknown in ("nothing", "00000000-0000-0000-0000-000000000000"):
         page(editor, f"/upload/?text={unknown}", expect=404)
-    request = ImportRequest(LIST.encode(), corrections={"": Corrections(host="den")})
+    request = ImportRequest(LIST.encode(), Hints(unit="MiB"), "all", {"": Corrections("den")})
     html = page(editor, f"/upload/?text={store_import(request).import_id}")
     assert fields_of(html)[field(html, "host")] == ["den"]
+    assert 'value="MiB" selected' in html
 
 
 def test_several_files_are_saved_together_or_not_at_all(editor: Client) -> None:
@@ -248,7 +250,6 @@ def test_several_files_are_saved_together_or_not_at_all(editor: Client) -> None:
     (
         (BINARY, "This is a binary file"),
         (b"a" * (MAX_BYTES + 1), "Too large: 2.0 MiB. The limit is 2 MiB."),
-        (b"x\n" * MAX_LINES, f"{MAX_LINES + 1:,} lines"),
         (b" \r\n \n", "The file is empty."),
         (b'{"schema": "ciphermark/run/1", "run_id": ', "This is not JSON"),
         (json.dumps(run_document(host={})).encode(), "host.name : This field is required."),

@@ -1,4 +1,4 @@
-"""The shared corpora are an addition: without them their tests are not collected."""
+"""Collect tests of the shared corpora only where these exist."""
 
 from tests.texts.corpora import DATA
 

@@ -1,4 +1,4 @@
-"""Texts of other people in `../shared/data`, beside the project, with the figures they hold."""
+"""Load texts of other people from `../shared/data`, beside the project, with their figures."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a command says of the figures below it."""
+"""Read what a command says of the figures below it."""
 
 import re
 from dataclasses import fields
@@ -38,7 +38,7 @@ def said(command: Command | None) -> Said:
     ('-o "Ciphers aes128-ctr" nas', CTR | NAS),
     ("-oCiphers=aes128-ctr -oCiphers=arcfour nas", CTR | NAS),
     ("-o Ciphers=arcfour -c aes128-ctr nas", CTR | NAS), ("nas", NAS), ("-c foo nas", NAS),
-    ("-c $c nas", {"varies": True} | NAS), ('-c "${c}" nas', {"varies": True} | NAS),
+    ("-c $c nas", NAS), ('-c "${c}" nas', NAS),
     ("-m hmac-sha1 -C nas", {"mac": "hmac-sha1", "compression": True} | NAS), ("$host", {}),
     ("-o MACs=umac-64 nas", {"mac": "umac-64@openssh.com"} | NAS),
     ("-o Compression=yes localhost", {"compression": True} | LOOPBACK),
@@ -66,13 +66,13 @@ def test_ssh_behind_a_pipe(text: str, expected: Said, start: str) -> None:
     ("scp -l 8000 a nas:/x", LIMITED), ("pv -Ss 1g a | ssh nas cat", {"amount": 2**30}),
     ("dd if=/dev/sda | ssh nas cat", ON_DISK), ("yes | ssh nas dd of=/a/b", ON_DISK),
     ("while :; do yes | ssh nas cat & done", SEVERAL),
-    ("xargs -P4 -I{} sh -c 'ssh -c {} nas cat'", {"varies": True} | SEVERAL),
-    ("t=$( { time ssh -c $c nas 'cat /dev/zero'; } 2>&1 )", {"varies": True}),
+    ("xargs -P4 -I{} sh -c 'ssh -c {} nas cat'", SEVERAL),
+    ("t=$( { time ssh -c $c nas 'cat /dev/zero'; } 2>&1 )", {}),
     (f"yes | OPENSSL_ia32cap=”{OFF}″ ssh nas cat", {"masked": True}),
     ("for c in arcfour; do ssh -c $c nas cat; echo $c; done",
-     {"varies": True, "name_after": True}),
+     {"name_after": True}),
     ("for c in arcfour; do echo $c; ssh -c $c nas cat; done",
-     {"varies": True}),
+     {}),
 ))  # fmt: skip
 def test_other_transfers(text: str, expected: Said) -> None:
     assert said(read_command(text, prompted=False)) == {"tool": "ssh"} | NAS | expected
@@ -107,7 +107,7 @@ def test_commands_that_send_nothing(text: str, expected: Said) -> None:
     ("speed aes des", {"algorithms": ("aes", "des")}),
     ("speed rsa2048", {"algorithms": ("rsa2048",)}),
     ("speed -evp aes-128-foo", {"algorithms": ("aes-128-foo",)}),
-    ("speed -evp $c", {"varies": True}),
+    ("speed -evp $c", {}),
 ))  # fmt: skip
 @each("start, more", (
     ("openssl ", {}), ("./apps/openssl ", {}), ("openssl.exe ", {}), ("eopenssl33 ", {}),

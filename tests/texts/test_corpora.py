@@ -1,4 +1,4 @@
-"""Texts of other people, read where they are: `../shared/data`, where that folder exists."""
+"""Read the texts of other people in `../shared/data`, where that folder exists."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Run documents of readings: what is taken, corrected and joined, within limits."""
+"""Make run documents: take, correct and join figures, within limits."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -242,5 +242,3 @@ def test_every_document_is_valid(text: str, take: Any, said: Any, joined: Any) -
     identity: dict[str, Any] = {"import_id": UUID(int=7), "now": NOW}
     reading = read_text(text)
     valid(run_documents(reading, take=take, corrections=said, joined=joined, **identity))
-    figures = [figure.key for figure in reading.figures()]
-    assert len(figures) == len(set(figures))

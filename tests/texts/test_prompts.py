@@ -1,4 +1,4 @@
-"""Prompts of shells, and lines that only look like one."""
+"""Tell prompts of shells from lines that only look like one."""
 
 from time import process_time
 

@@ -1,6 +1,6 @@
-"""Texts and what they are read as, side by side: `samples/NAME.txt` and `samples/NAME.json`.
+"""Compare `samples/NAME.txt`, as read, with the expectation `samples/NAME.json`.
 
-`UPDATE_SAMPLES=1 pytest tests/texts/test_samples.py` writes the expectations anew; look at them.
+`UPDATE_SAMPLES=1 pytest tests/texts/test_samples.py` rewrites the expectations; review the diff.
 """
 
 import json

@@ -57,7 +57,7 @@ def read_json_body(request: Request) -> bytes:
 
 
 def read_text_body(request: Request) -> bytes:
-    """The bytes of a text to import, at most texts.received.MAX_BYTES."""
+    """Return the bytes of a text to import, at most texts.received.MAX_BYTES."""
     return _read_body(request, "a text that a tool printed", TEXT_TYPES, MAX_BYTES)
 
 

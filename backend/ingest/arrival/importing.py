@@ -1,4 +1,4 @@
-"""Imports of texts: read, and stored verbatim with the runs made of them."""
+"""Read texts, and store them verbatim with the runs made of them."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ from access.tokens import check_host
 from documents.json_text import canonical_json
 from ingest.arrival.acceptance import RunConflict, accept_run, record_upload
 from store.models import ApiToken, ImportedText, Run
-from texts.documents import Corrections, Take, run_documents
+from texts.documents import Corrections, Documents, Take, run_documents
 from texts.read import read_text
 from texts.received import received_text
 from texts.types import PARSER_VERSION, Format, Hints, Reading, Remark
@@ -37,11 +37,11 @@ NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
 class NoFigures(ValueError):
-    """Nothing is taken of the text; the message says why."""
+    """Refuse a text of which nothing is taken; the message says why."""
 
 
 class RunTaken(Exception):
-    """A run from elsewhere has the run_id of a run of this text."""
+    """Report that a run from elsewhere has the run_id of a run of this text."""
 
     def __init__(self, run_id: UUID) -> None:
         super().__init__(f"The run {run_id} is stored already, and not by this import.")
@@ -50,7 +50,7 @@ class RunTaken(Exception):
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """A text as received, and the reader's answers; keys are those of sections and figures."""
+    """Hold a text as received, and the reader's answers by the keys of sections and figures."""
 
     body: bytes
     hints: Hints = field(default_factory=Hints)
@@ -78,18 +78,16 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class Understood:
-    """A text as read, and its run documents with the keys of their sections."""
-
     text: str
     reading: Reading
-    documents: tuple[dict[str, Any], ...]
-    keys: tuple[str, ...]
+    made: Documents
     remarks: tuple[Remark, ...]
+    """All: of the encoding, the reading and the documents."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A stored import; `created` is False when it was stored before."""
+    """Hold a stored import; `created` is False when it was stored before."""
 
     import_id: UUID
     runs: tuple[Run, ...]
@@ -117,7 +115,7 @@ def understand(request: ImportRequest, now: datetime | None = None) -> Understoo
     if encoding == "latin-1":
         latin = "The text is not UTF-8; it was read as Latin-1."
         remarks = (Remark(1, "encoding", latin), *remarks)
-    return Understood(text, reading, made.documents, made.keys, remarks)
+    return Understood(text, reading, made, remarks)
 
 
 def store_import(
@@ -130,13 +128,17 @@ def store_import(
     """
     now = timezone.now()
     understood = understand(request, now)
-    if not understood.documents:
+    documents = understood.made.documents
+    if not documents:
         raise NoFigures(_why_nothing(understood.reading, request.take))
-    for document in understood.documents:
+    for document in documents:
         check_host(token, document["host"])
     texts = ImportedText.objects.select_for_update(of=("self",))
     given = {"body": request.body, "asked": request.asked, "token": token, "person": person}
-    read: dict[str, Any] = {"sections": list(understood.keys), "parser_version": PARSER_VERSION}
+    read: dict[str, Any] = {
+        "sections": list(understood.made.keys),
+        "parser_version": PARSER_VERSION,
+    }
     read["format"] = understood.reading.format or ""
     with transaction.atomic():
         stored, is_new = texts.get_or_create(
@@ -145,7 +147,7 @@ def store_import(
         created = is_new or not stored.runs.exists()
         if created:
             texts.filter(pk=stored.pk).update(**read)
-            for document in understood.documents:
+            for document in documents:
                 _accept(document, stored)
         runs = tuple(stored.runs.select_related("document").order_by("id"))
         if created and person:

@@ -1,1 +1,1 @@
-"""The page `/upload/`: preview what a text or a run document holds, select, correct, save."""
+"""Serve `/upload/`: preview what a text or a run document holds, select, correct, save."""

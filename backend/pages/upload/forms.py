@@ -1,4 +1,4 @@
-"""Forms of the upload page: how to read a text, and what the reader says of a section."""
+"""Ask how to read a text, and what is true of its sections."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -28,7 +28,7 @@ PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class OptionsForm(forms.Form):
-    """What a text may not say itself; the fields are those of `Hints`."""
+    """Ask for what a text may not say; the fields are those of `Hints`."""
 
     format = forms.ChoiceField(
         choices=[("", "Detect"), *((name, FORMAT_LABELS[name]) for name in FORMATS)],
@@ -59,7 +59,7 @@ class OptionsForm(forms.Form):
 
 
 class SectionForm(forms.Form):
-    """A section of a text: its machine, as the text has it and the reader corrects it, and rows."""
+    """Show a section's machine, which the reader corrects, and its rows."""
 
     host = forms.CharField(label="Host (required)", required=False)
     cpu = forms.CharField(label="CPU", required=False)
@@ -74,7 +74,7 @@ class SectionForm(forms.Form):
         initial: Mapping[str, str | None],
         **options: Any,
     ) -> None:
-        """`earlier` names the sections to join; `initial` has the answers stored before."""
+        """Take names of sections to join (`earlier`) and stored answers (`initial`)."""
         self.section = section
         self.label = section.label or f"from line {section.line}"
         self.stated = _stated(section)
@@ -105,7 +105,7 @@ class SectionForm(forms.Form):
 
     @cached_property
     def assumed(self) -> tuple[str, ...]:
-        """What all figures assume."""
+        """Return what all figures assume."""
         first, *others = (figure.assumed for figure in self.section.figures)
         shared = set(first).intersection(*others)
         return tuple(words for words in first if words in shared)

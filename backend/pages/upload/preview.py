@@ -22,7 +22,7 @@ NEAREST = 10
 
 
 class TextPreview:
-    """A text as read; with `data`, as the reader answered the preview of it."""
+    """Show a text as read; with `data`, as the reader answered its preview."""
 
     problem = ""
 
@@ -86,7 +86,7 @@ class TextPreview:
 
     @cached_property
     def ticked(self) -> Take:
-        """What is ticked: as the reader left it, else as requested."""
+        """Return what is ticked: as the reader left it, else as requested."""
         if "save" not in self.data:
             return self.request.take
         boxes = self.data.getlist(self.take)
@@ -94,7 +94,7 @@ class TextPreview:
 
     @cached_property
     def chosen(self) -> frozenset[str]:
-        """The keys of figures that are shown and ticked."""
+        """Return the keys of figures that are shown and ticked."""
         shown = (figure for form in self.sections.values() for figure in form.section.figures)
         return frozenset(figure.key for figure in shown if is_taken(figure, self.ticked))
 

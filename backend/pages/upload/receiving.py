@@ -26,7 +26,7 @@ DRAIN_CHUNK = 64 * 1024
 
 
 class FormRefused(Exception):
-    """Nothing is read or saved; the message says why. `run_id` names a run in the way."""
+    """Refuse a form; the message says why. `run_id` names a run in the way."""
 
     def __init__(self, reason: str, status: int = 400, run_id: UUID | None = None) -> None:
         super().__init__(reason)

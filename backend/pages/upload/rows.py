@@ -1,4 +1,4 @@
-"""Rows of a preview: the figures of one line, with the line."""
+"""Make the rows of a preview: the figures of one line, with the line."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ CONTROL_PICTURES = {code: 0x2400 + code for code in range(32) if code != 9} | {1
 
 
 class Row(NamedTuple):
-    """Figures of one line that share cipher, setting and certainty."""
+    """Hold figures of one line that share cipher, setting and certainty."""
 
     figures: Sequence[Figure]
     line: str = ""

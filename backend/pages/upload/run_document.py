@@ -35,7 +35,7 @@ def is_run_document(body: bytes) -> bool:
 
 
 class DocumentPreview:
-    """A run document as received; `faults` where it is not valid."""
+    """Show a run document as received; `faults` where it is not valid."""
 
     fields = 1
 

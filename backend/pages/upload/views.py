@@ -1,4 +1,4 @@
-"""Upload: paste or drop what a tool printed, preview it, select and correct, save."""
+"""Receive what people paste or drop, preview it, save what they select."""
 
 import json
 from collections import Counter
@@ -38,7 +38,7 @@ Answer = Callable[[HttpRequest], HttpResponse]
 
 
 class Unread(NamedTuple):
-    """A text that is no part of the preview, and why."""
+    """Name a text that is no part of the preview, and the problem."""
 
     name: str
     problem: str

@@ -1,4 +1,4 @@
-"""Texts that people pasted or sent, stored verbatim."""
+"""Store texts that people pasted or sent."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from store.models.token import ApiToken
 
 
 class ImportedText(models.Model):
-    """An imported text and the reader's answers; its runs are made of both."""
+    """Hold a text verbatim and the reader's answers; its runs are made of both."""
 
     import_id = models.UUIDField(unique=True, help_text="Of its content: sent again, the same.")
     body = models.BinaryField(help_text="The bytes exactly as received.")
