@@ -60,6 +60,8 @@ _CELLS_LINE = re.compile(r"\s*(?:\|[^|]{1,60}){1,20}")
 """Cells of a table in HTML, each on a line of its own."""
 _CELL_COUNT = re.compile(r"\d\.\d\dk?(?=\s|$)")
 _WRAPPED_WIDTH = 60
+_TAIL = 200
+"""Characters of a growing line that are looked at for each line that may continue it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +162,11 @@ def _joined(first: str, second: str) -> str:
     start = second.lstrip()
     if start.startswith("| ") and " | " not in start[2:] and "$" in first and first[0] != "|":
         return f"{first} {start}"
-    if "Doing " in first and re.search(r"Doing .{0,60} in$|Doing .{0,60}: \d+$", first):
+    tail = first[-_TAIL:]
+    if "Doing " in tail and re.search(r"Doing .{0,60} in$|Doing .{0,60}: \d+$", tail):
         return f"{first} {start}"
-    return _joined_numbers(first, second) or _joined_flags(first, second)
+    flags = _continued_flags(tail.partition(":")[2] or tail, second)
+    return _joined_numbers(first, second) or (flags and first + flags)
 
 
 def _joined_numbers(first: str, second: str) -> str:
@@ -179,12 +183,12 @@ def _joined_numbers(first: str, second: str) -> str:
     return ""
 
 
-def _joined_flags(first: str, second: str) -> str:
-    """Join a list of CPU flags, within a word too, where its next line has nothing but flags."""
-    if not flags_of(first.partition(":")[2] or first, least=2):
+def _continued_flags(first: str, second: str) -> str:
+    """Return what continues a list of CPU flags, within a word too; "" where nothing does."""
+    if not flags_of(first, least=2):
         return ""
     end, (start, *others) = first.rpartition(" ")[2], second.split()
     if end + start in KNOWN_FLAGS and not {end, start} <= KNOWN_FLAGS and second[0] != " ":
         rest = " ".join(others)
-        return f"{first}{second}" if not rest or flags_of(rest, least=1) else ""
-    return f"{first} {second.lstrip()}" if flags_of(second, least=1) else ""
+        return second if not rest or flags_of(rest, least=1) else ""
+    return f" {second.lstrip()}" if flags_of(second, least=1) else ""
