@@ -10,8 +10,8 @@ SEVERAL_TIMES = 3
 """Factor between rates on one line that are no tries of each other."""
 RATE_SIGNS = ("/s", "ps", "/с", "/ s", "/秒", "per second")
 _TOKEN = re.compile(
-    rf"(?P<rate>(?<![\w.,/+-]){RATE}(?![\w/]))"
-    r"|(?<![\w@./+-])(?P<name>[A-Za-z0-9][\w-]{1,29}\w(?:@[\w.]{5,16}\w)?)(?![\w@])",
+    rf"(?P<rate>(?:(?<![\w.,/+±-])|(?<=\d-)|(?<=\d\.\.)){RATE}(?![\w/]))"
+    r"|(?<![\w@./+-])(?P<name>\d*[A-Za-z][\w-]{1,29}\w(?:@[\w.]{5,16}\w)?)(?![\w@])",
     re.I,
 )
 _PADDING = re.compile(
@@ -22,7 +22,7 @@ _PADDING = re.compile(
     re.I,
 )
 """What may stand around names and rates; other words make a sentence."""
-_RANGE = re.compile(r"\d\s?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
+_RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
 
 Rates = list[tuple[float, Unit]]
 

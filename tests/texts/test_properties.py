@@ -106,6 +106,23 @@ def test_a_list_of_flags_that_was_wrapped_is_read_to_its_end(width: int, key: st
         assert {"aes", "rdseed", "smap"} <= set(section.environment["cpu"]["flags"])
 
 
+RANGES = (
+    "20-30 MB/s",
+    "20.5 – 30 MB/s",
+    "about 20 to 30 MB/s",
+    "20..30 MB/s",
+    "20MB/s~30MB/s",
+    "20-30MB/s",
+)
+
+
+@pytest.mark.parametrize("rates", (*RANGES, "20 MB/s - 30 MB/s"))
+def test_a_range_is_uncertain(rates: str) -> None:
+    *_, figure = read_text(f"3des-cbc: {rates}").figures()
+    assert (figure.rate, figure.uncertain) == (30e6, "range instead of one rate")
+    assert not list(read_text(f"3des-cbc: 20 {chr(177)}3 MB/s").figures())
+
+
 @pytest.mark.parametrize("mark", ("- ", "1. ", "12. ", "// ", "> "))
 def test_marks_of_lists_and_comments_are_no_part_of_a_line(mark: str) -> None:
     lines = ("type 16 bytes 64 bytes", "aes-128-cbc 90320.55k 101336.58k", "3des-cbc: 20.5 MB/s")
