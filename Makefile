@@ -4,7 +4,7 @@
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test compat bench lighthouse scale lint types chaos load soak fuzz audit requirements record-site release-check clean
+.PHONY: help run check test compat bench lighthouse scale lint types chaos load soak fuzz audit requirements clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
@@ -53,12 +53,6 @@ audit: ## Secrets in the repository, known holes of the packages
 
 requirements: ## requirements*.txt, with hashes, from the requirements*.in
 	$(LAUNCH) requirements
-
-record-site: ## Save a small site of this version, which the tests of later ones upgrade
-	$(LAUNCH) record-site
-
-release-check: ## Whether this commit can be tagged: one version everywhere, CHANGELOG, clean tree
-	@python=$$(sh backend/launch/find_python.sh) && exec "$$python" tests/release.py
 
 clean: ## Remove what can be built again: .venv, node_modules, dist, caches (DATA=1: the data too)
 	$(LAUNCH) clean

@@ -16,7 +16,7 @@ from launch.console import Problem, say, tell_problem
 
 INTERRUPTED = 130
 
-PROOFS = ("chaos", "load", "soak", "fuzz", "audit", "record-site")
+PROOFS = ("chaos", "load", "soak", "fuzz", "audit")
 BENCHES = ("bench", "lighthouse", "scale")
 """The first two share a data folder, for the data set in it takes minutes to make."""
 

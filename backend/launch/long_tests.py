@@ -1,8 +1,7 @@
 """What takes long: the promises proved at length, and the speed of this copy (docs/performance.md).
 
 `make chaos`, `load`, `soak`, `fuzz`, `audit`, of which `make test` has a short form of all but load
-and soak; `make bench`, `make lighthouse`, `make scale`; `make record-site`, what tests of later
-versions upgrade.
+and soak; `make bench`, `make lighthouse`, `make scale`.
 """
 
 import os
@@ -29,7 +28,6 @@ PROOFS = {
     "soak": "tests.soak",
     "fuzz": "tests.fuzz",
     "audit": "tests.audit",
-    "record-site": "tests.upgrades.recording",
 }
 BENCHES = {
     "bench": "tests.bench",
