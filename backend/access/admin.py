@@ -121,7 +121,7 @@ class RoleAdmin(LookOnlyAdmin, GroupAdmin):
 class HostAdmin(LookOnlyAdmin):
     """Hosts; renamed and merged on their own pages."""
 
-    list_display = ("name", "slug", "published", "approved", "created_at")
+    list_display = ("name", "slug", "published", "created_at")
     search_fields = ("name", "slug")
 
 

@@ -1,4 +1,4 @@
-"""HTTP of what editors change: hide, show, remove runs; rename, approve, merge, split hosts."""
+"""HTTP of what editors change: hide, show, remove runs; rename, merge, split hosts."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -41,9 +41,6 @@ class HostChangeSerializer(serializers.Serializer[Any]):
     """What can be changed of a host; at least one of them."""
 
     name = serializers.CharField(max_length=editing.LONGEST_NAME, required=False)
-    approved = serializers.ChoiceField(
-        [True], required=False, help_text="Lets a new host's runs count; it cannot be undone."
-    )
     one_machine = serializers.ChoiceField(
         [True], required=False, help_text="Its `alternating_names` are one machine's: none is left."
     )
@@ -51,7 +48,7 @@ class HostChangeSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Nothing to do is a mistake of the caller."""
         if not attrs:
-            raise serializers.ValidationError("Say what to change: name, approved, one_machine.")
+            raise serializers.ValidationError("Say what to change: name, one_machine.")
         return attrs
 
 
@@ -61,7 +58,6 @@ class ChangedHostSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     host = serializers.CharField(source="slug", help_text="Its key in filters.")
     name = serializers.CharField()
-    approved = serializers.BooleanField()
 
 
 class MergeSerializer(serializers.Serializer[Any]):
@@ -145,14 +141,12 @@ class HostEditing(ApiView):
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
     def patch(self, request: Request, host_id: int) -> Response:
-        """Rename the host, approve a new one, or say it is one machine. For signed-in editors."""
+        """Rename the host, or say it is one machine. For signed-in editors."""
         key = _host_key(host_id)
         asked = sent(HostChangeSerializer, request)
         name, by = asked.get("name"), actor_of(request)
         if name is not None:
             changed(lambda: editing.rename_host(key, name, by))
-        if asked.get("approved"):
-            changed(lambda: editing.approve_host(key, by))
         if asked.get("one_machine"):
             changed(lambda: splitting.confirm_one_machine(key, by))
         return Response(ChangedHostSerializer(Host.objects.get(pk=key)).data)

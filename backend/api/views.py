@@ -12,7 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from access.reading import sees_unvetted
 from api.comparison_json import comparison_json
 from api.editing import HostEditing, RunEditing, no_host
 from api.exports import csv_response
@@ -72,7 +71,6 @@ class RunList(ListView):
             since=query.since,
             until=query.until,
             run_ids=checked(params, RUNS).get("run_id", ()),
-            unvetted=sees_unvetted(request),
         )
         return self.page(request, runs, RunSummarySerializer, summaries)
 
@@ -97,7 +95,7 @@ class RunView(RunEditing):
     @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Its status, statistics and normalised values."""
-        detail = run_detail(run_id, unvetted=sees_unvetted(request))
+        detail = run_detail(run_id)
         if detail is None:
             raise NotFound(f"There is no run {run_id}.")
         return Response(RunDetailSerializer(detail).data)
@@ -112,7 +110,7 @@ class RunDocumentView(ApiView):
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The run document exactly as received."""
-        body = run_document(run_id, unvetted=sees_unvetted(request))
+        body = run_document(run_id)
         if body is None:
             raise NotFound(f"There is no run {run_id}.")
         return HttpResponse(body, content_type="application/json")
@@ -126,7 +124,7 @@ class RunTextView(ApiView):
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The text exactly as received, whatever its encoding."""
-        body = imported_text(run_id, unvetted=sees_unvetted(request))
+        body = imported_text(run_id)
         if body is None:
             raise NotFound(f"No run {run_id} was read from a text.")
         # Text of strangers: a file to keep, never a page of this site.

@@ -33,7 +33,6 @@ CIPHERMARK_EMBED_ORIGINS = env.origins("CIPHERMARK_EMBED_ORIGINS")
 # Of /metrics, which is not there without one.
 CIPHERMARK_METRICS_TOKEN = env.secret("CIPHERMARK_METRICS_TOKEN")
 CIPHERMARK_KEEP_DAYS = env.days("CIPHERMARK_KEEP_DAYS")
-CIPHERMARK_APPROVE_HOSTS = env.flag("CIPHERMARK_APPROVE_HOSTS")
 # Our own reverse proxies in front: so many entries of X-Forwarded-For are theirs.
 CIPHERMARK_PROXIES = env.number("CIPHERMARK_PROXIES", default=1 if PRODUCTION else 0)
 # Requests a minute, 0 for no limit: one token may bring the uploads of a whole site (100/s).

@@ -24,7 +24,7 @@ from pages.paging import page_of
 from results.hosts.diff_subjects import CHOICES, hosts_beside
 from results.hosts.host_names import HostNames, host_names, names_under_one_id
 from results.hosts.hosts import host_summaries, select_hosts
-from results.hosts.runs import hidden_runs, waiting_hosts
+from results.hosts.runs import hidden_runs
 from store.models import AuditEntry, Host, Run
 
 
@@ -208,23 +208,6 @@ def _split(request: HttpRequest, host: Host) -> int:
     if "one_machine" in request.POST:
         return splitting.confirm_one_machine(host.pk, actor_of(request)).pk
     return splitting.split_host(host.pk, request.POST.get("name", ""), actor_of(request)).pk
-
-
-@require_safe
-@editors("runs.change_host")
-@by_replica
-def waiting_host_list(request: HttpRequest) -> HttpResponse:
-    """New hosts whose runs do not count yet."""
-    page = page_of(waiting_hosts(), request.GET)
-    return render(request, "pages/waiting_hosts.html", {"page": page, "hosts": page.rows})
-
-
-@editors("runs.change_host", "POST")
-def approve_host(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Let a new host's runs count."""
-    host = get_object_or_404(Host, pk=host_id)
-    editing.approve_host(host.pk, actor_of(request))
-    return redirect("waiting-hosts")
 
 
 @require_safe

@@ -129,8 +129,6 @@ DECISIONS: dict[str, Rights] = {
     "hide-run": EDITORS_FORM,
     "show-run": EDITORS_FORM,
     "remove-run": EDITORS_FORM,
-    "waiting-hosts": {"GET": EDITORS},
-    "approve-host": EDITORS_POST,
     "rename-host": EDITORS_FORM,
     "merge-host-choice": {"GET": EDITORS},
     "merge-host": EDITORS_FORM,

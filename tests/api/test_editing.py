@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django.fixtures import Settings
 
-from ingest.processing.run_processing import process_run
 from store.models import AuditEntry, Host, HostAlias, ImportedText, Run, RunDocument
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
@@ -36,7 +34,7 @@ def test_a_hidden_run_counts_nowhere_and_comes_back(editor: Client, store_run: S
     assert groups(editor) == []
     entry = last_entry()
     assert (entry.actor_kind, entry.actor, entry.action) == ("person", "edith", "run.hide")
-    assert entry.before == {"hidden": False, "held": False}
+    assert entry.before == {"hidden": False}
     assert str(run.run_id) in entry.object_name
     change(editor, "patch", f"runs/{run.run_id}/", hidden=False)
     assert groups(editor) == ["nas"]
@@ -116,7 +114,7 @@ def test_a_renamed_host_keeps_its_key_and_gets_uploads_of_its_old_name(
     answer = change(editor, "patch", f"hosts/{host.pk}/", name=" Cellar ")
     shown = editor.get("/api/v1/comparison/?group_by=host").json()["groups"][0]
     assert (shown["key"], shown["label"]) == ("nas", "Cellar")
-    assert answer.json() == {"id": host.pk, "host": "nas", "name": "Cellar", "approved": True}
+    assert answer.json() == {"id": host.pk, "host": "nas", "name": "Cellar"}
     assert store_run(run_document()).host == host
     assert store_run(run_document(host={"name": "Cellar"})).host == host
     assert (last_entry().before, last_entry().after) == ({"name": "nas"}, {"name": "Cellar"})
@@ -219,27 +217,6 @@ def test_a_merge_that_cannot_be_changes_nothing(editor: Client, store_run: Store
         assert answer.status_code == status
         assert answer.json()["errors"][0]["attr"] in ("other", None)
     assert change(editor, "post", f"hosts/{10**9}/merge/", other=host).status_code == 404
-
-
-def test_a_new_host_counts_once_an_editor_approves_it(
-    editor: Client, uploader: ApiClient, store_run: StoreRun, settings: Settings
-) -> None:
-    store_run(run_document(host={"name": "known"}))
-    settings.CIPHERMARK_APPROVE_HOSTS = True
-    for name in ("stranger", "stranger", "known"):
-        run_id = uploader.upload(run_document(host={"name": name})).json()["run_id"]
-        process_run(Run.objects.get(run_id=run_id).pk)
-    assert groups(editor) == ["known"]
-    (host,) = Host.objects.filter(approved=False)
-    assert "stranger" in editor.get("/hosts/waiting/").content.decode()
-    by_hand = Run.objects.filter(host=host).earliest("id")
-    change(editor, "patch", f"runs/{by_hand.run_id}/", hidden=True)
-    answer = change(editor, "patch", f"hosts/{host.pk}/", approved=True)
-    assert answer.json()["approved"] is True
-    assert groups(editor) == ["known", "stranger"]
-    by_hand.refresh_from_db()
-    assert by_hand.hidden, "what an editor hid stays hidden"
-    assert last_entry().action == "host.approve"
 
 
 def test_a_change_needs_the_csrf_token_of_the_session(editor: Client, store_run: StoreRun) -> None:

@@ -69,7 +69,6 @@ STATES = {
     "share ended": "/shares/no-such-secret/",
     "audit": "/audit/",
     "hidden runs": "/runs/hidden/",
-    "waiting hosts": "/hosts/waiting/",
     "upload": "/upload/",
     "managed profiles": "/method/profiles/?run=0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e",
     "profile comparison": "/method/profiles/compare/?profile=2015&with=2015&group_by=os",

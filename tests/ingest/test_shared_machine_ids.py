@@ -371,33 +371,6 @@ def test_a_split_host_that_is_merged_with_another_machine_id(
     assert flagged(mended) == []
 
 
-def test_a_new_clone_waits_for_approval(
-    clones: Host, uploader: ApiClient, settings: Settings
-) -> None:
-    split_host(clones.pk, "web2", COMMAND)
-    settings.CIPHERMARK_APPROVE_HOSTS = True
-    for name in ("web1", "web3"):
-        run_id = uploader.upload(document(name, 9)).json()["run_id"]
-        process_run(Run.objects.get(run_id=run_id).pk)
-    waiting = Host.objects.get(approved=False)
-    assert waiting.name == "web3"
-    assert Run.objects.filter(held=True).values_list("host_name", flat=True)[0] == "web3"
-
-
-def test_what_waits_for_approval_is_split_into_what_waits(
-    uploader: ApiClient, settings: Settings
-) -> None:
-    settings.CIPHERMARK_APPROVE_HOSTS = True
-    for day, name in enumerate(("web1", "web2", "web1")):
-        run_id = uploader.upload(document(name, day)).json()["run_id"]
-        process_run(Run.objects.get(run_id=run_id).pk)
-    host = Host.objects.get()
-    new = split_host(host.pk, "web2", COMMAND)
-    assert not new.approved
-    assert Run.objects.filter(held=True, hidden=True).count() == 3
-    assert new.name == "web2"
-
-
 def test_tokens_of_one_host_reach_it_alone(clones: Host, store_run: StoreRun) -> None:
     tokens = {
         name: ApiClient(create_token(name, "upload", host_name=name)) for name in ("web1", "web3")
@@ -528,7 +501,7 @@ def test_an_editor_splits_over_the_api(clones: Host, editor: Client) -> None:
     answer = api(editor, "post", f"hosts/{clones.pk}/split/", {"name": "web2"})
     new = Host.objects.get(slug="web2")
     assert answer.status_code == 201
-    assert answer.json() == {"id": new.pk, "host": "web2", "name": "web2", "approved": True}
+    assert answer.json() == {"id": new.pk, "host": "web2", "name": "web2"}
     again = api(editor, "post", f"hosts/{clones.pk}/split/", {"name": "web2"})
     assert (again.status_code, again.json()["errors"][0]["attr"]) == (400, "name")
     assert api(editor, "post", "hosts/999999/split/", {"name": "x"}).status_code == 404

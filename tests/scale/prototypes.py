@@ -51,8 +51,8 @@ def store(size: Size) -> None:
 
 
 _HOSTS = """
-INSERT INTO runs_host (id, name, slug, machine_id, published, approved, created_at)
-SELECT id, 'host ' || id, 'host-' || id, md5(id::text), false, true, now()
+INSERT INTO runs_host (id, name, slug, machine_id, published, created_at)
+SELECT id, 'host ' || id, 'host-' || id, md5(id::text), false, now()
 FROM generate_series((SELECT max(id) + 1 FROM runs_host), %s) id
 """
 

@@ -6,7 +6,6 @@ from django.conf import settings
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from access.reading import APPROVES_HOSTS
 from store.models import ApiToken
 
 
@@ -57,7 +56,7 @@ MayManageProfiles = _people(
 )
 MayChangeRuns = _people("runs.change_run", "Runs are hidden by signed-in editors.")
 MayRemoveRuns = _people("runs.delete_run", "Runs are removed by signed-in editors.")
-MayChangeHosts = _people(APPROVES_HOSTS, "Hosts are changed by signed-in editors.")
+MayChangeHosts = _people("runs.change_host", "Hosts are changed by signed-in editors.")
 MayDecideChanges = _people(
     "runs.change_fleetchange", "Changes are acknowledged by signed-in editors."
 )

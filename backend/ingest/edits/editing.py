@@ -80,12 +80,11 @@ def host_subject(host: Host) -> Subject:
 def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
     """Take a run out of every list and figure, or bring it back; nothing else of it changes."""
     run = Run.objects.select_for_update(of=("self",)).get(pk=run_pk)
-    before = {"hidden": run.hidden, "held": run.held}
-    after = {"hidden": hidden, "held": False}
-    if before == after:
+    if run.hidden == hidden:
         return run
-    run.hidden, run.held = hidden, False
-    run.save(update_fields=["hidden", "held"])
+    before, after = {"hidden": run.hidden}, {"hidden": hidden}
+    run.hidden = hidden
+    run.save(update_fields=["hidden"])
     record(by, "run.hide" if hidden else "run.show", _run_subject(run), before, after)
     recompute_for(pairs_of([run]))
     return run
@@ -175,22 +174,3 @@ def _free_name(host: Host, name: str) -> None:
     """Have uploads of this name reach the host itself, which has no machine id."""
     own = {"machine_id": None, "name": name, "published": host.published}
     HostAlias.objects.filter(host=host, **own).delete()
-
-
-@edit
-def approve_host(host_pk: int, by: Actor) -> Host:
-    """Let a new host's runs count. Approving it again changes nothing."""
-    host = Host.objects.select_for_update().get(pk=host_pk)
-    if host.approved:
-        return host
-    record(by, "host.approve", host_subject(host), {"approved": False}, {"approved": True})
-    let_runs_count(host)
-    recompute_for(pairs_of_host(host))
-    return host
-
-
-def let_runs_count(host: Host) -> None:
-    """Approve a host, within the caller's change."""
-    host.approved = True
-    host.save(update_fields=["approved"])
-    Run.objects.filter(host=host, held=True).update(hidden=False, held=False)

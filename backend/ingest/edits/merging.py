@@ -6,7 +6,6 @@ from ingest.edits.editing import (
     EditRefused,
     edit,
     host_subject,
-    let_runs_count,
     pairs_of_host,
 )
 from ingest.edits.recompute import recompute_for, refresh_hosts
@@ -50,8 +49,6 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     refresh_hosts([other.pk])
     other.delete()
     _end_sharing(kept)
-    if kept.approved or other.approved:
-        let_runs_count(kept)
     recompute_for(changed)
     return kept
 

@@ -151,7 +151,6 @@ def _new_host(host: Host, name: str, ids: Sequence[str], former: Sequence[HostAl
         slug=taken or free_slug(name),
         machine_id=ids[0],
         machine_name=same_name(name),
-        approved=host.approved,
     )
     HostAlias.objects.bulk_create(
         HostAlias(host=new, machine_id=one, machine_name=new.machine_name, name=name)

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
-from django.conf import settings
 from django.db import IntegrityError
 
 from documents.naming import same_name, slug
@@ -67,12 +66,6 @@ WHERE machine_id IS NULL AND name = ANY(%(names)s)
 """
 """Identities of hosts, former ones too, and their numbers."""
 
-HOLD = """
-UPDATE runs_run r SET hidden = true, held = true FROM runs_host h
-WHERE r.id = ANY(%(runs)s) AND h.id = r.host_id AND NOT h.approved AND NOT r.hidden
-"""
-"""Keeps runs of hosts that wait for approval out of everything: the one place for that."""
-
 
 def host_parameters(keys: Iterable[HostKey]) -> dict[str, list[str]]:
     """What `HOSTS` asks for."""
@@ -106,14 +99,9 @@ def listed_name(identity: HostIdentity) -> str:
     return host.name if replaced or not key.machine_id else identity.name
 
 
-def host_id(key: HostKey, *, waits: bool) -> int:
-    """The number of a host never seen before, which is stored.
-
-    `waits`: where new hosts need an editor's approval (`CIPHERMARK_APPROVE_HOSTS`), this one does.
-    What people upload themselves they have approved.
-    """
-    approved = not (waits and settings.CIPHERMARK_APPROVE_HOSTS)
-    new = {"name": key.name, "published": key.published, "approved": approved}
+def host_id(key: HostKey) -> int:
+    """The number of a host never seen before, which is stored."""
+    new = {"name": key.name, "published": key.published}
     for _ in range(SLUG_ATTEMPTS):
         # Another worker may take the slug between the look and the insert.
         with suppress(IntegrityError):

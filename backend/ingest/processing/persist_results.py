@@ -18,7 +18,7 @@ from analysis.summary import highest_plausible, median_of_sorted, summarise
 from documents.naming import slug
 from documents.types import Measurement, RunDocument, Series
 from ingest.outbox import notify_of_rejection
-from ingest.processing.hosts import HOLD, NAME_BY_RUNS, HostKey
+from ingest.processing.hosts import NAME_BY_RUNS, HostKey
 from ingest.processing.processing_locks import Begun, lock_and_look_up
 from ingest.processing.series import agreed_on, negotiated_ids, series_ids
 from ingest.processing.speed_indices import TOOLS, StoredIndex
@@ -177,14 +177,11 @@ WHERE r.id = n.id;
 {CHANGE};
 SELECT EXISTS (SELECT FROM runs_run r JOIN runs_host h ON h.id = r.host_id
     WHERE r.id = ANY(%(runs)s)
-        AND (NOT h.approved OR h.machine_id IS NOT NULL AND h.name <> r.host_name))
+        AND h.machine_id IS NOT NULL AND h.name <> r.host_name)
 """  # noqa: S608 - constants
 """From `CHANGE` to the commit runs take turns: what is looked for after it, such as the names of
 hosts or a verdict (`ingest.processing.aes_verdict.judge_together`), sees every run that was stored
 before."""
-
-_HOLD_OR_NAME = f"{HOLD};\n{NAME_BY_RUNS}"
-"""Few runs need it, and to plan it takes the database 2 ms."""
 
 
 def _json(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -214,7 +211,7 @@ def store_rows(made: Sequence[DerivedRun]) -> None:
         if cursor.fetchone()[0]:
             names = {one.host.name for one in made}
             named = _json({"name": name, "slug": slug(name)} for name in names)
-            cursor.execute(_HOLD_OR_NAME, {"runs": runs, "names": named})
+            cursor.execute(NAME_BY_RUNS, {"runs": runs, "names": named})
 
 
 def _of(owner: DerivedRun, row: Mapping[str, Any]) -> dict[str, Any]:

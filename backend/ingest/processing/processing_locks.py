@@ -59,15 +59,11 @@ def next_accepted(after: int) -> int | None:
 
 @dataclass(frozen=True)
 class Begun:
-    """An accepted run whose processing has begun, and its document as it was then.
-
-    `by_token`: a program brought it, not a person.
-    """
+    """An accepted run whose processing has begun, and its document as it was then."""
 
     run: Run
     text: str
     digest: str
-    by_token: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +84,7 @@ WHERE r.id = (SELECT id FROM runs_run WHERE id = %(run)s AND status = 'accepted'
     FOR UPDATE SKIP LOCKED)
 AND d.run_id = r.id AND {_NO_WAIT} IS NOT NULL
 RETURNING r.run_id, r.source, r.received_at, r.attempts, convert_from(d.body, 'UTF8'),
-    d.content_digest, r.token_id IS NOT NULL
+    d.content_digest
 """  # noqa: S608 - constants
 """A run that another worker is storing at this moment is left to it: nobody waits for it."""
 
@@ -123,11 +119,11 @@ def begin(run_pk: int, *, count: bool = True) -> Begun | None:
     rows = fetch_rows(_BEGIN, parameters)
     if not rows:
         return None
-    run_id, source, received_at, attempts, text, digest, by_token = rows[0]
+    run_id, source, received_at, attempts, text, digest = rows[0]
     if text is None:  # moved: derived again after an update
         text = documents_of([run_pk])[run_pk].decode()
     run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts)
-    return Begun(run, text, digest, by_token)
+    return Begun(run, text, digest)
 
 
 def lock_and_look_up(begun: Sequence[Begun], hosts: Sequence[HostKey]) -> Found:

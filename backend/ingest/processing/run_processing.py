@@ -77,7 +77,7 @@ def store(made: Sequence[DerivedRun]) -> bool:
     if not found.unchanged:
         return False
     for one in made:
-        one.run.host_id = found.hosts.get(one.host) or host_id(one.host, waits=one.begun.by_token)
+        one.run.host_id = found.hosts.get(one.host) or host_id(one.host)
         one.indices = speed_indices(one.levels_of, found.profiles)
     store_rows(made)
     for one in made:

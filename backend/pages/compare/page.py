@@ -14,7 +14,6 @@ from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from rest_framework.exceptions import ValidationError
 
-from access.reading import sees_unvetted
 from analysis.comparison import NEEDS_PROFILE, Comparison
 from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
@@ -124,7 +123,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     """Until an agent has measured a machine, the page says how to do that."""
     if not nobody_measured_yet():
         return {}
-    latest = latest_received(shown_runs(unvetted=sees_unvetted(request)), MOST_ARRIVING)
+    latest = latest_received(shown_runs(), MOST_ARRIVING)
     return {
         "first_steps": True,
         "agent_command": agent_command(request),

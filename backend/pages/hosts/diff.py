@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.text import Truncator
 
-from access.reading import sees_unvetted
 from analysis.over_time.series_difference import Figure, Ratio, mean_ratio, ratio_of
 from analysis.over_time.tool_changes import ToolChange, breaks_between
 from documents.environment_difference import Difference, FlagsChanged, environment_difference
@@ -37,8 +36,7 @@ NAME_LENGTH = 40
 @reader_page
 def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
     """Two runs, the older one as the baseline."""
-    unvetted = sees_unvetted(request)
-    first, second = (run_side(one, unvetted=unvetted) for one in (run_id, other_id))
+    first, second = (run_side(one) for one in (run_id, other_id))
     if first and second:
         first, second = _older_first(first, second)
     return _diff(request, "run", first, second)
@@ -60,7 +58,7 @@ def _diff(request: HttpRequest, kind: str, first: Side | None, second: Side | No
 @reader_page
 def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Runs to compare one with: of the same host, or of hosts whose name is searched for."""
-    found = select_runs(run_ids=[run_id], unvetted=sees_unvetted(request))
+    found = select_runs(run_ids=[run_id])
     run = next(iter(summaries(found)), None)
     if run is None:
         raise Http404("There is no such run.")

@@ -7,7 +7,6 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from rest_framework.exceptions import ValidationError
 
-from access.reading import sees_unvetted
 from analysis.acceleration import Verdict
 from pages.access import by_replica, reader_page
 from pages.compare.filters import FILTER_TITLES
@@ -47,7 +46,6 @@ def run_list(request: HttpRequest) -> HttpResponse:
         since=query.since,
         until=query.until,
         text=text,
-        unvetted=sees_unvetted(request),
     )
     page = page_of_times(found, MEASURED_AT, params)
     narrowed = bool(text or filters or query.since or query.until)
@@ -104,7 +102,7 @@ def _chips(params: QueryDict, query: ComparisonQuery) -> list[tuple[str, str, st
 @reader_page
 def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """One run: every series with every try, conditions, environment, provenance."""
-    run = run_detail(run_id, unvetted=sees_unvetted(request))
+    run = run_detail(run_id)
     if run is None:
         raise Http404("There is no such run.")
     context = {

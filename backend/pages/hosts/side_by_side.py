@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from access.reading import sees_unvetted
 from documents.environment_difference import differing_facts
 from pages.access import reader_page
 from pages.hosts.diff import Mean, Pair, crossed_by, key_of, labels_of, mean_of, pairs_of
@@ -74,18 +73,17 @@ def hosts_side_by_side(request: HttpRequest) -> HttpResponse:
 @reader_page
 def runs_side_by_side(request: HttpRequest) -> HttpResponse:
     """Runs, the oldest first, which is the baseline."""
-    unvetted = sees_unvetted(request)
 
     def found(keys: Sequence[str]) -> Found:
-        sides = {key: _run(key, unvetted) for key in keys}
+        sides = {key: _run(key) for key in keys}
         return dict(sorted(sides.items(), key=lambda one: _age(one[1])))
 
     return _side_by_side(request, "run", found)
 
 
-def _run(key: str, unvetted: bool) -> Side | None:
+def _run(key: str) -> Side | None:
     try:
-        return run_side(UUID(key), unvetted=unvetted)
+        return run_side(UUID(key))
     except ValueError:
         return None
 

@@ -35,9 +35,9 @@ class Side:
     doubtful: tuple[Run, ...]
 
 
-def run_side(run_id: UUID, *, unvetted: bool = False) -> Side | None:
+def run_side(run_id: UUID) -> Side | None:
     """A run that is not hidden, with its plausible results; None when there is none."""
-    run = select_runs(unvetted=unvetted).filter(run_id=run_id).first()
+    run = select_runs().filter(run_id=run_id).first()
     if run is None:
         return None
     results = results_of(run.measurements.filter(median__isnull=False))

@@ -125,7 +125,7 @@ UNION ALL
 (
     SELECT DISTINCT ON (n.slug) n.slug, h.slug FROM runs_hostname n
     JOIN runs_host h ON h.id = n.host_id
-    WHERE n.slug = ANY(%s) AND h.approved
+    WHERE n.slug = ANY(%s)
         AND NOT EXISTS (SELECT FROM runs_host o WHERE o.slug = n.slug)
         AND NOT EXISTS (SELECT FROM runs_hostalias o WHERE o.slug = n.slug)
     ORDER BY n.slug, n.id DESC

@@ -9,44 +9,29 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Count, OrderBy, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
 from documents.naming import tags_by_key
 from documents.types import Series
-from store.models import Host, Measurement, Run, RunSpeedIndex
+from store.models import Measurement, Run, RunSpeedIndex
 from store.models.dimension import OF_LIBRARIES
 from store.models.run import MEASURED_AT
 from store.run_documents import document_bytes, stated_environment
 
 
-def shown_runs(*, unvetted: bool = False) -> QuerySet[Run]:
-    """Runs that are not hidden.
-
-    Where new hosts need approval, a run that has not been processed, or was rejected, may be of
-    one of them: it is of no host yet, and whatever it says is for those alone who approve hosts,
-    which `unvetted` says of who asks.
-    """
-    runs = Run.objects.filter(hidden=False)
-    vetted_only = settings.CIPHERMARK_APPROVE_HOSTS and not unvetted
-    return runs.filter(host__isnull=False) if vetted_only else runs
+def shown_runs() -> QuerySet[Run]:
+    """Runs that are not hidden."""
+    return Run.objects.filter(hidden=False)
 
 
 def hidden_runs() -> QuerySet[Run]:
-    """Runs that an editor has hidden, with their hosts; those of waiting hosts are not among them.
+    """Runs that an editor has hidden, with their hosts.
 
     A page takes them by primary key, so only as many are read as it shows.
     """
-    return Run.objects.filter(hidden=True, held=False).select_related("host")
-
-
-def waiting_hosts() -> QuerySet[Host]:
-    """Hosts that nobody has approved yet, each with how many runs it has: `waiting`."""
-    return Host.objects.filter(approved=False).annotate(
-        waiting=Count("runs", filter=Q(runs__held=True))
-    )
+    return Run.objects.filter(hidden=True).select_related("host")
 
 
 @dataclass(frozen=True)
@@ -170,14 +155,12 @@ def select_runs(
     until: datetime | None = None,
     text: str = "",
     run_ids: Sequence[UUID] = (),
-    unvetted: bool = False,
 ) -> QuerySet[Run]:
     """Runs that are not hidden, the latest received first; filters as in `selection.FILTERS`.
 
     `text`: only those whose host's name has it, or whose id begins so. `run_ids`: only these.
-    `unvetted`: as of `shown_runs`.
     """
-    runs = shown_runs(unvetted=unvetted).select_related(
+    runs = shown_runs().select_related(
         "host",
         "environment__cpu",
         "environment__os_version",
@@ -241,7 +224,7 @@ def latest_measured(runs: QuerySet[Run], most: int) -> list[RunSummary]:
 def _first(runs: QuerySet[Run], most: int, *order: OrderBy | str) -> list[RunSummary]:
     """Chosen before their measurements are counted: the database would else count those of all."""
     chosen = list(runs.order_by(*order).values_list("pk", flat=True)[:most])
-    return summaries(select_runs(unvetted=True).filter(pk__in=chosen).order_by(*order))
+    return summaries(select_runs().filter(pk__in=chosen).order_by(*order))
 
 
 def _summary(run: Run) -> RunSummary:
@@ -320,9 +303,9 @@ def _measurement(
     )
 
 
-def run_detail(run_id: UUID, *, unvetted: bool = False) -> RunDetail | None:
+def run_detail(run_id: UUID) -> RunDetail | None:
     """One run that is not hidden; None when there is none of this id."""
-    run = select_runs(unvetted=unvetted).filter(run_id=run_id).first()
+    run = select_runs().filter(run_id=run_id).first()
     if run is None:
         return None
     under_each = run.speed_indices.select_related("profile")
@@ -366,14 +349,14 @@ def document_of(run: Run) -> Mapping[str, Any]:
     return document
 
 
-def run_document(run_id: UUID, *, unvetted: bool = False) -> bytes | None:
+def run_document(run_id: UUID) -> bytes | None:
     """The document exactly as received; None when there is no such run."""
-    run = shown_runs(unvetted=unvetted).filter(run_id=run_id).select_related("document").first()
+    run = shown_runs().filter(run_id=run_id).select_related("document").first()
     return document_bytes(run.document) if run else None
 
 
-def imported_text(run_id: UUID, *, unvetted: bool = False) -> bytes | None:
+def imported_text(run_id: UUID) -> bytes | None:
     """The text that a run was read from, as received; None for runs of agents."""
-    shown = shown_runs(unvetted=unvetted).filter(run_id=run_id)
+    shown = shown_runs().filter(run_id=run_id)
     run = shown.select_related("imported_text").first()
     return bytes(run.imported_text.body) if run and run.imported_text else None

@@ -145,7 +145,6 @@ class Migration(migrations.Migration):
                 ('machine_id', models.CharField(blank=True, max_length=64, null=True)),
                 ('machine_name', models.CharField(blank=True, db_default='', default='', help_text='Under a shared machine id: the name (`same_name`) that belongs to it.', max_length=200)),
                 ('published', models.BooleanField(default=False)),
-                ('approved', models.BooleanField(default=True, help_text='Its runs count; off until an editor has approved a new host.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
@@ -393,7 +392,6 @@ class Migration(migrations.Migration):
                 ('rejection', models.TextField(blank=True, help_text='Why it was rejected, in words.')),
                 ('attempts', models.SmallIntegerField(default=0, help_text='Times processing was begun.')),
                 ('hidden', models.BooleanField(default=False, help_text='It counts nowhere and is in no list.')),
-                ('held', models.BooleanField(default=False, help_text='Hidden only until its host is approved.')),
                 ('received_at', models.DateTimeField(auto_now_add=True)),
                 ('host_name', models.CharField(help_text='As the document has it.', max_length=200)),
                 ('parser_version', models.PositiveSmallIntegerField(blank=True, help_text='Of the parsers that read the imported text.', null=True)),

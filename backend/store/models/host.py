@@ -23,9 +23,6 @@ class Host(models.Model):
         help_text="Under a shared machine id: the name (`same_name`) that belongs to it.",
     )
     published = models.BooleanField(default=False)
-    approved = models.BooleanField(
-        default=True, help_text="Its runs count; off until an editor has approved a new host."
-    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -37,7 +37,6 @@ class Run(models.Model):
     rejection = models.TextField(blank=True, help_text="Why it was rejected, in words.")
     attempts = models.SmallIntegerField(default=0, help_text="Times processing was begun.")
     hidden = models.BooleanField(default=False, help_text="It counts nowhere and is in no list.")
-    held = models.BooleanField(default=False, help_text="Hidden only until its host is approved.")
     received_at = models.DateTimeField(auto_now_add=True)
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
     host_name = models.CharField(max_length=200, help_text="As the document has it.")
