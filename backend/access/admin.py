@@ -13,7 +13,6 @@ from access.tokens import end_read_tokens
 from store.models import (
     ApiToken,
     AuditEntry,
-    Environment,
     Host,
     HostAlias,
     ReferenceProfile,
@@ -131,14 +130,6 @@ class HostAliasAdmin(LookOnlyAdmin):
 
     list_display = ("name", "machine_id", "host", "created_at")
     list_select_related = ("host",)
-
-
-@admin.register(Environment)
-class EnvironmentAdmin(LookOnlyAdmin):
-    """Environments as the first run document in each described them."""
-
-    list_display = ("fingerprint", "cpu", "os_version", "openssl", "openssh")
-    list_select_related = ("cpu", "os_version", "openssl", "openssh")
 
 
 @admin.register(Run)

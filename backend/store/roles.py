@@ -9,9 +9,7 @@ from django.apps import AppConfig
 
 VIEWER, EDITOR, ADMINISTRATOR = "viewer", "editor", "administrator"
 
-_VIEWS = frozenset(
-    f"runs.view_{model}" for model in ("run", "host", "environment", "referenceprofile")
-)
+_VIEWS = frozenset(f"runs.view_{model}" for model in ("run", "host", "referenceprofile"))
 _EDITS = frozenset(
     {
         "runs.add_run",
