@@ -54,8 +54,6 @@ urlpatterns = [
         name="delete-channel",
     ),
     path("hosts/<int:host_id>/notes/", notes.add_host_note, name="add-host-note"),
-    path("runs/<uuid:run_id>/notes/", notes.add_run_note, name="add-run-note"),
-    path("notes/", notes.add_group_note, name="add-group-note"),
     path("notes/<int:note_id>/delete/", notes.delete_note, name="delete-note"),
     path("shares/", share.share_list, name="shares"),
     path("shares/<int:share_id>/revoke/", share.revoke, name="revoke-share"),

@@ -2,17 +2,17 @@
 
 from datetime import time
 
+from django.db.models import QuerySet
 from django.http import QueryDict
-from drf_spectacular.types import OpenApiTypes
 
-from questions.comparison_parameters import NARROWING, grouping
-from questions.parameters import Parameter, checked, choice, moment, run_id, text
+from questions.comparison_parameters import NARROWING
+from questions.parameters import Parameter, checked, choice, moment, text
 from results.hosts.fleet_changes import DIRECTIONS, KINDS, STATUSES, ChangeQuery
 from results.hosts.host_facets import HOST_FILTERS
 from results.hosts.host_list import NEWEST, ORDERINGS, WORST_FIRST, HostQuery
 from results.hosts.host_names import present_keys
-from results.hosts.notes import NoteQuery
 from results.selection import TOOLS
+from store.models import Note
 
 _TAG = next(one for one in NARROWING if one.name == "tag")
 
@@ -49,31 +49,17 @@ def change_query(params: QueryDict) -> ChangeQuery:
     )
 
 
-NOTES = [
-    Parameter("host", text, "Key of a host: notes on it and on its runs.", many=True),
-    Parameter("run_id", run_id, "May be repeated.", OpenApiTypes.UUID, many=True),
-    Parameter("group_by", grouping, "A grouping of comparisons, such as cpu."),
-    Parameter("group", text, "Key of a group."),
-    *DATES,
-]
+NOTES = [Parameter("host", text, "Key of a host; may be repeated.", many=True), *DATES]
 
 
-def note_query(params: QueryDict) -> NoteQuery:
+def select_notes(params: QueryDict) -> QuerySet[Note]:
     """The notes that the parameters ask for; DRF's `ValidationError` names every fault."""
     chosen = checked(params, NOTES)
-    return NoteQuery(
-        hosts=tuple(present_keys(chosen.get("host", ()))),
-        runs=chosen.get("run_id", ()),
-        group_by=chosen.get("group_by"),
-        group=chosen.get("group"),
-        since=chosen.get("since"),
-        until=chosen.get("until"),
-    )
-
-
-def group_of(group_by: str, group: str) -> tuple[str, str]:
-    """A grouping and the key of one of its groups; `ValueError` for what is no grouping."""
-    return grouping(group_by), text(group)
+    lookups = {"host": "host__slug__in", "since": "at__gte", "until": "at__lte"}
+    if "host" in chosen:
+        chosen["host"] = present_keys(chosen["host"])
+    wanted = {lookups[name]: value for name, value in chosen.items()}
+    return Note.objects.filter(**wanted).select_related("host")
 
 
 def _searched(value: str) -> str:

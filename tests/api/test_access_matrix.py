@@ -142,9 +142,7 @@ DECISIONS: dict[str, Rights] = {
     "test-channel": EDITORS_POST,
     "pause-channel": EDITORS_POST,
     "delete-channel": EDITORS_POST,
-    "add-group-note": EDITORS_POST,
     "add-host-note": EDITORS_POST,
-    "add-run-note": EDITORS_POST,
     "delete-note": EDITORS_POST,
     "shares": EDITORS_FORM,
     "revoke-share": EDITORS_POST,
@@ -324,6 +322,7 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
     # Thousands of refusals, each with its traceback, take longer to log than to make.
     monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
     run, other = store_run(run_document()), store_run(run_document(host={"name": "other"}))
+    assert run.host_id
     share, secret = make_share("report", "", 30, made_by=None, by=COMMAND)
     clients = {"anonymous": Client(), "share link": Client()}
     clients["share link"].get(f"/shares/{secret}/")
@@ -352,7 +351,7 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
         "job_id": _job_of(someone).job_id,
         "change_id": _change_of(run).pk,
         "channel_id": NotificationChannel.objects.create(name="ops", kind="email").pk,
-        "note_id": Note.objects.create(host=run.host, text="x", at=now, made_by="edith").pk,
+        "note_id": Note.objects.create(host_id=run.host_id, text="x", at=now, made_by="edith").pk,
         "secret": secret,
         "rest": "nowhere",
         "content_type_id": 1,

@@ -194,36 +194,6 @@ def test_a_note_is_listed_and_drawn_in_the_history(slower: FleetChange, editor: 
     assert not Note.objects.exists()
 
 
-def test_a_note_on_a_run_stands_on_its_page_and_on_its_host(
-    slower: FleetChange, editor: Client
-) -> None:
-    run = Run.objects.filter(host__name="nas").latest("started_at")
-    editor.post(f"/runs/{run.run_id}/notes/", {"text": "a fan was off"})
-    assert "a fan was off" in page(editor, f"/runs/{run.run_id}/")
-    assert "a fan was off" in page(editor, f"/hosts/{run.host_id}/")
-
-
-def test_a_note_on_a_group_stands_below_the_comparison_and_on_its_hosts(
-    slower: FleetChange, editor: Client, member: Client
-) -> None:
-    view = "tool=openssl&group_by=openssl_series"
-    said = {"group": "3.0", "text": "security <fixes>", "date": "2025-03-04", "view": view}
-    answer = editor.post("/notes/", said)
-    assert answer.headers["Location"] == f"/?{view}#notes"
-    for address in (f"/?{view}", f"/hosts/{Host.objects.get(name='nas').pk}/"):
-        html = page(member, address)
-        assert "security &lt;fixes&gt;" in html
-        assert 'id="note-text"' not in html  # readers add none
-    assert "security" not in page(member, "/?tool=openssl&group_by=cpu")
-    assert '<option value="3.0">3.0</option>' in page(editor, f"/?{view}")
-    assert editor.post("/notes/", {**said, "view": "group_by=nothing"}).status_code == 400
-    assert editor.post("/notes/", {**said, "text": ""}).status_code == 400
-    assert member.post("/notes/", said).status_code == 403
-    (note,) = Note.objects.all()
-    answer = editor.post(f"/notes/{note.pk}/delete/")
-    assert answer.headers["Location"] == "/?group_by=openssl_series#notes"
-
-
 def test_an_empty_note_and_a_wrong_date_are_refused(slower: FleetChange, editor: Client) -> None:
     address = f"/hosts/{Host.objects.get(name='nas').pk}/notes/"
     assert editor.post(address, {"text": " "}).status_code == 400

@@ -26,7 +26,6 @@ from pages.compare.relating import relating_context
 from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
-from pages.notes import group_notes
 from pages.page_query import (
     TOPS,
     Display,
@@ -106,7 +105,6 @@ def compare_page(request: HttpRequest) -> HttpResponse:
             "tops": TOPS,
             "most_groups": MOST_GROUPS,
             **steps,
-            **(group_notes(query.group_by, parts["groups"]) if parts["groups"] else {}),
             "view_menu": view_menu(request.user, params),
             "address": request.build_absolute_uri(),
             "asks": not params and not steps,

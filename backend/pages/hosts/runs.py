@@ -12,7 +12,6 @@ from pages.access import by_replica, reader_page
 from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
-from pages.notes import run_notes
 from pages.page_query import PageAddress, api_params, first_page, query_faults, search_text
 from pages.paging import AFTER, BEFORE, page_of_times
 from pages.setup.first_steps import agent_command
@@ -110,7 +109,6 @@ def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "detail": run,
         "facts": environment_facts(run.environment),
         "part": series_page(run.measurements, request.GET),
-        **run_notes(run_id),
         "noisy": sum(row.noisy for row in run.measurements),
         "implausible": sum(row.implausible for row in run.measurements),
     }

@@ -9,13 +9,13 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
+from ingest.edits.notes import LONGEST_TEXT
 from pages.access import reader_page
 from pages.changes import shown_changes
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.history import history_context
 from pages.hosts.history_lines import csv_lines
 from pages.hosts.series import series_page, standing_tables, tool_charts
-from pages.notes import host_notes
 from pages.page_query import query_faults
 from pages.recommend import excluded_context, headline
 from reports.export_parameters import csv_dialect, csv_file
@@ -35,8 +35,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     host = host_detail(host_id)
     if host is None:
         return _where_it_went(host_id)
-    noted = host_notes(host_id)
-    past, faults = _history(host, [note for note, _ in noted["notes"]], request)
+    notes = list(Note.objects.filter(host=host_id))
+    past, faults = _history(host, notes, request)
     charts = tool_charts(host.latest)
     context = {
         "host": host.summary,
@@ -50,7 +50,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "open_changes": shown_changes(open_changes_of(host_id)),
         **_recommendation(host.summary.host),
         "history_faults": faults,
-        **noted,
+        "notes": notes,
+        "longest_note": LONGEST_TEXT,
         **past,
     }
     return render(request, "pages/host.html", context, status=400 if faults else 200)

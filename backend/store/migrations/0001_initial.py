@@ -486,19 +486,15 @@ class Migration(migrations.Migration):
             name='Note',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(help_text='The time it is about; of a run, its start.')),
+                ('at', models.DateTimeField(help_text='The time it is about.')),
                 ('text', models.CharField(max_length=500)),
-                ('group_by', models.CharField(blank=True, help_text='Such as "cpu".', max_length=60)),
-                ('group', models.CharField(blank=True, help_text='The key of the group.', max_length=260)),
                 ('made_by', models.CharField(max_length=200)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('host', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='notes', to='runs.host')),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='notes', to='runs.run')),
+                ('host', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notes', to='runs.host')),
             ],
             options={
                 'ordering': ['-at', '-id'],
-                'indexes': [models.Index(fields=['-at', '-id'], name='notes_by_time'), models.Index(fields=['group_by', 'group'], name='notes_of_a_group')],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('group_by', ''), ('host__isnull', False), ('run', None)), models.Q(('group_by', ''), ('host', None), ('run__isnull', False)), models.Q(('host', None), ('run', None), models.Q(('group_by', ''), _negated=True)), _connector='OR'), name='a_note_is_about_one_thing')],
+                'indexes': [models.Index(fields=['-at', '-id'], name='notes_by_time')],
             },
         ),
         migrations.CreateModel(
