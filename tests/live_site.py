@@ -25,19 +25,12 @@ from psycopg import sql
 
 from access.tokens import PREFIX, digest_of
 from store.server_settings import SETTINGS
+from tests.settings import redis_url
 from tests.sign_in import SIGN_IN
 
 PROJECT = Path(__file__).parent.parent
-REDIS_DATABASES = {
-    "browser": 1,
-    "shared": 3,
-    "bench": 6,
-    "sub_path": 8,
-    "poolers": 10,
-    "two_machines": 11,
-    "replica": 14,
-}
-"""Every site by its name: parts of the suite that run at once have nothing in common."""
+_free_redis_databases = list(range(7, 0, -1))
+"""Each site has one, so that no other worker takes its tasks."""
 
 READY_WITHIN = 120
 """Seconds; the machines that run the tests are shared and slow at times."""
@@ -249,8 +242,9 @@ def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
     with ExitStack() as stack:
         stack.enter_context(_database(database, prepared))
         environment = {**_environment(database, folder), **variables}
-        # A Redis database of its own, so that no other worker takes this site's tasks.
-        environment["REDIS_URL"] = settings.REDIS_URL.replace("db=0", f"db={REDIS_DATABASES[name]}")
+        number = _free_redis_databases.pop()
+        stack.callback(_free_redis_databases.append, number)
+        environment["REDIS_URL"] = redis_url(number)
         shutil.copytree(static, folder / "static", dirs_exist_ok=True)
         yield stack.enter_context(machine(environment))
 

@@ -19,10 +19,10 @@ from ingest.fleet_changes.host_state import RULES
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
 from results.hosts.fleet_changes import COLUMNS, ChangeQuery, change_rows, summaries_of_changes
 from store.models import FleetChange, FleetChangeMember, Host, HostWatch, Run
-from tests.chaos.parts import wait_until
 from tests.conftest import StoreRun
 from tests.histories import FIRST_DAY, run_of_day, with_openssl
 from tests.known_fleet import KnownFleet, KnownHost, known_fleet
+from tests.launch.tools import within
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
 Member = FleetChangeMember
@@ -320,7 +320,7 @@ def test_an_edit_and_the_finding_of_changes_never_wait_for_each_other(at_level: 
         """The edit has locked its run, and goes on once the finder waits."""
         found.append(pool.submit(find))
         finder = pids.get(timeout=10)
-        wait_until(lambda: waits(finder), 10, "the finder does not wait")
+        assert within(10, lambda: waits(finder))
         return recompute.pairs_of(runs)
 
     found: list[Future[bool]] = []

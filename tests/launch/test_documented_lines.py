@@ -26,7 +26,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.chaos.proxy import CuttingProxy
+from tests.launch.cutting_proxy import CuttingProxy
 from tests.launch.documented import ELSEWHERE, NOT_RUN, commands
 from tests.launch.documented_site import (
     VISITOR,

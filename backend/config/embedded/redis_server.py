@@ -59,6 +59,7 @@ class RedisServer:
     def _start(self) -> None:
         options = {
             "port": "0",
+            "databases": "64",
             "unixsocket": str(self._socket()),
             "unixsocketperm": "700",
             "daemonize": "yes",

@@ -1,8 +1,9 @@
-"""The short form of schemathesis: every operation a few times, in one process."""
+"""schemathesis: every operation answers as the OpenAPI document says; the whole in one process."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any
+from unittest import mock
 
 import pytest
 import schemathesis
@@ -13,10 +14,23 @@ from schemathesis.checks import CHECKS
 
 from access.tokens import create_token
 from config.wsgi import application
-from tests.fuzz.described import NOT_APPLICABLE
-from tests.fuzz.documents import processed_at_once
+from ingest import tasks
 
 SCOPES = ("upload", "read")
+NOT_APPLICABLE = "positive_data_acceptance"
+"""Which parameters need each other, and that a name must exist, cannot be said of each alone."""
+
+
+@contextmanager
+def processed_at_once() -> Iterator[None]:
+    """Uploads are processed within their request, where a failure is one of the request."""
+
+    def send(task: Any, *arguments: int) -> bool:
+        task.apply(arguments, throw=True)
+        return True
+
+    with mock.patch.multiple(tasks, send=send, enqueue_once=send):
+        yield
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:

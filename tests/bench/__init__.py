@@ -1,1 +1,0 @@
-"""`make bench`: the program's speed beside floors of the same run (docs/performance.md)."""

@@ -1,1 +1,0 @@
-"""A made-up fleet with a fixed seed: plan, documents, rows, and the check that they agree."""

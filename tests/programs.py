@@ -1,0 +1,61 @@
+"""Programs that the tests need and pip cannot bring: found, else installed, else asked for."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from launch import frontend, node, openssh
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+USUAL_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/snap/bin")
+
+
+class MissingProgram(Exception):
+    """A program is neither here nor can it be installed; the message says how to get it."""
+
+
+def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
+    """Variables of the environment that lead to all of them; `with_pages` builds the frontend."""
+    openssl = find_or_install(("openssl",), "openssl")
+    ssh = find_or_install(("ssh",), "openssh-client")
+    sshd = openssh.provide_sshd(folder, lambda: None)
+    if sshd is None:
+        raise MissingProgram("The tests need sshd: install it (Debian: apt install openssh-server)")
+    runtime = node.provide()
+    frontend.install(runtime)
+    paths = [runtime.environment()["PATH"], str(openssl.parent), str(ssh.parent)]
+    variables = {"PATH": os.pathsep.join(paths), "CIPHERMARK_TEST_SSHD": str(sshd)}
+    if not with_pages:
+        return variables
+    frontend.build(runtime)
+    return {**variables, "CHROMIUM_PATH": str(chromium())}
+
+
+def chromium() -> Path:
+    """`CHROMIUM`, or an installed one, or the distribution's."""
+    named = (os.environ.get("CHROMIUM") or MAC_CHROME, *CHROMIUM)
+    return find_or_install(named, "chromium")
+
+
+def find_or_install(names: tuple[str, ...], package: str) -> Path:
+    """The program; where there is none, apt-get installs its package if root needs no password."""
+    places = os.pathsep.join((os.environ.get("PATH", os.defpath), *USUAL_FOLDERS))
+    found = next(filter(None, (shutil.which(name, path=places) for name in names)), None)
+    if found is None:
+        install(package)
+        found = next(filter(None, (shutil.which(name, path=places) for name in names)), None)
+    if found is None:
+        raise MissingProgram(f"The tests need {names[-1]}: install it (Debian: {package}).")
+    return Path(found)
+
+
+def install(package: str) -> None:
+    """Try it; whether it worked shows in what is there afterwards."""
+    prefix = () if os.geteuid() == 0 else ("sudo", "-n")
+    if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
+        return
+    print(f"Installing {package} with apt-get ...")
+    for words in (("update",), ("install", "-y", "--no-install-recommends", package)):
+        subprocess.run((*prefix, "apt-get", *words), check=False)

@@ -1,0 +1,213 @@
+"""`python -m tests.suite NAME`: what `make test`, `check`, `lint`, `types` and `portable` run.
+
+All parts run, even after a failed one. One table closes the output, and below it stands again what
+the failed ones said.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.programs import MissingProgram, provide
+
+PROJECT = Path(__file__).parent.parent
+FOLDER = Path(os.environ.get("CIPHERMARK_DATA_DIR") or PROJECT / ".data" / "test")
+FAILURE_LINES = 150
+
+OF_THE_DEVELOPER = ("CIPHERMARK_", "DATABASE_", "REDIS_URL", "DJANGO_", "PYTHONDONTWRITEBYTECODE")
+"""Settings of the shell: the tests bring their own, and touch no other database."""
+
+PURE = ("tests/analysis", "tests/documents", "tests/texts", "tests/exports")
+COSTS = ("tests/agent/test_cpu_seconds.py", "tests/texts/test_cost.py")
+"""What ssh and parsing cost: nothing else may run meanwhile."""
+WITHOUT_COSTS = tuple(f"--ignore={one}" for one in COSTS)
+QUICK = ("access", "api", "config", "ingest", "monitoring", "notifications", "pages", "results")
+"""Folders of tests that `make check` runs when they, or what they test, have changed."""
+FIRST_START = "tests/launch/test_make_run.py::" + (
+    "test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept"
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A command. `is_shown` writes what it says to the terminal at once."""
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path = PROJECT
+    is_shown: bool = False
+
+
+_running: "list[subprocess.Popen[str]]" = []
+_interrupted = threading.Event()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a part ended."""
+
+    name: str
+    passed: bool
+    seconds: float
+    cpu_seconds: float
+    output: str
+
+
+def pytest(name: str, *words: str, is_shown: bool = False) -> Part:
+    """Tests; files that share a site or a browser stay on one of the workers."""
+    command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short")
+    return Part(name, (*command, *words), is_shown=is_shown)
+
+
+def tool(name: str, *words: str) -> Part:
+    """One of the programs of the virtual environment."""
+    return Part(name, (sys.executable, "-m", *words))
+
+
+LINT = (
+    tool("ruff check", "ruff", "check", "."),
+    tool("ruff format", "ruff", "format", "--check", "."),
+)
+MYPY = tool("mypy", "mypy")
+TSC = Part("tsc", ("npm", "run", "--silent", "types"), PROJECT / "frontend")
+VITEST = Part("vitest", ("npm", "test", "--silent"), PROJECT / "frontend")
+PURE_WITH_COVERAGE = pytest("pure packages", *PURE, *WITHOUT_COSTS, "--cov")
+AGENT = pytest("agent", "tests/agent", *WITHOUT_COSTS, "-n2", "--dist=loadfile")
+EVERYTHING_ELSE = pytest(
+    "tests",
+    "tests",
+    *(f"--ignore={one}" for one in (*PURE, *COSTS)),
+    "-n2",
+    "--dist=loadgroup",
+    "--no-loadscope-reorder",  # the long ones are collected first
+    is_shown=True,
+)
+COSTS_ALONE = pytest("costs", *COSTS)
+FULL_SITE = pytest("a start and an upload", FIRST_START, "tests/end_to_end/test_upload.py")
+
+
+def quick_tests() -> Part:
+    """Of the pure packages, and of the folders that differ from main."""
+    listed = [
+        subprocess.run(("git", *words), cwd=PROJECT, capture_output=True, text=True, check=False)
+        for words in (
+            ("diff", "--name-only", "main"),
+            ("ls-files", "--others", "--exclude-standard"),
+        )
+    ]
+    paths = [Path(line).parts for one in listed for line in one.stdout.splitlines()]
+    changed = {path[1] for path in paths if len(path) > 2 and path[0] in ("backend", "tests")}
+    folders = [f"tests/{name}" for name in QUICK if name in changed]
+    words = (*PURE, *folders, *WITHOUT_COSTS)
+    return pytest("quick tests", *words, "-n2", "--dist=loadfile", is_shown=True)
+
+
+def steps(name: str) -> list[list[list[Part]]]:
+    """One after the other; of each, lanes that run beside each other."""
+    beside = [*LINT, MYPY, TSC, VITEST, PURE_WITH_COVERAGE]
+    return {
+        "test": [[[EVERYTHING_ELSE], beside], [[COSTS_ALONE]]],
+        "check": [[[quick_tests(), *LINT], [MYPY]]],
+        "lint": [[[*LINT]]],
+        "types": [[[MYPY], [TSC]]],
+        "portable": [[[AGENT], [PURE_WITH_COVERAGE, FULL_SITE]]],
+    }[name]
+
+
+def environment() -> dict[str, str]:
+    """Of every part."""
+    kept = {one: text for one, text in os.environ.items() if not one.startswith(OF_THE_DEVELOPER)}
+    return {**kept, "CIPHERMARK_DATA_DIR": str(FOLDER), "PYTHONPATH": ""}
+
+
+def run(part: Part, variables: dict[str, str]) -> Outcome:
+    """Run a part to its end."""
+    begun = time.monotonic()
+    lines = []
+    with subprocess.Popen(
+        part.command,
+        cwd=part.folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        _running.append(process)
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if part.is_shown:
+                sys.stdout.write(line)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    cpu = usage.ru_utime + usage.ru_stime
+    passed = process.returncode == 0
+    sys.stdout.write(f"=== {part.name}: {'passed' if passed else 'FAILED'}\n")
+    sys.stdout.flush()
+    return Outcome(part.name, passed, time.monotonic() - begun, cpu, "".join(lines))
+
+
+def end_what_runs() -> None:
+    """As Ctrl-C does; pytest then ends what its tests have started."""
+    _interrupted.set()
+    for process in _running:
+        if process.returncode is None:
+            os.kill(process.pid, signal.SIGINT)
+
+
+def run_lane(lane: Sequence[Part], variables: dict[str, str]) -> list[Outcome]:
+    """One part after the other."""
+    return [run(part, variables) for part in lane if not _interrupted.is_set()]
+
+
+def report(outcomes: Sequence[Outcome], seconds: float) -> int:
+    """Print the table and what failed; 0 when nothing did."""
+    rows = [("part", "result", "seconds", "CPU", "")]
+    for one in outcomes:
+        last = (one.output.strip().splitlines() or [""])[-1].strip("= ")
+        result = "passed" if one.passed else "FAILED"
+        rows.append((one.name, result, f"{one.seconds:.0f}", f"{one.cpu_seconds:.0f}", last[:60]))
+    cpu = sum(one.cpu_seconds for one in outcomes)
+    failed = [one for one in outcomes if not one.passed]
+    rows.append(("all", "FAILED" if failed else "passed", f"{seconds:.0f}", f"{cpu:.0f}", ""))
+    for name, result, wall, used, last in rows:
+        print(f"{name:<24}{result:<8}{wall:>8}{used:>6}  {last}".rstrip())
+    for one in failed:
+        last_lines = "\n".join(one.output.splitlines()[-FAILURE_LINES:])
+        print(f"\n=== {one.name} failed ===\n{last_lines}")
+    return 1 if failed else 0
+
+
+def main(name: str) -> int:
+    """Run what the name stands for."""
+    begun = time.monotonic()
+    variables = environment()
+    try:
+        variables |= provide(FOLDER, with_pages=name == "test")
+    except MissingProgram as missing:
+        print(missing, file=sys.stderr)
+        return 1
+    outcomes = []
+    with ThreadPoolExecutor() as pool:
+        for lanes in steps(name):
+            running = [pool.submit(run_lane, lane, variables) for lane in lanes]
+            try:
+                outcomes += [one for lane in running for one in lane.result()]
+            except BaseException:
+                end_what_runs()
+                raise
+    print()
+    return report(outcomes, time.monotonic() - begun)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
