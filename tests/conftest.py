@@ -52,6 +52,7 @@ LONGEST_FIRST = ("browser", "agent", "end_to_end", "launch")
 """Folders whose tests wait much; begun last, they would end last, on one worker alone."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files, and folders that share a site, stay on one worker of pytest-xdist.
 
