@@ -57,4 +57,4 @@ USER ciphermark
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python", "-m", "launch.healthcheck", "http://127.0.0.1:8000/healthz"]
-CMD ["gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", "--worker-class", "config.gunicorn_worker.BoundedWorker", "--workers", "2", "--threads", "4", "--worker-tmp-dir", "/dev/shm", "--no-control-socket", "--limit-request-line", "8190", "--logger-class", "config.gunicorn_logger.SiteLogger"]
+CMD ["gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "4", "--worker-tmp-dir", "/dev/shm", "--no-control-socket", "--limit-request-line", "8190"]

@@ -210,9 +210,7 @@ def web_server(name: str, environment: dict[str, str], *options: str) -> Iterato
     port = _free_port()
     # Its control socket would lie in the home folder, one for all gunicorns of the account.
     bind = ("--bind", f"127.0.0.1:{port}", "--threads", "4", "--no-control-socket")
-    worker = ("--worker-class", "config.gunicorn_worker.BoundedWorker")
-    kind = (*worker, "--logger-class", "config.gunicorn_logger.SiteLogger", *options)
-    with _process(name, environment, "gunicorn", *bind, *kind, "config.wsgi:application"):
+    with _process(name, environment, "gunicorn", *bind, *options, "config.wsgi:application"):
         url = f"http://127.0.0.1:{port}"
         wait_for_answer(f"{url}/healthz")
         yield url

@@ -223,8 +223,6 @@ def web_server(port: int, workers: int = 2) -> tuple[str, ...]:
     """The arguments of Python that start the web server; `make bench` measures the same one."""
     return (
         *("-m", "gunicorn", "config.wsgi:application"),
-        *("--worker-class", "config.gunicorn_worker.BoundedWorker"),
-        *("--logger-class", "config.gunicorn_logger.SiteLogger"),
         *("--bind", f"{preconditions.HOST}:{port}", "--workers", str(workers), "--threads", "4"),
         *("--graceful-timeout", "5", "--no-control-socket", "--limit-request-line", "8190"),
     )

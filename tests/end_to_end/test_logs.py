@@ -95,7 +95,3 @@ def test_the_sweep_of_every_five_seconds_is_silent(site: LiveSite) -> None:
     received = [one["message"] for one in lines(site, "worker") if "ingest.tasks" in one["message"]]
     assert received, "other tasks have their lines"
     assert not [message for message in received if "sweep" in message]
-
-
-def test_gunicorn_writes_the_same_form(site: LiveSite) -> None:
-    assert "gunicorn.error" in {one["logger"] for one in lines(site, "web")}
