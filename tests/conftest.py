@@ -23,9 +23,7 @@ from django.test import Client
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
-from redis import Redis
 
-from access import request_counts
 from access.tokens import create_token
 from analysis.profiles.reference_profiles import initial_profile
 from ciphermark_agent import ssh_server
@@ -126,15 +124,6 @@ def let_audit_log_be_emptied() -> None:
     """For tests with real transactions, which empty every table when they end."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE runs_auditentry DISABLE TRIGGER audit_is_never_emptied")
-
-
-@pytest.fixture
-def nobody_counted(settings: Settings) -> None:
-    """Requests are counted from nought on, also where the tests have just run before."""
-    with Redis.from_url(settings.REDIS_URL) as redis:
-        for key in redis.scan_iter("ciphermark:throttle:*"):
-            redis.delete(key)
-    request_counts._outage.until = 0.0
 
 
 def signed_in(name: str, role: str = "") -> Client:

@@ -38,7 +38,6 @@ CIPHERMARK_PROXIES = env.number("CIPHERMARK_PROXIES", default=1 if PRODUCTION el
 # Requests a minute, 0 for no limit: one token may bring the uploads of a whole site (100/s).
 CIPHERMARK_TOKEN_RATE = env.number("CIPHERMARK_TOKEN_RATE", default=6000)
 CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
-CIPHERMARK_SIGN_IN_RATE = env.number("CIPHERMARK_SIGN_IN_RATE", default=20)
 # Of each process that answers questions over many rows; beyond it they are slower.
 _ANALYTICS_URL = env.url("CIPHERMARK_ANALYTICS_URL")
 CIPHERMARK_ANALYTICS_URL = clickhouse_url(_ANALYTICS_URL)
@@ -136,7 +135,6 @@ MIDDLEWARE = [
     "config.compression.TextGZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "access.reading.PrivateAnswersMiddleware",
-    "pages.middleware.ThrottleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -317,7 +315,14 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["api.http.permissions.MayRead"],
-    "DEFAULT_THROTTLE_CLASSES": ["api.http.authentication.PerCaller"],
+    "DEFAULT_THROTTLE_CLASSES": [
+        "api.http.throttles.TokenThrottle",
+        "api.http.throttles.AddressThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {
+        "token": f"{CIPHERMARK_TOKEN_RATE}/min" if CIPHERMARK_TOKEN_RATE else None,
+        "address": f"{CIPHERMARK_ADDRESS_RATE}/min" if CIPHERMARK_ADDRESS_RATE else None,
+    },
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["api.http.json_parser.StrictJsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_standardized_errors.openapi.AutoSchema",

@@ -333,14 +333,6 @@ def test_nobody_is_led_to_another_site(provider: Provider) -> None:
     assert back(client, provider, address) == (302, "/")
 
 
-@pytest.mark.usefixtures("nobody_counted")
-def test_an_address_begins_only_so_often(provider: Provider, settings: Settings) -> None:
-    settings.CIPHERMARK_SIGN_IN_RATE = 2
-    answers = [Client().get("/accounts/oidc/").status_code for _ in range(3)]
-    assert answers == [302, 302, 429]
-    assert Client().post("/accounts/login/", {"username": "x"}).status_code == 429
-
-
 def test_the_administration_shows_who_signs_in_how(provider: Provider) -> None:
     sign_in(Client(), provider)
     root = Client()

@@ -85,16 +85,6 @@ def test_no_name_breaks_the_form(name: str) -> None:
         assert sign_in("wrong", name=name.encode("utf-8", "replace").decode())[0] in (200, 429)
 
 
-@pytest.mark.usefixtures("ada", "nobody_counted")
-def test_an_address_signs_in_only_so_often(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("access.request_counts.time.time", lambda: 1_900_000_030.0)
-    settings.CIPHERMARK_SIGN_IN_RATE = 2
-    answers = [sign_in("wrong", name=f"nobody {n}", address="192.0.2.44")[0] for n in range(3)]
-    assert answers == [200, 200, 429]
-
-
 @pytest.mark.parametrize("password", ("short", "12345678901", "password", "ada-ada-ada"))
 def test_weak_passwords_are_refused(administrator: Client, password: str) -> None:
     fields = {"username": "ada-ada-ada", "password1": password, "password2": password}
