@@ -208,9 +208,13 @@ def _process(name: str, environment: dict[str, str], *command: str) -> Iterator[
 def web_server(name: str, environment: dict[str, str], *options: str) -> Iterator[str]:
     """A gunicorn with this environment; its URL, once it answers."""
     port = _free_port()
-    # Its control socket would lie in the home folder, one for all gunicorns of the account.
-    bind = ("--bind", f"127.0.0.1:{port}", "--threads", "4", "--no-control-socket")
-    with _process(name, environment, "gunicorn", *bind, *options, "config.wsgi:application"):
+    # Several share a data folder here.
+    environment = {
+        **environment,
+        "PROMETHEUS_MULTIPROC_DIR": f"{environment['CIPHERMARK_DATA_DIR']}/{name}-metrics",
+    }
+    kind = ("-c", "python:config.gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "1")
+    with _process(name, environment, "gunicorn", *kind, *options, "config.wsgi:application"):
         url = f"http://127.0.0.1:{port}"
         wait_for_answer(f"{url}/healthz")
         yield url

@@ -11,16 +11,15 @@ from celery.signals import (
     beat_init,
     before_task_publish,
     setup_logging,
+    task_failure,
     task_prerun,
     worker_init,
-    worker_process_shutdown,
 )
 from django.conf import settings
 from kombu.exceptions import OperationalError as BrokerError
 
-from telemetry.counting import send_now
 from telemetry.log_lines import log_context, start_context
-from telemetry.signs_of_life import BEAT, WORKER, leave_sign
+from telemetry.signs_of_life import BEAT, WORKER, count_failed_task, leave_sign
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # `manage.py migrate` has checked the code; here that would load every page, for nearly a second.
@@ -66,10 +65,10 @@ def _beat_lives(**_: Any) -> None:
     leave_sign(BEAT)
 
 
-@worker_process_shutdown.connect
-def _send_what_was_counted(**_: Any) -> None:
-    """Such a process ends without what Python does at an exit."""
-    send_now()
+@task_failure.connect
+def _count_failure(**_: Any) -> None:
+    """For /metrics."""
+    count_failed_task()
 
 
 NICENESS = 5

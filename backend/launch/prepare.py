@@ -34,7 +34,7 @@ def main() -> None:
         sys.stderr.write(f"{fault}\n")
         sys.exit(os.EX_CONFIG)
     folder = paths.data_dir()
-    call_command("migrate", interactive=False, verbosity=1)
+    call_command("migrate", interactive=False, verbosity=1, skip_checks=False)
     call_command("renew_runs")
     call_command("load_published")
     make_administrator(folder)

@@ -222,9 +222,9 @@ def _start_web(site: Site) -> None:
 def web_server(port: int, workers: int = 2) -> tuple[str, ...]:
     """The arguments of Python that start the web server; `make bench` measures the same one."""
     return (
-        *("-m", "gunicorn", "config.wsgi:application"),
-        *("--bind", f"{preconditions.HOST}:{port}", "--workers", str(workers), "--threads", "4"),
-        *("--graceful-timeout", "5", "--no-control-socket", "--limit-request-line", "8190"),
+        *("-m", "gunicorn", "-c", "python:config.gunicorn", "config.wsgi:application"),
+        *("--bind", f"{preconditions.HOST}:{port}", "--workers", str(workers)),
+        *("--graceful-timeout", "5"),
     )
 
 

@@ -1,19 +1,13 @@
-"""The app that looks at the whole site. It has no tables."""
-
-import logging
+"""The app that watches the whole site. It has no tables."""
 
 from django.apps import AppConfig
-from django.conf import settings
-
-logger = logging.getLogger(__name__)
 
 
 class MonitoringConfig(AppConfig):
-    """Warns, as every process starts, of settings that nobody reads."""
+    """Brings the system checks."""
 
     name = "monitoring"
 
     def ready(self) -> None:
-        """Called once settings and all apps are loaded."""
-        for sentence in settings.UNKNOWN_SETTINGS:
-            logger.warning(sentence)
+        """Register the checks once settings and all apps are loaded."""
+        import monitoring.checks  # noqa: F401 - registers them

@@ -6,14 +6,11 @@ import time
 from collections.abc import Callable
 from uuid import uuid4
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 from access.client_address import client_address
-from telemetry.counting import count, note_sign, observe
+from monitoring.metrics import REQUEST_SECONDS, REQUESTS
 from telemetry.log_lines import start_context
-from telemetry.metrics import REQUEST_SECONDS, REQUESTS
-from telemetry.signs_of_life import forwarded_sign
 
 logger = logging.getLogger("ciphermark.requests")
 
@@ -22,12 +19,8 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=+/@-]{0,99}")
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
-STATIC = "static files"
-UNRESOLVED = "none"
-"""Not found, or answered before anybody looked: redirected, or one request too many."""
-
 PROBES = ("/healthz", "/readyz", "/metrics")
-"""Asked every few seconds: their lines are for DEBUG."""
+"""Asked every few seconds: their lines are for DEBUG, and nothing counts them."""
 
 
 class RequestMiddleware:
@@ -76,23 +69,8 @@ def _log(request: HttpRequest, answer: HttpResponseBase, seconds: float) -> None
 
 
 def _count(request: HttpRequest, answer: HttpResponseBase, seconds: float) -> None:
-    method = str(request.method) if request.method in METHODS else "other"
-    route = _route(request)
-    count(REQUESTS, method, route, str(answer.status_code))
-    observe(REQUEST_SECONDS, seconds, method, route)
-    if route not in PROBES:  # they come past the proxies
-        headers = request.META
-        note_sign(
-            forwarded_sign(
-                headers.get("HTTP_X_FORWARDED_FOR", ""), headers.get("HTTP_X_FORWARDED_PROTO", "")
-            )
-        )
-
-
-def _route(request: HttpRequest) -> str:
-    """The pattern of the address, so that there are as many as the site has."""
-    if request.resolver_match is not None:
-        return "/" + request.resolver_match.route
     if request.path_info in PROBES:
-        return request.path_info
-    return STATIC if request.path.startswith(settings.STATIC_URL) else UNRESOLVED
+        return
+    method = str(request.method) if request.method in METHODS else "other"
+    REQUESTS.labels(method, str(answer.status_code)).inc()
+    REQUEST_SECONDS.observe(seconds)

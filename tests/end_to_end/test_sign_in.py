@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
-from pytest_django.fixtures import Settings
 
-from monitoring.checks import configuration
 from tests.browser.conftest import CHROMIUM_ARGUMENTS, PATIENCE_MS, chromium_path
 from tests.end_to_end.conftest import PATH
 from tests.live_site import LiveSite
@@ -58,21 +56,3 @@ def test_somebody_signs_in_and_out_and_neither_code_nor_secret_is_in_the_log(
     written = (Path(below_path.environment["CIPHERMARK_DATA_DIR"]) / "web.log").read_text()
     assert "/accounts/oidc/callback/?code=[secret]&state=" in written
     assert CLIENT_SECRET not in written
-
-
-def test_doctor_names_a_provider_that_is_away_or_another(
-    provider: Provider, settings: Settings
-) -> None:
-    settings.CIPHERMARK_OIDC_ISSUER = provider.url
-    assert configuration.sign_in().found == f"by password, through {provider.url}"
-    for issuer, found in (
-        ("http://127.0.0.1:1", "openid-configuration: cannot be reached"),
-        (f"{provider.url}/realms/main", "answers with HTTP status 404"),
-        (provider.url.replace("127.0.0.1", "localhost") + "/.", "not the discovery document"),
-    ):
-        settings.CIPHERMARK_OIDC_ISSUER = issuer
-        finding = configuration.sign_in()
-        assert finding.state == "wrong"
-        assert issuer in finding.found
-        assert found in finding.found
-        assert "CIPHERMARK_OIDC_ISSUER" in finding.to_do

@@ -30,8 +30,7 @@ ELSEWHERE = {
     "make run": "launch/test_make_run.py",
     "systemd-analyze security": "launch/test_deploy.py",
     "manage.py backup FILE": "store/test_backups.py",
-    "manage.py backup --verify FILE": "store/test_backups.py",
-    "manage.py backup --keep 14 [FOLDER]": "store/test_backups.py",
+    "manage.py backup --keep 14 --verify [FOLDER]": "store/test_backups.py",
     "manage.py restore FILE": "store/test_backups.py",
     "manage.py renew_runs": "ingest/test_rederive.py",
     "pg_basebackup --pgdata=FOLDER --write-recovery-conf --checkpoint=fast"

@@ -41,7 +41,7 @@ def manage(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
 def test_a_setting_that_makes_no_sense_is_one_sentence(
     variables: dict[str, str], said: str, tmp_path: Path
 ) -> None:
-    done = manage("doctor", **{"CIPHERMARK_DATA_DIR": str(tmp_path), **variables})
+    done = manage("check", **{"CIPHERMARK_DATA_DIR": str(tmp_path), **variables})
     assert done.returncode == 1
     assert done.stderr.startswith(said)
     assert done.stderr.count("\n") == 1
@@ -89,9 +89,9 @@ def test_make_run_says_in_one_sentence_which_server_it_does_not_reach(tmp_path: 
 
 
 def test_its_traceback_can_be_had_and_others_are_shown(tmp_path: Path) -> None:
-    asked = manage("doctor", "--traceback", CIPHERMARK_PROXIES="x", CIPHERMARK_ENV="production")
+    asked = manage("check", "--traceback", CIPHERMARK_PROXIES="x", CIPHERMARK_ENV="production")
     assert "Traceback (most recent call last)" in asked.stderr
-    other = manage("doctor", DJANGO_SETTINGS_MODULE="config.nowhere")
+    other = manage("check", DJANGO_SETTINGS_MODULE="config.nowhere")
     assert other.returncode == 1
     assert "No module named 'config.nowhere'" in other.stderr
     assert "Traceback" in other.stderr

@@ -20,8 +20,6 @@ from s3transfer.exceptions import RetriesExceededError
 
 from config.analytics import snapshots_url
 from ingest.edits.recompute import delete_runs
-from monitoring.checks.finding import ok
-from monitoring.checks.servers import analytics as analytics_check
 from results.analytics import shared_snapshots
 from results.analytics.engine import engine
 from results.analytics.maintenance import snapshot_age, snapshot_lag
@@ -187,16 +185,6 @@ def test_a_bucket_may_hold_snapshots_alone(
     bucket.on_machine("web", "", snapshots=snapshots_url(f"duckdb+{bucket.url}"))
     assert medians() == [1e8]
     assert "fetched" in messages(said)
-
-
-def test_doctor_looks_at_the_bucket_of_the_snapshots(bucket: Bucket) -> None:
-    bucket.on_machine("alone", "")
-    assert analytics_check() == ok("copies in the web processes")
-    bucket.on_machine("web", "", snapshots=snapshots_url(f"duckdb+{bucket.url}"))
-    assert "snapshots in object storage" in analytics_check().found
-    elsewhere = bucket.url.replace(bucket.name, "nowhere")
-    bucket.on_machine("web", "", snapshots=snapshots_url(f"duckdb+{elsewhere}"))
-    assert "NoSuchBucket" in analytics_check().found
 
 
 def test_processes_that_start_at_one_moment_all_start_from_it(

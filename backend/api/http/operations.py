@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
-from monitoring.metrics_page import metrics
+from monitoring.metrics import metrics
 from store.replica import PAGE_SECONDS, has_replica, replica_state
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ def _reachable(name: str, probe: Callable[[], bool]) -> bool:
 
 
 def _replica() -> dict[str, str | float]:
-    """Whether it can be read, and how far it is behind; `manage.py doctor` says why it cannot."""
+    """Whether it can be read, and how far it is behind."""
     try:
         state = replica_state(PAGE_SECONDS)
     except DatabaseError:  # of the primary, which is a part of its own

@@ -15,8 +15,6 @@ from access.audit import Subject, by_person, record
 from documents.json_text import canonical_json
 from store.models import ApiToken, ImportedText, Run
 from store.statements import prepared_cursor
-from telemetry.counting import count
-from telemetry.metrics import UPLOADS
 from texts.types import PARSER_VERSION
 
 
@@ -70,13 +68,10 @@ def accept_run(
     )
     new = NewRun(run, body, content_digest(document))
     if insert_runs([new]):
-        count(UPLOADS, source, "stored")
         return Acceptance(run, True)
     stored = Run.objects.select_related("document").get(run_id=run.run_id)
     if stored.document.content_digest != new.digest:
-        count(UPLOADS, source, "conflict")
         raise RunConflict
-    count(UPLOADS, source, "known")
     return Acceptance(stored, False)
 
 

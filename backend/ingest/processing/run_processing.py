@@ -27,9 +27,7 @@ from ingest.processing.persist_results import DerivedRun, derive_rows, reject, s
 from ingest.processing.processing_locks import Begun, begin, lock_and_look_up
 from ingest.processing.speed_indices import speed_indices
 from store.models import Run
-from telemetry.counting import count, observe
 from telemetry.log_lines import while_processing
-from telemetry.metrics import PROCESSED, PROCESSING_SECONDS
 
 logger = logging.getLogger(__name__)
 
@@ -103,8 +101,6 @@ def _end(begun: Begun, at_most: int | None) -> bool:
 
 
 def _tell_end(begun: Begun, status: Run.Status, seconds: float) -> None:
-    count(PROCESSED, status)
-    observe(PROCESSING_SECONDS, seconds)
     reason = f": {begun.run.rejection}" if status == Run.Status.REJECTED else ""
     logger.info("run %s is %s after %.0f ms%s", begun.run.run_id, status, seconds * 1000, reason)
 

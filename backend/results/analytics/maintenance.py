@@ -94,8 +94,8 @@ def rebuild() -> str:
     if not share_newest(state):
         raise ObjectStorageUnavailable(
             f"{path} is written, but the object storage did not take it (the log says why):"
-            " other machines build their copies from PostgreSQL. Once manage.py doctor finds it"
-            " well, call this again."
+            " other machines build their copies from PostgreSQL. Once it does, call"
+            " this again."
         )
     return os.fspath(path)
 

@@ -1,0 +1,25 @@
+"""gunicorn's settings: `gunicorn -c python:config.gunicorn config.wsgi:application`."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
+
+workers = 2
+threads = 4
+limit_request_line = 8190
+# It would lie in the home folder, one for all gunicorns of the account.
+control_socket_disable = True
+
+# In the environment, where prometheus_client of every worker process looks for it.
+_DATA_DIR = os.environ.get("CIPHERMARK_DATA_DIR") or PROJECT_DIR / ".data"
+_METRICS = os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", f"{_DATA_DIR}/metrics")
+
+
+def on_starting(server: Any) -> None:
+    """Begin to count from nought: the files of processes that are gone would pile up."""
+    folder = Path(_METRICS)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.glob("*.db"):
+        file.unlink()

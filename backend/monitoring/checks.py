@@ -1,0 +1,39 @@
+"""Django's system checks of the settings: every `manage.py migrate` and `check` prints them."""
+
+import re
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+
+_HOST = re.compile(r"\*|\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]")
+_LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+@register
+def known_settings(**_: Any) -> list[CheckMessage]:
+    """Warn of CIPHERMARK_ variables that nobody reads."""
+    return [Warning(sentence, id="ciphermark.W001") for sentence in settings.UNKNOWN_SETTINGS]
+
+
+@register
+def allowed_hosts(**_: Any) -> list[CheckMessage]:
+    """Refuse what is no host name; warn of a production site that answers this machine alone."""
+    found: list[CheckMessage] = [
+        Error(
+            f"CIPHERMARK_ALLOWED_HOSTS: {host!r} is no host name.",
+            hint="It has names alone, without https://, port or path.",
+            id="ciphermark.E001",
+        )
+        for host in settings.ALLOWED_HOSTS
+        if not _HOST.fullmatch(host)
+    ]
+    if settings.PRODUCTION and set(settings.ALLOWED_HOSTS) <= _LOCAL:
+        found.append(
+            Warning(
+                f"CIPHERMARK_ALLOWED_HOSTS is {', '.join(settings.ALLOWED_HOSTS)} alone.",
+                hint="Add the name that people type; others get 400.",
+                id="ciphermark.W002",
+            )
+        )
+    return found
