@@ -5,7 +5,7 @@ from django.urls import path
 
 from pages import changes, editing, exports, notes, notifications, profiles, recommend
 from pages.compare import page as compare
-from pages.compare import relating, report, saved_views, share, view_alone
+from pages.compare import relating, report, share, view_alone
 from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
@@ -73,9 +73,6 @@ urlpatterns = [
     path("upload/save/", upload.save_upload, name="save-upload"),
     path("tokens/", tokens.token_page, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke-token"),
-    path("views/", saved_views.view_list, name="saved-views"),
-    path("views/<int:view_id>/rename/", saved_views.rename_view, name="rename-view"),
-    path("views/<int:view_id>/delete/", saved_views.delete_view, name="delete-view"),
     path("method/", profiles.method_page, name="method"),
     path("method/profiles/", profiles.profiles_page, name="profiles"),
     path("method/profiles/compare/", profiles.compare_profiles_page, name="profile-comparison"),

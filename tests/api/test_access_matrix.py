@@ -153,9 +153,6 @@ DECISIONS: dict[str, Rights] = {
     "save-upload": EDITORS_POST,
     "audit": {"GET": ADMINISTRATORS},
     # Everybody's own.
-    "saved-views": {"GET": PAGE_READERS, "POST": PAGE_READERS},
-    "rename-view": {"POST": PAGE_READERS},
-    "delete-view": {"POST": PAGE_READERS},
     # API
     "api:runs": {"GET": API_READERS, "POST": UPLOADERS},
     "api:run": {"GET": API_READERS, "PATCH": EDITORS, "DELETE": EDITORS},
@@ -197,9 +194,6 @@ DECISIONS: dict[str, Rights] = {
     "api:docs": READ,
     "api:no-such-address": OPEN_ANY,
 }
-
-PERSONAL = frozenset({"saved-views"})
-"""Pages of one person: on a public site too they are for people with an account."""
 
 READ_BY_POST = frozenset({"export-pages", "delete-export", "api:export-jobs"})
 """Having a file made of what one may read changes no figure."""
@@ -453,7 +447,7 @@ def test_on_a_public_site_everybody_reads_and_nobody_does_more(
         if route.name.startswith("admin:") and route.name != "admin:index":
             continue
         rights = route.rights or {}
-        is_read = route.name not in PERSONAL and rights.get("GET") in (API_READERS, PAGE_READERS)
+        is_read = rights.get("GET") in (API_READERS, PAGE_READERS)
         path = path_of(site, route)
         for actor, method in STRANGERS:
             reads = is_read if method == "GET" else route.name in READ_BY_POST

@@ -45,7 +45,6 @@ STATES = {
     "no hosts": "/hosts/?q=nothing+like+it",
     "runs found": "/runs/?q=fleet+0",
     "side by side, one": "/hosts/diff/?host=nobody",
-    "saved views": "/views/",
     "no runs": "/runs/?source=import",
     "files": "/exports/",
     "no such file": "/exports/download/?kind=none",
@@ -79,7 +78,6 @@ EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts", "spl
 """Pages that ask before something is changed."""
 SIGNED_IN = (
     "compare",
-    "saved views",
     "tokens",
     "notifications",
     "upload",

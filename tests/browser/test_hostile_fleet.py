@@ -47,7 +47,7 @@ import json
 from django.contrib.auth.models import User
 from django.http import QueryDict
 from access.audit import COMMAND
-from store.models import ExportJob, SavedView
+from store.models import ExportJob
 from reports.shares import make_share
 from access.tokens import create_token
 names = json.loads(NAMES)
@@ -55,7 +55,6 @@ root = User.objects.filter(username="root").first() or User.objects.create_super
 secrets = []
 for name in names:
     create_token(name[:100], "read")
-    SavedView.objects.create(person=root, name=name[:100], query="q=" + name[:20])
     ExportJob.objects.create(
         kind="measurements", format="csv", query=name, site="", person=root, failure=name,
         status="failed",
@@ -70,10 +69,10 @@ print(json.dumps(secrets))
 AWAY = """
 from access.audit import COMMAND
 from ingest.edits.editing import remove_run
-from store.models import ApiToken, ExportJob, Run, SavedView, Share
+from store.models import ApiToken, ExportJob, Run, Share
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)
-for model in (ApiToken, SavedView, Share):
+for model in (ApiToken, Share):
     model.objects.filter(name__in=[name[:100] for name in names]).delete()
 ExportJob.objects.filter(query__in=names).delete()
 """
@@ -110,7 +109,7 @@ def document(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def secrets(site: LiveSite) -> Iterator[list[str]]:
-    """The fleet is there, and views, tokens, files and shares under the same names; the shares."""
+    """The fleet is there, and tokens, files and shares under the same names; the shares."""
     token = site.token("upload")
     for run_id in [upload(site, document(name, at), token) for at, name in enumerate(NAMES)]:
         processed(site, run_id)
@@ -128,7 +127,7 @@ PAGES = (
     f"/?{COMPARE}&q=%3Cscript%3Ealert(7)%3C%2Fscript%3E",
     "/?tool=%3Cscript%3Ealert(8)%3C/script%3E&cpu=javascript:alert(9)",
     f"/report.html?tool=openssl&{COMPARE}",
-    *("/hosts/?q=%3Cscript%3E", "/runs/?tag=hostile%3Ayes", "/views/", "/audit/"),
+    *("/hosts/?q=%3Cscript%3E", "/runs/?tag=hostile%3Ayes", "/audit/"),
     f"/recommend/?for=group&{COMPARE}&policy=everything",
     f"/method/sensitivity/?tool=openssl&{COMPARE}",
 )

@@ -1,4 +1,4 @@
-"""Filters, lists and saved views in the hands of their reader; what is under way shows itself."""
+"""Filters and lists in the hands of their reader; what is under way shows itself."""
 
 import json
 import re
@@ -71,27 +71,6 @@ def test_the_way_back_from_another_page_finds_the_view_and_its_controls(
     page.go_back()
     expect(page.locator("h1")).to_have_text("OpenSSL throughput by Tag “fleet”")
     expect(page.get_by_label("Compare by")).to_have_value("tag:fleet")
-
-
-def test_a_view_is_saved_opened_renamed_and_deleted(
-    open_page: OpenPage, signed_in: dict[str, Any], fleet: None
-) -> None:
-    page = open_page(f"{BIG}&sort=best", **signed_in)
-    page.locator("#views-menu-summary").press("Enter")
-    page.get_by_label("Save this view as").fill("<b>Fleet</b>")
-    page.keyboard.press("Enter")
-    expect(page.locator("#views-menu-summary")).to_have_text("View “<b>Fleet</b>”")
-    page.goto("/")
-    page.locator("#views-menu-summary").click()
-    page.get_by_role("link", name="<b>Fleet</b>").click()
-    expect(page).to_have_url(re.compile("sort=best"))
-    expect(page.locator("#views-menu-summary")).to_have_text("View “<b>Fleet</b>”")
-    page.goto("/views/")
-    page.get_by_label("Another name for").fill("Fleet")
-    page.get_by_role("button", name="Rename").click()
-    expect(page.get_by_role("link", name="Fleet", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("No saved views yet.")).to_be_visible()
 
 
 def test_the_link_of_a_view_is_copied(open_page: OpenPage, fleet: None) -> None:

@@ -23,7 +23,6 @@ from pages.compare.choices import filter_of
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
 from pages.compare.findings import finding
 from pages.compare.relating import relating_context
-from pages.compare.saved_views import view_menu
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
 from pages.page_query import (
@@ -105,7 +104,6 @@ def compare_page(request: HttpRequest) -> HttpResponse:
             "tops": TOPS,
             "most_groups": MOST_GROUPS,
             **steps,
-            "view_menu": view_menu(request.user, params),
             "address": request.build_absolute_uri(),
             "asks": not params and not steps,
         }

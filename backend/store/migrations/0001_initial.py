@@ -221,20 +221,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='SavedView',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('query', models.CharField(blank=True, help_text='Without its “?”.', max_length=8000)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_views', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['name', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('person', 'name'), name='one_view_per_name_and_person')],
-            },
-        ),
-        migrations.CreateModel(
             name='Share',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -21,7 +21,6 @@ from store.models.notification import NotificationChannel as NotificationChannel
 from store.models.run import MovedDocument as MovedDocument
 from store.models.run import Run as Run
 from store.models.run import RunDocument as RunDocument
-from store.models.saved_view import SavedView as SavedView
 from store.models.series import Measurement as Measurement
 from store.models.series import Negotiated as Negotiated
 from store.models.series import Series as Series
