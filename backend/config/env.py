@@ -210,16 +210,6 @@ class Env:
         """A comma-separated list, empty entries dropped."""
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
 
-    def origins(self, name: str) -> list[str]:
-        """A comma-separated list of sites, as https://wiki.example.org or with a port."""
-        found = self.names(name)
-        for one in found:
-            if not re.fullmatch(r"https?://(\*\.)?[\w.-]+(:\d{1,5})?", one, re.ASCII):
-                raise ImproperlyConfigured(
-                    f"{name}: {one!r} is no origin; one is written as https://wiki.example.org."
-                )
-        return found
-
     def networks(self, name: str) -> list[str]:
         """Networks or single addresses, by commas."""
         networks = self.names(name)

@@ -28,8 +28,6 @@ DEBUG = env.flag("CIPHERMARK_DEBUG")
 LOG_FORMAT = env.choice("CIPHERMARK_LOG_FORMAT", FORMATS)
 LOG_LEVEL = env.choice("CIPHERMARK_LOG_LEVEL", ("debug", *LEVELS) if DEBUG else LEVELS)
 CIPHERMARK_PUBLIC = env.flag("CIPHERMARK_PUBLIC")
-# Sites that may show charts in a frame; none: no page of this site can be framed.
-CIPHERMARK_EMBED_ORIGINS = env.origins("CIPHERMARK_EMBED_ORIGINS")
 # Of /metrics, which is not there without one.
 CIPHERMARK_METRICS_TOKEN = env.secret("CIPHERMARK_METRICS_TOKEN")
 CIPHERMARK_KEEP_DAYS = env.days("CIPHERMARK_KEEP_DAYS")

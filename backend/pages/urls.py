@@ -5,7 +5,7 @@ from django.urls import path
 
 from pages import changes, editing, exports, notes, notifications, profiles, recommend
 from pages.compare import page as compare
-from pages.compare import relating, report, share, view_alone
+from pages.compare import relating, report, share
 from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
@@ -61,7 +61,6 @@ urlpatterns = [
     path("shares/<str:secret>/comparison.csv", share.share_file, name="share-csv"),
     path("audit/", editing.audit_page, name="audit"),
     path("recommend/", recommend.recommend_page, name="recommend"),
-    path("embed/", view_alone.embed_page, name="embed"),
     path("docs/", docs.docs_page, name="docs"),
     path("docs/pictures/<str:name>", docs.docs_picture, name="docs-picture"),
     path("docs/<path:name>/", docs.docs_page, name="docs-page"),

@@ -99,8 +99,6 @@ DECISIONS: dict[str, Rights] = {
     "docs-page": OPEN,
     "docs-picture": OPEN,
     "compare": PAGE,
-    # 404 where no other site may embed; of a private site 403: tests/pages/test_embed.py
-    "embed": OPEN,
     "host-pages": PAGE,
     "host-page": PAGE,
     "host-pages-diff": PAGE,

@@ -152,18 +152,6 @@ def test_a_flag_that_is_neither_on_nor_off_is_refused() -> None:
     assert Env({}).flag("X", default=True)
 
 
-def test_sites_that_may_embed_are_origins() -> None:
-    def origins(value: str) -> list[str]:
-        return Env({"SITES": value}).origins("SITES")
-
-    assert origins("") == []
-    several = ["https://wiki.example.org", "http://nas:8080"]
-    assert origins(", ".join(several)) == several
-    for wrong in ("wiki.example.org", "https://a.org/path", "*", "https://a.org; script-src *"):
-        with pytest.raises(ImproperlyConfigured, match=r"SITES: .* is no origin"):
-            origins(wrong)
-
-
 def test_a_mail_server_is_read_with_its_encryption_and_its_password() -> None:
     made = Env({"M": "smtp+tls://me%40a.org:p%2Fw@mail.example.org"}).email("M")
     assert made == {

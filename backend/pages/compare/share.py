@@ -14,17 +14,22 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import ValidationError
 
 from access.audit import actor_of
+from analysis.group_view import in_view
 from pages.access import FORM, editors
-from pages.compare.page import shown_query
-from pages.compare.view_alone import view_alone
+from pages.compare.chart import ChartRequest
+from pages.compare.page import heading, narrowing, result_context, shown_query
+from pages.compare.table import group_page
 from pages.downloads import spelled_out
-from pages.page_query import asked_view
+from pages.metrics import METRICS, choice
+from pages.page_query import asked_view, display
 from pages.paging import page_of
 from questions.comparison_parameters import checked_view
 from reports.export_parameters import csv_file, export_of, site_of
 from reports.exporting import COMPARISON, comparison_lines
 from reports.shares import find_share, make_share, revoke_share
 from results.analytics.engine import questions
+from results.comparison.comparison import compare
+from results.comparison.coverage import coverage
 from store.models import Share
 
 T = TypeVar("T")
@@ -136,5 +141,34 @@ def _csv(params: QueryDict, site: str) -> Iterator[str]:
     return comparison_lines(export_of(COMPARISON, asked, site))
 
 
+@questions()
 def _context(share: Share, params: QueryDict) -> dict[str, Any]:
-    return {"share": share, **view_alone(params)}
+    """What the share's page shows of its view: no filters, no links into the site."""
+    asked, shown = asked_view(params)[0], display(params)
+    query = shown_query(asked)
+    comparison = shown.found(compare(query))
+    part = group_page(in_view(comparison, shown), shown, params)
+    narrowed = [("Groups with", shown.search)] if shown.search else []
+    narrowed += [
+        (title, value) for name, title, value in narrowing(params, query) if name != "profile"
+    ]
+    chart = ChartRequest(
+        query,
+        comparison,
+        part,
+        shown,
+        coverage(query).block_sizes if query.tool == "openssl" else (),
+        heading(comparison),
+        [f"{title} {value}" for title, value in narrowed],
+        asked_block_size=asked.block_size,
+    )
+    return {
+        "alone": True,
+        "share": share,
+        "query": query,
+        "display": shown,
+        "metric": choice(METRICS, query.metric),
+        "narrowed": narrowed,
+        "part": part,
+        **result_context(chart, params),
+    }

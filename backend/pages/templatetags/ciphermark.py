@@ -8,9 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django import template
-from django.conf import settings
 from django.http import QueryDict
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -155,9 +153,6 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
     """The comparison that the page shows."""
     params, query = context["request"].GET, context["query"]
     return {
-        "embed_address": f"{reverse('embed')}?{params.urlencode()}"
-        if settings.CIPHERMARK_EMBED_ORIGINS
-        else "",
         "downloads": comparison_downloads(params, query),
         "json_address": json_address(spelled_out(params, query)),
     }
