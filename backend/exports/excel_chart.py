@@ -50,7 +50,7 @@ def add_charts(book: Workbook, sheet: Worksheet, contents: Charted) -> None:
     groups = drawable(contents.groups)
     data = book.add_worksheet("Chart data")
     _write_data(book, data, contents.comparison.unit, groups, ciphers)
-    parts = list(page_parts([_height(group) for group in groups], PART_PIXELS - 200))
+    parts = list(_parts([_height(group) for group in groups], PART_PIXELS - 200))
     axis = _value_axis(contents.comparison.unit, _ends(groups, contents) if parts[1:] else None)
     if contents.logarithmic:
         axis["log_base"] = 10
@@ -87,8 +87,8 @@ def _height(group: Group) -> int:
     return 12 + BAR_PIXELS * len(group.values)
 
 
-def page_parts(heights: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Where each part begins and ends: as many groups as a page has room for, one at least."""
+def _parts(heights: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """Where each part begins and ends: as many groups as there is room for, one at least."""
     first, filled = 0, 0
     for place, height in enumerate(heights):
         if place > first and filled + height > room:

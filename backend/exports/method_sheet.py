@@ -26,12 +26,6 @@ HOW_TO_READ = (
 )
 
 
-def question_lines(asked: ExportRequest) -> Iterator[Line]:
-    """The question of a comparison with everything that decided the numbers."""
-    yield from _settings(asked)
-    yield from _filters(asked)
-
-
 _NAMES = {"cpu": "CPU", "os": "OS", "openssl": "OpenSSL", "openssh": "OpenSSH", "gb": "GB"}
 
 
@@ -73,7 +67,8 @@ def _asked_lines(asked: ExportRequest, *, compared: bool) -> Iterator[Line]:
     """What the file answers; where it is one of measurements, what is compared only beside them."""
     if not asked.of_measurements:
         yield "Query", ""
-        yield from question_lines(asked)
+        yield from _settings(asked)
+        yield from _filters(asked)
         return
     yield "Query", "Measurements" if asked.filters else "All measurements"
     yield from _filters(asked)

@@ -1,8 +1,7 @@
 """Cipher names for people: family, colour slot and short name.
 
 A cipher's colour depends on its name alone, so that it is the same in every view and filter.
-The colours themselves are in `frontend/src/palette.css`; files have those of `COLOURS`,
-and the report on a dark screen those of `DARK_COLOURS`.
+The colours themselves are in `frontend/src/palette.css`; files have those of `COLOURS`.
 """
 
 import re
@@ -67,7 +66,7 @@ def short_names(ciphers: Iterable[str]) -> Mapping[str, str]:
     return {cipher: short if seen[short] == 1 else cipher for cipher, short in names.items()}
 
 
-_LIGHT = {
+_OF_FAMILIES = {
     "aes-gcm": ("#4260b3", "#314d9e", "#203a89"),
     "aes-ctr": ("#32a2a9", "#0e8e95", "#0f787e"),
     "aes-cbc": ("#4a9b70", "#2a7a53", "#08502f"),
@@ -81,34 +80,12 @@ _LIGHT = {
     "other": ("#717585", "#5e6272", "#4d505f"),
 }
 
-_DARK = {
-    "aes-gcm": ("#7b94fe", "#637bfa", "#5266e4"),
-    "aes-ctr": ("#10d1e3", "#14baca", "#15a3b2"),
-    "aes-cbc": ("#96d2a9", "#6ea882", "#4a7f5d"),
-    "aes-other": ("#bbcffe", "#a2b9f2", "#8ea5dc"),
-    "chacha20": ("#beabfe", "#ac8ffd", "#9b74f7"),
-    "3des": ("#ff824f", "#f75f06", "#d85206"),
-    "blowfish": ("#f8c054", "#e2ac3b", "#cd971d"),
-    "cast": ("#c4906a", "#af7d56", "#9a6944"),
-    "rc4": ("#fea4c5", "#fe7db1", "#f35a9e"),
-    "camellia": ("#bed893", "#aac37f", "#96af6b"),
-    "other": ("#9b9da3", "#87898f", "#74767c"),
+COLOURS = {
+    f"{key}-{step}": colour
+    for key, colours in _OF_FAMILIES.items()
+    for step, colour in enumerate(colours, start=1)
 }
-
-
-def _slots(families: Mapping[str, tuple[str, ...]]) -> Mapping[str, str]:
-    return {
-        f"{key}-{step}": colour
-        for key, colours in families.items()
-        for step, colour in enumerate(colours, start=1)
-    }
-
-
-COLOURS = _slots(_LIGHT)
 """Slot -> colour on white paper, as the style sheet has it."""
-
-DARK_COLOURS = _slots(_DARK)
-"""Slot -> colour on a dark screen, as the style sheet has it."""
 
 
 def colour(cipher: str) -> str:

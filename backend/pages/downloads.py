@@ -69,10 +69,6 @@ def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> list[Down
             "CSV: a row for each time a series was measured",
             _address(start, behind, kind="samples", format="csv"),
         ),
-        Download(
-            "Report", "one HTML file to send or keep", _address("report", params, download="1")
-        ),
-        Download("Report to print", "opens here", _address("report", params)),
     ]
 
 

@@ -5,7 +5,7 @@ from django.urls import path
 
 from pages import changes, editing, exports, notes, notifications, profiles, recommend
 from pages.compare import page as compare
-from pages.compare import relating, report, share
+from pages.compare import relating, share
 from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
@@ -64,7 +64,6 @@ urlpatterns = [
     path("docs/", docs.docs_page, name="docs"),
     path("docs/pictures/<str:name>", docs.docs_picture, name="docs-picture"),
     path("docs/<path:name>/", docs.docs_page, name="docs-page"),
-    path("report.html", report.report_page, name="report"),
     path("exports/", exports.export_list, name="export-pages"),
     path("exports/download/", exports.start_download, name="start-download"),
     path("exports/<uuid:job_id>/delete/", exports.delete_export, name="delete-export"),

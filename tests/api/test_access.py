@@ -20,7 +20,7 @@ PRIVATE = (
 )
 
 
-@each("url", ("/", "/runs/", "/hosts/", "/report.html", *PRIVATE))
+@each("url", ("/", "/runs/", "/hosts/", *PRIVATE))
 def test_no_cache_between_two_readers_keeps_an_answer(
     url: str, reader: ApiClient, settings: Settings
 ) -> None:

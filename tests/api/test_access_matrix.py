@@ -112,7 +112,6 @@ DECISIONS: dict[str, Rights] = {
     "run-page-diff-choice": PAGE,
     "recommend": PAGE,
     "upgrade-cost": PAGE,
-    "report": PAGE,
     "start-download": PAGE,
     "export-pages": {"GET": PAGE_READERS, "POST": PAGE_READERS},
     # Leads back to the list; only one's own is deleted: tests/pages/test_exports_page.py

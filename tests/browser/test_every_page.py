@@ -48,7 +48,6 @@ STATES = {
     "no runs": "/runs/?source=import",
     "files": "/exports/",
     "no such file": "/exports/download/?kind=none",
-    "report": "/report.html?metric=normalised&group_by=os&source=published",
     "method": "/method/",
     "documentation": "/docs/",
     "documentation, tables": "/docs/api/",
@@ -223,16 +222,6 @@ def test_paper_gets_the_results_in_light_colours(open_page: OpenPage, tmp_path: 
     assert page.locator("#comparison-table").is_visible() is True
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == "rgb(255, 255, 255)"
-
-
-def test_a_report_is_dark_on_a_dark_screen_alone(open_page: OpenPage) -> None:
-    page = open_page("/report.html?group_by=os&source=published", dark=True)
-    bar = "getComputedStyle(document.querySelector('rect')).fill"
-    background = "getComputedStyle(document.body).backgroundColor"
-    on_screen = (page.evaluate(background), page.evaluate(bar))
-    page.emulate_media(media="print", color_scheme="dark")
-    assert page.evaluate(background) == "rgb(255, 255, 255)" != on_screen[0]
-    assert page.evaluate(bar) != on_screen[1]
 
 
 @pytest.mark.parametrize("is_signed_in", (False, True))

@@ -126,7 +126,6 @@ PAGES = (
     f"/?{COMPARE}&group_by=os&find-cpu=%3Cscript%3E&more=host",
     f"/?{COMPARE}&q=%3Cscript%3Ealert(7)%3C%2Fscript%3E",
     "/?tool=%3Cscript%3Ealert(8)%3C/script%3E&cpu=javascript:alert(9)",
-    f"/report.html?tool=openssl&{COMPARE}",
     *("/hosts/?q=%3Cscript%3E", "/runs/?tag=hostile%3Ayes", "/audit/"),
     f"/recommend/?for=group&{COMPARE}&policy=everything",
     f"/method/sensitivity/?tool=openssl&{COMPARE}",

@@ -1,4 +1,4 @@
-"""Downloads of every view, the list of files, the report."""
+"""Downloads of every view, the list of files."""
 
 import re
 from html import unescape
@@ -11,15 +11,12 @@ from django.test import Client
 from openpyxl import load_workbook
 from pytest_django.fixtures import Settings
 
-from pages.formatting import exact
 from reports.export_jobs import make
 from store.models import ExportJob
 from tests.conftest import StoreRun, csv_rows
 from tests.histories import with_openssl
 from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
-
-HOSTILE = '"><script>alert(1)</script><img src=//x onerror=alert(1)>&lt;b&gt;'
 
 
 @pytest.fixture(autouse=True)
@@ -190,47 +187,3 @@ def test_too_many_files_at_once_are_refused_in_words(member: Client) -> None:
     assert "wait for one, or cancel one" in answer.content.decode()
     refused = member.post("/exports/", {"question": "kind=measurements&tool=gpg"})
     assert refused.status_code == 400
-
-
-@pytest.mark.usefixtures("published")
-def test_a_report_has_the_numbers_of_the_view_and_says_what_was_asked(member: Client) -> None:
-    query: dict[str, Any] = {"metric": "normalised", "group_by": "os", "source": "published"}
-    shown = table_values(page(member, "/", **query, top="all"))
-    html = page(member, "/report.html", **query, top="all")
-    said = text_of(html)
-    for values in shown.values():
-        for value in values.values():
-            assert exact(value, "B/s") in said
-    for text in (
-        "Normalised throughput by operating system",
-        "2015",
-        "Notes",
-        "normalised",
-    ):
-        assert text.lower() in said.lower()
-    assert "http://testserver/?" in unescape(html)
-    assert html.count("<rect") == sum(len(values) for values in shown.values())
-
-
-def test_a_report_needs_nothing_else_and_does_nothing(member: Client, store_run: StoreRun) -> None:
-    store_run(run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": HOSTILE}))
-    response = member.get("/report.html", {"group_by": "host", "download": "1"})
-    # The empty icon keeps browsers from asking the server for one.
-    html = response.content.decode().replace('<link rel="icon" href="data:,">', "", 1)
-    assert response["Content-Disposition"] == 'attachment; filename="ciphermark-report.html"'
-    assert "script" not in re.findall(r"<(\w+)", html)
-    assert "img" not in re.findall(r"<(\w+)", html)
-    assert not re.findall(
-        r"\b(?:src|href|srcset|action|data)=|url\(|@import|\bstyle=",
-        re.sub(r"&[a-z0-9#]+;[^<]*", "", html),
-    )
-    assert "alert(1)" in unescape(html)
-    policy = response["Content-Security-Policy"]
-    (style,) = re.findall(r"style-src ('sha256-[^']+')", policy)
-    assert style in unescape(html)
-
-
-def test_a_report_of_nothing_and_one_that_cannot_be(member: Client) -> None:
-    assert "No results match this query" in page(member, "/report.html")
-    assert "tool" in page(member, "/report.html", expect=400, tool="gpg")
-    assert "profile" in page(member, "/report.html", expect=400, metric="normalised", profile="x")

@@ -180,15 +180,6 @@ def test_what_no_longer_fits_the_grouping_is_passed_over_and_said(member: Client
     assert page(member, "/", expect=400, relative_to="3.0", metric="speed")
 
 
-def test_a_report_names_the_groups_by_both(member: Client) -> None:
-    html = page(member, "/report.html", **SERIES, split_by="cpu", relative_to="1.1.1", matched=1)
-    said = text_of(html)
-    assert "3.0 · AMD EPYC 9R14" in said
-    assert "vs 1.1.1" in said
-    assert "Grouped by OpenSSL series" in said
-    assert re.search(r"aes-128-gcm 1.\d\d GB/s −[67].\d % −", said)
-
-
 def test_the_runs_of_a_group_are_those_of_its_split(member: Client) -> None:
     html = page(member, "/", **SERIES, split_by="cpu")
     addresses = [

@@ -1,1 +1,1 @@
-"""The compare page and what shows the same: shares and reports."""
+"""The compare page and what shows the same: shares."""
