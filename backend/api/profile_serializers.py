@@ -1,15 +1,13 @@
-"""The JSON shape of reference profiles, their comparison and the sensitivity."""
+"""The JSON shape of reference profiles, and their comparison."""
 
 from typing import Any
 
 from rest_framework import serializers
 
 from analysis.groups import GroupSummary
-from analysis.sensitivity import LeftOut, Ranking, Sensitivity
 from api.serializers import NULLABLE
 from profiles.making import TOOLS
 from profiles.profile_comparison import ProfileComparison
-from profiles.sensitivity import QuerySensitivity
 
 FACTOR: dict[str, Any] = {**NULLABLE, "help_text": "A factor; null where it is unknown."}
 
@@ -173,95 +171,3 @@ class ProfileComparisonSerializer(serializers.Serializer[Any]):
 def _value_pair(one: GroupSummary, other: GroupSummary) -> dict[str, float]:
     ratio = other.median / one.median
     return {"median": one.median, "with_median": other.median, "ratio": ratio, "n": one.n}
-
-
-class RankedGroupSerializer(serializers.Serializer[Any]):
-    """A group in a ranking: its place, its normalised median in bytes per second, and n."""
-
-    key = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a name of the base class
-    median = serializers.FloatField()
-    n = serializers.IntegerField()
-    place = serializers.IntegerField(help_text="From 1 on; the same for groups that tie.")
-    tie = serializers.BooleanField(help_text="Noise does not tell it from another group.")
-
-
-class WithoutFamilySerializer(serializers.Serializer[Any]):
-    """The ranking without one family."""
-
-    family = serializers.CharField()
-    sentence = serializers.CharField()
-    swaps = serializers.IntegerField(help_text="Pairs that stand the other way round.")
-    swapped = serializers.ListField(
-        child=serializers.ListField(child=serializers.CharField()),
-        help_text="These pairs of group keys (ahead, behind), at most 200 of them.",
-    )
-    largest_shift = serializers.FloatField(help_text="A factor.")
-    order = RankedGroupSerializer(many=True)
-    excluded = serializers.IntegerField(help_text="Hosts that it cannot normalise.")
-
-
-class CipherSensitivitySerializer(serializers.Serializer[Any]):
-    """The ranking of groups by one cipher, and without each family."""
-
-    cipher = serializers.CharField()
-    robust = serializers.BooleanField(help_text="No family alone decides the order of two groups.")
-    order = RankedGroupSerializer(many=True)
-    excluded = serializers.IntegerField()
-    left_out = WithoutFamilySerializer(many=True)
-
-
-class SensitivitySerializer(serializers.Serializer[Any]):
-    """Does the ranking change when one baseline family is left out?"""
-
-    tool = serializers.CharField()
-    group_by = serializers.CharField()
-    profile = serializers.CharField(**NULLABLE)
-    ciphers = CipherSensitivitySerializer(many=True)
-
-    def to_representation(self, instance: QuerySensitivity) -> dict[str, Any]:
-        """Rankings with the labels of their groups."""
-        return {
-            "tool": instance.query.tool,
-            "group_by": instance.query.group_by,
-            "profile": instance.profile,
-            "ciphers": [
-                _cipher(cipher, found, instance) for cipher, found in instance.ciphers.items()
-            ],
-        }
-
-
-def _cipher(cipher: str, found: Sensitivity, instance: QuerySensitivity) -> dict[str, Any]:
-    return {
-        "cipher": cipher,
-        "robust": found.robust,
-        "order": _order(found.full, instance),
-        "excluded": len(found.full.excluded),
-        "left_out": [_left_out(one, instance) for one in found.left_out],
-    }
-
-
-def _left_out(one: LeftOut, instance: QuerySensitivity) -> dict[str, Any]:
-    return {
-        "family": one.ranking.without,
-        "sentence": one.sentence(instance.labels),
-        "swaps": one.swaps.count,
-        "swapped": [list(pair) for pair in one.swapped],
-        "largest_shift": one.largest_shift,
-        "order": _order(one.ranking, instance),
-        "excluded": len(one.ranking.excluded),
-    }
-
-
-def _order(ranking: Ranking, instance: QuerySensitivity) -> list[dict[str, Any]]:
-    return [
-        {
-            "key": key,
-            "label": instance.labels[key],
-            "median": ranking.values[key].median,
-            "n": ranking.values[key].n,
-            "place": ranking.places[key],
-            "tie": key in ranking.tied,
-        }
-        for key in ranking.order
-    ]

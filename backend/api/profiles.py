@@ -1,4 +1,4 @@
-"""HTTP of reference profiles: list, make, activate, retire, compare; and the sensitivity."""
+"""HTTP of reference profiles: list, make, activate, retire, compare."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,13 +18,11 @@ from api.profile_serializers import (
     ProfileComparisonSerializer,
     ProfileRequestSerializer,
     ReferenceProfileSerializer,
-    SensitivitySerializer,
 )
 from ingest.tasks import enqueue_profile
 from profiles import making as profiles
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import compare_profiles
-from profiles.sensitivity import query_sensitivity
 from questions.comparison_parameters import PLAIN_PARAMETERS, asked_comparison
 from store.models import ReferenceProfile
 from store.reference_profiles import UnknownProfile, find_profile, select_profiles
@@ -162,17 +160,3 @@ class CompareProfiles(ApiView):
         except UnknownProfile as error:
             raise Conflict(error.sentence) from None
         return Response(ProfileComparisonSerializer(compared).data)
-
-
-class SensitivityView(ApiView):
-    """The yardstick's part in a ranking."""
-
-    @extend_schema(
-        operation_id="sensitivity",
-        parameters=[one for one in PLAIN_PARAMETERS if one.name != "metric"],
-        responses=SensitivitySerializer,
-    )
-    def get(self, request: Request) -> Response:
-        """The normalised ranking of each cipher, and whether it changes without one family."""
-        found = query_sensitivity(asked_comparison(request.query_params))
-        return Response(SensitivitySerializer(found).data)

@@ -89,7 +89,6 @@ urlpatterns = [
         profiles.CompareProfiles.as_view(),
         name="compare-profiles",
     ),
-    path("v1/sensitivity/", profiles.SensitivityView.as_view(), name="sensitivity"),
     path("v1/trends/", trends.TrendView.as_view(), name="trends"),
     path("v1/ciphers/", recommendation.CipherList.as_view(), name="ciphers"),
     path("v1/recommendation/", recommendation.RecommendationView.as_view(), name="recommendation"),

@@ -1,7 +1,6 @@
-"""The method, its reference profiles (list, make, compare), and the sensitivity to them."""
+"""The method, its reference profiles (list, make, compare)."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django import forms
@@ -16,14 +15,11 @@ from rest_framework.exceptions import ValidationError
 
 from access.audit import Actor, actor_of
 from analysis.comparison import Group
-from analysis.group_view import MOST_GROUPS
 from analysis.groups import GroupSummary
-from analysis.sensitivity import MOST_NAMED, Ranking, Sensitivity
 from exports.palette import cipher_order
 from ingest.tasks import enqueue_profile
 from pages.access import reader_page, reader_required
 from pages.compare.filters import with_ciphers
-from pages.formatting import three_digits
 from pages.metrics import GROUP_BY, METRICS, TOOLS
 from pages.page_query import PageAddress, api_params, display, query_faults
 from pages.paging import page_of
@@ -31,7 +27,6 @@ from profiles import making
 from profiles.fleet import hosts_with_baselines
 from profiles.making import ProfileConflict, ProfileRefused, ProfileRequest
 from profiles.profile_comparison import ProfileComparison, compare_profiles
-from profiles.sensitivity import QuerySensitivity, query_sensitivity
 from questions.comparison_parameters import asked_comparison
 from store.models import ReferenceProfile
 from store.outage import Unanswerable
@@ -244,127 +239,3 @@ def _named(name: str) -> ReferenceProfile:
 
 def _refused(request: HttpRequest, faults: list[tuple[str, str]]) -> HttpResponse:
     return render(request, "pages/profile_refused.html", {"faults": faults}, status=400)
-
-
-@reader_page
-def sensitivity_page(request: HttpRequest) -> HttpResponse:
-    """The normalised ranking of a comparison, made again without each baseline family."""
-    try:
-        query = with_ciphers(asked_comparison(api_params(request.GET)))
-        found = query_sensitivity(query)
-    except (ValidationError, Unanswerable) as error:
-        return _refused(request, query_faults(error))
-    shown = display(request.GET)
-    asked = api_params(request.GET)
-    asked.pop("metric", None)
-    address = asked.urlencode()
-    asked["metric"] = "normalised"
-    context = {
-        "found": found,
-        "query": found.query,
-        "ciphers": _ranked_ciphers(found, shown.top),
-        "by": next((by.label for by in GROUP_BY if by.key == query.group_by), query.group_by),
-        "compare_query": asked.urlencode(),
-        "more_address": "" if shown.top is None else PageAddress(request.GET).changed(top="all"),
-        "api_address": f"{reverse('api:sensitivity')}?{address}",
-    }
-    return render(request, "pages/sensitivity.html", context)
-
-
-@dataclass(frozen=True)
-class Place:
-    """A group's place in one ranking; `median` is None where it is not ranked."""
-
-    place: int
-    median: float | None
-    moved: bool
-    tie: bool
-
-
-@dataclass(frozen=True)
-class RankedCipher:
-    """One cipher's ranking: what it says in words, and its first groups.
-
-    A group has its label, its n and its places under the whole yardstick and without each family;
-    `hidden` counts the groups that are not shown.
-    """
-
-    cipher: str
-    verdict: str
-    ties: str
-    sentences: tuple[str, ...]
-    families: tuple[str, ...]
-    shifts: tuple[str, ...]
-    groups: tuple[tuple[str, int, list[Place]], ...]
-    hidden: int
-    excluded: int
-
-
-def _ranked_ciphers(found: QuerySensitivity, top: int | None) -> list[RankedCipher]:
-    """Every cipher of the sensitivity, in the palette's order; the API has all of its groups."""
-    most = min(top or MOST_GROUPS, MOST_GROUPS)
-    return [
-        _ranked_cipher(cipher, found.ciphers[cipher], found, most)
-        for cipher in sorted(found.ciphers, key=cipher_order)
-    ]
-
-
-def _verdict(one: Sensitivity) -> str:
-    groups = len(one.full.order)
-    if not one.left_out:
-        return "The profile knows no baseline that these hosts measured: nothing is ranked."
-    if groups < 2:
-        return "There are fewer than two groups to rank."
-    if len(one.left_out) == 1:
-        return f"Only {one.left_out[0].ranking.without} is known: nothing can be left out."
-    if one.robust:
-        return f"The ranking of the {groups} groups is the same whichever family is left out."
-    return "The ranking depends on one baseline: do not rely on the pairs that change places."
-
-
-def _place(ranking: Ranking, swapped: frozenset[str], key: str) -> Place:
-    if key not in ranking.places:
-        return Place(0, None, False, False)
-    median = ranking.values[key].median
-    return Place(ranking.places[key], median, key in swapped, key in ranking.tied)
-
-
-def _ties(ranking: Ranking, labels: Mapping[str, str]) -> str:
-    """ "a, b and c are a tie: ..."; empty where no groups tie."""
-    if not ranking.ties:
-        return ""
-    first, *more = ranking.ties
-    named = [labels[key] for key in first[:MOST_NAMED]]
-    if len(first) > len(named):
-        named.append(f"{len(first) - len(named)} more")
-    words = f"{', '.join(named[:-1])} and {named[-1]} are a tie: noise does not tell them apart."
-    return f"{words} Other ties: {len(more)}." if more else words
-
-
-def _ranked_cipher(
-    cipher: str, one: Sensitivity, found: QuerySensitivity, top: int
-) -> RankedCipher:
-    # A ranking without the only family there is has nothing to say.
-    left_out = one.left_out if len(one.left_out) > 1 else ()
-    rankings = (one.full, *(each.ranking for each in left_out))
-    moved = [frozenset[str](), *(each.swaps.groups for each in left_out)]
-    shown = one.full.order[:top]
-    groups = tuple(
-        (
-            found.labels[key],
-            one.full.values[key].n,
-            [_place(*pair, key) for pair in zip(rankings, moved, strict=True)],
-        )
-        for key in shown
-    )
-    return RankedCipher(
-        cipher=cipher,
-        verdict=_verdict(one),
-        ties=_ties(one.full, found.labels),
-        sentences=tuple(each.sentence(found.labels) for each in left_out if each.swapped),
-        families=tuple(each.ranking.without or "" for each in left_out),
-        shifts=tuple(three_digits(each.largest_shift) for each in left_out),
-        groups=groups,
-        hidden=len(one.full.order) - len(shown),
-        excluded=len(one.full.excluded),
-    )

@@ -82,7 +82,6 @@ urlpatterns = [
     path(
         "method/profiles/<int:profile_id>/retire/", profiles.retire_profile, name="retire-profile"
     ),
-    path("method/sensitivity/", profiles.sensitivity_page, name="sensitivity"),
     path("accounts/login/", SignInView.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("accounts/oidc/", oidc.start, name="oidc-start"),

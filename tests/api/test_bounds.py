@@ -12,7 +12,6 @@ from django.test import Client
 
 from api.comparison_json import comparison_json
 from api.serializers import ComparisonSerializer
-from profiles import sensitivity
 from questions.parameters import MAX_VALUES
 from results.comparison.comparison import compare
 from results.comparison.facets import MOST_OPTIONS, MOST_TAG_KEYS, facets
@@ -147,18 +146,6 @@ def test_a_host_of_many_thousand_runs_is_answered(reader: ApiClient, store_run: 
         assert reader.get(address).status_code == 200
         took = time.monotonic() - begun
         assert took < SECONDS, f"{address}: {took:.1f} s"
-
-
-def test_a_ranking_of_too_many_figures_is_refused_with_the_limit(
-    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sensitivity, "MOST_VOTES", 2)
-    series = [ssh_measurement(cipher, 1e8) for cipher in (CTR, "aes256-ctr", "3des-cbc")]
-    store_run(run_document(*series))
-    status, detail = said(reader.get("/api/v1/sensitivity/"))
-    assert status == 400
-    assert "more than 2 figures" in detail
-    assert reader.get("/api/v1/sensitivity/", {"cipher": CTR}).status_code == 200
 
 
 @pytest.mark.usefixtures("published")

@@ -104,68 +104,6 @@ def test_the_same_runs_under_two_profiles(manager: Client, reader: ApiClient) ->
     assert (detail["attr"], detail["detail"]) == ("with", "There is no reference profile “none”.")
 
 
-@pytest.mark.usefixtures("published")
-def test_the_published_order_does_not_hang_on_one_family(reader: ApiClient) -> None:
-    answer = get(reader, "/api/v1/sensitivity/", group_by="os", cipher=GCM, cpu=CPUS)
-    (cipher,) = answer["ciphers"]
-    assert (answer["profile"], cipher["robust"]) == ("2015", True)
-    assert [one["family"] for one in cipher["left_out"]] == ["arcfour", "blowfish", "3des"]
-
-
-CPUS = ["intel-core-i7-2635qm"]
-
-
-def ranked_host(
-    store_run: StoreRun, name: str, rate: float, *, blowfish: float = 0, des: float = 19e6
-) -> None:
-    """A host with AES-GCM at this rate, and its baselines."""
-    baselines = {"arcfour": 180e6, "blowfish-cbc": blowfish, "3des-cbc": des}
-    store_run(
-        run_document(
-            *(ssh_measurement(cipher, level) for cipher, level in baselines.items() if level),
-            ssh_measurement(GCM, *[rate] * 9),
-            host={"name": name, "machine_id": None},
-        )
-    )
-
-
-def swapping_hosts(store_run: StoreRun) -> None:
-    """Under all three families "a" leads; without blowfish, at which it is slow, it does not."""
-    ranked_host(store_run, "a", 300e6, blowfish=40e6)
-    ranked_host(store_run, "b", 310e6, blowfish=60e6)
-
-
-def tied_hosts(store_run: StoreRun) -> None:
-    """Three that noise does not tell apart, and a slower one."""
-    for name, rate in (("a", 502e6), ("b", 502e6), ("c", 499e6), ("d", 400e6)):
-        ranked_host(store_run, name, rate)
-
-
-def test_the_sensitivity_names_pairs_that_change_places(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    swapping_hosts(store_run)
-    store_run(run_document(ssh_measurement(GCM, 1e8), host={"name": "c", "machine_id": None}))
-    answer = get(reader, "/api/v1/sensitivity/", group_by="host", cipher=GCM)
-    (cipher,) = answer["ciphers"]
-    assert [group["key"] for group in cipher["order"]] == ["a", "b"]
-    assert (cipher["robust"], cipher["excluded"]) == (False, 1)
-    swapped = {one["family"]: one["swapped"] for one in cipher["left_out"]}
-    assert swapped == {"arcfour": [], "blowfish": [["a", "b"]], "3des": []}
-    sentences = [one["sentence"] for one in cipher["left_out"] if one["swapped"]]
-    assert sentences == ["Without blowfish a and b change places."]
-
-
-def test_groups_that_noise_does_not_tell_apart_are_a_tie(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    tied_hosts(store_run)
-    answer = get(reader, "/api/v1/sensitivity/", group_by="host", cipher=GCM)
-    (cipher,) = answer["ciphers"]
-    found = [(one["key"], one["place"], one["tie"]) for one in cipher["order"]]
-    assert found == [("a", 1, True), ("b", 1, True), ("c", 1, True), ("d", 4, False)]
-
-
 @pytest.mark.parametrize(
     ("body", "attr"),
     (

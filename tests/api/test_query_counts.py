@@ -41,7 +41,6 @@ API = {
     "/api/v1/trends/?host=m0&tool=ssh&cipher=" + GCM: 5,
     "/api/v1/recommendation/?host=m0": 8,
     "/api/v1/recommendation/?tag=rack:b2": 7,
-    "/api/v1/sensitivity/": 7,
     "/api/v1/reference-profiles/": 1,
     "/api/v1/ciphers/": 0,
 }
@@ -60,7 +59,6 @@ PAGES = {
     "/recommend/?host=m0": 16,
     "/method/": 3,
     "/method/profiles/": 4,
-    "/method/sensitivity/": 11,
 }
 """Address -> its statements, besides those for the session."""
 

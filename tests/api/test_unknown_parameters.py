@@ -27,7 +27,6 @@ READING = (
     "/api/v1/hosts/",
     "/api/v1/trends/?host=nas&tool=ssh",
     "/api/v1/recommendation/?host=nas",
-    "/api/v1/sensitivity/",
     "/api/v1/reference-profiles/2015/compare/?with=2015",
 )
 
@@ -117,7 +116,7 @@ def test_every_operation_of_the_api_knows_its_parameters() -> None:
     assert [view for view in reading if parameters_of(view, "get") is None] == []
 
 
-@pytest.mark.parametrize("page", ("/", "/runs/", "/hosts/", "/method/sensitivity/", "/recommend/"))
+@pytest.mark.parametrize("page", ("/", "/runs/", "/hosts/", "/recommend/"))
 def test_pages_pass_over_what_mails_add_and_name_a_misspelt_filter(
     admin_client: Client, store_run: StoreRun, page: str
 ) -> None:
@@ -152,9 +151,7 @@ def test_no_file_of_a_page_is_refused_for_what_a_mail_added(
 MEANT = "No result has the cipher 'aes128-gmc'; did you mean aes128-gcm@openssh.com?"
 
 
-@pytest.mark.parametrize(
-    "page", ("/?", "/method/sensitivity/?", f"{PROFILES}profile=2015&with=2015&")
-)
+@pytest.mark.parametrize("page", ("/?", f"{PROFILES}profile=2015&with=2015&"))
 def test_pages_say_so_of_a_cipher_that_nobody_knows(
     admin_client: Client, store_run: StoreRun, page: str
 ) -> None:
@@ -173,7 +170,6 @@ def test_a_cipher_that_nobody_knows_is_named_with_the_one_that_was_meant(
         "comparison/?format=csv&",
         "exports/comparison.xlsx?",
         "trends/?host=nas&tool=ssh&",
-        "sensitivity/?",
         "reference-profiles/2015/compare/?with=2015&",
     ):
         said = faults(reader.get(f"/api/v1/{path}cipher=aes128-gmc"))

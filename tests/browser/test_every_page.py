@@ -71,7 +71,6 @@ STATES = {
     "managed profiles": "/method/profiles/?run=0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e",
     "profile comparison": "/method/profiles/compare/?profile=2015&with=2015&group_by=os",
     "no such profile": "/method/profiles/compare/?profile=2015&with=none",
-    "overfull sensitivity": "/method/sensitivity/?tool=openssl&tag=fleet:big&top=all",
 }
 EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts", "split a host")
 """Pages that ask before something is changed."""

@@ -128,7 +128,6 @@ PAGES = (
     "/?tool=%3Cscript%3Ealert(8)%3C/script%3E&cpu=javascript:alert(9)",
     *("/hosts/?q=%3Cscript%3E", "/runs/?tag=hostile%3Ayes", "/audit/"),
     f"/recommend/?for=group&{COMPARE}&policy=everything",
-    f"/method/sensitivity/?tool=openssl&{COMPARE}",
 )
 """Pages whose scripts read names, and some that show them; tests/pages/test_hostile_strings.py has
 the HTML of every address."""

@@ -1,6 +1,5 @@
 """A reference profile as a person makes it: watched without a reload, then put to use."""
 
-import re
 from typing import Any
 
 from playwright.sync_api import expect
@@ -30,14 +29,3 @@ def test_its_progress_is_seen_without_a_reload(
     card.get_by_text("Retire it").click()
     card.get_by_role("button", name="Retire").click()
     expect(card.get_by_text("retired", exact=True)).to_be_visible()
-
-
-def test_another_profile_is_chosen_in_the_form(open_page: OpenPage) -> None:
-    page = open_page("/?metric=normalised&group_by=os&source=published")
-    page.get_by_label("Reference profile").select_option("2015")
-    page.wait_for_url("**profile=2015**")
-    link = page.get_by_role("link", name="Does the ranking depend on one baseline?")
-    expect(link).to_have_attribute("href", re.compile("profile=2015"))
-    link.click()
-    page.wait_for_url("**/sensitivity/**profile=2015**")
-    expect(page.get_by_role("heading", name="Does the ranking depend")).to_be_visible()

@@ -1,6 +1,5 @@
 """Reference profiles as people see and manage them: /method/profiles/ and what leads there."""
 
-import re
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ from django.test import Client
 
 from ingest.tasks import index_profile
 from store.models import ReferenceProfile
-from tests.api.test_profiles import GCM, ranked_host, swapping_hosts, tied_hosts
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document, ssh_measurement
@@ -109,12 +107,10 @@ def test_the_profile_of_2015_says_how_sure_it_is(member: Client) -> None:
 def test_the_normalised_view_names_its_profile_and_its_uncertainty(member: Client) -> None:
     html = page(member, "/", metric="normalised", group_by="os")
     assert 'href="/method/profiles/#profile-2015"' in html
-    assert "/method/sensitivity/?group_by=os" in html
     # Mac OS X by hand: ln(b/a) = -0.2927, -0.4638, -0.2443; exp(their stdev / √3) = 1.069.
     assert "aes128-ctr 122 MB/s – ×/÷ 1.07 1" in text_of(html)
     plain = page(member, "/", group_by="os")
     assert "Uncertainty" not in plain
-    assert "/method/sensitivity/" not in plain
 
 
 @pytest.mark.usefixtures("published")
@@ -148,48 +144,6 @@ def test_two_profiles_side_by_side(administrator: Client) -> None:
     for wrong in ({"profile": "2015"}, {"profile": "2015", "with": "x"}, {"tool": "gpg"}):
         refused = page(administrator, "/method/profiles/compare/", 400, **wrong)
         assert "This view cannot be shown" in refused
-
-
-def test_the_sensitivity_names_the_pairs_that_change_places(
-    member: Client, store_run: StoreRun
-) -> None:
-    swapping_hosts(store_run)
-    html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
-    assert "Without blowfish a and b change places." in text_of(html)
-    assert "The ranking depends on one baseline" in text_of(html)
-    assert text_of(html).count("moves") == 2
-    wrong = page(member, "/method/sensitivity/", 400, profile="none such")
-    assert "There is no reference profile “none such”" in text_of(wrong)
-    empty = page(member, "/method/sensitivity/", group_by="host", cipher="aes256-ctr")
-    assert "Nothing was measured" in text_of(empty)
-
-
-def test_the_sensitivity_calls_a_tie_a_tie(member: Client, store_run: StoreRun) -> None:
-    tied_hosts(store_run)
-    html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
-    said = text_of(html)
-    assert "a, b and c are a tie: noise does not tell them apart." in said
-    rows = re.findall(
-        r'<span class="muted">(\d+)\.</span> [\d.]+ MB/s( <span class="badge">tie)?', html
-    )
-    assert [(int(place), bool(tie)) for place, tie in rows[::3]] == [
-        (1, True), (1, True), (1, True), (4, False),
-    ]  # fmt: skip
-
-
-def test_the_sensitivity_explains_a_place_that_changes_without_a_move(
-    member: Client, store_run: StoreRun
-) -> None:
-    ranked_host(store_run, "a", 500e6)
-    ranked_host(store_run, "b", 480e6, des=17.1e6)
-    html = page(member, "/method/sensitivity/", group_by="host", cipher=GCM)
-    places = re.findall(r'<span class="muted">(\d+)\.</span> [\d.]+ MB/s', html)
-    assert sorted(map(int, places)) == [1, 1, 1, 1, 2, 2]
-    assert "moves</span>" not in html
-    assert (
-        "A place can also change because a tie forms or ends. "
-        "A group is marked as moved only when it and another one change places"
-    ) in text_of(html)
 
 
 def test_the_administration_only_shows_profiles(administrator: Client) -> None:

@@ -81,7 +81,6 @@ ADDRESSES = (
     "/api/v1/hosts/?q=box&ordering=-speed_index",
     "/api/v1/hosts/?verdict=hardware&ordering=openssl",
     "/api/v1/recommendation/?client=box-1&server=box-2",
-    "/api/v1/sensitivity/",
     "/api/v1/exports/comparison.csv?group_by=cpu",
     "/api/v1/exports/measurements.csv?host=box-1",
     "/api/v1/exports/measurements.csv?latest=1&group_by=openssl_series&matched=1&tool=ssh",

@@ -9,7 +9,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from rest_framework.exceptions import ValidationError
@@ -29,7 +28,6 @@ from pages.page_query import (
     TOPS,
     Display,
     PageAddress,
-    api_params,
     asked_view,
     display,
     first_page,
@@ -226,7 +224,6 @@ def compare_context(
         "grouping": _grouping(query.group_by),
         "splitting": _grouping(query.split_by) if query.split_by else "",
         "passed_over": passed_over,
-        "sensitivity_address": _sensitivity_address(params),
         "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
         "throughput_address": address.changed(metric=None),
         "measures_cpu_time": query.metric.startswith("cpu_"),
@@ -347,10 +344,3 @@ def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, 
     others: Mapping[str, str] = {**DATES, **QUIET}
     for name, title in others.items():
         yield from ((name, title, value) for value in params.getlist(name) if value)
-
-
-def _sensitivity_address(params: QueryDict) -> str:
-    """The page that makes this ranking again without each baseline family."""
-    asked = api_params(params)
-    asked.pop("metric", None)
-    return f"{reverse('sensitivity')}?{asked.urlencode()}"
