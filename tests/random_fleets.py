@@ -110,7 +110,6 @@ def queries(draw: st.DrawFn) -> ComparisonQuery:
         split_by=draw(st.one_of(st.none(), st.none(), st.sampled_from(splits))),
         matched=group_by != "host" and draw(st.booleans()),
         relative_to=draw(st.sampled_from((None, *BASELINES))) if group_by != "host" else None,
-        score=draw(st.booleans()),
         metric=draw(st.sampled_from(sorted(UNITS))),
         ciphers=tuple(
             draw(st.lists(st.sampled_from(SSH if tool == "ssh" else OPENSSL), unique=True))

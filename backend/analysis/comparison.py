@@ -11,10 +11,8 @@ from natsort import natsort_keygen, ns
 from analysis.groups import (
     GroupSummary,
     Ratio,
-    Score,
     percentile,
     ratio_of_medians,
-    score,
     summarise_group,
 )
 from documents.naming import UNKNOWN_KEY
@@ -82,7 +80,6 @@ class Group:
     split_key: str = ""
     split_label: str = ""
     ratios: Mapping[str, Ratio] = field(default_factory=dict)
-    score: Score | None = None
 
     @property
     def id(self) -> str:
@@ -214,7 +211,6 @@ def comparison_of(
     split_by: str | None = None,
     relative_to: Reference | None = None,
     matched: bool = False,
-    scored: bool = False,
 ) -> Comparison:
     """The comparison that groups make, in natural order, with the machines left out of it."""
     ordered = sorted(
@@ -225,8 +221,6 @@ def comparison_of(
         ),
     )
     ciphers = {cipher for group in ordered for cipher in group.values}
-    if scored:
-        ordered = [replace(one, score=score(one.values, one.ratios, ciphers)) for one in ordered]
     return Comparison(
         tool=tool,
         group_by=group_by,

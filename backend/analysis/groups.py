@@ -1,21 +1,14 @@
-"""Groups of machines: median and quartiles of one vote each, figures against a reference, scores.
+"""Groups of machines: median and quartiles of one vote each, and figures against a reference.
 
 By docs/method.md, section 3.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import geometric_mean
+from collections.abc import Sequence
 from typing import NamedTuple
 
 FEW_VOTES = 5
 """Up to so many votes a figure says how many of them are doubtful: one alone can move it."""
-
-
-CLUSTERED_VOTES = (6, 30)
-"""So many votes, from and to, are looked at for two clusters."""
-SMALLEST_GAP = 1.2
-"""Between two clusters, as a ratio."""
 
 
 class GroupSummary(NamedTuple):
@@ -23,7 +16,6 @@ class GroupSummary(NamedTuple):
 
     With n = 1 all figures are that one machine's: a point, not a distribution. The median of
     all such machines is from `low` to `high` with at least 95 %; None of fewer than six votes.
-    `points`: every vote, ascending, where they lie in two clusters (`cluster_gap`).
     """
 
     median: float
@@ -34,26 +26,6 @@ class GroupSummary(NamedTuple):
     n: int
     low: float | None = None
     high: float | None = None
-    points: tuple[float, ...] = ()
-
-
-def cluster_gap(ordered: Sequence[float]) -> int | None:
-    """How many of the ascending votes are below the gap between two clusters; None without one.
-
-    A gap is at least 20 % and, as a ratio, as wide as either cluster; on each side lie a fifth of
-    the votes, and two of them at least. A median in such a gap is the figure of no host.
-    """
-    n = len(ordered)
-    if not CLUSTERED_VOTES[0] <= n <= CLUSTERED_VOTES[1]:
-        return None
-    fewest = max(2, (n + 4) // 5)
-    for below in range(fewest, n - fewest + 1):
-        low, high = ordered[below - 1], ordered[below]
-        as_wide_as_lower = high * ordered[0] >= low * low
-        as_wide_as_upper = high * high >= ordered[-1] * low
-        if high >= SMALLEST_GAP * low and as_wide_as_lower and as_wide_as_upper:
-            return below
-    return None
 
 
 def interval_rank(n: int) -> int:
@@ -97,7 +69,6 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
         n=len(ordered),
         low=ordered[rank - 1] if rank else None,
         high=ordered[-rank] if rank else None,
-        points=() if cluster_gap(ordered) is None else tuple(ordered),
     )
 
 
@@ -118,17 +89,6 @@ class Ratio(NamedTuple):
         if self.low is None or self.high is None:
             return None
         return self.low > 1 or self.high < 1
-
-
-class Score(NamedTuple):
-    """The geometric mean of a group's figures of `ciphers` ciphers, in the metric's unit.
-
-    `ratio`: that of their ratios to the reference, None where a cipher has none.
-    """
-
-    value: float
-    ciphers: int
-    ratio: float | None = None
 
 
 def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: bool) -> Ratio | None:
@@ -166,16 +126,3 @@ def ratio_summary(one: Ratio) -> GroupSummary:
     """A ratio as charts draw it: its interval as the quartiles of its bar."""
     low, high = one.low or one.ratio, one.high or one.ratio
     return GroupSummary(one.ratio, low, high, low, high, one.n, one.low, one.high)
-
-
-def score(
-    values: Mapping[str, GroupSummary], ratios: Mapping[str, Ratio], ciphers: Iterable[str]
-) -> Score | None:
-    """Of a group that has a figure above zero of every one of these ciphers; None of another."""
-    wanted = list(ciphers)
-    medians = [values[cipher].median for cipher in wanted if cipher in values]
-    if not wanted or len(medians) < len(wanted) or min(medians) <= 0:
-        return None
-    known = [ratios[cipher].ratio for cipher in wanted if cipher in ratios]
-    ratio = geometric_mean(known) if len(known) == len(wanted) and min(known) > 0 else None
-    return Score(geometric_mean(medians), len(wanted), ratio)

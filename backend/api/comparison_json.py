@@ -44,8 +44,6 @@ def _group(group: Group) -> dict[str, Any]:
         shown["split"] = {"key": group.split_key, "label": group.split_label}
     if group.ratios:
         shown["relative"] = {cipher: _ratio(one) for cipher, one in group.ratios.items()}
-    if group.score:
-        shown["score"] = group.score._asdict()
     if group.uncertainty:
         shown["uncertainty"] = group.uncertainty
     if group.doubtful:
@@ -65,5 +63,4 @@ def _summary(value: GroupSummary) -> dict[str, Any]:
         "min": value.minimum,
         "max": value.maximum,
         "n": value.n,
-        **({"points": value.points} if value.points else {}),
     }

@@ -208,11 +208,6 @@ class GroupSummarySerializer(Sparse):
     min = serializers.FloatField(source="minimum")
     max = serializers.FloatField(source="maximum")
     n = serializers.IntegerField()
-    points = serializers.ListField(
-        child=serializers.FloatField(),
-        required=False,
-        help_text="Every host's value, ascending, where 6 to 30 hosts lie in two clusters.",
-    )
 
 
 class SplitValueSerializer(serializers.Serializer[Any]):
@@ -232,14 +227,6 @@ class RatioSerializer(serializers.Serializer[Any]):
     beyond_noise = serializers.BooleanField(
         help_text="Whether 1 is outside of the interval; null where there is none.", **NULLABLE
     )
-
-
-class ScoreSerializer(serializers.Serializer[Any]):
-    """The geometric mean over the ciphers, in the metric's unit."""
-
-    value = serializers.FloatField()
-    ciphers = serializers.IntegerField()
-    ratio = serializers.FloatField(help_text="To the baseline's.", **NULLABLE)
 
 
 class GroupSerializer(Sparse):
@@ -267,7 +254,6 @@ class GroupSerializer(Sparse):
         required=False,
         help_text="With `relative_to`, by cipher; absent in the baseline itself.",
     )
-    score = ScoreSerializer(required=False, help_text="With `score`, of groups that have it.")
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Without a split where there is none."""

@@ -92,10 +92,6 @@ def _ratio(row: ComparisonRow, field: str) -> Any:
     return getattr(ratio, field) if ratio else None
 
 
-def _score(row: ComparisonRow, field: str) -> Any:
-    return getattr(row.group.score, field) if row.group.score else None
-
-
 _RATIOS: tuple[tuple[str, Kind, str], ...] = (
     ("ratio", "number", "The figure by the reference's; empty: it has none, or is this one."),
     ("low", "number", "The ratio is this or more, with at least 95 %; empty: too few hosts."),
@@ -119,16 +115,6 @@ def _relating(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
                 partial(_ratio, field=field),
             )
             for field, kind, said in _RATIOS
-        ]
-    if any(group.score for group in comparison.groups):
-        columns += [
-            ComparisonColumn(
-                f"score_{field}", "number", said, unit, 16, partial(_score, field=field)
-            )
-            for field, said, unit in (
-                ("value", "Geometric mean of the group over the ciphers.", comparison.unit),
-                ("ratio", "The same of the ratios.", "ratio"),
-            )
         ]
     return tuple(columns)
 

@@ -99,7 +99,7 @@ def spelled_out(params: QueryDict, query: ComparisonQuery) -> QueryDict:
 def _behind(asked: QueryDict, query: ComparisonQuery) -> QueryDict:
     """The same for measurements, where nothing has a default: groups decide who votes."""
     behind = asked.copy()
-    for name in ("sort", "top", "page", "scale", "relative_to", "score"):
+    for name in ("sort", "top", "page", "scale", "relative_to"):
         behind.pop(name, None)
     for name in ("tool", "acceleration", *SERIES_OF_TOOL[query.tool]):
         value = getattr(query, name)

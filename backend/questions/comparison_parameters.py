@@ -105,7 +105,6 @@ RELATING = [
         "Key of a group, or host:ID: each figure also as a ratio to that one's, with an interval.",
     ),
     switch("matched", "1: of hosts alone that have the figure in every group."),
-    switch("score", "1: geometric mean over the ciphers, of groups that have them all."),
 ]
 """How the groups stand to each other."""
 

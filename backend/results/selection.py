@@ -61,7 +61,7 @@ class ComparisonQuery:
     `ciphers` empty: all. `block_size` None: the largest that all groups have. `mac` None: the
     series measured with the client's own choice of MAC. `profile` None: the active one.
     `split_by`: a second grouping. `relative_to`: the key of a group, or "host:" and that of a host.
-    `matched`: hosts alone that have a figure in every group. `score`: of all ciphers together.
+    `matched`: hosts alone that have a figure in every group.
     """
 
     tool: str = "ssh"
@@ -83,12 +83,11 @@ class ComparisonQuery:
     split_by: str | None = None
     relative_to: str | None = None
     matched: bool = False
-    score: bool = False
 
     @property
     def plain(self) -> "ComparisonQuery":
-        """The groups by themselves: not split, matched, scored or relative to another."""
-        return replace(self, split_by=None, relative_to=None, matched=False, score=False)
+        """The groups by themselves: not split, matched or relative to another."""
+        return replace(self, split_by=None, relative_to=None, matched=False)
 
     @property
     def reference_host(self) -> str | None:

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from analysis.groups import (
     GroupSummary,
     Ratio,
-    Score,
     interval_rank,
     ratio_of_medians,
-    score,
     summarise_group,
 )
 from tests.cases import each
@@ -80,12 +78,3 @@ def test_intervals_of_different_hosts_hold_the_true_ratio(share: float) -> None:
         _, low, high = bounded(summarise_group(group(share, 12)), summarise_group(group(1, 20)))
         held += low <= share <= high
     assert held >= 376
-
-
-def test_only_a_group_with_every_cipher_has_a_score() -> None:
-    values = {"a": summarise_group([2.0]), "b": summarise_group([8.0])}
-    ratios = {"a": Ratio(0.5, None, None, 1), "b": Ratio(2.0, None, None, 1)}
-    assert pytest.approx(score(values, ratios, ("a", "b"))) == Score(4.0, 2, 1.0)
-    assert score(values, {}, ("a",)) == Score(2.0, 1, None)
-    assert score(values, ratios, ("a", "b", "c")) is None
-    assert score(values, ratios, ()) is None

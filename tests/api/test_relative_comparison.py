@@ -1,4 +1,4 @@
-"""GET /api/v1/comparison/ with split_by, relative_to, matched and score."""
+"""GET /api/v1/comparison/ with split_by, relative_to and matched."""
 
 from typing import Any
 
@@ -56,15 +56,14 @@ def test_matched_hosts_of_each_cpu_tell_what_the_upgrade_cost(reader: ApiClient)
 
 
 @pytest.mark.usefixtures("fleet")
-def test_the_file_has_the_same_ratios_and_scores(reader: ApiClient) -> None:
-    query: dict[str, Any] = {"split_by": "cpu", "relative_to": "1.1.1", "matched": 1, "score": 1}
+def test_the_file_has_the_same_ratios(reader: ApiClient) -> None:
+    query: dict[str, Any] = {"split_by": "cpu", "relative_to": "1.1.1", "matched": 1}
     answer = by_group(asked(reader, **query))
     of_series = {"tool": "openssl", "group_by": "openssl_series"}
     rows = csv_rows(reader.get("/api/v1/exports/comparison.csv", {**of_series, **query}))
     assert len(rows) == sum(len(group["values"]) for group in answer.values())
     for row in rows:
         group = answer[row["group_key"], row["split_key"]]
-        assert float(row["score_value"]) == group["score"]["value"]
         ratio = group.get("relative", {}).get(row["cipher"])
         if ratio is None:
             assert (row["ratio"], row["beyond_noise"]) == ("", "")
@@ -106,20 +105,6 @@ def test_hosts_stand_against_one_of_them(reader: ApiClient) -> None:
     assert ratios["fast"] is None
     assert ratios["amd-0"]["ratio"] == pytest.approx(1.004 / 9)
     assert ratios["amd-0"]["beyond_noise"] is None
-
-
-@pytest.mark.usefixtures("fleet")
-def test_a_score_is_of_groups_with_every_cipher(reader: ApiClient) -> None:
-    groups = by_group(asked(reader, group_by="host", score=1, host=["fast", "amd-0"]))
-    assert "score" not in groups["fast", ""]
-    found = groups["amd-0", ""]
-    medians = [found["values"][cipher]["median"] for cipher in (AES, DES)]
-    assert found["score"]["value"] == pytest.approx((medians[0] * medians[1]) ** 0.5)
-    assert (found["score"]["ciphers"], found["score"]["ratio"]) == (2, None)
-    old, new = asked(reader, relative_to="1.1.1", matched=1, score=1)["groups"]
-    assert old["score"]["ratio"] is None
-    ratios = [one["ratio"] for one in new["relative"].values()]
-    assert new["score"]["ratio"] == pytest.approx((ratios[0] * ratios[1]) ** 0.5)
 
 
 @pytest.mark.usefixtures("fleet")

@@ -33,7 +33,7 @@ STATES = {
     "openssl against ssh": "/?chart=scatter&links=1",
     "against nobody": "/?chart=scatter&tag=fleet:big&tool=openssl",
     "no such chart": "/?chart=lines&source=published",
-    "relative": "/?group_by=os&source=published&relative_to=fedora&score=1",
+    "relative": "/?group_by=os&source=published&relative_to=fedora",
     "split": "/?group_by=cpu_vendor&split_by=os&source=published",
     "matched, nobody": "/?tool=openssl&group_by=openssl&source=published&matched=1",
     "nothing fits": f"/?cpu=no-such-cpu&{CIPHERS}",

@@ -58,7 +58,7 @@ def test_the_files_of_a_comparison_have_the_numbers_of_its_table(
     ("query", "expected"),
     (
         ({"group_by": "openssl_series"}, ["1.1.1", "3.0"]),
-        ({"group_by": "openssl_series", "relative_to": "1.1.1", "score": "1"}, ["1.1.1", "3.0"]),
+        ({"group_by": "openssl_series", "relative_to": "1.1.1"}, ["1.1.1", "3.0"]),
         ({"group_by": "cpu_vendor", "split_by": "openssl_series"}, ["1.1.1", "3.0"]),
         ({"group_by": "cpu"}, ["3.0"]),
     ),

@@ -1,4 +1,4 @@
-"""The compare page relative to a group, matched, split and scored."""
+"""The compare page relative to a group, matched and split."""
 
 import re
 from html import unescape
@@ -23,7 +23,7 @@ def fleet(store_run: StoreRun) -> None:
 
 
 def test_the_cost_of_an_upgrade_is_drawn_and_told(member: Client) -> None:
-    html = page(member, "/", **SERIES, split_by="cpu", relative_to="1.1.1", matched=1, score=1)
+    html = page(member, "/", **SERIES, split_by="cpu", relative_to="1.1.1", matched=1)
     said = text_of(html)
     assert "OpenSSL throughput by OpenSSL series and CPU, relative to 1.1.1, matched hosts" in said
     view = chart(html)
@@ -36,7 +36,6 @@ def test_the_cost_of_an_upgrade_is_drawn_and_told(member: Client) -> None:
     (row,) = re.findall(rf'data-group="3.0 intel.*?data-cipher="{AES}">(.*?)</tr>', html, re.S)
     assert "−7.0 %" in text_of(row) or "−6.6 %" in text_of(row)
     assert "within the noise" not in text_of(row)
-    assert "score" in said
     assert re.search(
         r"Against 1\.1\.1: 1 of 4 figures is lower beyond the noise, −[67]\.\d % "
         r"\(Intel Xeon E5-2680\); the other 3 are within it\.",

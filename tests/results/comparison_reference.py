@@ -94,7 +94,6 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
         split_by=query.split_by,
         relative_to=reference,
         matched=query.matched,
-        scored=query.score,
     )
 
 

@@ -75,7 +75,7 @@ ADDRESSES = (
     "/api/v1/comparison/?group_by=os&metric=vs_3des",
     "/api/v1/comparison/?group_by=openssl_series&split_by=cpu_vendor&tool=openssl",
     "/api/v1/comparison/?group_by=openssl_series&matched=1&relative_to=3.0&tool=openssl",
-    "/api/v1/comparison/?group_by=host&relative_to=host:box-1&score=1",
+    "/api/v1/comparison/?group_by=host&relative_to=host:box-1",
     "/api/v1/comparison/?group_by=tag:rack&tag=rack:1&tag=rack:2",
     "/api/v1/comparison/?source=published&disturbed=no&since=2014-01-01",
     "/api/v1/hosts/?q=box&ordering=-speed_index",

@@ -17,7 +17,6 @@ from pages.compare.table import (
     GroupPage,
     ShownGroup,
     after_a_break,
-    cluster_words,
     heat_table,
     shown_groups,
     size_table,
@@ -135,7 +134,6 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
         "links": ", ".join(named),
         "whiskers": any(row.summary.n > 1 for row in rows),
         "points": any(row.summary.n == 1 for row in rows),
-        "clusters": any(row.clusters for row in rows),
         "doubts": any(row.doubt for row in rows),
         "chart": None,
     }
@@ -299,9 +297,7 @@ def _bars(
                     **({"own": group.key, "split": group.split_key} if group.split_key else {}),
                     "label": group.name,
                     "hosts": group.hosts,
-                    "values": {
-                        name: _summary(group, name, comparison.unit) for name in group.values
-                    },
+                    "values": {name: _summary(group, name) for name in group.values},
                 }
                 for group in groups
             ],
@@ -335,17 +331,12 @@ def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:
     }
 
 
-def _summary(group: Group, cipher: str, unit: str = "") -> dict[str, Any]:
-    """A cipher's summary in the shape of the API's answer, with its doubtful votes.
-
-    `unit`: of the clusters in words, of charts that draw them.
-    """
+def _summary(group: Group, cipher: str) -> dict[str, Any]:
+    """A cipher's summary in the shape of the API's answer, with its doubtful votes."""
     summary = group.values[cipher]
     doubtful = {"doubtful": group.doubtful[cipher]} if cipher in group.doubtful else {}
-    clusters = cluster_words(summary, unit) if unit else ""
     return {
         **doubtful,
-        **({"points": summary.points, "clusters": clusters} if clusters else {}),
         "median": summary.median,
         "q1": summary.q1,
         "q3": summary.q3,

@@ -13,8 +13,7 @@ PICTURE_GROUPS = 40
 """Groups of one picture file of a chart; further groups are in further files."""
 
 READINGS = {
-    "bars": "Bar: median; whisker: quartiles; ring: a single host; points below a bar:"
-    " hosts in two clusters; ?: low confidence",
+    "bars": "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence",
     "relative": "Bar: difference from the reference; whisker: 95 % interval, of six hosts or more",
     "box": "Box: quartiles and median; whisker: lowest to highest; ring: a host, where there are "
     "up to five; points below: hosts in two clusters; ?: low confidence",

@@ -9,10 +9,10 @@ from django.http import QueryDict
 
 from analysis.comparison import Comparison, Group
 from analysis.group_view import MOST_GROUPS, InView, ordered_groups
-from analysis.groups import GroupSummary, Ratio, cluster_gap
+from analysis.groups import GroupSummary, Ratio
 from analysis.over_time.tool_changes import ToolChange, tool_changes
 from exports.palette import cipher_order
-from pages.formatting import data_size, quantity_range
+from pages.formatting import data_size
 from pages.page_query import TOPS, Display, PageAddress
 from pages.paging import NumberedPage, numbered_page
 
@@ -101,16 +101,12 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """One cipher of one group; `uncertainty` is a factor, None where it is unknown.
-
-    `clusters`: in words, where its hosts lie in two; else empty.
-    """
+    """One cipher of one group; `uncertainty` is a factor, None where it is unknown."""
 
     cipher: str
     summary: GroupSummary
     uncertainty: float | None
     doubt: str
-    clusters: str
     bar: Bar
     ratio: Ratio | None
 
@@ -129,18 +125,6 @@ class ShownGroup:
         return hosts_note(self.group)
 
 
-def cluster_words(summary: GroupSummary, unit: str) -> str:
-    """ "two clusters: 4 hosts at 110 – 130 MB/s, 6 at 300 – 310 MB/s"; empty without."""
-    below = cluster_gap(summary.points)
-    if below is None:
-        return ""
-    lower, upper = (
-        f"{len(points)}{hosts} at {quantity_range(points[0], points[-1], unit)}"
-        for points, hosts in ((summary.points[:below], " hosts"), (summary.points[below:], ""))
-    )
-    return f"two clusters: {lower}, {upper}"
-
-
 def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, ...]:
     """The groups of the table, at most `display.top` of them."""
     groups = ordered_groups(comparison, display.sort)[: display.top]
@@ -151,17 +135,13 @@ def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, 
         ShownGroup(
             group,
             group.id in here,
-            tuple(
-                _row(group, cipher, scale, comparison.unit)
-                for cipher in ciphers
-                if cipher in group.values
-            ),
+            tuple(_row(group, cipher, scale) for cipher in ciphers if cipher in group.values),
         )
         for group in groups
     )
 
 
-def _row(group: Group, cipher: str, scale: Scale | None, unit: str) -> Row:
+def _row(group: Group, cipher: str, scale: Scale | None) -> Row:
     summary = group.values[cipher]
     end, low, high = (
         round(100 * scale.part(value), 2) if scale else 0.0
@@ -169,8 +149,7 @@ def _row(group: Group, cipher: str, scale: Scale | None, unit: str) -> Row:
     )
     bar = Bar(end, low, high) if summary.n > 1 else Bar(end, None, None)
     uncertainty, ratio = group.uncertainty.get(cipher), group.ratios.get(cipher)
-    clusters = cluster_words(summary, unit)
-    return Row(cipher, summary, uncertainty, doubt_words(group, cipher), clusters, bar, ratio)
+    return Row(cipher, summary, uncertainty, doubt_words(group, cipher), bar, ratio)
 
 
 def doubt_words(group: Group, cipher: str) -> str:

@@ -111,7 +111,6 @@ def comparison_of_groups(
         split_by=query.split_by,
         relative_to=grouped.relative_to,
         matched=query.matched,
-        scored=query.score,
     )
 
 

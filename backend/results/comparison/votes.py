@@ -5,13 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from analysis.comparison import NEEDS_BASELINE, Group, Reference
-from analysis.groups import (
-    CLUSTERED_VOTES,
-    FEW_VOTES,
-    SMALLEST_GAP,
-    GroupSummary,
-    interpolated,
-)
+from analysis.groups import FEW_VOTES, GroupSummary, interpolated
 from documents.naming import UNKNOWN_KEY
 from results.analytics.ask import Ask
 from results.analytics.tables import is_doubtful
@@ -141,23 +135,11 @@ def _matched(
 
 _AT = "values[(n - 1) * {quarters} // 4 + 1], values[least((n - 1) * {quarters} // 4 + 2, n)]"
 
-_CLUSTERED = f"""
-CASE WHEN n BETWEEN {CLUSTERED_VOTES[0]} AND {CLUSTERED_VOTES[1]} THEN
-    CASE WHEN len(list_filter(
-        range(greatest(2, (n + 4) // 5), n - greatest(2, (n + 4) // 5) + 1),
-        lambda i: values[i + 1] >= {SMALLEST_GAP}::DOUBLE * values[i]
-            AND values[i + 1] * values[1] >= values[i] * values[i]
-            AND values[i + 1] * values[i + 1] >= values[n] * values[i]
-    )) > 0 THEN values ELSE [] END
-ELSE [] END
-"""
-"""Every vote where they lie in two clusters (`analysis.groups.cluster_gap`)."""
-
 _SUMMARIES = f"""
 SELECT g, slot, n, values[1], {", ".join(_AT.format(quarters=one) for one in (1, 2, 3))}, values[n],
     values[rank], values[n + 1 - rank],
     known, uncertainties[(known - 1) // 2 + 1], uncertainties[least((known - 1) // 2 + 2, known)],
-    sources, CASE WHEN n <= {FEW_VOTES} THEN doubtful END, {_CLUSTERED}
+    sources, CASE WHEN n <= {FEW_VOTES} THEN doubtful END
 FROM (
     SELECT g, slot, count(*) AS n,
         floor((n + 1) / 2 - 0.98 * sqrt(n))::BIGINT AS rank, list_sort(list(value)) AS values,
@@ -174,7 +156,7 @@ _WITHOUT_BASELINE = """
     SELECT count(*) FROM (SELECT host FROM votes GROUP BY host HAVING bool_and(value IS NULL))
 """
 _AND_WITHOUT_BASELINE = (
-    f"UNION ALL SELECT NULL, NULL, ({_WITHOUT_BASELINE}), {', '.join(['NULL'] * 15)}, []"
+    f"UNION ALL SELECT NULL, NULL, ({_WITHOUT_BASELINE}), {', '.join(['NULL'] * 15)}"
 )
 
 
@@ -290,14 +272,13 @@ def _hosts(ask: Ask, query: ComparisonQuery, votes: Statement, names: Names) -> 
 
 
 def _value_row(slots: Sequence[Slot], group: Any, slot: int, n: int, *facts: Any) -> ValueRow:
-    minimum, *quartiles, maximum, low, high, known, below, above, sources, doubtful, votes = facts
+    minimum, *quartiles, maximum, low, high, known, below, above, sources, doubtful = facts
     first, median, third = (
         interpolated(n, quarters / 4, *quartiles[2 * place : 2 * place + 2])
         for place, quarters in enumerate((1, 2, 3))
     )
     uncertainty = interpolated(known, 0.5, below, above) if known else None
-    points = tuple(votes)
-    summary = GroupSummary(median, first, third, minimum, maximum, n, low, high, points)
+    summary = GroupSummary(median, first, third, minimum, maximum, n, low, high)
     return ValueRow(group, slots[slot], summary, uncertainty, sources, doubtful)
 
 
