@@ -4,12 +4,10 @@
 between processes and the loopback network. The first bounds the second and never predicts it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from analysis.comparison import Comparison
 from analysis.cpu_cost import BYTES_PER_GB
-from analysis.groups import GroupSummary
 from analysis.profiles.baselines import MeasuredSeries
 from documents.types import Series
 
@@ -69,11 +67,6 @@ def own_cipher(ssh_cipher: str) -> str | None:
     return _OWN.get(ssh_cipher)
 
 
-def ssh_ciphers(openssl_cipher: str) -> tuple[str, ...]:
-    """The ssh ciphers whose own algorithm openssl calls so; none for most of openssl's."""
-    return tuple(name for name, own in _OWN.items() if own == openssl_cipher)
-
-
 def delivered(measured: Iterable[MeasuredSeries]) -> tuple[Delivered, ...]:
     """Each ssh series of one run that has its cipher's own speed beside it.
 
@@ -107,46 +100,3 @@ def _largest_blocks(
             if (series.block_size or 0) > (known.series.block_size or 0):
                 largest[(series.cipher, series.acceleration)] = one
     return largest
-
-
-@dataclass(frozen=True)
-class BothTools:
-    """One cipher on one machine, by both tools, in bytes per second.
-
-    The summaries are over the machine's environments, one vote each: mostly n is 1. `doubtful`:
-    a vote of either is noisy or of a disturbed run.
-    """
-
-    host_key: str
-    host_label: str
-    ssh_cipher: str
-    openssl_cipher: str
-    ssh: GroupSummary
-    openssl: GroupSummary
-    doubtful: bool = False
-
-    @property
-    def share(self) -> float:
-        """What ssh delivers of the cipher's own speed, as a fraction."""
-        return self.ssh.median / self.openssl.median
-
-
-def both_tools(ssh: Comparison, openssl: Comparison) -> tuple[BothTools, ...]:
-    """Two comparisons by host joined: hosts in the order of `ssh`, then its ciphers.
-
-    A host or cipher that only one of them has is left out; so is a rate of 0, which has no share.
-    """
-    return tuple(_joined(ssh, openssl))
-
-
-def _joined(ssh: Comparison, openssl: Comparison) -> Iterator[BothTools]:
-    alone = {group.key: group for group in openssl.groups}
-    for host in ssh.groups:
-        for cipher, transferred in host.values.items():
-            own = own_cipher(cipher)
-            other = alone.get(host.key)
-            if own is None or other is None:
-                continue
-            rate, doubtful = other.values.get(own), cipher in host.doubtful or own in other.doubtful
-            if rate and rate.median > 0:
-                yield BothTools(host.key, host.label, cipher, own, transferred, rate, doubtful)

@@ -20,7 +20,7 @@ from store.outage import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
 
-PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links", "table", "shades")
+PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links", "table")
 COMPARISON_NAMES = names_of(COMPARISON)
 RECOMMENDATION_NAMES = names_of(RECOMMENDATION)
 KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | names_of(HOST_LIST) | {*PAGE_ONLY, "status"}
@@ -30,15 +30,13 @@ KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | names_of(HOST_LIST) | {*PAGE_O
 class Display(GroupView):
     """How the page shows a comparison: what files follow, and more. None of it changes a number.
 
-    `chart` is the kind of chart asked for (`charts.kinds`), which a comparison need not have;
-    `links` whether it has lines for network links, `compact` whether its table has a row a group,
-    `by_cipher` whether its heat map shades each cipher by itself.
+    `chart` is the kind of chart asked for, which a comparison need not have;
+    `links` whether it has lines for network links, `compact` whether its table has a row a group.
     """
 
     chart: str = ""
     links: bool = False
     compact: bool = False
-    by_cipher: bool = False
 
 
 def display(params: QueryDict) -> Display:
@@ -53,7 +51,6 @@ def display(params: QueryDict) -> Display:
         chart=params.get("chart", ""),
         links=params.get("links") == "1",
         compact=params.get("table") == "compact",
-        by_cipher=params.get("shades") == "cipher",
     )
 
 

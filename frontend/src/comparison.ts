@@ -14,9 +14,6 @@ export interface Summary {
   n: number;
   /** Of these hosts, how many have a figure that is noisy or of a disturbed run; absent: none. */
   doubtful?: number;
-  /** Every host's value, ascending, where they lie in two clusters; and these in words. */
-  points?: number[];
-  clusters?: string;
 }
 
 export interface Group {
@@ -60,8 +57,6 @@ export interface PictureWords {
   groups?: number;
 }
 
-export type ChartKind = "relative" | "bars" | "box" | "heatmap" | "lines" | "scatter";
-
 /** A line of a mark's menu (`Choice` in backend/pages/compare/choices.py). */
 export interface Choice {
   label: string;
@@ -79,10 +74,8 @@ export interface Choices {
   cipher?: Choice[];
 }
 
-/** What every chart of comparisons has. */
-export interface ChartBase {
-  /** Absent: bars. */
-  kind?: ChartKind;
+/** One summary for each group and cipher. */
+export interface ChartView {
   /** Colour slot of each cipher, such as "aes-gcm-1": a custom property of the style sheet. */
   colours: Record<string, string>;
   /** Short names of ciphers for the axis. */
@@ -91,14 +84,7 @@ export interface ChartBase {
   links?: Link[];
   picture?: PictureWords;
   choices?: Choices;
-}
-
-/** Bars, boxes and the heat map: one summary for each group and cipher. */
-export interface ChartView extends ChartBase {
-  kind?: "relative" | "bars" | "box" | "heatmap";
   comparison: Comparison;
-  /** Of a heat map: each cipher's figures have the whole range of shades. */
-  by_cipher?: boolean;
   /** Of a chart that is a part of another: all groups, which it shares its axis with. */
   whole?: Group[];
   /** Keys of groups with a host that an agent measured. */
@@ -106,45 +92,3 @@ export interface ChartView extends ChartBase {
   /** What stands beside a group's label instead of its number of hosts. */
   notes?: Record<string, string>;
 }
-
-/** One group's lines: for each cipher a summary at each block size, null where there is none. */
-export interface Panel {
-  key: string;
-  label: string;
-  note: string;
-  here: boolean;
-  values: Record<string, (Summary | null)[]>;
-}
-
-export interface LinesView extends ChartBase {
-  kind: "lines";
-  unit: Unit;
-  /** Block sizes in bytes, ascending. */
-  sizes: number[];
-  ciphers: string[];
-  groups: Panel[];
-  /** As in `ChartView`. */
-  whole?: Panel[];
-}
-
-/** One cipher on one host: alone in openssl, and over ssh. */
-export interface BothTools {
-  host: string;
-  key: string;
-  cipher: string;
-  own: string;
-  openssl: Pick<Summary, "median" | "n">;
-  ssh: Pick<Summary, "median" | "n">;
-  doubtful?: boolean;
-}
-
-export interface ScatterView extends ChartBase {
-  kind: "scatter";
-  unit: Unit;
-  /** openssl's block size in words, empty where it is not known. */
-  block_size: string;
-  ciphers: string[];
-  points: BothTools[];
-}
-
-export type AnyView = ChartView | LinesView | ScatterView;

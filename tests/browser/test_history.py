@@ -1,6 +1,5 @@
 """The history on a host's page, and two runs or hosts side by side, in a real browser."""
 
-import time
 from dataclasses import dataclass
 
 import pytest
@@ -106,34 +105,6 @@ def test_the_chart_draws_every_run_and_speaks_of_each(
     assert "slower than the median of 4 runs" in (said.text_content() or "")
     page.keyboard.press("Escape")
     assert said.text_content() == ""
-
-
-def test_dragging_shows_a_stretch_of_time_and_a_button_all_of_it_again(
-    open_page: OpenPage, changing: Changing
-) -> None:
-    page = open_page(changing.address("changes"))
-    canvas = page.locator("figure[data-history] canvas")
-    canvas.scroll_into_view_if_needed()
-    canvas.hover()
-    box = canvas.bounding_box()
-    assert box
-    middle = box["y"] + box["height"] / 2
-    reset = page.get_by_role("button", name="Reset zoom")
-    expect(reset).to_be_hidden()
-    deadline = time.monotonic() + 60
-    while not reset.is_visible() and time.monotonic() < deadline:  # until zooming has arrived
-        page.mouse.move(box["x"] + 0.3 * box["width"], middle)
-        page.mouse.down()
-        page.mouse.move(box["x"] + 0.6 * box["width"], middle, steps=5)
-        page.mouse.up()
-        page.wait_for_timeout(250)
-    page.emulate_media(color_scheme="dark")  # a new theme draws the chart again, still zoomed
-    expect(reset).to_be_visible()
-    page.emulate_media(color_scheme="light")
-    expect(reset).to_be_visible()
-    reset.click()
-    expect(reset).to_be_hidden()
-    expect(canvas).to_be_focused()
 
 
 def test_another_series_and_another_host_become_lines_that_the_keyboard_reads(

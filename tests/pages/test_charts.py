@@ -1,10 +1,9 @@
-"""The kinds of charts on the compare page: when there are which, and that tables say the same."""
+"""The chart of the compare page, and that tables say the same."""
 
 import re
 from html import unescape
 from typing import Any
 
-import pytest
 from django.test import Client
 
 from access.audit import COMMAND
@@ -17,13 +16,6 @@ from tests.upgraded_fleet import upgraded_fleet
 
 GCM = "aes128-gcm@openssh.com"
 SIZES = (16, 1024, 16384)
-
-
-def offered(html: str) -> list[str]:
-    """The kinds that the page offers, as people read them."""
-    found = re.search(r"Kind of chart</legend>(.*?)</fieldset>", html, re.S)
-    assert found is not None
-    return re.findall(r"<span>([^<]+)</span>", found[1])
 
 
 def rows(html: str, *cells: str) -> list[tuple[str, ...]]:
@@ -48,122 +40,18 @@ def by_both_tools(name: str, factor: float = 1.0, **changes: Any) -> dict[str, A
     )
 
 
-def test_a_chart_is_offered_where_there_is_something_to_draw(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(by_both_tools("nas"))
-    assert offered(page(member, "/")) == ["Bars", "SSH vs OpenSSL"]
-    assert offered(page(member, "/", metric="vs_3des")) == ["Bars"]
-    store_run(by_both_tools("web", 2))
-    assert offered(page(member, "/")) == ["Bars", "Box plot", "SSH vs OpenSSL"]
-    by_host = page(member, "/", tool="openssl", group_by="host")
-    assert offered(by_host) == ["Bars", "Heat map", "Block sizes", "SSH vs OpenSSL"]
-
-
-def test_a_chart_that_cannot_be_is_refused_in_words(member: Client, store_run: StoreRun) -> None:
-    store_run(by_both_tools("nas"))
-    html = page(member, "/", chart="lines")
-    assert "Lines need figures of OpenSSL" in text_of(html)
-    assert "Bars are shown instead." in text_of(html)
-    assert chart(html)["kind"] == "bars"
-    assert chart(page(member, "/", chart="<script>"))["kind"] == "bars"
-
-
-def test_a_box_plot_has_the_ends_in_its_table(member: Client, store_run: StoreRun) -> None:
-    for number, name in enumerate(("a", "b", "c"), start=1):
-        store_run(machine(name, ssh_measurement(GCM, number * 1e8)))
-    html = page(member, "/", chart="box")
-    (group,) = chart(html)["comparison"]["groups"]
-    assert (group["values"][GCM]["min"], group["values"][GCM]["max"]) == (1e8, 3e8)
-    assert rows(html, "data-min", "data-max") == [("100000000.0", "300000000.0")]
-
-
-def test_the_heat_map_has_groups_down_and_ciphers_across(
-    member: Client, store_run: StoreRun
-) -> None:
+def test_the_matrix_has_groups_down_and_ciphers_across(member: Client, store_run: StoreRun) -> None:
     store_run(by_both_tools("nas"))
     store_run(by_both_tools("web", 2))
     store_run(machine("slow", ssh_measurement("3des-cbc", 1e6), cpu="Z80"))
-    html = page(member, "/", chart="heatmap", group_by="host")
-    view = chart(html)
-    assert view["comparison"]["ciphers"] == [GCM, "3des-cbc"]
+    html = page(member, "/", table="compact", group_by="host")
+    assert chart(html)["comparison"]["ciphers"] == [GCM, "3des-cbc"]
     assert rows(html, "data-row", "data-value") == [
         ("nas", "400000000.0", "30000000.0"),
         ("slow", "1000000.0"),
         ("web", "800000000.0", "60000000.0"),
     ]
-    assert not view["by_cipher"]
-    html = page(member, "/", chart="heatmap", group_by="host", shades="cipher")
-    assert chart(html)["by_cipher"]
-    assert "each cipher&#x27;s highest" in html
-
-
-def test_lines_have_every_block_size_in_chart_and_table(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(by_both_tools("nas"))
-    store_run(by_both_tools("web", 3))
-    html = page(member, "/", tool="openssl", chart="lines")
-    view = chart(html)
-    assert view["sizes"] == list(SIZES)
-    (group,) = view["groups"]
-    medians = [one and one["median"] for one in group["values"]["aes-128-gcm"]]
-    assert medians == [1e6 * size * 2 for size in SIZES]
-    assert [one and one["median"] for one in group["values"]["des-ede3-cbc"]] == [None, None, 6e7]
-    assert rows(html, "data-row", "data-value") == [
-        ("aes-128-gcm", *(str(value) for value in medians)),
-        ("des-ede3-cbc", "60000000.0"),
-    ]
-    assert "n 2" in text_of(html)
-
-
-@pytest.mark.parametrize("tool", ("ssh", "openssl"))
-def test_openssl_stands_against_ssh_machine_by_machine(
-    member: Client, store_run: StoreRun, tool: str
-) -> None:
-    store_run(by_both_tools("nas"))
-    store_run(machine("ssh alone", ssh_measurement(GCM, 9e8)))
-    html = page(member, "/", tool=tool, chart="scatter")
-    view = chart(html)
-    assert [(one["host"], one["cipher"], one["own"]) for one in view["points"]] == [
-        ("nas", GCM, "aes-128-gcm"),
-        ("nas", "3des-cbc", "des-ede3-cbc"),
-    ]
-    assert view["block_size"] == "16 KiB"
-    attributes = ("data-cipher", "data-openssl", "data-ssh")
-    assert rows(html, *attributes) == [
-        (GCM, "16384000000.0", "400000000.0"),
-        ("3des-cbc", "30000000.0", "30000000.0"),
-    ]
-    assert "2.4 %" in text_of(html)
-
-
-@pytest.mark.parametrize("tool", ("ssh", "openssl"))
-def test_a_few_hosts_of_small_blocks_alone_do_not_choose_the_size(
-    member: Client, store_run: StoreRun, tool: str
-) -> None:
-    """At 1 KiB openssl pays for each call, and ssh would seem to beat its own cipher."""
-    for number, sizes in enumerate(((1024, 16384), (1024, 16384), (1024,), (1024,), (1024,))):
-        series = [openssl_measurement("aes-128-gcm", 1e6 * one, block_size=one) for one in sizes]
-        store_run(machine(f"box-{number}", *series, ssh_measurement(GCM, 4e8)))
-    asked: dict[str, Any] = {"tool": tool, "chart": "scatter"}
-    assert chart(page(member, "/", **asked))["block_size"] == "1 KiB"
-    store_run(
-        machine(
-            "box-2",
-            openssl_measurement("aes-128-gcm", 9e9, block_size=16384),
-            ssh_measurement(GCM, 4e8),
-        )
-    )
-    assert chart(page(member, "/", **asked))["block_size"] == "16 KiB"
-    assert chart(page(member, "/", **asked, block_size="1024"))["block_size"] == "1 KiB"
-
-
-def test_nobody_by_both_tools_is_said(member: Client, store_run: StoreRun) -> None:
-    store_run(machine("nas", ssh_measurement(GCM, 4e8)))
-    html = page(member, "/", chart="scatter")
-    assert "No machine of this view measured one of these ciphers with both tools." in html
-    assert 'id="comparison-table"' not in html
+    assert re.findall(r"shade-(\d)", html) == ["2", "2", "0", "4", "4"]
 
 
 def test_network_links_are_lines_of_real_rates_only(member: Client, store_run: StoreRun) -> None:
@@ -180,12 +68,12 @@ def test_a_picture_names_what_it_shows_its_source_and_its_date(
     member: Client, store_run: StoreRun
 ) -> None:
     store_run(by_both_tools("nas"))
-    picture = chart(page(member, "/", tool="openssl", chart="lines", tag="rack:b2"))["picture"]
-    assert picture["title"] == "OpenSSL throughput by CPU, over block sizes"
-    assert picture["subtitle"] == "encrypt, 1 thread; Tag rack:b2"
+    picture = chart(page(member, "/", tool="openssl", tag="rack:b2"))["picture"]
+    assert picture["title"] == "OpenSSL throughput by CPU"
+    assert picture["subtitle"] == "encrypt, 16 KiB blocks, 1 thread; Tag rack:b2"
     assert picture["source"] == "Figures: agent"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", picture["date"])
-    name = "ciphermark-openssl-throughput-by-cpu-over-block-sizes"
+    name = "ciphermark-openssl-throughput-by-cpu"
     assert picture["file"] == f"{name}-{picture['date']}"
     assert "median" in picture["reading"]
 
@@ -242,13 +130,9 @@ def table_of(html: str) -> str:
 def test_a_host_leads_to_its_page_and_runs(member: Client, store_run: StoreRun) -> None:
     store_run(by_both_tools("nas"))
     store_run(by_both_tools("web", 2))
-    for html in (page(member, "/", group_by="host"), page(member, "/", chart="scatter")):
-        found = offers(html)
-        assert found["Page of this host"]["address"] == "/hosts/%1F/"
-        assert found["Runs of this host"]["address"] == "/runs/?host=%1F"
-    point = chart(html)["points"][0]
-    assert found["Take as reference"]["address"] == "?relative_to=host%3A%1F"
-    assert page(member, "/", relative_to=f"host:{point['key']}")
+    found = offers(page(member, "/", group_by="host"))
+    assert found["Page of this host"]["address"] == "/hosts/%1F/"
+    assert found["Runs of this host"]["address"] == "/runs/?host=%1F"
 
 
 def test_a_share_offers_no_way_into_the_site(member: Client, store_run: StoreRun) -> None:

@@ -114,17 +114,6 @@ def _host_pages() -> Iterator[Choice]:
     yield Choice("Runs of this host", _list("run-pages", host=KEY))
 
 
-def host_choices(address: PageAddress) -> list[dict[str, Any]]:
-    """Of a chart whose marks are hosts, whatever the comparison groups by."""
-    related = address.changed(relative_to=f"{HOST_PREFIX}{KEY}", chart=None)
-    found = [
-        Choice("Only this host", address.changed(host=KEY)),
-        *_host_pages(),
-        Choice("Take as reference", related),
-    ]
-    return [one.view for one in found]
-
-
 def cipher_choices(
     ciphers: Sequence[str], address: PageAddress, *, sorts: bool
 ) -> list[dict[str, Any]]:

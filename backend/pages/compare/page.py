@@ -197,11 +197,9 @@ def compare_context(
         viewed.comparison,
         part,
         shown,
-        sizes,
         heading(viewed.comparison),
         [f"{chip.label} {chip.value}" for chip in chips],
         address,
-        asked_size,
     )
     return {
         **_form_context(params, query, shown, known),
@@ -287,7 +285,6 @@ def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
         "heading": asked.heading,
         **chart_context(asked),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
-        "all_address": PageAddress(params).changed(top="all"),
         "host_count": counted_hosts(
             asked.part.total
             if asked.query.group_by == "host"

@@ -15,13 +15,6 @@ PICTURE_GROUPS = 40
 READINGS = {
     "bars": "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence",
     "relative": "Bar: difference from the reference; whisker: 95 % interval, of six hosts or more",
-    "box": "Box: quartiles and median; whisker: lowest to highest; ring: a host, where there are "
-    "up to five; points below: hosts in two clusters; ?: low confidence",
-    "heatmap": "The stronger the colour, the higher the figure; ?: low confidence",
-    "heatmap_by_cipher": "The stronger the colour, the higher the figure among those of its cipher;"
-    " ?: low confidence",
-    "lines": "Point: median of a group's hosts",
-    "scatter": "Point: a cipher on one host; hollow: low confidence",
 }
 """What the marks of a picture mean."""
 

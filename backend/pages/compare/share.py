@@ -29,7 +29,6 @@ from reports.exporting import COMPARISON, comparison_lines
 from reports.shares import find_share, make_share, revoke_share
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
-from results.comparison.coverage import coverage
 from store.models import Share
 
 T = TypeVar("T")
@@ -157,10 +156,8 @@ def _context(share: Share, params: QueryDict) -> dict[str, Any]:
         comparison,
         part,
         shown,
-        coverage(query).block_sizes if query.tool == "openssl" else (),
         heading(comparison),
         [f"{title} {value}" for title, value in narrowed],
-        asked_block_size=asked.block_size,
     )
     return {
         "alone": True,

@@ -1,7 +1,7 @@
 """The groups of a comparison as tables: ordered, searched, a page of them, with bars."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ from analysis.group_view import MOST_GROUPS, InView, ordered_groups
 from analysis.groups import GroupSummary, Ratio
 from analysis.over_time.tool_changes import ToolChange, tool_changes
 from exports.palette import cipher_order
-from pages.formatting import data_size
 from pages.page_query import TOPS, Display, PageAddress
 from pages.paging import NumberedPage, numbered_page
 
@@ -183,78 +182,57 @@ def measured_here(comparison: Comparison) -> frozenset[str]:
 
 
 class Cell(NamedTuple):
-    """One figure of a matrix; `doubt` as in a row."""
+    """One figure of a matrix; `doubt` as in a row, `shade` from 0 to `SHADES`."""
 
     summary: GroupSummary
     doubt: str
+    shade: int
     ratio: Ratio | None = None
 
 
-class Column(NamedTuple):
-    """A column of a matrix; `address`: the page with its best groups first, empty without."""
-
-    label: str
-    address: str = ""
-
-
 class Line(NamedTuple):
-    """A row of a matrix: its group or its cipher, and a cell for each column."""
+    """A row of the matrix: a group, and a cell for each cipher."""
 
     key: str
     label: str
     cells: tuple[Cell | None, ...]
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """The table of the heat map ("Group" in its corner: ciphers across) or of lines ("Cipher").
+class Matrix(NamedTuple):
+    """Groups down, ciphers across; of each cipher the page with its best groups first, if any."""
 
-    Blocks are rows under the heading of their group; the heat map has one without.
-    """
-
-    corner: str
-    columns: tuple[Column, ...]
-    blocks: tuple[tuple[ShownGroup | None, tuple[Line, ...]], ...]
-
-    @property
-    def doubts(self) -> bool:
-        """Whether any figure is doubtful."""
-        lines = (line for _, lines in self.blocks for line in lines)
-        return any(cell.doubt for line in lines for cell in line.cells if cell)
+    columns: tuple[tuple[str, str], ...]
+    lines: tuple[Line, ...]
 
 
-def heat_table(
-    groups: Sequence[Group], ciphers: Sequence[str], sorting: Mapping[str, str]
-) -> Matrix:
-    """Groups down, ciphers across; `sorting`: cipher -> the page with its best groups first."""
-    lines = tuple(
-        Line(group.id, group.name, tuple(_cell(group, one) for one in ciphers)) for group in groups
+SHADES = 4
+
+
+def matrix(comparison: Comparison, ciphers: Sequence[str], sorting: Mapping[str, str]) -> Matrix:
+    """The groups of a comparison; `sorting`: cipher -> the page with its best groups first."""
+    highest = {
+        cipher: max(
+            (one.values[cipher].median for one in comparison.groups if cipher in one.values),
+            default=0.0,
+        )
+        for cipher in ciphers
+    }
+    return Matrix(
+        tuple((cipher, sorting.get(cipher, "")) for cipher in ciphers),
+        tuple(
+            Line(group.id, group.name, tuple(_cell(group, one, highest[one]) for one in ciphers))
+            for group in comparison.groups
+        ),
     )
-    columns = tuple(Column(one, sorting.get(one, "")) for one in ciphers)
-    return Matrix("Group", columns, ((None, lines),))
 
 
-def size_table(
-    by_size: Mapping[int, Comparison], groups: Sequence[ShownGroup], ciphers: Sequence[str]
-) -> Matrix:
-    """Under each group its ciphers down, block sizes across."""
-    found = {(size, group.key): group for size, one in by_size.items() for group in one.groups}
-
-    def lines(key: str) -> Iterator[Line]:
-        for cipher in ciphers:
-            cells = tuple(_cell(found.get((size, key)), cipher) for size in by_size)
-            if any(cells):
-                yield Line(cipher, cipher, cells)
-
-    blocks = tuple((shown, tuple(lines(shown.group.key))) for shown in groups)
-    return Matrix("Cipher", tuple(Column(data_size(size)) for size in by_size), blocks)
-
-
-def _cell(group: Group | None, cipher: str) -> Cell | None:
-    """The group's figure; None where the group or its figure is missing."""
-    if group is None or cipher not in group.values:
+def _cell(group: Group, cipher: str, highest: float) -> Cell | None:
+    """The group's figure, shaded by its part of the highest of its cipher; None without one."""
+    if cipher not in group.values:
         return None
-    return Cell(group.values[cipher], doubt_words(group, cipher), group.ratios.get(cipher))
+    summary = group.values[cipher]
+    shade = round(SHADES * summary.median / highest) if highest > 0 else 0
+    return Cell(summary, doubt_words(group, cipher), shade, group.ratios.get(cipher))
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from heapq import nsmallest
 from typing import Any
 
@@ -24,7 +24,6 @@ from analysis.comparison import (
 )
 from analysis.group_view import LOWER_IS_BETTER, MOST_GROUPS, GroupView, InView, in_view
 from analysis.groups import Ratio, ratio_of_hosts
-from analysis.openssl_against_ssh import BothTools, both_tools, own_cipher, ssh_ciphers
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
 from results.comparison.measured import measured, resolve_block_size
@@ -36,7 +35,7 @@ from results.comparison.votes import (
     summaries,
     votes_statement,
 )
-from results.selection import FILTERS, ComparisonQuery, member
+from results.selection import ComparisonQuery, member
 from store.models import ReferenceProfile
 from store.reference_profiles import usable_profile
 
@@ -111,59 +110,6 @@ def comparison_of_groups(
         split_by=query.split_by,
         relative_to=grouped.relative_to,
         matched=query.matched,
-    )
-
-
-MOST_SIZES = 12
-"""Sizes that are compared at most, a comparison each; `openssl speed` has 6 of its own."""
-
-
-def compare_block_sizes(
-    query: ComparisonQuery, sizes: Sequence[int], groups: Iterable[str]
-) -> Mapping[int, Comparison]:
-    """Block size (bytes, ascending) -> the query's comparison at it, of the `MOST_SIZES` largest.
-
-    `groups`: keys of the groups that are wanted. Where the grouping is also a filter, no other
-    machine is read: a filter on the grouping leaves the votes of the groups it keeps as they are.
-    """
-    if query.group_by in FILTERS:
-        query = replace(query, filters={**query.filters, query.group_by: tuple(groups)})
-    largest = sorted(set(sizes))[-MOST_SIZES:]
-    return {size: compare(replace(query.plain, block_size=size)) for size in largest}
-
-
-@dataclass(frozen=True)
-class BothToolsAnswer:
-    """Each machine's ciphers by both tools; `block_size` is openssl's, in bytes."""
-
-    block_size: int | None
-    rows: tuple[BothTools, ...]
-
-
-def compare_tools(query: ComparisonQuery) -> BothToolsAnswer:
-    """The query's ciphers, machine by machine, over ssh and alone.
-
-    The query may be of either tool; what it does not say of the other is that tool's default.
-    openssl's block size is the query's, else the largest that at least half as many machines have
-    as have the most common one: an ssh packet carries up to 32 KiB, and small blocks cost more.
-    """
-    ssh, openssl = _queries(query)
-    if not (ssh.ciphers and openssl.ciphers):
-        return BothToolsAnswer(None, ())
-    openssl = resolve_block_size(openssl, share=0.5)
-    return BothToolsAnswer(openssl.block_size, both_tools(compare(ssh), compare(openssl)))
-
-
-def _queries(query: ComparisonQuery) -> tuple[ComparisonQuery, ComparisonQuery]:
-    by_host = replace(query.plain, group_by="host", metric="throughput", profile=None)
-    if query.tool == "ssh":
-        ciphers = query.ciphers
-    else:
-        ciphers = tuple(name for own in query.ciphers for name in ssh_ciphers(own))
-    alone = dict.fromkeys(own for own in map(own_cipher, ciphers) if own)
-    return (
-        replace(by_host, tool="ssh", ciphers=ciphers, block_size=None),
-        replace(by_host, tool="openssl", ciphers=tuple(alone)),
     )
 
 

@@ -112,11 +112,10 @@ def _slots_of_sets(ask: Ask, query: ComparisonQuery, series: SeriesTable) -> dic
     return {one: sum(1 << slot for slot in slots) for one, slots in rows}
 
 
-def resolve_block_size(query: ComparisonQuery, *, share: float = 1.0) -> ComparisonQuery:
+def resolve_block_size(query: ComparisonQuery) -> ComparisonQuery:
     """The query with its block size decided, where the tool has one and none was asked for.
 
     The largest block size at which all groups have a figure of its ciphers; failing that, most.
-    `share`: of that number as many groups are enough.
     """
     if query.tool != "openssl" or query.block_size is not None:
         return query
@@ -124,6 +123,6 @@ def resolve_block_size(query: ComparisonQuery, *, share: float = 1.0) -> Compari
         groups = measured(ask, query).count(
             "g", lambda slot: slot.block_size if slot.is_in(query) else None
         )
-    enough = share * max(groups.values(), default=0)
-    sizes = (size for size, number in groups.items() if number >= enough)
+    most = max(groups.values(), default=0)
+    sizes = (size for size, number in groups.items() if number == most)
     return replace(query, block_size=max(sizes, default=None))

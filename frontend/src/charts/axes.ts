@@ -1,4 +1,4 @@
-/** Axes and tooltips that the charts share. */
+/** Axes and tooltips of the chart of a comparison. */
 
 import type { Tick, TooltipItem } from "chart.js";
 
@@ -15,17 +15,16 @@ type Measured = { width: number; height: number };
 /** Height of a value axis that lies on top of rows: fixed, so that rows keep theirs. */
 export const AXIS_HEIGHT = 26;
 
-export interface ValueAxis {
+interface ValueAxis {
   unit: Unit;
   scale: Scale;
   /** The smallest value that is drawn; a logarithmic axis begins at the decade below it. */
   lowest: number;
   theme: Theme;
-  ticks?: number;
 }
 
 /** An axis of values, linear from zero or logarithmic. */
-export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis): AxisOptions {
+function valueAxis({ unit, scale, lowest, theme }: ValueAxis): AxisOptions {
   const common = {
     border: { display: false },
     grid: {
@@ -37,7 +36,7 @@ export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis):
       color: theme.muted,
       font: { family: theme.fontFamily, size: 11 },
       maxRotation: 0,
-      maxTicksLimit: ticks,
+      maxTicksLimit: 7,
       autoSkipPadding: 16,
       callback: (value: string | number) => tick(Number(value), unit),
     },
@@ -53,9 +52,8 @@ export function valueAxis({ unit, scale, lowest, theme, ticks = 7 }: ValueAxis):
     ticks: chosen,
     afterBuildTicks: (axis) => {
       // Before the first layout an axis has no length of its own.
-      const length = (axis.isHorizontal() ? axis.width : axis.height) || axis.chart.width;
-      const apart = axis.isHorizontal() ? ACROSS : UPWARDS;
-      axis.ticks = logTicks(axis.min, axis.max, length / apart).map((value) => ({ value }));
+      const length = axis.width || axis.chart.width;
+      axis.ticks = logTicks(axis.min, axis.max, length / ACROSS).map((value) => ({ value }));
     },
   };
 }
@@ -115,9 +113,8 @@ function percentTicks(min: number, max: number, step: number): number[] {
   return found;
 }
 
-/** Pixels between the labels of a horizontal and of a vertical axis. */
+/** Pixels between labels. */
 const ACROSS = 72;
-const UPWARDS = 26;
 /** The same for "−10 %", which is shorter than a throughput. */
 const PERCENT_ACROSS = 46;
 
@@ -147,17 +144,14 @@ export function logFloor(lowest: number): number {
 }
 
 /** A vertical axis in pixels of rows, with a label at the middle of each row. */
-export interface RowAxis {
+interface RowAxis {
   labels: readonly { y: number; name: string }[];
   /** Pixels of rows that are seen at once. */
   shown: number;
   theme: Theme;
-  /** The widest that labels may be, for the chart's width. */
-  widest: (chartWidth: number) => number;
-  cut: (text: string, width: number, context: CanvasRenderingContext2D) => string | string[];
 }
 
-export function rowAxis({ labels, shown, theme, widest, cut }: RowAxis): AxisOptions {
+export function rowAxis({ labels, shown, theme }: RowAxis): AxisOptions {
   const names = new Map(labels.map(({ y, name }) => [y, name]));
   const font = { family: theme.fontFamily, size: 12 };
   const each = [...new Set(labels.map(({ name }) => name))];
@@ -176,9 +170,7 @@ export function rowAxis({ labels, shown, theme, widest, cut }: RowAxis): AxisOpt
       autoSkip: false,
       // `afterFit` measures: once each name rather than the label of every row.
       sampleSize: 1,
-      callback(value) {
-        return cut(names.get(Number(value)) ?? "", widest(this.chart.width), this.ctx);
-      },
+      callback: (value: string | number) => names.get(Number(value)) ?? "",
     },
     afterBuildTicks: (axis) => {
       axis.ticks = labels
@@ -189,7 +181,7 @@ export function rowAxis({ labels, shown, theme, widest, cut }: RowAxis): AxisOpt
     afterFit: (axis) => {
       axis.ctx.font = `${font.size}px ${font.family}`;
       const width = Math.max(0, ...each.map((name) => axis.ctx.measureText(name).width));
-      axis.width = Math.ceil(Math.min(width, widest(axis.chart.width))) + 12;
+      axis.width = Math.ceil(width) + 12;
       // Labels end inside their rows: padding for them would press the rows together.
       Object.assign(axis, { paddingTop: 0, paddingBottom: 0 });
     },

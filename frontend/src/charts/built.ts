@@ -11,7 +11,7 @@ import type { Chosen } from "./choices";
 export type Configuration = ChartConfiguration<"bar">;
 export type AnyChart = Chart<"bar">;
 
-/** Something a reader can stop at: a bar, a box, a cell, a point; in the order of reading. */
+/** A bar that a reader can stop at, in the order of reading. */
 export interface Mark {
   datasetIndex: number;
   index: number;
@@ -21,18 +21,15 @@ export interface Mark {
   chosen: Chosen;
 }
 
-/** A group's heading, or its label in front of its row: `half` as high above as below `y`. */
+/** A group's heading: `half` as high above as below `y`. */
 export interface Heading {
   y: number;
   half: number;
   chosen: Chosen;
-  /** Reaches across the chart, not only as far as its axis. */
-  across: boolean;
 }
 
 /** The room there is for a chart, in CSS pixels. */
 export interface Room {
-  width: number;
   /** Height of the part of the rows that is seen at once; the rest is scrolled to. */
   rows: number;
 }
@@ -41,14 +38,10 @@ export interface BuiltChart {
   configuration: Configuration;
   /** Height of the whole chart when nothing has to be scrolled, in CSS pixels. */
   height: number;
-  /** Height of the rows alone where the vertical axis counts pixels of rows, else null. */
-  rowsHeight: number | null;
+  /** Height of the rows alone: the vertical axis counts their pixels. */
+  rowsHeight: number;
   marks: Mark[];
-  headings?: Heading[];
-  /** Marks beside one another, for the arrow keys. */
-  columns: number;
-  /** Axes that can be zoomed. */
-  zoom: "x" | "y" | "xy" | null;
+  headings: Heading[];
 }
 
 /** The configuration of one kind of chart as one of any kind: what `Chart` takes. */

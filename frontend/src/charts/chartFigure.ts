@@ -2,14 +2,13 @@
 
 import { Chart, LinearScale, LogarithmicScale, Tooltip } from "chart.js";
 
-import type { AnyView } from "../comparison";
+import type { ChartView } from "../comparison";
 import { configurationOf, shownRows, type AnyChart, type BuiltChart, type Room } from "./built";
 import { ChoiceMenu, chosenAt, sections, type Chosen } from "./choices";
 import { pixelRatio } from "./fit";
 import { Pace } from "./pace";
 import { nextIndex } from "./selection";
 import { readTheme, type Theme } from "./theme";
-import { hashWith, rangesIn, type Ranges } from "./zoomState";
 
 Chart.register(LinearScale, LogarithmicScale, Tooltip);
 
@@ -18,27 +17,18 @@ export interface DrawnChart {
   /** Does the next piece of the first drawing; false when nothing is left to do. */
   step: () => boolean;
   redraw: () => void;
-  /** Shows the stretch of its axes that the address names now. */
-  restore: () => void;
   destroy: () => void;
 }
-
-/** Between the end of zooming and the new address: a wheel turns often. */
-const REMEMBER_MS = 200;
 
 /** Pixels that a pointer may move within a click. */
 const STILL_A_CLICK = 6;
 
 /** Makes a chart of a view, in a theme, for the room that there is. Pure. */
-export type Build = (view: AnyView, theme: Theme, room: Room) => BuiltChart;
-
-type Zoom = typeof import("./zoom");
+export type Build = (view: ChartView, theme: Theme, room: Room) => BuiltChart;
 
 /** Loads what only some readers reach for; only the entry may do that (vite.config.ts). */
 export interface Later {
-  zoom: () => Promise<Zoom>;
   picture: () => Promise<typeof import("./picture")>;
-  svg: () => Promise<typeof import("./svgContext")>;
 }
 
 /**
@@ -47,7 +37,7 @@ export interface Later {
  */
 export function drawFigure(
   figure: HTMLElement,
-  view: AnyView,
+  view: ChartView,
   build: Build,
   later: Later,
 ): DrawnChart | null {
@@ -64,17 +54,12 @@ class Figure implements DrawnChart {
   private built!: BuiltChart;
   /** What is left to do of a drawing. */
   private drawing: Iterator<void> | null;
-  private zoom: Zoom | null = null;
   private width = 0;
   private height = 0;
-  private remembering: ReturnType<typeof setTimeout> | undefined;
-  /** The view that the chart belongs to: another one's address says nothing of it. */
-  private readonly place = location.pathname + location.search;
   private readonly listening = new AbortController();
   private readonly menu: ChoiceMenu;
   /** Where the pointer was pressed: a click that ends elsewhere ends a drag. */
   private pressed = { x: 0, y: 0 };
-  private readonly resizing = new ResizeObserver(() => this.fit());
 
   constructor(
     private readonly figure: HTMLElement,
@@ -83,7 +68,7 @@ class Figure implements DrawnChart {
     private readonly stage: HTMLElement,
     /** As high as all rows: inside it the stage sticks to the top of the box. */
     private readonly track: HTMLElement,
-    private readonly view: AnyView,
+    private readonly view: ChartView,
     private readonly build: Build,
     private readonly later: Later,
   ) {
@@ -96,7 +81,7 @@ class Figure implements DrawnChart {
     return this.drawing !== null;
   }
 
-  /** What was selected stays so: zooming may arrive while a reader walks over the marks. */
+  /** What was selected stays so. */
   redraw(): void {
     this.finish();
     const selected = this.selected();
@@ -106,22 +91,9 @@ class Figure implements DrawnChart {
     if (selected >= 0) this.select(selected);
   }
 
-  restore(): void {
-    if (!this.chart || location.pathname + location.search !== this.place) return;
-    if (!this.zoom) {
-      if (Object.keys(this.asked()).length > 0) void this.bringZoom();
-      return;
-    }
-    this.showWhole(this.zoom);
-    this.showAsked(this.zoom);
-    this.showZoom();
-  }
-
   destroy(): void {
-    clearTimeout(this.remembering);
     this.drawing = null;
     this.menu.close();
-    this.resizing.disconnect();
     this.listening.abort();
     this.chart?.destroy();
   }
@@ -133,9 +105,7 @@ class Figure implements DrawnChart {
   private *begin(): Generator<void, void> {
     yield* this.draw();
     this.listen();
-    this.resizing.observe(this.box);
     if ("refocus" in this.figure.dataset) this.canvas.focus({ preventScroll: true });
-    if (Object.keys(this.asked()).length > 0) void this.bringZoom();
   }
 
   /** In pieces, between which a slow machine can do what its reader wants. */
@@ -146,7 +116,7 @@ class Figure implements DrawnChart {
     const hidden = this.layOut(theme);
     yield;
     const pace = new Pace();
-    this.chart = new Chart(this.canvas, this.configuration(theme, pace));
+    this.chart = new Chart(this.canvas, this.configuration(pace));
     yield;
     pace.layOutAxes(this.chart);
     yield;
@@ -154,23 +124,19 @@ class Figure implements DrawnChart {
     yield;
     pace.paint(this.chart);
     if (hidden) this.scrollRows();
-    if (this.zoom) this.showAsked(this.zoom);
     this.figure.dataset["drawn"] = String(this.built.marks.length);
-    this.showZoom();
   }
 
   /** Builds the chart and gives the box the height of what is seen of it; how much is not. */
   private layOut(theme: Theme): number {
     const printing = document.documentElement.classList.contains("printing");
-    const room = { width: this.width, rows: Number.POSITIVE_INFINITY };
+    const room = { rows: Number.POSITIVE_INFINITY };
     let built = this.build(this.view, theme, room);
     const all = built.rowsHeight;
-    const shown = all === null ? null : shownRows(all, window.innerHeight, printing);
-    if (shown !== null && all !== null && shown < all) {
-      built = this.build(this.view, theme, { ...room, rows: shown });
-    }
+    const shown = shownRows(all, window.innerHeight, printing);
+    if (shown < all) built = this.build(this.view, theme, { ...room, rows: shown });
     this.built = built;
-    const hidden = all === null || shown === null ? 0 : all - shown;
+    const hidden = all - shown;
     const height = built.height - hidden;
     this.height = height;
     this.stage.style.height = `${height}px`;
@@ -183,16 +149,13 @@ class Figure implements DrawnChart {
     return hidden;
   }
 
-  private configuration(theme: Theme, pace: Pace): BuiltChart["configuration"] {
-    const { configuration, zoom } = this.built;
+  private configuration(pace: Pace): BuiltChart["configuration"] {
+    const { configuration } = this.built;
     const ratio = pixelRatio(window.devicePixelRatio, this.width, this.height);
     const plugins = {
       ...configuration.options?.plugins,
       // Half covered by the menu it would only be in its way.
       tooltip: { ...configuration.options?.plugins?.tooltip, enabled: () => !this.menu.isOpen },
-      ...(this.zoom && zoom
-        ? { zoom: this.zoom.zoomOptions(zoom, theme, () => this.zoomed()) }
-        : {}),
     };
     return configurationOf({
       ...configuration,
@@ -201,36 +164,21 @@ class Figure implements DrawnChart {
     });
   }
 
-  /** Where the number of columns hangs on the width, the chart is laid out anew. */
-  private fit(): void {
-    if (this.width === 0 || this.built.rowsHeight !== null) return;
-    if (Math.abs(this.box.clientWidth - this.width) > 24) this.redraw();
-  }
-
   private listen(): void {
     const { signal } = this.listening;
     this.canvas.addEventListener("keydown", (event) => this.steer(event), { signal });
     this.canvas.addEventListener("pointerdown", ({ x, y }) => (this.pressed = { x, y }), { signal });
     this.canvas.addEventListener("click", (event) => this.choose(event), { signal });
     this.box.addEventListener("scroll", () => this.scrollRows(), { signal, passive: true });
-    const reach = (): void => void this.bringZoom();
-    this.figure.addEventListener("pointerenter", reach, { signal, once: true });
-    this.figure.addEventListener("focusin", reach, { signal, once: true });
-    for (const button of this.figure.querySelectorAll<HTMLElement>("[data-zoom]")) {
-      const way = button.dataset["zoom"] ?? "";
-      button.addEventListener("click", () => void this.zoomTo(way), { signal });
-    }
-    for (const button of this.figure.querySelectorAll<HTMLElement>("[data-picture]")) {
-      const format = button.dataset["picture"] === "svg" ? "svg" : "png";
-      button.addEventListener("click", () => void this.save(format), { signal });
-    }
+    const save = (): void => void this.save();
+    this.figure.querySelector("[data-picture]")?.addEventListener("click", save, { signal });
   }
 
   /** The rows that the box is scrolled to. */
   private scrollRows(): void {
     const rows = this.chart.options.scales?.["y"];
     const { rowsHeight } = this.built;
-    if (!rows || rowsHeight === null || !this.box.classList.contains("scrolls")) return;
+    if (!rows || !this.box.classList.contains("scrolls")) return;
     const shown = this.chart.chartArea.bottom - this.chart.chartArea.top;
     const top = Math.min(this.box.scrollTop, rowsHeight - shown);
     if (rows.min === top) return;
@@ -241,17 +189,11 @@ class Figure implements DrawnChart {
 
   private steer(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const way = { "+": "in", "=": "in", "-": "out", "0": "reset" }[event.key];
-    if (way && this.built.zoom) {
-      event.preventDefault();
-      void this.zoomTo(way);
-      return;
-    }
     if (event.key === "Enter") {
       this.chooseSelected(event);
       return;
     }
-    const next = nextIndex(event.key, this.selected(), this.built.marks.length, this.built.columns);
+    const next = nextIndex(event.key, this.selected(), this.built.marks.length);
     if (next === null) return;
     event.preventDefault();
     this.select(next);
@@ -316,83 +258,8 @@ class Figure implements DrawnChart {
     if (status) status.textContent = words;
   }
 
-  /** Loads zooming once; the chart is drawn anew with it, at the same place. */
-  private async bringZoom(): Promise<void> {
-    if (this.zoom || !this.built.zoom) return;
-    const arrived = await this.later.zoom();
-    if (this.zoom || this.listening.signal.aborted) return;
-    this.zoom = arrived;
-    this.redraw();
-  }
-
-  private async zoomTo(way: string): Promise<void> {
-    await this.bringZoom();
-    if (!this.zoom || this.listening.signal.aborted) return;
-    // What was selected may now lie outside.
-    this.select(-1);
-    if (way === "reset") this.showWhole(this.zoom);
-    else this.zoom.zoomBy(this.chart as unknown as Chart, way === "in" ? 1.4 : 1 / 1.4, "none");
-    this.zoomed();
-    this.tell(way === "reset" ? "The whole axis is shown." : `Zoomed ${way}.`);
-  }
-
-  private showWhole(zoom: Zoom): void {
-    zoom.resetZoom(this.chart as unknown as Chart, "none");
-    // Rows that are scrolled are no zooming.
-    this.scrollRows();
-  }
-
-  /** The stretches that the address names. */
-  private asked(): Ranges {
-    return this.built.zoom ? rangesIn(location.hash, this.figure.dataset["chart"] ?? "") : {};
-  }
-
-  /** Shows them on a chart that shows all; what lies beyond its axes is left out. */
-  private showAsked(zoom: Zoom): void {
-    for (const [axis, asked] of Object.entries(this.asked())) {
-      const scale = this.chart.scales[axis];
-      if (!scale || !this.canZoom(axis)) continue;
-      const range = { min: Math.max(asked.min, scale.min), max: Math.min(asked.max, scale.max) };
-      if (range.min < range.max) zoom.zoomScale(this.chart as unknown as Chart, axis, range, "none");
-    }
-  }
-
-  private canZoom(axis: string): boolean {
-    const way = this.chart.scales[axis]?.axis;
-    return way !== undefined && this.built.zoom?.includes(way) === true;
-  }
-
-  private zoomed(): void {
-    this.showZoom();
-    clearTimeout(this.remembering);
-    this.remembering = setTimeout(() => this.remember(), REMEMBER_MS);
-  }
-
-  /** Writes what is shown into the address: a link, "back" and a reload show the same. */
-  private remember(): void {
-    const { pathname, search, hash } = location;
-    if (pathname + search !== this.place) return;
-    const whole = this.chart.isZoomedOrPanned?.() !== true;
-    const shown = Object.entries(whole ? {} : (this.chart.getZoomedScaleBounds?.() ?? {}));
-    const ranges = Object.fromEntries(
-      shown.flatMap(([axis, range]) => (range && this.canZoom(axis) ? [[axis, range]] : [])),
-    );
-    const next = hashWith(hash, this.figure.dataset["chart"] ?? "", ranges);
-    if (next !== hash) history.replaceState(history.state, "", pathname + search + next);
-  }
-
-  private showZoom(): void {
-    const whole = this.figure.querySelector<HTMLElement>("[data-zoom=reset]");
-    const zoomed = this.zoom !== null && this.chart?.isZoomedOrPanned?.() === true;
-    if (!whole || whole.hidden === !zoomed) return;
-    // Focus must not fall off the page with the button that had it.
-    if (!zoomed && whole === document.activeElement) this.canvas.focus();
-    whole.hidden = !zoomed;
-  }
-
-  private async save(format: "png" | "svg"): Promise<void> {
+  private async save(): Promise<void> {
     const { savePicture } = await this.later.picture();
-    const svg = format === "svg" ? await this.later.svg() : null;
-    await savePicture(this.figure, this.view, this.build, svg);
+    await savePicture(this.figure, this.view, this.build);
   }
 }

@@ -47,27 +47,20 @@ export function addressFor(
 /** Pixels that a pointer may be away from what it means. */
 const NEAR = 18;
 
-/** What a reader means who clicks here: a heading, a row anywhere, a cell, a point close by. */
+/** What a reader means who clicks here: a heading, or a row anywhere. */
 export function chosenAt(
   chart: AnyChart,
-  { headings, marks, rowsHeight }: BuiltChart,
+  { headings, marks }: BuiltChart,
   x: number,
   y: number,
 ): Chosen | undefined {
   const rows = chart.scales["y"];
-  const { left, top } = chart.chartArea;
-  if (!rows || y < top) return undefined;
-  const heading = headings?.find(
-    (one) => Math.abs(rows.getPixelForValue(one.y) - y) <= one.half && (one.across || x < left),
-  );
+  if (!rows || y < chart.chartArea.top) return undefined;
+  const heading = headings.find((one) => Math.abs(rows.getPixelForValue(one.y) - y) <= one.half);
   if (heading) return heading.chosen;
-  const { mode = "nearest", axis = "xy", intersect = true } = chart.options.interaction ?? {};
   const place = { type: "click", native: null, x, y } as unknown as Event;
-  const [found] = chart.getElementsAtEventForMode(place, mode, { axis, intersect }, true);
-  if (!found) return undefined;
-  const across = rowsHeight === null ? found.element.x - x : 0;
-  // A heat map's cell holds the pointer.
-  if (!intersect && Math.hypot(across, found.element.y - y) > NEAR) return undefined;
+  const [found] = chart.getElementsAtEventForMode(place, "nearest", { axis: "y" }, true);
+  if (!found || Math.abs(found.element.y - y) > NEAR) return undefined;
   return marks.find(
     ({ datasetIndex, index }) => datasetIndex === found.datasetIndex && index === found.index,
   )?.chosen;

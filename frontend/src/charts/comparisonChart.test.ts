@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import { logFloor, logTicks, relativeTicks } from "./axes";
-import { boxChart } from "./boxChart";
 import { comparisonChart, point } from "./comparisonChart";
 import { laptop, one, room, server, several, theme, view } from "./fixtures";
 import type { BarRow } from "./rows";
@@ -40,16 +39,6 @@ describe("the comparison chart", () => {
     ]);
   });
 
-  it("says of two clusters where they lie, and has room for their points", () => {
-    const clusters = "two clusters: 3 hosts at 1 – 2 GB/s, 3 at 8 – 9 GB/s";
-    const far = { ...several, points: [1e9, 2e9, 8e9, 9e9], clusters };
-    expect(summaryLines(far, "B/s")).toContain(clusters);
-    const one = view();
-    one.comparison.groups = [{ key: "g", label: "G", hosts: 6, values: { "aes128-ctr": far } }];
-    const axis = comparisonChart(one, theme, room).configuration.options?.scales?.["x"];
-    expect(axis).toMatchObject({ suggestedMax: 9e9 });
-  });
-
   it("lies on its side, so that labels have room", () => {
     expect(comparisonChart(view(), theme, room).configuration.options?.indexAxis).toBe("y");
   });
@@ -70,8 +59,6 @@ describe("the comparison chart", () => {
     const whiskers = view({ comparison: { ...view().comparison, groups: [group, server] } });
     const quartiles = comparisonChart(whiskers, theme, part).configuration.options?.scales?.["x"];
     expect(quartiles).toMatchObject({ suggestedMax: 500e6 });
-    const boxes = boxChart(whiskers, theme, part).configuration.options?.scales?.["x"];
-    expect(boxes).toMatchObject({ suggestedMax: 700e6 });
   });
 
   it("finds the power of ten below the smallest value, never at it", () => {

@@ -30,10 +30,8 @@ export function comparisonChart(view: ChartView, theme: Theme, room: Room): Buil
   const dataset = bars(layout, theme);
   if (view.comparison.unit === "relative") return differences(view, layout, theme, room, dataset);
   return rowsChart(view, layout, theme, room, {
-    type: "barWithErrorBars",
-    datasets: [dataset],
-    low: ({ summary: { median, q1, n, points } }) =>
-      Math.min(n > 1 ? Math.min(q1, median) : median, ...(points ?? [])),
+    dataset,
+    low: ({ summary: { median, q1, n } }) => (n > 1 ? Math.min(q1, median) : median),
     end: ({ summary }) => summary.median,
     whisker: ({ summary: { median, q3, n } }) => (n > 1 ? Math.max(q3, median) : median),
     points: ({ summary: { median, n } }) => (n === 1 ? [median] : []),
@@ -49,8 +47,7 @@ function differences(
   dataset: object,
 ): BuiltChart {
   return rowsChart(view, layout, theme, room, {
-    type: "barWithErrorBars",
-    datasets: [{ ...dataset, base: 1, minBarLength: 2 }],
+    dataset: { ...dataset, base: 1, minBarLength: 2 },
     low: ({ summary }) => Math.min(summary.q1, 1),
     end: ({ summary }) => Math.max(summary.q3, 1),
     whisker: ({ summary }) => Math.max(summary.q3, 1),
@@ -58,17 +55,15 @@ function differences(
   });
 }
 
-/** What is particular to a chart of rows: its shapes, and where they begin and end. */
-export interface Shapes extends Omit<Reach, "halo"> {
-  type: string;
-  datasets: object[];
-  labels?: number[];
+/** What is particular to bars from zero or from a reference: where they begin and end. */
+interface Shapes extends Omit<Reach, "halo"> {
+  dataset: object;
   /** The lowest value that is drawn. */
   low: (row: BarRow) => number;
 }
 
-/** A chart of rows: bars or boxes under the headings of their groups. */
-export function rowsChart(
+/** Bars under the headings of their groups. */
+function rowsChart(
   view: ChartView,
   layout: RowLayout,
   theme: Theme,
@@ -81,7 +76,7 @@ export function rowsChart(
     ? layoutRows({ ...view, comparison: { ...view.comparison, groups: view.whole } }).bars
     : layout.bars;
   const lows = all.map(shapes.low).filter((value) => value > 0);
-  const [lowest, highest] = [Math.min(...lows), Math.max(...all.flatMap((row) => [shapes.whisker(row), ...(row.summary.points ?? [])]))];
+  const [lowest, highest] = [Math.min(...lows), Math.max(...all.map(shapes.whisker))];
   const shown = Math.min(layout.height, room.rows);
   return {
     height: layout.height + AXIS_HEIGHT,
@@ -91,13 +86,10 @@ export function rowsChart(
       y,
       half: HEADING_HEIGHT / 2 - 4,
       chosen: { group: chosen },
-      across: true,
     })),
-    columns: 1,
-    zoom: "x",
     configuration: configurationOf({
-      type: shapes.type,
-      data: { datasets: shapes.datasets, ...(shapes.labels ? { labels: shapes.labels } : {}) },
+      type: "barWithErrorBars",
+      data: { datasets: [shapes.dataset] },
       options: {
         ...STILL,
         indexAxis: "y",
@@ -105,18 +97,12 @@ export function rowsChart(
         interaction: { mode: "nearest", axis: "y", intersect: false },
         scales: {
           x: topAxis({ unit, scale: view.scale, lowest, highest, theme }),
-          y: rowAxis({
-            labels: layout.bars,
-            shown,
-            theme,
-            widest: () => Number.POSITIVE_INFINITY,
-            cut: (text) => text,
-          }),
+          y: rowAxis({ labels: layout.bars, shown, theme }),
         },
         plugins: {
           legend: { display: false },
           tooltip: tooltip(marks, theme),
-          annotation: linkLines(view.links, ["x"], theme),
+          annotation: linkLines(view.links, theme),
         },
       },
       plugins: [rowLabels(layout, unit, theme, { ...shapes, halo: (view.links ?? []).length > 0 }) as Plugin],

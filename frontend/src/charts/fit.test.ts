@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { nextIndex } from "./selection";
-import { ellipsize, headingParts, pixelRatio, wrapped } from "./fit";
+import { clean, ellipsize, headingParts, pixelRatio } from "./fit";
 
 const tenEach = (text: string): number => Array.from(text).length * 10;
 
@@ -20,14 +20,6 @@ describe("making things fit", () => {
     expect(ellipsize("🚀🚀🚀🚀", 30, tenEach)).toBe("🚀🚀…");
   });
 
-  it("takes two lines where it may", () => {
-    expect(wrapped("Intel Xeon E5-2680 v3", 120, 2, tenEach)).toEqual(["Intel Xeon", "E5-2680 v3"]);
-    expect(wrapped("Intel Xeon E5-2680 v3", 90, 2, tenEach)).toEqual(["Intel", "Xeon E5-…"]);
-    expect(wrapped("Intel Xeon", 60, 1, tenEach)).toBe("Intel…");
-    expect(wrapped("AMD EPYC", 80, 2, tenEach)).toBe("AMD EPYC");
-    expect(wrapped("W".repeat(30), 60, 2, tenEach)).toBe("WWWWW…");
-  });
-
   it("keeps a heading's label before its badge and its note", () => {
     const heading = { label: "OpenSSL 3.0.19", note: "63 hosts" };
     const parts = (room: number) => headingParts(heading, 50, room, tenEach, tenEach);
@@ -35,6 +27,10 @@ describe("making things fit", () => {
     expect(parts(270)).toEqual({ label: heading.label, note: "63 hos…", badge: true });
     expect(parts(200)).toEqual({ label: heading.label, note: "", badge: true });
     expect(parts(170)).toEqual({ label: heading.label, note: "", badge: false });
+  });
+
+  it("has no character that turns the text or breaks the file", () => {
+    expect(clean("a\u202eb\u0000c")).toBe("a b c");
   });
 
   it("survives having no room at all", () => {

@@ -18,21 +18,6 @@ export function ellipsize(
   return `${letters.slice(0, low).join("").trimEnd()}…`;
 }
 
-/** `text` in one line, or in two that break between words, the last cut where it is too long. */
-export function wrapped(
-  text: string,
-  width: number,
-  lines: 1 | 2,
-  measure: (text: string) => number,
-): string | string[] {
-  if (lines === 1 || measure(text) <= width) return ellipsize(text, width, measure);
-  const words = text.split(" ");
-  let first = "";
-  while (words.length > 1 && measure(`${first}${words[0]}`) <= width) first += `${words.shift()} `;
-  if (first === "") return ellipsize(text, width, measure);
-  return [first.trimEnd(), ellipsize(words.join(" "), width, measure)];
-}
-
 type Measure = (text: string) => number;
 
 /** Below this width what is left of a note says nothing. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { HistoryLine, HistoryPoint, HistoryView } from "../history";
 import { theme } from "./fixtures";
 import { historyChart, nearestPoint, pointLines, span, timeLabel, timeTicks } from "./historyChart";
-import { marksInView, placeLabels } from "./historyMarks";
+import { placedMarks, placeLabels } from "./historyMarks";
 
 const DAY = 86_400_000;
 const MARCH = Date.UTC(2025, 2, 1, 6);
@@ -126,7 +126,7 @@ describe("marks", () => {
   const note = { index: 0, at: point(30).at, kind: "note", label: "BIOS", words: "" } as const;
   const marked = { ...view(), marks: [...view().marks, note] };
   const places = (first: number, last: number): [string, number][] =>
-    marksInView(chart(first, last), marked, [point(0).at, point(3).at]).map(({ mark, x }) => [
+    placedMarks(chart(first, last), marked, [point(0).at, point(3).at]).map(({ mark, x }) => [
       mark.label,
       Math.round(x),
     ]);
@@ -138,10 +138,6 @@ describe("marks", () => {
     ]);
   });
 
-  it("go with the stretch that they are in", () => {
-    expect(places(1, 2)).toEqual([["tool changed", 50]]);
-    expect(places(2, 3)).toEqual([["BIOS", 100]]);
-  });
 });
 
 describe("labels of marks", () => {

@@ -1,50 +1,23 @@
-/** Puts a history into a figure, true to theme, size and keyboard, and bounds its zoom. */
+/** Puts a history into a figure, true to theme, size and keyboard. */
 
 import { Chart, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
 
 import type { HistoryView } from "../history";
-import type { DrawnChart, Later } from "./chartFigure";
+import type { DrawnChart } from "./chartFigure";
 import { historyChart, lineOf, nearestPoint, pointLines } from "./historyChart";
 import { nextIndex } from "./selection";
 import { readTheme } from "./theme";
 
 Chart.register(LineController, LineElement, PointElement, LinearScale, Tooltip);
 
-type Zoom = typeof import("./zoom");
-
-/** The shortest stretch of time to zoom to: runs take minutes. */
-const SHORTEST_MS = 600_000;
-
 /** Draws the history that the figure's JSON holds; `data-drawn` on the figure says it is there. */
-export function drawHistory(figure: HTMLElement, later: Pick<Later, "zoom">): DrawnChart | null {
+export function drawHistory(figure: HTMLElement): DrawnChart | null {
   const canvas = figure.querySelector("canvas");
   const source = document.getElementById(figure.dataset["history"] ?? "");
   if (!canvas || !source?.textContent) return null;
   const view = JSON.parse(source.textContent) as HistoryView;
-  const whole = figure.querySelector<HTMLElement>("[data-zoom=reset]");
   const listening = new AbortController();
-  const { signal } = listening;
-  let zoom: Zoom | null = null;
   let chart = draw(figure, canvas, view);
-  const zoomed = (): void => {
-    if (whole) whole.hidden = chart.isZoomedOrPanned?.() !== true;
-  };
-  const redraw = (): void => {
-    const shown = chart.isZoomedOrPanned?.() ? chart.scales["x"] : undefined;
-    chart.destroy();
-    chart = draw(figure, canvas, view, zoom ? { zoom, zoomed } : null);
-    if (shown) zoom?.zoomScale(chart, "x", { min: shown.min, max: shown.max }, "none");
-    zoomed();
-  };
-  const bringZoom = async (): Promise<void> => {
-    zoom = await later.zoom();
-    if (!signal.aborted) redraw();
-  };
-  const showWhole = (): void => {
-    canvas.focus(); // before the button hides that has it
-    zoom?.resetZoom(chart, "none");
-    zoomed();
-  };
   const steer = (event: KeyboardEvent): void => {
     const next = nextPoint(event.key, chart, view);
     if (next === null) return;
@@ -53,15 +26,14 @@ export function drawHistory(figure: HTMLElement, later: Pick<Later, "zoom">): Dr
     select(chart, line, index);
     announce(figure, pointLines(view, line, index));
   };
-  canvas.addEventListener("keydown", steer, { signal });
-  figure.addEventListener("pointerenter", () => void bringZoom(), { signal, once: true });
-  whole?.addEventListener("click", showWhole, { signal });
+  canvas.addEventListener("keydown", steer, { signal: listening.signal });
   return {
     // A short line is drawn at once.
     step: () => false,
-    redraw,
-    // Its address names no stretch but the dates of its form.
-    restore: () => undefined,
+    redraw: () => {
+      chart.destroy();
+      chart = draw(figure, canvas, view);
+    },
     destroy: () => {
       listening.abort();
       chart.destroy();
@@ -83,21 +55,10 @@ function nextPoint(key: string, chart: Chart, view: HistoryView): [number, numbe
   return index === null ? null : [line, index];
 }
 
-function draw(
-  figure: HTMLElement,
-  canvas: HTMLCanvasElement,
-  view: HistoryView,
-  zooming: { zoom: Zoom; zoomed: () => void } | null = null,
-): Chart {
+function draw(figure: HTMLElement, canvas: HTMLCanvasElement, view: HistoryView): Chart {
   // Shown before it is measured: a hidden box has no width.
   figure.dataset["drawn"] = "";
-  const theme = readTheme(figure);
-  const configuration = historyChart(view, theme);
-  if (zooming && configuration.options?.plugins) {
-    const { zoom, zoomed } = zooming;
-    configuration.options.plugins.zoom = zoom.zoomOptions("x", theme, zoomed, SHORTEST_MS);
-  }
-  const chart = new Chart(canvas, configuration);
+  const chart = new Chart(canvas, historyChart(view, readTheme(figure)));
   figure.dataset["drawn"] = String(
     view.lines.reduce((sum, { points }) => sum + points.length, 0),
   );

@@ -41,7 +41,7 @@ export function placeLabels(
   return placed;
 }
 
-/** `whole`: the ends of the axis before zooming. */
+/** `whole`: the ends of the axis. */
 export function historyMarks(
   view: HistoryView,
   theme: Theme,
@@ -52,7 +52,7 @@ export function historyMarks(
     beforeDatasetsDraw(chart) {
       const { ctx, chartArea } = chart;
       ctx.save();
-      for (const { mark, x } of marksInView(chart, view, whole)) {
+      for (const { mark, x } of placedMarks(chart, view, whole)) {
         ctx.beginPath();
         ctx.setLineDash(DASHES[mark.kind]);
         ctx.strokeStyle = mark.kind === "break" || mark.kind === "note" ? theme.accent : theme.muted;
@@ -69,7 +69,7 @@ export function historyMarks(
       ctx.font = `600 11px ${theme.fontFamily}`;
       ctx.textBaseline = "top";
       ctx.fillStyle = theme.text;
-      const sized = marksInView(chart, view, whole).map((one) => ({
+      const sized = placedMarks(chart, view, whole).map((one) => ({
         ...one,
         width: ctx.measureText(one.mark.label).width,
       }));
@@ -81,22 +81,19 @@ export function historyMarks(
   };
 }
 
-/** The marks with their places, without those that zooming has left outside. */
-export function marksInView(
+/** The marks with their places. */
+export function placedMarks(
   chart: Chart<"line">,
   view: HistoryView,
   [first, last]: readonly [number, number],
 ): { mark: HistoryMark; x: number }[] {
   const scale = chart.scales["x"];
   if (!scale) return [];
-  const { left, right } = chart.chartArea;
-  return view.marks
-    .map((mark) => {
-      // A note may be older or newer than all runs: it stands at the end of the whole axis.
-      const at = mark.at === undefined ? between(view, mark.index) : mark.at;
-      return { mark, x: scale.getPixelForValue(Math.min(last, Math.max(first, at))) };
-    })
-    .filter(({ x }) => x >= left - 1 && x <= right + 1);
+  return view.marks.map((mark) => {
+    // A note may be older or newer than all runs: it stands at the end of the whole axis.
+    const at = mark.at === undefined ? between(view, mark.index) : mark.at;
+    return { mark, x: scale.getPixelForValue(Math.min(last, Math.max(first, at))) };
+  });
 }
 
 /** Half way between the run before and the first that shows it: it happened in between. */

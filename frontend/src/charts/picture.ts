@@ -1,12 +1,11 @@
 /** A chart as a file: with its title, its source and its date, in the colours of paper. */
 
-import { BasicPlatform, Chart, type Plugin } from "chart.js";
+import { Chart, type Plugin } from "chart.js";
 
-import type { AnyView, ChartView, LinesView, PictureWords } from "../comparison";
+import type { ChartView, PictureWords } from "../comparison";
 import { configurationOf, type BuiltChart } from "./built";
 import type { Build } from "./chartFigure";
 import { clean, ellipsize, pixelRatio } from "./fit";
-import { pointStyle } from "./points";
 import { readTheme, type Theme } from "./theme";
 
 const WIDTH = 1200;
@@ -16,50 +15,32 @@ const FOOT = 52;
 const LEGEND_LINE = 22;
 const SHARPNESS = 2;
 
-type Svg = typeof import("./svgContext");
-
-/** Hands the reader the chart as SVG files, or where their drawing is not given as PNG. */
-export async function savePicture(
-  figure: HTMLElement,
-  view: AnyView,
-  build: Build,
-  svg: Svg | null,
-): Promise<void> {
+/** Hands the reader the chart as PNG files. */
+export async function savePicture(figure: HTMLElement, view: ChartView, build: Build): Promise<void> {
   const theme = paperTheme(figure);
   for (const part of parts(view)) {
-    const made = pictureOf(part, theme, build, location.host);
-    const file = svg ? asSvg(made, svg) : await asPng(made, theme);
-    download(file, `${part.picture?.file ?? "ciphermark-chart"}.${svg ? "svg" : "png"}`);
+    const file = await asPng(pictureOf(part, theme, build, location.host), theme);
+    download(file, `${part.picture?.file ?? "ciphermark-chart"}.png`);
   }
 }
 
 /** The view in parts of as many groups as a picture has; their axis is that of the whole. */
-export function parts(view: AnyView): AnyView[] {
+export function parts(view: ChartView): ChartView[] {
   const { picture } = view;
+  const { groups } = view.comparison;
   const most = picture?.groups ?? Number.POSITIVE_INFINITY;
-  const total = view.kind === "scatter" ? 1 : groupsOf(view).length;
-  const files = Math.ceil(total / most);
+  const files = Math.ceil(groups.length / most);
   if (!picture || files < 2) return [view];
   return Array.from({ length: files }, (_, index) => ({
-    ...partOf(view, index * most, (index + 1) * most),
+    ...view,
+    whole: groups,
+    comparison: { ...view.comparison, groups: groups.slice(index * most, (index + 1) * most) },
     picture: {
       ...picture,
       title: `${picture.title} (${index + 1} of ${files})`,
       file: `${picture.file}-${index + 1}-of-${files}`,
     },
   }));
-}
-
-function groupsOf(view: ChartView | LinesView): readonly unknown[] {
-  return view.kind === "lines" ? view.groups : view.comparison.groups;
-}
-
-function partOf(view: AnyView, from: number, to: number): AnyView {
-  if (view.kind === "scatter") return view;
-  if (view.kind === "lines") return { ...view, whole: view.groups, groups: view.groups.slice(from, to) };
-  const { comparison } = view;
-  const groups = comparison.groups.slice(from, to);
-  return { ...view, whole: comparison.groups, comparison: { ...comparison, groups } };
 }
 
 /** The light theme, whatever the screen has. */
@@ -103,8 +84,8 @@ export interface Made {
 }
 
 /** The chart with a head and a foot of words around it. Pure. */
-export function pictureOf(view: AnyView, theme: Theme, build: Build, host: string): Made {
-  const room = { width: WIDTH - 2 * MARGIN, rows: Number.POSITIVE_INFINITY };
+export function pictureOf(view: ChartView, theme: Theme, build: Build, host: string): Made {
+  const room = { rows: Number.POSITIVE_INFINITY };
   const built = build(view, theme, room);
   const legend = legendOf(view);
   const lines = Math.ceil(legend.length / PER_LINE);
@@ -123,7 +104,7 @@ export function pictureOf(view: AnyView, theme: Theme, build: Build, host: strin
         events: [],
         layout: { ...configuration.options?.layout, padding },
         // A picture has nothing to listen to.
-        plugins: { ...configuration.options?.plugins, zoom: false, tooltip: false },
+        plugins: { ...configuration.options?.plugins, tooltip: false },
       },
       plugins: [...(configuration.plugins ?? []), words],
     }),
@@ -138,17 +119,12 @@ function rightOf({ options }: BuiltChart["configuration"]): number {
 interface Key {
   name: string;
   slot: string;
-  shape: ReturnType<typeof pointStyle>;
 }
 
-/** Which colour is which cipher; a heat map's colours are no ciphers. */
-function legendOf(view: AnyView): Key[] {
-  if (view.kind === "heatmap") return [];
-  const points = view.kind === "lines" || view.kind === "scatter";
-  const ciphers = points ? view.ciphers : view.comparison.ciphers;
-  return ciphers.map((cipher) => {
-    const slot = view.colours[cipher] ?? "other-2";
-    return { name: view.names[cipher] ?? cipher, slot, shape: points ? pointStyle(slot) : "rect" };
+/** Which colour is which cipher. */
+function legendOf(view: ChartView): Key[] {
+  return view.comparison.ciphers.map((cipher) => {
+    return { name: view.names[cipher] ?? cipher, slot: view.colours[cipher] ?? "other-2" };
   });
 }
 
@@ -182,10 +158,11 @@ function around(
       write(words.title, MARGIN, 44, "650 22px", theme.text);
       write(words.subtitle, MARGIN, 68, "13px", theme.muted);
       write(words.reading ?? "", MARGIN, 90, "13px", theme.muted);
-      legend.forEach(({ name, slot, shape }, index) => {
+      legend.forEach(({ name, slot }, index) => {
         const x = MARGIN + (index % PER_LINE) * ((width - 2 * MARGIN) / PER_LINE);
         const y = 116 + Math.floor(index / PER_LINE) * LEGEND_LINE;
-        drawKey(ctx, x + 6, y - 4, shape, theme.cipher(slot));
+        ctx.fillStyle = theme.cipher(slot);
+        ctx.fillRect(x + 1.5, y - 8.5, 9, 9);
         write(name, x + 18, y, "12px", theme.text);
       });
       const source = `${words.source} · Ciphermark at ${host} · ${words.date}`;
@@ -193,26 +170,6 @@ function around(
       ctx.restore();
     },
   };
-}
-
-function drawKey(
-  ctx: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  shape: Key["shape"],
-  colour: string,
-): void {
-  ctx.fillStyle = colour;
-  ctx.beginPath();
-  if (shape === "circle") ctx.arc(x, y, 5, 0, 2 * Math.PI);
-  else if (shape === "rect") ctx.rect(x - 4.5, y - 4.5, 9, 9);
-  else {
-    ctx.moveTo(x, y - 5);
-    ctx.lineTo(x + 5, y + 4);
-    ctx.lineTo(x - 5, y + 4);
-    ctx.closePath();
-  }
-  ctx.fill();
 }
 
 async function asPng({ configuration, width, height }: Made, theme: Theme): Promise<Blob> {
@@ -226,20 +183,6 @@ async function asPng({ configuration, width, height }: Made, theme: Theme): Prom
   chart.destroy();
   if (!blob) throw new Error(`The browser made no PNG of ${width} by ${height} (${theme.surface}).`);
   return blob;
-}
-
-function asSvg({ configuration, width, height }: Made, { svgContext }: Svg): Blob {
-  const context = svgContext(width, height);
-  const canvas = { width, height, getContext: () => context, style: {} };
-  const options = { ...configuration.options, devicePixelRatio: 1 };
-  const chart = new Chart(canvas as unknown as HTMLCanvasElement, {
-    ...configuration,
-    options,
-    platform: BasicPlatform,
-  });
-  const text = context.getSerializedSvg();
-  chart.destroy();
-  return new Blob([text], { type: "image/svg+xml" });
 }
 
 function download(file: Blob, name: string): void {

@@ -17,7 +17,7 @@ describe("the value of a bar", () => {
     expect(valueStart(area, 200, 50, [150])).toBe(208);
   });
 
-  it("stays inside of a zoomed chart", () => {
+  it("stays inside of the chart", () => {
     expect(valueStart(area, 900, 50, [910])).toBe(608);
     expect(valueStart(area, 590, 50, [610])).toBe(598);
     expect(valueStart(area, 20, 50, [])).toBe(108);

@@ -10,14 +10,11 @@ import type { Theme } from "./theme";
 import { doubtSign } from "./words";
 
 const POINT_RADIUS = 4;
-/** Hosts in two clusters: a strip of small points right under their bar. */
-const STRIP_RADIUS = 2;
-const STRIP_BELOW = 7.5;
 const HERE = "measured here";
 
 /** Where a row's shape ends, and which hosts are drawn as rings. */
 export interface Reach {
-  /** The end of the bar or box, where its value stands. */
+  /** The end of the bar, where its value stands. */
   end: (row: BarRow) => number;
   /** The upper end of the whisker; the bar's own end where there is none. */
   whisker: (row: BarRow) => number;
@@ -97,7 +94,6 @@ function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Rea
   const cap = pixel(chart, "x", reach.whisker(row));
   const x = valueStart(chart.chartArea, pixel(chart, "x", reach.end(row)), width, [...rings, cap]);
   drawPlate(ctx, x, y, width, theme);
-  drawStrip(chart, row, y + STRIP_BELOW, theme);
   for (const ring of rings) drawRing(chart, ring, y, row, theme);
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
@@ -107,8 +103,7 @@ function drawRow(chart: Chart, row: BarRow, unit: Unit, theme: Theme, reach: Rea
 
 /**
  * Where the value begins: right after the end of its bar, or after the rings of hosts and the cap of
- * the whisker that it would cover. Of a zoomed axis the end may lie outside: then the value stands
- * at the edge.
+ * the whisker that it would cover; at the edge where the end lies outside.
  */
 export function valueStart(
   { left, right }: { left: number; right: number },
@@ -151,18 +146,6 @@ function drawRim(
   ctx.lineJoin = "round";
   ctx.strokeStyle = theme.surface;
   ctx.strokeText(text, x, y);
-}
-
-function drawStrip(chart: Chart, { summary, slot }: BarRow, y: number, theme: Theme): void {
-  const { ctx, chartArea } = chart;
-  ctx.fillStyle = theme.cipher(slot);
-  for (const value of summary.points ?? []) {
-    const x = pixel(chart, "x", value);
-    if (x < chartArea.left - 1 || x > chartArea.right + 1) continue;
-    ctx.beginPath();
-    ctx.arc(x, y, STRIP_RADIUS, 0, 2 * Math.PI);
-    ctx.fill();
-  }
 }
 
 /** One machine is a point, not a distribution: a disc in the cipher's colour, ringed. */

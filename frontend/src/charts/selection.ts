@@ -3,14 +3,12 @@
 /**
  * The index a key leads to, -1 for none selected, null for a key that means nothing here.
  *
- * Down and up go from row to row, right and left from mark to mark; where a row has one mark they
- * do the same.
  */
-export function nextIndex(key: string, now: number, length: number, columns = 1): number | null {
+export function nextIndex(key: string, now: number, length: number): number | null {
   if (length === 0) return null;
-  const forward = { ArrowDown: columns, ArrowRight: 1 }[key];
+  const forward = { ArrowDown: 1, ArrowRight: 1 }[key];
   if (forward) return now < 0 ? 0 : Math.min(now + forward, length - 1);
-  const back = { ArrowUp: columns, ArrowLeft: 1 }[key];
+  const back = { ArrowUp: 1, ArrowLeft: 1 }[key];
   if (back) return Math.max(now - back, 0);
   if (key === "Home") return 0;
   if (key === "End") return length - 1;

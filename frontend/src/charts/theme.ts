@@ -6,9 +6,6 @@ export interface Theme {
   grid: string;
   surface: string;
   accent: string;
-  /** The ends of the heat map's colours. */
-  heatLow: string;
-  heatHigh: string;
   fontFamily: string;
   /** Colour of a cipher's slot. */
   cipher: (slot: string) => string;
@@ -24,8 +21,6 @@ export function readTheme(element: Element): Theme {
     grid: property("--line"),
     surface: property("--surface"),
     accent: property("--accent"),
-    heatLow: property("--heat-low"),
-    heatHigh: property("--heat-high"),
     fontFamily: style.fontFamily,
     cipher: (slot) => property(`--cipher-${slot}`) || property("--cipher-other-2"),
   };

@@ -11,7 +11,6 @@ export function summaryLines(summary: Summary, unit: Unit): string[] {
     `median ${quantity(summary.median, unit)}, ${hosts}`,
     `quartiles ${quantity(summary.q1, unit)} to ${quantity(summary.q3, unit)}`,
     `range ${quantity(summary.min, unit)} to ${quantity(summary.max, unit)}`,
-    ...(summary.clusters ? [summary.clusters] : []),
     ...doubts(summary),
   ];
 }
@@ -43,18 +42,4 @@ export function shorten(label: string): string {
   return letters.length > MOST_LETTERS
     ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…`
     : label;
-}
-
-const KIB = 1024;
-
-/** Bytes with a binary prefix: "16 B", "8 KiB". */
-export function blockSize(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB"];
-  let scaled = bytes;
-  let step = 0;
-  while (scaled >= KIB && step < units.length - 1) {
-    scaled /= KIB;
-    step += 1;
-  }
-  return `${Number.isInteger(scaled) ? scaled : scaled.toFixed(1)} ${units[step] ?? ""}`;
 }

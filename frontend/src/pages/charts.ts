@@ -1,25 +1,13 @@
 /** All charts of the document: drawn when a page or a part of it arrives, redrawn on a new theme. */
 
-import type { Build, DrawnChart, Later } from "../charts/chartFigure";
-import type { AnyView } from "../comparison";
+import type { DrawnChart, Later } from "../charts/chartFigure";
+import type { ChartView } from "../comparison";
 import { THEME_CHANGED } from "./theme";
 import { idle, isNear, turn, whenNear } from "./idle";
 
-/** What only pages with charts need, each kind by itself. */
-const KINDS = {
-  bars: () => import("../charts/kinds/bars"),
-  relative: () => import("../charts/kinds/bars"),
-  box: () => import("../charts/kinds/box"),
-  heatmap: () => import("../charts/kinds/heatmap"),
-  lines: () => import("../charts/kinds/lines"),
-  scatter: () => import("../charts/kinds/scatter"),
-};
-
 /** What only some readers of a chart reach for. */
 const LATER: Later = {
-  zoom: () => import("../charts/zoom"),
   picture: () => import("../charts/picture"),
-  svg: () => import("../charts/svgContext"),
 };
 
 const drawn = new Map<HTMLElement, DrawnChart>();
@@ -86,20 +74,19 @@ type Draw = (figure: HTMLElement) => DrawnChart | null;
 
 async function loadHistory(): Promise<Draw> {
   const { drawHistory } = await import("../charts/historyFigure");
-  return (one) => drawHistory(one, LATER);
+  return drawHistory;
 }
 
 async function loadChart(figure: HTMLElement): Promise<Draw> {
   const source = document.getElementById(figure.dataset["chart"] ?? "")?.textContent;
   if (!source) return () => null;
-  const view = JSON.parse(source) as AnyView;
-  const crossed = view.kind === "scatter" || (view.links ?? []).length > 0;
+  const view = JSON.parse(source) as ChartView;
   const [{ drawFigure }, { build }] = await Promise.all([
     import("../charts/chartFigure"),
-    KINDS[view.kind ?? "bars"](),
-    crossed ? import("../charts/kinds/annotation") : null,
+    import("../charts/kinds/bars"),
+    view.links?.length ? import("../charts/kinds/annotation") : null,
   ]);
-  return (one) => drawFigure(one, view, build as Build, LATER);
+  return (one) => drawFigure(one, view, build, LATER);
 }
 
 export function initCharts(): void {
@@ -110,9 +97,6 @@ export function initCharts(): void {
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener(THEME_CHANGED, redraw);
-  addEventListener("hashchange", () => {
-    for (const chart of drawn.values()) chart.restore();
-  });
   // Paper is white: the light colours, in force before the browser takes its picture.
   const forPaper = (printing: boolean) => (): void => {
     document.documentElement.classList.toggle("printing", printing);
