@@ -38,7 +38,7 @@ def upload_run(request: Request) -> Response:
     try:
         document = parse_json(body)
     except JsonError as error:
-        raise InvalidDocument([Fault(path="", code="parse_error", detail=str(error))]) from None
+        raise InvalidDocument([Fault(error.place, "parse_error", str(error))]) from None
     faults = validate_run_document(document)
     if faults:
         raise InvalidDocument(faults)

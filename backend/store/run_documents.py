@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar, cast
 from uuid import UUID
 
-from documents.json_text import read_again
 from store.models import RunDocument
 from store.object_storage import is_shared, storage
 from store.outage import DocumentUnreadable, ObjectStorageUnavailable
@@ -95,7 +94,19 @@ def stated_environment(document: RunDocument) -> Mapping[str, Any]:
 def _environment(body: Any, environment: str | None) -> Mapping[str, Any]:
     if body is None:
         return cast(Mapping[str, Any], json.loads(environment or ""))
-    return cast(Mapping[str, Any], read_again(bytes(body).decode())["environment"])
+    return cast(Mapping[str, Any], stored_document(bytes(body))["environment"])
+
+
+def stored_document(body: bytes) -> Mapping[str, Any]:
+    """Read a run document; of one that cannot be read everything is unknown, and the log says so.
+
+    None is accepted that cannot be read, so it takes another hand in the database to get there.
+    """
+    try:
+        return cast(Mapping[str, Any], json.loads(body))
+    except ValueError as error:
+        logger.warning("a run document that is stored cannot be read: %s", error)
+        return {"environment": {}, "measurements": []}
 
 
 def fetch(moved: Collection[Moved], *, patient: bool = False) -> list[bytes]:

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents.json_text import JsonError, _read_strictly, canonical_json, parse_json
+from documents.json_text import JsonError, canonical_json, parse_json
 from tests.cases import each
 
 text = st.text(st.characters(exclude_characters="\x00", codec="utf-8"))
@@ -32,10 +31,12 @@ json_values = st.recursive(
         (b'{"a": 1', "line 1 column 8"),
         (b'{"a": NaN}', "NaN is not a JSON number"),
         (b"[-Infinity]", "-Infinity is not a JSON number"),
-        (b"[1e999]", "1e999 is too large"),
-        (b"[" + b"9" * 5000 + b"]", "digits"),
-        (b'{"a": 1, "a": 2}', "'a' appears twice"),
-        (b'["\\u0000"]', "NUL"),
+        (b'{"a": [0, 1e999]}', r"1e999... is too large \(at a\.1\)"),
+        (b'{"a": {"b": 1' + b"0" * 309 + b"}}", r"too large \(at a\.b\)"),
+        (b"[" + b"9" * 5000 + b"]", "too large"),
+        (b'[{"a": 1, "a": 2}]', r"'a' appears twice in one object \(at 0\)"),
+        (b'["\\u0000"]', r"NUL .* \(at 0\)"),
+        (b'{"\\u0000": 1}', "NUL"),
         (b'["\\ud800"]', "surrogate"),
         (b"\xff\xfe", "byte 0"),
         (b"[" * 100_000, "too deeply"),
@@ -73,64 +74,6 @@ def test_every_ordinary_value_is_read_back(value: Any) -> None:
     body = json.dumps(value).encode()
     if b"\\u0000" not in body:
         assert parse_json(body) == value
-
-
-members = st.sampled_from(
-    (
-        *("a", "b", "\\\\", '\\"', "\\u0041", "\\u0000", "\\u003a", "\\u0022", "\\ud800", "[", "{"),
-        *(":", '":', ",", " ", "é", "\x7f"),
-    )
-)
-strings = st.lists(members, max_size=3).map(lambda parts: f'"{"".join(parts)}"')
-numbers = st.sampled_from(
-    (
-        *(
-            "0",
-            "-0",
-            "-0.0",
-            "1e5",
-            "1E-7",
-            "1e16",
-            "0.00001",
-            "1e999",
-            "NaN",
-            "18446744073709551615",
-        ),
-        *("18446744073709551616", "-9223372036854775809", "123456789012345678", "01", "1.", "+1"),
-    )
-)
-texts = st.recursive(
-    strings | numbers | st.sampled_from(("null", "true", "tru")),
-    lambda inner: (
-        st.lists(inner, max_size=3).map(lambda parts: f"[{','.join(parts)}]")
-        | st.lists(st.tuples(strings, st.sampled_from((":", " :", ": ")), inner), max_size=3).map(
-            lambda pairs: f"{{{','.join(''.join(pair) for pair in pairs)}}}"
-        )
-    ),
-    max_leaves=10,
-)
-
-
-def outcome(read: Callable[[bytes], Any], body: bytes) -> str:
-    try:
-        return repr(read(body))
-    except JsonError as error:
-        return f"refused: {error}"
-
-
-@given(texts, st.sampled_from(("", "\ufeff", " ")))
-def test_what_is_read_fast_is_what_the_strict_reader_reads(body: str, before: str) -> None:
-    raw = (before + body).encode()
-    assert outcome(parse_json, raw) == outcome(_read_strictly, raw)
-
-
-@each("depth", range(62, 68))
-@each("opening", ("[", '{"a":', '[{"a":'))
-def test_nesting_ends_at_the_same_depth_fast_or_not(depth: int, opening: str) -> None:
-    levels = opening.count("[") + opening.count("{")
-    closing = opening.replace('"a":', "").translate({ord("["): "]", ord("{"): "}"})[::-1]
-    raw = (opening * (depth // levels) + "1" + closing * (depth // levels)).encode()
-    assert outcome(parse_json, raw) == outcome(_read_strictly, raw)
 
 
 def test_canonical_json_is_spelt_as_ever() -> None:

@@ -4,6 +4,8 @@ Of a run that is taken away, hidden, shown again or given to another host: the n
 concerned, and the verdicts of the runs beside it.
 """
 
+import json
+import logging
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
@@ -18,7 +20,10 @@ from ingest.processing.id_cache import forget_everything
 from ingest.processing.run_processing import DERIVED_VERSION, process_run
 from store.data_version import data_changed
 from store.models import Environment, FleetChangeMember, Host, Run
-from store.outage import DocumentUnreadable, ObjectStorageUnavailable
+from store.outage import UNREACHABLE, DocumentUnreadable, ObjectStorageUnavailable
+from store.run_documents import document_bytes
+
+logger = logging.getLogger(__name__)
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""
@@ -106,6 +111,11 @@ def renew_runs() -> Renewed:
             _renew(pk)
         except DocumentUnreadable:
             kept += 1
+        except UNREACHABLE:
+            raise
+        except Exception:
+            logger.exception("run %d keeps what an older version derived of it", pk)
+            kept += 1
         except ObjectStorageUnavailable:
             kept += len(runs) - renewed
             break
@@ -120,6 +130,7 @@ def renew_runs() -> Renewed:
 def _renew(pk: int) -> None:
     run = Run.objects.select_for_update().get(pk=pk)
     if run.status == Run.Status.READY and run.derived_version < DERIVED_VERSION:
+        json.loads(document_bytes(run.document))  # one that cannot be read keeps its rows
         forget_derived(run)
         run.save(update_fields=["status"])
         process_run(pk)

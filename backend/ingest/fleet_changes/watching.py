@@ -1,6 +1,7 @@
 """Looking for changes: in each run as it is stored, and in the whole history of a host again."""
 
 import json
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -15,8 +16,11 @@ from ingest.fleet_changes.entries import add_silent, lock_entries, record
 from ingest.fleet_changes.host_state import RULES, ArrivedRun, Finding, HostState, heard_of
 from store.models import FleetChange, FleetChangeMember, HostWatch, Run, Series
 from store.models.run import COUNTED
+from store.outage import UNREACHABLE
 from store.reference_profiles import hold_off_edits
 from store.statements import fetch_rows
+
+logger = logging.getLogger(__name__)
 
 PORTION = 100
 """Runs of one host that are read at once."""
@@ -192,8 +196,14 @@ def find_due(until: Callable[[], bool] = lambda: False) -> bool:
     while (host := due.exclude(pk__in=tried).values_list("pk", flat=True).first()) is not None:
         if until():
             return False
-        if not find_again(host):
-            tried.add(host)
+        try:
+            if not find_again(host):
+                tried.add(host)
+        except UNREACHABLE:
+            raise
+        except Exception:
+            logger.exception("changes of host %d cannot be found", host)
+            HostWatch.objects.filter(pk=host).update(due=0)
     return not tried
 
 

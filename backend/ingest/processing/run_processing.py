@@ -5,16 +5,16 @@ locked, stored, what is known of the host read and written, committed. What the 
 worked out before, while nothing is locked.
 """
 
+import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from django.db import IntegrityError, transaction
 
 from analysis.ciphers.cipher_catalogue import family_of_series
 from documents.environment import libraries
-from documents.json_text import read_again
 from documents.run_document import DocumentRejected, parse_run_document
 from documents.types import RunDocument
 from ingest.fleet_changes.host_state import ArrivedRun
@@ -92,12 +92,19 @@ def _end(begun: Begun, at_most: int | None) -> bool:
             raise DocumentRejected(
                 f"processing failed {at_most} times; the server's log has the reason"
             )
-        made = derive(begun, read_again(begun.text))
+        made = derive(begun, _read(begun.text))
     except DocumentRejected as reason:
         with transaction.atomic():
             return reject(begun, str(reason))
     with transaction.atomic():
         return store([made])
+
+
+def _read(text: str) -> Mapping[str, Any]:
+    try:
+        return cast(Mapping[str, Any], json.loads(text.removeprefix("\ufeff")))
+    except ValueError as error:
+        raise DocumentRejected(f"the document cannot be read: {error}") from None
 
 
 def _tell_end(begun: Begun, status: Run.Status, seconds: float) -> None:

@@ -58,7 +58,7 @@ class DocumentPreview:
                 return faults
             self.document = parse_run_document(self.raw, received_at=timezone.now())
         except JsonError as error:
-            return [Fault("", "parse_error", f"This is not JSON: {error}.")]
+            return [Fault(error.place, "parse_error", f"This is not JSON: {error}.")]
         except DocumentRejected as error:
             return [Fault("", "rejected", str(error))]
         return []

@@ -1,6 +1,5 @@
 """The latest result of every series of a host, with the run that it comes from."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +10,7 @@ from django.db.models import F, QuerySet
 
 from results.hosts.runs import MeasurementDetail, measurement_details
 from store.models import Measurement, Run, RunSpeedIndex
-from store.run_documents import documents_of
+from store.run_documents import documents_of, stored_document
 
 LATEST_FIRST = (F("started_at").desc(nulls_last=True), "-id")
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
@@ -75,7 +74,7 @@ def results_of(
         run_pks
     )
     bodies = documents_of(run_pks) if tries else {}
-    documents = {pk: json.loads(body) for pk, body in bodies.items()}
+    documents = {pk: stored_document(body) for pk, body in bodies.items()}
     indices: dict[int, dict[str, float]] = {}
     for index in RunSpeedIndex.objects.filter(run_id__in=run_pks, profile__active=True):
         indices.setdefault(index.run_id, {})[index.tool] = index.index

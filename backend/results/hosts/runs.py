@@ -1,6 +1,5 @@
 """Runs as plain values: rows for lists, and one run with everything that is known of it."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +17,7 @@ from documents.types import Series
 from store.models import Measurement, Run, RunSpeedIndex
 from store.models.dimension import OF_LIBRARIES
 from store.models.run import MEASURED_AT
-from store.run_documents import document_bytes, stated_environment
+from store.run_documents import document_bytes, stated_environment, stored_document
 
 
 def shown_runs() -> QuerySet[Run]:
@@ -345,8 +344,7 @@ def environment_of(run: Run) -> Mapping[str, Any]:
 
 def document_of(run: Run) -> Mapping[str, Any]:
     """The run's own document."""
-    document: Mapping[str, Any] = json.loads(document_bytes(run.document))
-    return document
+    return stored_document(document_bytes(run.document))
 
 
 def run_document(run_id: UUID) -> bytes | None:

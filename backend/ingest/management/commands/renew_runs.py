@@ -23,6 +23,5 @@ class Command(SiteCommand):
         if renewed.kept:
             self.stderr.write(
                 f"{renewed.kept} run{pluralize(renewed.kept, ' keeps,s keep')} what an older"
-                " version derived, because object storage cannot be read now: see the log. Call"
-                " renew_runs again."
+                " version derived: see the log, and call renew_runs again."
             )

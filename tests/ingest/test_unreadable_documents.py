@@ -1,0 +1,112 @@
+"""One document that cannot be read, as none is accepted, holds nothing else up."""
+
+import json
+import logging
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.test import Client
+
+from ingest.fleet_changes.watching import find_due
+from store.models import HostWatch, Run, RunDocument
+from tests.conftest import ApiClient, StoreRun
+from tests.sample_documents import run_document
+
+HUGE = "9" * 400
+
+
+def with_number(number: str) -> bytes:
+    """A run document with a number in a member that nobody knows."""
+    document = json.dumps(run_document(tags_of_mine={"serial": 1}))
+    return document.replace('"serial": 1', f'"serial": {number}').encode()
+
+
+def by_api(body: bytes, uploader: ApiClient, editor: Client, folder: Path) -> str:
+    answer = uploader.upload(body)
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["attr"] == "tags_of_mine.serial"
+    return str(answer.content)
+
+
+def by_page(body: bytes, uploader: ApiClient, editor: Client, folder: Path) -> str:
+    file = SimpleUploadedFile("run.json", body, "application/json")
+    return editor.post("/upload/", {"files": file}).content.decode()
+
+
+def by_command(body: bytes, uploader: ApiClient, editor: Client, folder: Path) -> str:
+    (folder / "runs.jsonl").write_bytes(body + b"\n")
+    refused = folder / "refused.txt"
+    with pytest.raises(SystemExit):
+        call_command("load_runs", str(folder / "runs.jsonl"), refused=str(refused))
+    return refused.read_text()
+
+
+@pytest.mark.parametrize("upload", (by_api, by_page, by_command))
+@pytest.mark.parametrize("number", (HUGE, "1e400"))
+def test_a_number_that_could_not_be_written_back_is_refused_at_arrival(
+    upload: Callable[..., str],
+    number: str,
+    uploader: ApiClient,
+    editor: Client,
+    tmp_path: Path,
+) -> None:
+    said = upload(with_number(number), uploader, editor, tmp_path)
+    assert "is too large" in said
+    assert "tags_of_mine.serial" in said
+    assert not Run.objects.exists()
+
+
+@pytest.fixture
+def unreadable(store_run: StoreRun) -> Run:
+    """A run that is ready, with a document that a hand in the database has spoilt."""
+    run = store_run(run_document(host={"name": "spoilt"}))
+    store_run(run_document(host={"name": "behind"}))
+    body = with_number("9" * 5000)
+    assert RunDocument.objects.filter(run=run).update(body=body) == 1
+    return run
+
+
+def test_the_sweep_goes_on_to_the_hosts_behind_it(
+    unreadable: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from ingest.fleet_changes import watching
+
+    real = watching.find_again
+
+    def find_again(host: int) -> bool:
+        return 1 // (host != unreadable.host_id) > 0 and real(host)
+
+    monkeypatch.setattr(watching, "find_again", find_again)
+    HostWatch.objects.update(due=1)
+    with caplog.at_level(logging.ERROR):
+        assert find_due()
+    assert not HostWatch.objects.filter(due__gt=0).exists()
+    assert f"changes of host {unreadable.host_id} cannot be found" in caplog.text
+
+
+def test_the_start_after_an_update_renews_the_others(unreadable: Run) -> None:
+    Run.objects.update(derived_version=1)
+    said = StringIO()
+    call_command("renew_runs", stdout=said, stderr=said)
+    assert "1 run was derived again" in said.getvalue()
+    assert "1 run keeps what an older version derived: see the log" in said.getvalue()
+    unreadable.refresh_from_db()
+    assert unreadable.status == Run.Status.READY
+
+
+def test_its_pages_are_shown_and_an_editor_removes_it(unreadable: Run, editor: Client) -> None:
+    (other,) = Run.objects.exclude(pk=unreadable.pk)
+    for address in (
+        f"/hosts/{unreadable.host_id}/",
+        f"/runs/{unreadable.run_id}/",
+        f"/runs/{unreadable.run_id}/diff/{other.run_id}/",
+        f"/api/v1/runs/{unreadable.run_id}/",
+        f"/api/v1/hosts/{unreadable.host_id}/",
+    ):
+        assert editor.get(address).status_code == 200, address
+    assert editor.delete(f"/api/v1/runs/{unreadable.run_id}/").status_code == 204
+    assert not Run.objects.filter(pk=unreadable.pk).exists()
