@@ -151,8 +151,6 @@ def _environment(name: str, folder: Path) -> dict[str, str]:
         "DATABASE_URL": url_of(name),
         "CIPHERMARK_DATA_DIR": str(folder),
         "CIPHERMARK_PUBLIC": "1",
-        # Where receivers of notifications stand.
-        "CIPHERMARK_NOTIFY_NETWORKS": "127.0.0.0/8",
         # Tests ask faster than people.
         "CIPHERMARK_ADDRESS_RATE": "0",
     }
@@ -249,6 +247,14 @@ def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
         environment["REDIS_URL"] = redis_url(number)
         shutil.copytree(static, folder / "static", dirs_exist_ok=True)
         yield stack.enter_context(machine(environment))
+
+
+@contextmanager
+def notifier(environment: dict[str, str]) -> Iterator[None]:
+    """A worker that sends notifications."""
+    command = ("celery", "-A", "config.celery", "worker", "-c", "1", "-Q", "notifications")
+    with _process("notifier", environment, *command):
+        yield
 
 
 @contextmanager

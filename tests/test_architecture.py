@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "access": {"store"},
     "ingest": {"documents", "texts", "analysis", "store", "telemetry", "access"},
     "results": {"documents", "analysis", "store"},
-    "notifications": {"documents", "exports", "store", "access", "results"},
+    "notifications": {"store", "results"},
     "profiles": {"documents", "analysis", "store", "access", "results"},
     "questions": _BELOW_QUESTIONS,
     "reports": _BELOW_QUESTIONS | {"questions"},

@@ -84,6 +84,10 @@ def _give_way_to_pages(**_: Any) -> None:
 SWEEP_SECONDS = 5.0
 
 
+SWEEPS = {"celery": "ingest.tasks.sweep", "notifications": "notifications.tasks.send_notifications"}
+"""Queue -> the task by which its workers find what is to be done."""
+
+
 class Sweeping(bootsteps.StartStopStep):
     """Each worker has what was lost looked for, so that it does not depend on beat."""
 
@@ -95,7 +99,7 @@ class Sweeping(bootsteps.StartStopStep):
 
     def start(self, parent: Any) -> None:
         """Begin with the worker."""
-        self._timer = parent.timer.call_repeatedly(SWEEP_SECONDS, _ask_for_a_sweep)
+        self._timer = parent.timer.call_repeatedly(SWEEP_SECONDS, _ask_for_sweeps)
 
     def stop(self, parent: Any) -> None:
         """End with it."""
@@ -104,11 +108,13 @@ class Sweeping(bootsteps.StartStopStep):
             self._timer = None
 
 
-def _ask_for_a_sweep() -> None:
+def _ask_for_sweeps() -> None:
     """Through the queue, for this process has no part in the work; several workers do no harm."""
-    leave_sign(WORKER)
-    with contextlib.suppress(BrokerError):
-        app.send_task("ingest.tasks.sweep", expires=SWEEP_SECONDS, retry=False)
+    for queue in SWEEPS.keys() & app.amqp.queues.consume_from:
+        if queue == app.conf.task_default_queue:
+            leave_sign(WORKER)
+        with contextlib.suppress(BrokerError):
+            app.send_task(SWEEPS[queue], expires=SWEEP_SECONDS, retry=False)
 
 
 app.steps["worker"].add(Sweeping)

@@ -4,19 +4,14 @@ import os
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg.pq import Conninfo
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"", "0", "false", "no", "off"})
-
-SMTP_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
-"""Unencrypted; STARTTLS; TLS from the first byte."""
 
 POSTGRES = ("postgresql", "postgres")
 DJANGO_OPTIONS = frozenset(
@@ -209,36 +204,6 @@ class Env:
     def names(self, name: str) -> list[str]:
         """A comma-separated list, empty entries dropped."""
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
-
-    def networks(self, name: str) -> list[str]:
-        """Networks or single addresses, by commas."""
-        networks = self.names(name)
-        for one in networks:
-            try:
-                ip_network(one)
-            except ValueError:
-                raise ImproperlyConfigured(
-                    f"{name} names {one!r}; it must be networks or addresses such as 10.0.0.0/8."
-                ) from None
-        return networks
-
-    def email(self, name: str) -> dict[str, Any]:
-        """A mail server's address as Django's settings; without a host where it is unset."""
-        value = self.url(name)
-        parts = urlsplit(value)
-        if value and (parts.scheme not in SMTP_PORTS or not parts.hostname):
-            raise ImproperlyConfigured(
-                f"{name} must begin with {', '.join(f'{one}://' for one in SMTP_PORTS)}"
-                " and name a host."
-            )
-        return {
-            "EMAIL_HOST": parts.hostname or "",
-            "EMAIL_PORT": parts.port or SMTP_PORTS.get(parts.scheme, 25),
-            "EMAIL_HOST_USER": unquote(parts.username or ""),
-            "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
-            "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
-            "EMAIL_USE_SSL": parts.scheme == "smtp+ssl",
-        }
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         """One of the choices, in capitals or not; the first is the default."""

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -186,13 +185,6 @@ TEMPLATES: list[dict[str, Any]] = [
 CIPHERMARK_SITE_URL = env.url("CIPHERMARK_SITE_URL").rstrip("/").removesuffix(CIPHERMARK_PATH) or (
     f"https://{ALLOWED_HOSTS[0].lstrip('.')}" if PRODUCTION else "http://127.0.0.1:8000"
 )
-# Networks of ours that notifications may go to all the same.
-CIPHERMARK_NOTIFY_NETWORKS = env.networks("CIPHERMARK_NOTIFY_NETWORKS")
-globals().update(env.email("CIPHERMARK_EMAIL_URL"))
-EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = env.text("CIPHERMARK_EMAIL_FROM") or (
-    f"Ciphermark <ciphermark@{urlsplit(CIPHERMARK_SITE_URL).hostname}>"
-)
 
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
@@ -226,6 +218,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_SOFT_TIME_LIMIT = 90
 CELERY_TIMEZONE = "UTC"
+# Of receivers that may answer slowly or never: workers of their own send to them.
+CELERY_TASK_ROUTES = {"notifications.tasks.*": {"queue": "notifications"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # However long a broker is away, a worker goes on looking for it.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None

@@ -4,14 +4,14 @@
 """
 
 import json
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from uuid import UUID
 
 from django.utils import timezone
 
-from documents.naming import slug, tags_by_key
+from documents.naming import tags_by_key
 from store.models import FleetChange, FleetChangeMember, Notification, NotificationChannel, Run
 from store.models.notification import REJECTED, TOPIC_WORDS, severity_of
 
@@ -34,11 +34,11 @@ LONGEST_TITLE = 300
 
 @dataclass(frozen=True)
 class Event:
-    """Something to tell: `hosts` are all keys that lead to the host, `tags` those of the run."""
+    """Something to tell, of a host whose run has these tags."""
 
+    kind: str
     topic: str
     title: str
-    hosts: Set[str]
     tags: Mapping[str, str]
     change_key: int | None = None
     run_id: UUID | None = None
@@ -55,15 +55,13 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
     channels = _channels() if parts else []
     for one in parts.values() if channels else ():
         host, run, topic = one.host, one.first_run or one.good_run, one.change.direction
-        keys = {host.slug, *host.names.values_list("slug", flat=True)}
-        keys |= set(host.aliases.values_list("slug", flat=True))
         title = f"{host.name}: {TOPIC_WORDS[topic]}"
-        event = Event(topic, title, keys, run.tags if run else {}, change_key=one.change_id)
-        _write(event, channels)
+        tags = run.tags if run else {}
+        _write(Event(one.change.kind, topic, title, tags, change_key=one.change_id), channels)
 
 
 def notify_of_rejection(run: Run, document: str) -> None:
-    """A run was rejected: of no host, so what its document says of host and tags counts."""
+    """A run was rejected: of no host, so the name and tags of its document count."""
     channels = _channels()
     if not channels:
         return
@@ -71,8 +69,8 @@ def notify_of_rejection(run: Run, document: str) -> None:
     name = stated["host"]["name"]
     event = Event(
         REJECTED,
+        REJECTED,
         f"{name}: {TOPIC_WORDS[REJECTED]}"[:LONGEST_TITLE],
-        {slug(name)},
         stated.get("tags") or {},
         run_id=run.run_id,
     )
@@ -115,7 +113,7 @@ def _concerns(channel: NotificationChannel, event: Event) -> bool:
     """Whether the channel's rule lets it through: of several tags of one key any suffices."""
     if channel.severity > severity_of(event.topic):
         return False
-    if channel.hosts and event.hosts.isdisjoint(channel.hosts):
+    if channel.kinds and event.kind not in channel.kinds:
         return False
     wanted = tags_by_key(channel.tags)
     return all(event.tags.get(key) in values for key, values in wanted.items())

@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any
 
-from celery import Task, current_app, shared_task
+from celery import Task, shared_task
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -21,7 +21,6 @@ from ingest.processing import speed_indices
 from ingest.processing.processing_locks import claimed, next_accepted
 from store.broker import clear_pending, enqueue_once, send, waiting_tasks
 from store.models import HostWatch, ReferenceProfile, Run
-from store.models.notification import to_send
 from store.object_storage import is_shared
 from store.outage import UNREACHABLE, ObjectStorageUnavailable
 from store.run_documents import ALIAS as DOCUMENTS
@@ -144,7 +143,6 @@ def sweep() -> None:
         sweep_accepted_runs()
         sweep_profiles()
         sweep_fleet_changes()
-        sweep_notifications()
 
 
 def sweep_accepted_runs() -> None:
@@ -197,12 +195,6 @@ def sweep_fleet_changes() -> None:
         enqueue_once(find_fleet_changes)
     find_silent()
     count_stale()
-
-
-def sweep_notifications() -> None:
-    """Have what waits in the outbox sent; by name, for who sends stands behind what is written."""
-    if to_send(timezone.now()).exists():
-        current_app.send_task("notifications.tasks.send_notifications", retry=False)
 
 
 @shared_task(autoretry_for=BROKEN_OFF, retry_backoff=True, max_retries=5)

@@ -213,6 +213,12 @@ def _start_worker(site: Site) -> None:
         # There is no other worker to look for, which would take a second.
         *("--without-mingle", "--without-gossip"),
     )
+    site.start_part(
+        "notifier",
+        *("-m", "celery", "-A", "config.celery", "worker", "--queues", "notifications"),
+        *("--concurrency", "1", "--hostname", "notifier@%h"),
+        *("--without-mingle", "--without-gossip"),
+    )
 
 
 def _start_web(site: Site) -> None:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from django.conf import settings
 from django.urls import reverse
 
-from exports.messages import Notice
+from notifications.messages import Notice
 from results.hosts.fleet_changes import Effect, FleetChangeSummary, summaries_of_changes
-from store.models import FleetChange, Notification, NotificationChannel, Run
+from store.models import FleetChange, Notification, Run
 from store.models.notification import TEST, TOPIC_WORDS, severity_of
 
 KNOWN = (FleetChange.Status.ACKNOWLEDGED, FleetChange.Status.IGNORED)
@@ -37,43 +37,25 @@ def _notice(
 ) -> Notice | None:
     if row.topic == TEST:
         facts: tuple[str, ...] = ("This is a test. It was asked for on the notifications page.",)
-        return _made(row, facts, reverse("notifications"), row.created_at)
+        return _made(row, facts, reverse("notifications"))
     if row.change_key is None:
         run = runs.get(row.run_id)
         if run is None or run.status != Run.Status.REJECTED:
             return None
         facts = (run.rejection[:LONGEST_REASON], f"Received {_utc(run.received_at)}")
-        address = reverse("run-page", args=[run.run_id])
-        return _made(row, facts, address, run.received_at, (run.host_name,))
+        return _made(row, facts, reverse("run-page", args=[run.run_id]))
     entry = entries.get(row.change_key)
     if entry is None or entry.status in KNOWN:
         return None
     if entry.kind == FleetChange.Kind.SILENT and entry.fixed_at:
         return None
-    names = tuple(one.name for one in entry.members)
-    address = reverse("change-page", args=[entry.id])
     if entry.hosts > 1:
         row.title = f"{entry.hosts} hosts: {TOPIC_WORDS[row.topic]}"
-    return _made(row, tuple(_facts(entry)), address, entry.last_at, names)
+    return _made(row, tuple(_facts(entry)), reverse("change-page", args=[entry.id]))
 
 
-def _made(
-    row: Notification,
-    facts: tuple[str, ...],
-    address: str,
-    at: datetime,
-    hosts: tuple[str, ...] = (),
-) -> Notice:
-    return Notice(
-        id=row.pk,
-        topic=row.topic,
-        severity=NotificationChannel.Severity(severity_of(row.topic)).name.lower(),
-        title=row.title,
-        facts=facts,
-        url=site_url(address),
-        at=at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-        hosts=hosts,
-    )
+def _made(row: Notification, facts: tuple[str, ...], address: str) -> Notice:
+    return Notice(row.title, facts, site_url(address), severity_of(row.topic))
 
 
 def _facts(entry: FleetChangeSummary) -> Iterable[str]:

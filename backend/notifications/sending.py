@@ -1,24 +1,23 @@
 """Sending what waits: one message for all that is due for a channel, tried again until taken.
 
-A message is sent at least once: a worker that dies between the receiver's answer and the note of
-it leaves a repetition, with the same id.
+An attempt is counted before it is made, so that one that ends its worker has failed as well. A
+message is sent at least once: a worker that dies behind the receiver's answer leaves a repetition.
 """
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
 
-from celery.exceptions import SoftTimeLimitExceeded
-from django.db.models import F, Q, QuerySet
+from django.db import transaction
+from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from exports.messages import Message, Notice
+from notifications.messages import Message, Notice
 from notifications.notices import notices_of, site_url
-from notifications.transports import DeliveryFailed, deliver
+from notifications.services import NO_END, deliver
 from store.models import Notification, NotificationChannel
-from store.models.notification import TEST, to_send
+from store.models.notification import TEST
 
 logger = logging.getLogger(__name__)
 
@@ -32,10 +31,6 @@ FIRST_RETRY, LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=6)
 """The wait doubles with each failure."""
 
 GIVE_UP = timedelta(days=3)
-
-CLAIM = timedelta(minutes=2)
-"""Longer than a message can take."""
-
 KEPT = timedelta(days=90)
 
 State = Notification.State
@@ -43,78 +38,85 @@ State = Notification.State
 
 def due_channels() -> list[int]:
     """Keys of the channels that have something to send now."""
-    due = to_send(timezone.now()).order_by()
+    now = timezone.now()
+    sendable = Q(topic=TEST) | Q(channel__in=NotificationChannel.objects.open(now))
+    due = Notification.objects.due(now).filter(sendable).order_by()
     return list(due.values_list("channel_id", flat=True).distinct())
 
 
 def send_due(channel_pk: int) -> None:
     """Send what is due for a channel, unless another worker is at it."""
-    now = timezone.now()
-    mine = NotificationChannel.objects.filter(
-        Q(busy_until=None) | Q(busy_until__lt=now), pk=channel_pk
-    )
-    if not mine.update(busy_until=now + CLAIM):
-        return
-    try:
-        channel = NotificationChannel.objects.get(pk=channel_pk)
-        due = Notification.objects.filter(channel=channel, state=State.WAITING, due_at__lte=now)
-        _send_tests(channel, due)
-        if not channel.paused and (channel.next_at is None or channel.next_at <= now):
-            _send_entries(channel, due)
-    finally:
-        _note(channel_pk, busy_until=None)
-
-
-def _send_tests(channel: NotificationChannel, due: QuerySet[Notification]) -> None:
-    """A test is tried once: whoever asked for it is looking."""
-    tests = list(due.filter(topic=TEST).order_by("pk")[:MOST])
+    tests = _begin_tests(channel_pk)
     if tests:
-        error = _try(channel, notices_of(tests))
-        _end(tests, State.FAILED if error else State.SENT, error)
-
-
-def _send_entries(channel: NotificationChannel, due: QuerySet[Notification]) -> None:
-    rows = list(due.exclude(topic=TEST).order_by("pk")[:MOST])
-    told = notices_of(rows)
-    gone = [one for one in rows if one.pk not in told]
-    _end(gone, State.WITHDRAWN, "The entry is gone, over, or somebody has looked at it.")
-    if not told:
+        _send_test(tests)
         return
-    rows = [one for one in rows if one.pk in told]
-    error = _try(channel, told, daily=channel.daily)
+    channel = _begin(channel_pk)
+    if channel is not None:
+        _send_entries(channel)
+
+
+@transaction.atomic
+def _begin_tests(channel_pk: int) -> list[Notification]:
+    """Take what was asked for: each is tried once, for whoever asked is looking."""
+    due = Notification.objects.due(timezone.now()).filter(channel=channel_pk, topic=TEST)
+    tests = list(due.select_related("channel").select_for_update(skip_locked=True, of=("self",)))
+    _end(tests, State.FAILED, NO_END, attempts=1)
+    return tests
+
+
+def _send_test(tests: Sequence[Notification]) -> None:
+    error = _try(tests[0].channel, notices_of(tests))
+    _end(tests, State.FAILED if error else State.SENT, error)
+
+
+@transaction.atomic
+def _begin(channel_pk: int) -> NotificationChannel | None:
+    """Take the channel until its next attempt, which a success brings forward."""
     now = timezone.now()
-    if error:
+    ready = NotificationChannel.objects.open(now).select_for_update(skip_locked=True)
+    channel = ready.filter(pk=channel_pk).first()
+    if channel is not None:
         wait = min(FIRST_RETRY * 2 ** min(channel.failures, 20), LONGEST_RETRY)
-        old = [one for one in rows if one.due_at < now - GIVE_UP]
-        _end(old, State.FAILED, error)
-        _note(channel.pk, failures=channel.failures + 1, next_at=now + wait)
+        channel.failures, channel.next_at = channel.failures + 1, now + wait
+        channel.save(update_fields=["failures", "next_at"])
+    return channel
+
+
+def _send_entries(channel: NotificationChannel) -> None:
+    now = timezone.now()
+    due = Notification.objects.due(now).filter(channel=channel).exclude(topic=TEST)
+    rows = list(due.order_by("pk")[:MOST])
+    notices = notices_of(rows)
+    gone = [one for one in rows if one.pk not in notices]
+    _end(gone, State.WITHDRAWN, "The entry is gone, over, or somebody has looked at it.")
+    rows = [one for one in rows if one.pk in notices]
+    ours = Notification.objects.filter(pk__in=notices)
+    ours.update(attempts=F("attempts") + 1, error=NO_END)
+    error = _try(channel, notices) if notices else ""
+    if error:
+        ours.update(error=error)
+        _end([one for one in rows if one.due_at < now - GIVE_UP], State.FAILED, error)
     else:
         _end(rows, State.SENT)
-        _note(channel.pk, failures=0, next_at=now + PAUSE)
+        next_at = timezone.now() + PAUSE if rows else None
+        NotificationChannel.objects.filter(pk=channel.pk).update(failures=0, next_at=next_at)
     Notification.objects.filter(channel=channel, ended_at__lt=now - KEPT).delete()
 
 
-def _try(channel: NotificationChannel, told: Mapping[int, Notice], daily: bool = False) -> str:
-    """One attempt to send these, by the keys of their rows; what went wrong."""
-    message = Message(tuple(told.values()), site_url(reverse("change-pages")), daily)
-    error = ""
+def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
+    """One attempt; what went wrong, if anything."""
+    message = Message(tuple(notices.values()), site_url(reverse("change-pages")), channel.daily)
     try:
-        deliver(channel, message)
-    except DeliveryFailed as failed:
-        error = str(failed)
-    except SoftTimeLimitExceeded:
-        error = "It took too long."
+        error = deliver(channel.address, message)
+    except Exception as failed:  # noqa: BLE001 - whatever a service's code raises is a failed attempt
+        error = f"It was not sent ({type(failed).__name__})."
     if error:
         logger.warning("a message to the channel %s was not sent: %s", channel.pk, error)
-    Notification.objects.filter(pk__in=told).update(attempts=F("attempts") + 1, error=error)
     return error
 
 
-def _note(channel_pk: int, **values: Any) -> None:
-    """Somebody may have deleted the channel meanwhile."""
-    NotificationChannel.objects.filter(pk=channel_pk).update(**values)
-
-
-def _end(rows: Collection[Notification], state: Notification.State, error: str = "") -> None:
+def _end(
+    rows: Sequence[Notification], state: Notification.State, error: str = "", **more: int
+) -> None:
     ended = Notification.objects.filter(pk__in=[one.pk for one in rows])
-    ended.update(state=state, error=error, ended_at=timezone.now())
+    ended.update(state=state, error=error, ended_at=timezone.now(), **more)

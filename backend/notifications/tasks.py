@@ -1,8 +1,9 @@
-"""Celery: notifications sent. The sweep of every worker asks for it (`ingest.tasks`)."""
+"""Celery: notifications sent, by workers of their own: no upload waits for a receiver."""
 
 from celery import shared_task
 
 from notifications.sending import due_channels, send_due
+from notifications.services import DEADLINE
 from store.broker import send
 
 
@@ -13,7 +14,7 @@ def send_notifications() -> None:
         send(send_to_channel, channel)
 
 
-@shared_task(soft_time_limit=60, time_limit=90)
+@shared_task(soft_time_limit=DEADLINE, time_limit=DEADLINE + 5)
 def send_to_channel(channel_pk: int) -> None:
     """Send what is due for one channel; called again, it finds nothing to do."""
     send_due(channel_pk)

@@ -46,9 +46,6 @@ urlpatterns = [
     ),
     path("notifications/<int:channel_id>/test/", notifications.test_channel, name="test-channel"),
     path(
-        "notifications/<int:channel_id>/pause/", notifications.pause_channel, name="pause-channel"
-    ),
-    path(
         "notifications/<int:channel_id>/delete/",
         notifications.remove_channel,
         name="delete-channel",

@@ -25,7 +25,6 @@ _EDITS = frozenset(
         "runs.change_share",
         "runs.view_share",
         "runs.add_apitoken",
-        "runs.change_notificationchannel",
     }
 )
 _ADMINISTERS = frozenset(
@@ -33,7 +32,7 @@ _ADMINISTERS = frozenset(
         "runs.view_apitoken",
         "runs.view_auditentry",
         "runs.view_hostalias",
-        "runs.view_notification",
+        "runs.change_notificationchannel",
         "runs.delete_exportjob",
         "auth.view_group",
         "auth.view_user",

@@ -40,7 +40,7 @@ def while_processing(run_id: object) -> Iterator[None]:
 FORMATS = ("text", "json")
 LEVELS = ("info", "debug", "warning", "error")
 
-FREQUENT_TASKS = frozenset({"ingest.tasks.sweep"})
+FREQUENT_TASKS = frozenset({"ingest.tasks.sweep", "notifications.tasks.send_notifications"})
 """Celery writes two lines for each task; of these, every five seconds."""
 
 
@@ -120,11 +120,15 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
                 "class": "logging.StreamHandler",
                 "formatter": "line",
                 "filters": ["redact"],
-            }
+            },
+            "nowhere": {"class": "logging.NullHandler"},
         },
         "loggers": {
             # Each sign-in in four lines; wrong passwords are warnings.
             "axes": {"level": "WARNING"},
+            # They write whole addresses, which have secrets; `notifications` says what failed.
+            "apprise": {"level": "WARNING", "handlers": ["nowhere"], "propagate": False},
+            "urllib3": {"level": "INFO"},
             # That the body of an answer to HEAD is not sent, which is as it should be.
             "gunicorn.http.wsgi": {"level": "ERROR"},
             "celery.worker.strategy": {"filters": ["frequent"]},

@@ -152,29 +152,6 @@ def test_a_flag_that_is_neither_on_nor_off_is_refused() -> None:
     assert Env({}).flag("X", default=True)
 
 
-def test_a_mail_server_is_read_with_its_encryption_and_its_password() -> None:
-    made = Env({"M": "smtp+tls://me%40a.org:p%2Fw@mail.example.org"}).email("M")
-    assert made == {
-        "EMAIL_HOST": "mail.example.org",
-        "EMAIL_PORT": 587,
-        "EMAIL_HOST_USER": "me@a.org",
-        "EMAIL_HOST_PASSWORD": "p/w",
-        "EMAIL_USE_TLS": True,
-        "EMAIL_USE_SSL": False,
-    }
-    assert Env({"M": "smtp+ssl://mail:2465"}).email("M")["EMAIL_USE_SSL"]
-    assert Env({}).email("M")["EMAIL_HOST"] == ""
-    for wrong in ("mail.example.org", "https://mail.example.org", "smtp://:25"):
-        with pytest.raises(ImproperlyConfigured, match="M must begin with smtp://"):
-            Env({"M": wrong}).email("M")
-
-
-def test_networks_are_networks() -> None:
-    assert Env({"N": "10.0.0.0/8, fd00::1"}).networks("N") == ["10.0.0.0/8", "fd00::1"]
-    with pytest.raises(ImproperlyConfigured, match=r"N names '10\.0\.0\.1/8'"):
-        Env({"N": "10.0.0.1/8"}).networks("N")
-
-
 def test_an_unknown_choice_is_refused_with_what_it_may_be() -> None:
     with pytest.raises(ImproperlyConfigured, match="development or production"):
         Env({"E": "staging"}).choice("E", ("development", "production"))

@@ -1,25 +1,31 @@
-"""Runs uploaded over HTTP, a real worker, a real receiver: one change, one message."""
+"""Runs uploaded over HTTP, real workers, real receivers: one change, one message to each."""
 
 import json
+import socket
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from threading import Event, Thread
 from typing import Any
 
+from notifications.services import DEADLINE, NO_END
 from tests.histories import FIRST_DAY, run_of_day
-from tests.live_site import READY_WITHIN, LiveSite
-from tests.notifications.receivers import Receiver, receiver
+from tests.live_site import READY_WITHIN, LiveSite, notifier
+from tests.notifications.receivers import receiver
 from tests.sample_documents import openssl_measurement
 
 MAKE = """
-from access.audit import COMMAND
-from notifications.channels import Rule, make_channel
-make_channel("end to end", "webhook", "{url}", Rule(hosts=["told"]), by=COMMAND)
+make = NotificationChannel.objects.create
+make(name="slow", address="json://127.0.0.1:{port}/", kinds=["speed"])
+make(name="quick", address="{url}", kinds=["speed"])
 """
-DROP = "NotificationChannel.objects.filter(name='end to end').delete()"
-
-QUIET = 6
-"""Seconds: a sweep and more, after which a second message would be there."""
+DROP = "NotificationChannel.objects.all().delete()"
+SHOW = """
+row = Notification.objects.get(channel__name="slow")
+print(row.state, row.attempts, row.error)
+"""
 
 
 def upload(site: LiveSite, token: str, document: dict[str, Any]) -> None:
@@ -33,27 +39,52 @@ def upload(site: LiveSite, token: str, document: dict[str, Any]) -> None:
     assert site.wait_until_ready(document["run_id"])["status"] == "ready"
 
 
-def wait_for(hook: Receiver) -> None:
-    """Until something has been received."""
-    deadline = time.monotonic() + READY_WITHIN
-    while not hook.received:
-        assert time.monotonic() < deadline, "no message"
-        time.sleep(0.2)
+@contextmanager
+def endless_answer() -> Iterator[tuple[int, Event]]:
+    """The port of a server that answers a byte a second, and whether anybody has asked."""
+    asked, over = Event(), Event()
+
+    def answer() -> None:
+        with suppress(OSError):  # whoever asked has gone
+            connection, _ = server.accept()
+            with connection:
+                asked.set()
+                connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                while not over.wait(1):
+                    connection.sendall(b"x")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = Thread(target=answer)
+        thread.start()
+        try:
+            yield server.getsockname()[1], asked
+        finally:
+            over.set()
+            socket.create_connection(server.getsockname()).close()  # if nobody ever asked
+            thread.join()
 
 
-def test_a_host_that_became_slower_is_one_message(site: LiveSite) -> None:
+def test_a_receiver_that_never_ends_its_answer_delays_no_upload_and_no_other_channel(
+    site: LiveSite,
+) -> None:
     first = (datetime.now(UTC) - FIRST_DAY - timedelta(days=9)).days
     token = site.token("upload")
-    with receiver() as hook:
-        site.manage("shell", "--no-imports", "-c", MAKE.format(url=hook.url))
+    with endless_answer() as (port, asked), receiver() as hook, notifier(site.environment):
+        site.manage("shell", "-c", MAKE.format(port=port, url=hook.url))
         for day in range(8):  # the third slow run confirms it
             rate = (4e9 if day < 5 else 2e9) * (1 + 0.002 * (day % 3))
             series = openssl_measurement("aes-128-gcm", rate)
             upload(site, token, run_of_day(first + day, series, host={"name": "told"}))
-        wait_for(hook)
-        time.sleep(QUIET)
+        assert asked.wait(READY_WITHIN)
+        began = time.monotonic()
+        upload(site, token, run_of_day(first + 8, series, host={"name": "told"}))
+        assert time.monotonic() - began < DEADLINE / 2
+        while not hook.received:
+            assert time.monotonic() < began + READY_WITHIN + DEADLINE, "no message"
+            time.sleep(0.2)
+        shown = site.manage("shell", "-c", SHOW).strip()
         site.manage("shell", "-c", DROP)
-    (request,) = hook.received
-    (entry,) = request.json()["entries"]
-    assert entry["title"] == "told: slower"
-    assert any(fact.startswith("openssl aes-gcm: 50% slower") for fact in entry["facts"])
+    assert shown.endswith(f"waiting 1 {NO_END}")
+    (message,) = hook.received
+    assert message["title"] == "Ciphermark: told: slower"
+    assert "openssl aes-gcm: 50% slower" in message["message"]

@@ -7,15 +7,11 @@ import pytest
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from access.audit import COMMAND
-from notifications.channels import Rule, make_channel
 from notifications.sending import due_channels, send_due
-from store.models import (
-    NotificationChannel,
-)
+from store.models import NotificationChannel
 from tests.conftest import StoreRun
 from tests.histories import FIRST_DAY, run_of_day, with_openssl
-from tests.notifications.receivers import Mailbox, Receiver, mailbox, receiver
+from tests.notifications.receivers import Receiver, receiver
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
 OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
@@ -27,8 +23,7 @@ Days = Callable[..., None]
 
 @pytest.fixture
 def hook(settings: Settings) -> Iterator[Receiver]:
-    """A receiver of web hooks in a network that is allowed."""
-    settings.CIPHERMARK_NOTIFY_NETWORKS = ["127.0.0.0/8"]
+    """A receiver of web hooks."""
     settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
     with receiver() as running:
         yield running
@@ -51,8 +46,8 @@ def days(store_run: StoreRun) -> Days:
     return store
 
 
-def web_hook(hook: Receiver, **rule: Any) -> tuple[NotificationChannel, str]:
-    return make_channel("ops", "webhook", hook.url, Rule(**rule), by=COMMAND)
+def channel_to(address: str, **rule: Any) -> NotificationChannel:
+    return NotificationChannel.objects.create(name="ops", address=address, **rule)
 
 
 def send_all() -> None:
@@ -63,13 +58,3 @@ def send_all() -> None:
 def let_time_pass() -> None:
     """As if the pause between two messages, or the wait after a failure, was over."""
     NotificationChannel.objects.update(next_at=None)
-
-
-@pytest.fixture
-def inbox(settings: Settings) -> Iterator[Mailbox]:
-    """A real SMTP server, which the site is set to."""
-    with mailbox() as running:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", running.port
-        settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
-        yield running

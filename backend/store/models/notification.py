@@ -1,6 +1,7 @@
 """Whom changes are sent to, and what was or is to be sent."""
 
 from datetime import datetime
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Q
@@ -23,15 +24,22 @@ TOPIC_WORDS = {
 """What titles say behind the name of a host."""
 
 
+class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
+    """Channels by what they may be sent."""
+
+    def open(self, now: datetime) -> Self:
+        """Return those that may be sent a message now."""
+        return self.filter(Q(next_at=None) | Q(next_at__lte=now), paused=False)
+
+
 class NotificationChannel(models.Model):
     """One address that messages go to, and the rule which entries it is sent."""
 
     class Kind(models.TextChoices):
-        EMAIL = "email", "E-mail"
-        WEBHOOK = "webhook", "Web hook (signed JSON)"
-        SLACK = "slack", "Slack or Mattermost"
-        MATRIX = "matrix", "Matrix"
-        NTFY = "ntfy", "ntfy"
+        SPEED = FleetChange.Kind.SPEED.value, "Speed"
+        VERDICT = FleetChange.Kind.VERDICT.value, "AES verdict"
+        SILENT = FleetChange.Kind.SILENT.value, "Silent host"
+        REJECTED = REJECTED, "Rejected run"
 
     class Severity(models.IntegerChoices):
         INFO = 1, "Info"
@@ -39,18 +47,12 @@ class NotificationChannel(models.Model):
         CRITICAL = 3, "Critical"
 
     name = models.CharField(max_length=100, unique=True)
-    kind = models.CharField(max_length=10, choices=Kind)
-    address = models.CharField(
-        max_length=1000, help_text="Of e-mail the recipients, by commas; else a URL."
-    )
-    secret = models.CharField(
-        max_length=500, blank=True, help_text="What web hooks are signed by, or an access token."
-    )
+    address = models.CharField(max_length=1000, help_text="Of Apprise; parts of it are secret.")
+    kinds = models.JSONField(default=list, blank=True, help_text="Empty for all.")
     severity = models.SmallIntegerField(
         choices=Severity, default=Severity.WARNING, help_text="The lowest that is sent."
     )
-    hosts = models.JSONField(default=list, help_text="Keys of hosts; empty for all.")
-    tags = models.JSONField(default=list, help_text="KEY:VALUE of runs; empty for all.")
+    tags = models.JSONField(default=list, blank=True, help_text="KEY:VALUE of runs; empty for all.")
     daily = models.BooleanField(default=False, help_text="One message a day instead of at once.")
     paused = models.BooleanField(default=False)
     made_by = models.CharField(max_length=200)
@@ -58,15 +60,32 @@ class NotificationChannel(models.Model):
 
     failures = models.SmallIntegerField(default=0, help_text="Failed messages in a row.")
     next_at = models.DateTimeField(null=True, blank=True, help_text="No message before.")
-    busy_until = models.DateTimeField(
-        null=True, blank=True, help_text="A worker is sending; one that died is not waited for."
-    )
+
+    objects = ChannelQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def service(self) -> str:
+        """Which service the address is of, and nothing else of it."""
+        return self.address.partition("://")[0]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the audit log keeps: no secret."""
+        names = ("name", "service", "kinds", "severity", "tags", "daily", "paused")
+        return {name: getattr(self, name) for name in names}
+
+
+class NotificationQuerySet(models.QuerySet["Notification"]):
+    """Notifications by what is to be done with them."""
+
+    def due(self, now: datetime) -> Self:
+        """Return those that wait and whose time has come."""
+        return self.filter(state=Notification.State.WAITING, due_at__lte=now)
 
 
 class Notification(models.Model):
@@ -95,6 +114,8 @@ class Notification(models.Model):
     error = models.CharField(max_length=300, blank=True, help_text="Of the last attempt.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     ended_at = models.DateTimeField(null=True)
+
+    objects = NotificationQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
@@ -127,11 +148,3 @@ _SEVERITIES = {
 def severity_of(topic: str) -> NotificationChannel.Severity:
     """How much a topic matters."""
     return _SEVERITIES.get(topic, NotificationChannel.Severity.WARNING)
-
-
-def to_send(now: datetime) -> models.QuerySet[Notification]:
-    """What is due of channels that may be sent something now; tests however they are."""
-    free = Q(channel__busy_until=None) | Q(channel__busy_until__lt=now)
-    is_open = Q(channel__paused=False) & (Q(channel__next_at=None) | Q(channel__next_at__lte=now))
-    due = Notification.objects.filter(state=Notification.State.WAITING, due_at__lte=now)
-    return due.filter(free, Q(topic=TEST) | is_open)
