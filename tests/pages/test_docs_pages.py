@@ -34,6 +34,7 @@ def test_the_index_leads_to_every_page() -> None:
 def test_every_link_of_a_page_leads_somewhere(name: str, client: Client) -> None:
     html = page(client, "/docs/" if name == "index" else f"/docs/{name}/")
     assert html.count("<h1") == 1
+    assert " style=" not in html, "the Content-Security-Policy forbids it"
     (article,) = re.findall(r"<article.*?</article>", html, re.S)
     for address in map(unescape, re.findall(r'(?:href|src)="([^"]*)"', article)):
         path, _, anchor = address.partition("#")
