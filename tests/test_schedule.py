@@ -31,6 +31,7 @@ BEATS = 3
 
 def test_the_tasks_that_this_is_about_are_all_of_the_schedule() -> None:
     assert {one["task"] for one in site.CELERY_BEAT_SCHEDULE.values()} == {
+        "access.tasks.clear_sessions",  # one statement
         "ingest.tasks.prune_old_runs",
         "ingest.tasks.move_documents",
         "reports.tasks.sweep_exports",

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 
 from config.analytics import clickhouse_url, snapshots_url
@@ -65,6 +66,8 @@ OIDC_USE_PKCE = True
 OIDC_RP_SIGN_ALGO = "RS256"
 # Seconds: nobody waits longer for a provider that takes a connection and says nothing.
 OIDC_TIMEOUT = 10
+# Sign-ins that one browser has begun and not ended: they lie in a cookie.
+OIDC_MAX_STATES = 5
 OIDC_AUTHENTICATION_CALLBACK_URL = "oidc-callback"
 CIPHERMARK_PROXY_USER_HEADER = header_name(
     "CIPHERMARK_PROXY_USER_HEADER", env.text("CIPHERMARK_PROXY_USER_HEADER")
@@ -228,6 +231,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout"
 # KiB: a process that has grown beyond this is replaced after its task.
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_BEAT_SCHEDULE = {
+    "clear-sessions": {
+        "task": "access.tasks.clear_sessions",
+        "schedule": crontab(hour=4, minute=0),
+    },
     "prune-old-runs": {"task": "ingest.tasks.prune_old_runs", "schedule": 3600.0},
     "move-documents": {"task": "ingest.tasks.move_documents", "schedule": 3600.0},
     "sweep-exports": {"task": "reports.tasks.sweep_exports", "schedule": 60.0},

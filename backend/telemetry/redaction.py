@@ -4,8 +4,9 @@ import logging
 import re
 
 SECRETS = re.compile(
-    r"cmk_[\w-]{8,}|(?<=/shares/)[\w-]{20,}|(?<=[?&]code=)[^\s&\"]+"
-    r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"
+    r"cmk_[\w-]{8,}|(?P<kept>shares(?:/|%2F)+)[\w-]{20,}|(?<=[?&]code=)[^\s&\"]+"
+    r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)",
+    re.IGNORECASE,
 )
 """Tokens; secrets of shares, which are part of an address; codes of an OpenID Connect provider;
 names and passwords in addresses of databases. Passwords of people are never logged at all."""
@@ -15,7 +16,7 @@ REMOVED = "[secret]"
 
 def without_secrets(text: str) -> str:
     """The text with every token and share secret replaced."""
-    return SECRETS.sub(REMOVED, text)
+    return SECRETS.sub(lambda found: f"{found['kept'] or ''}{REMOVED}", text)
 
 
 class RedactSecrets(logging.Filter):

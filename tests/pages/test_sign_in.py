@@ -1,15 +1,19 @@
-"""Signing in: lock-out after wrong passwords, one rate for each address, where secrets end up."""
+"""Signing in: lock-out after wrong passwords, where secrets end up, how sessions end."""
 
 import json
 import logging
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from celery.signals import setup_logging
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
+from django.utils.module_loading import import_string
 from pytest_django.fixtures import Settings
 
 from access.tokens import create_token
@@ -159,3 +163,18 @@ def test_an_address_with_a_password_is_written_without_it() -> None:
     assert without_secrets(said) == (
         "no answer: postgresql://[secret]@db:5432/x, redis://[secret]@redis/0, http://a/b:c@d"
     )
+
+
+@pytest.mark.parametrize("way", ("/shares/", "//shares//", "/tokens/?next=%2Fshares%2F"))
+def test_the_secret_of_a_share_is_not_logged_however_it_is_asked_for(way: str) -> None:
+    said = without_secrets(f"GET {way}abcdefghijklmnopqrstuvwxyz/ 404")
+    assert said == f"GET {way}[secret]/ 404"
+
+
+@pytest.mark.django_db
+def test_expired_sessions_are_deleted_each_day(settings: Settings) -> None:
+    for days in (-1, 1):
+        expiry = timezone.now() + timedelta(days=days)
+        Session.objects.create(session_key=f"key{days}", session_data="", expire_date=expiry)
+    import_string(settings.CELERY_BEAT_SCHEDULE["clear-sessions"]["task"])()
+    assert [one.session_key for one in Session.objects.all()] == ["key1"]

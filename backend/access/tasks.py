@@ -1,0 +1,10 @@
+"""Celery: what is done for accounts each day."""
+
+from celery import shared_task
+from django.core.management import call_command
+
+
+@shared_task
+def clear_sessions() -> None:
+    """Delete the sessions that have expired."""
+    call_command("clearsessions")
