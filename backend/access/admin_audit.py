@@ -4,16 +4,24 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.core.exceptions import BadRequest, FieldError, ValidationError
+from django.db import DataError, ProgrammingError, transaction
 from django.db.models import Model
 from django.forms.models import model_to_dict
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 
 from access.audit import Subject, actor_of, record
 
 if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Any]
+    DjangoModelAdmin = admin.ModelAdmin[Any]
 else:
-    ModelAdmin = admin.ModelAdmin  # subscriptable for the type checker only
+    DjangoModelAdmin = admin.ModelAdmin  # subscriptable for the type checker only
+
+NOT_UNDERSTOOD = (
+    *(ValueError, TypeError, LookupError, OverflowError),
+    *(ValidationError, FieldError, DataError, ProgrammingError),
+)
 
 SECRET_FIELDS = frozenset({"password", "digest"})
 
@@ -33,6 +41,19 @@ def difference(
     """What is not the same, as it was and as it is."""
     changed = [name for name in after if before.get(name) != after[name]]
     return {name: before.get(name) for name in changed}, {name: after[name] for name in changed}
+
+
+class ModelAdmin(DjangoModelAdmin):
+    """Answers 400 where a list is asked for in a way that the database does not understand."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Render the list at once, for that is when some filters are tried."""
+        try:
+            with transaction.atomic():
+                answer = super().changelist_view(request, extra_context)
+                return answer.render() if isinstance(answer, TemplateResponse) else answer
+        except NOT_UNDERSTOOD as error:
+            raise BadRequest(f"{request.path} cannot be filtered like this") from error
 
 
 class AuditedAdmin(ModelAdmin):
