@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -92,6 +93,16 @@ def test_the_request_to_the_provider_has_state_nonce_and_pkce(provider: Provider
     for name in ("state", "nonce", "code_challenge"):
         assert len(first[name][0]) >= 32
         assert first[name] != second[name]
+
+
+def test_the_database_has_no_session_before_the_provider_answers(provider: Provider) -> None:
+    client = Client()
+    for _ in range(8):  # more than a browser may have begun at one time
+        address = begin(client)
+    assert not Session.objects.exists()
+    assert back(client, provider, address) == (302, "/")
+    assert Session.objects.count() == 1
+    assert not client.cookies["ciphermark-oidc"].value
 
 
 def test_the_role_is_set_anew_at_each_sign_in(provider: Provider) -> None:

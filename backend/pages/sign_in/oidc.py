@@ -6,8 +6,11 @@ from datetime import timedelta
 from functools import wraps
 
 from django.conf import settings
+from django.contrib.sessions.backends.signed_cookies import SessionStore
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
@@ -37,6 +40,12 @@ UNVERIFIED = (
 EXPIRED = "This sign-in has expired, or it was begun in another browser. Please sign in again."
 
 
+COOKIE = "ciphermark-oidc"
+"""Signed: what a sign-in began with. The database has a session once the provider has answered."""
+
+COOKIE_SECONDS = 600
+
+
 class _Start(OIDCAuthenticationRequestView):  # type: ignore[misc]  # the library has no types
     """Sends the browser to the provider, with state, nonce and the challenge of PKCE."""
 
@@ -48,8 +57,25 @@ class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the li
 
     get_settings = staticmethod(library_setting)
 
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """Read what the sign-in began with from the cookie in place of the session."""
+        self.own_session, request.session = request.session, _begun(request)
+        try:
+            answer: HttpResponse = super().get(request)
+        finally:
+            request.session = self.own_session
+        answer.delete_cookie(COOKIE, reverse("oidc-start"))
+        return answer
+
+    @property
+    def success_url(self) -> str:
+        """Return where they wanted to go."""
+        return self.wanted or resolve_url(settings.LOGIN_REDIRECT_URL)
+
     def login_success(self) -> HttpResponse:
-        """Where they wanted to go, with a session that ends by itself."""
+        """Begin a session that ends by itself."""
+        self.wanted = self.request.session.get("oidc_login_next")
+        self.request.session = self.own_session
         answer: HttpResponse = super().login_success()
         self.request.session.set_expiry(timezone.now() + SESSION)
         return answer
@@ -57,6 +83,10 @@ class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the li
     def login_failure(self) -> HttpResponse:
         """There is no code, or nobody had begun here."""
         raise SuspiciousOperation("the sign-in was not begun in this browser")
+
+
+def _begun(request: HttpRequest) -> SessionStore:
+    return SessionStore(request.COOKIES.get(COOKIE))
 
 
 def _explained(view: View) -> View:
@@ -98,7 +128,19 @@ def _unavailable(request: HttpRequest) -> HttpResponse:
 @_explained
 def start(request: HttpRequest) -> HttpResponse:
     """To the provider; `next` is where to go afterwards, on this site alone."""
+    own_session, request.session = request.session, _begun(request)
     answer: HttpResponse = _Start.as_view()(request)
+    request.session.save()
+    answer.set_cookie(
+        COOKIE,
+        request.session.session_key or "",
+        max_age=COOKIE_SECONDS,
+        path=reverse("oidc-start"),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    request.session = own_session
     return answer
 
 
