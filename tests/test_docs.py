@@ -45,7 +45,6 @@ def api_addresses() -> list[str]:
         "/readyz",
         "/metrics",
         "/agent.py",
-        "/ansible-role.tar.gz",
     ]
 
 

@@ -9,7 +9,7 @@ from tests.cases import each
 
 PROJECT = Path(__file__).parent.parent
 
-CHOSEN = ("requirements.in", "requirements-sbom.in", "requirements-dev.in")
+CHOSEN = ("requirements.in", "requirements-dev.in")
 
 
 def chosen(name: str) -> dict[str, str]:
@@ -70,7 +70,7 @@ def test_nothing_that_a_package_needs_is_missing() -> None:
 
 
 def test_the_files_agree_and_name_no_index() -> None:
-    run, sbom, dev = (made(name.replace(".in", ".txt")) for name in CHOSEN)
-    assert dev | sbom | run == dev
+    run, dev = (made(name.replace(".in", ".txt")) for name in CHOSEN)
+    assert dev | run == dev
     for name in CHOSEN:
         assert "://" not in (PROJECT / name.replace(".in", ".txt")).read_text()

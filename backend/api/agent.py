@@ -1,10 +1,9 @@
 """The agent, served so that a host needs one line to be set up."""
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from ingest.agent_archive import agent_release, build_role
+from ingest.agent_archive import agent_release
 
 
 @require_safe
@@ -27,13 +26,3 @@ def agent_checksum(request: HttpRequest) -> HttpResponse:
     """`/agent.py.sha256`: the line that `sha256sum -c` and `shasum -c` read."""
     line = f"{agent_release().sha256}  agent.py\n"
     return HttpResponse(line, content_type="text/plain; charset=utf-8")
-
-
-@require_safe
-def agent_role(request: HttpRequest) -> HttpResponse:
-    """`curl -fsS https://SERVER/ansible-role.tar.gz | tar -xzC roles`: what installs the agent."""
-    return HttpResponse(
-        build_role(settings.AGENT_ROLE),
-        content_type="application/gzip",
-        headers={"Content-Disposition": 'attachment; filename="ansible-role.tar.gz"'},
-    )

@@ -38,13 +38,9 @@ PREFIX = "CIPHERMARK_"
 
 READ_ELSEWHERE = frozenset(
     {
-        "CIPHERMARK_LISTEN",  # docker-compose.yml, as are the next six
-        "CIPHERMARK_LISTEN_SECOND",
+        "CIPHERMARK_LISTEN",  # docker-compose.yml, as are the next two
         "CIPHERMARK_WEB_MEMORY",
         "CIPHERMARK_BACKUPS_KEEP",
-        "CIPHERMARK_POOLER",
-        "CIPHERMARK_SITE_HOST",
-        "CIPHERMARK_FILES_HOST",
         "CIPHERMARK_VENV",  # `make`
         "CIPHERMARK_LAUNCHED_FOR",  # the mark of what `make run` starts
         "CIPHERMARK_LOCK_DESCRIPTOR",  # between `make run` and its parts

@@ -306,7 +306,6 @@ ANALYTICS_DIR = Path(env.text("CIPHERMARK_ANALYTICS_DIR") or DATA_DIR / "analyti
 BACKUPS_DIR = Path(env.text("CIPHERMARK_BACKUPS_DIR") or DATA_DIR / "backups").absolute()
 MEASURING_FILE = DATA_DIR / MEASURING
 AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
-AGENT_ROLE = PROJECT_DIR / "deploy" / "ansible" / "roles" / "ciphermark_agent"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

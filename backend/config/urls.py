@@ -3,12 +3,11 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from api.agent import agent_checksum, agent_role, agent_script
+from api.agent import agent_checksum, agent_script
 
 urlpatterns = [
     path("agent.py", agent_script, name="agent-script"),
     path("agent.py.sha256", agent_checksum, name="agent-checksum"),
-    path("ansible-role.tar.gz", agent_role, name="agent-role"),
     path("api/", include("api.urls")),
     path("admin/", admin.site.urls),
     path("", include("pages.urls")),

@@ -1,4 +1,4 @@
-"""What hosts get of this server: the agent, its Ansible role, word of a newer version.
+"""What hosts get of this server: the agent, and word of a newer version.
 
 The agent is one file that Python runs: a zip of its package and `__main__.py`, as zipapp makes it.
 zipapp itself takes order and times from the file system. Here the same sources give the same bytes
@@ -8,7 +8,6 @@ on every machine, so that the SHA-256 names a commit: entries sorted, one date, 
 import hashlib
 import io
 import re
-import tarfile
 import zipfile
 from collections.abc import Mapping
 from functools import lru_cache
@@ -34,18 +33,6 @@ def build_agent(package: Path) -> bytes:
             entry = zipfile.ZipInfo(name)
             entry.external_attr, entry.create_system = READABLE, UNIX
             file.writestr(entry, path.read_bytes())
-    return archive.getvalue()
-
-
-@lru_cache(maxsize=1)
-def build_role(folder: Path) -> bytes:
-    """The Ansible role as a tar file, compressed: a folder of its name."""
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w:gz") as file:
-        for path in sorted(one for one in folder.rglob("*") if one.is_file()):
-            entry = tarfile.TarInfo(f"{folder.name}/{path.relative_to(folder)}")
-            entry.size, entry.mtime = path.stat().st_size, int(path.stat().st_mtime)
-            file.addfile(entry, io.BytesIO(path.read_bytes()))
     return archive.getvalue()
 
 

@@ -177,7 +177,7 @@ def _explain(log: Path) -> None:
         )
 
 
-FILES = ("requirements", "requirements-sbom", "requirements-dev")
+FILES = ("requirements", "requirements-dev")
 
 EVERYWHERE = ("--universal", "--python-version", "3.11")
 OPTIONS = (*EVERYWHERE, "--generate-hashes", "--no-annotate", "--quiet")

@@ -3,9 +3,7 @@
 import os
 import re
 import subprocess
-import tarfile
 from html import unescape
-from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -28,22 +26,17 @@ def hosts(administrator: Client) -> str:
     return page(administrator, "/hosts/")
 
 
-def test_the_ansible_play_takes_the_role_that_this_server_hands_out(
-    hosts: str, administrator: Client
-) -> None:
+def test_the_ansible_play_hands_over_the_token_in_a_file_that_it_removes(hosts: str) -> None:
     (play,) = yaml.safe_load(shown(hosts, "ansible-play"))
     assert (play["hosts"], play["serial"], play["become"]) == ("all", 1, True)
-    (role,) = play["roles"]
-    assert role["ciphermark_agent_server"] == "http://testserver"
-    assert role["ciphermark_agent_token"] == (
-        "{{ lookup('ansible.builtin.file', 'ciphermark.token') }}"
+    steps = play["tasks"][-1]
+    copy, fetch, run = steps["block"]
+    assert copy["ansible.builtin.copy"]["mode"] == "0600"
+    assert fetch["ansible.builtin.get_url"]["url"] == "http://testserver/agent.py"
+    assert run["ansible.builtin.command"]["cmd"].endswith(
+        " --server http://testserver --token-file token"
     )
-    assert "http://testserver/ansible-role.tar.gz | tar -xzC roles" in shown(hosts, "fetch-role")
-    with tarfile.open(fileobj=BytesIO(administrator.get("/ansible-role.tar.gz").content)) as file:
-        member = file.extractfile("ciphermark_agent/defaults/main.yml")
-        assert member
-        known = yaml.safe_load(member)
-    assert set(role) - {"role"} <= set(known)
+    assert steps["always"][0]["ansible.builtin.file"]["state"] == "absent"
 
 
 def test_cloud_init_gets_the_token_from_its_file(hosts: str, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ START_SECONDS = 120
 STOP_SECONDS = 30
 
 
-def _programs() -> Path:
+def programs() -> Path:
     """The wheel's PostgreSQL: the folder with bin/, lib/ and share/."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
@@ -121,9 +121,9 @@ class Postgres:
 
     def _open_for(self, account: Account) -> None:
         """Root only: the server's account must reach its programs, its data and its log."""
-        programs = _programs()
-        let_read(programs, programs / "bin" / "postgres")
-        for path in (programs, self.folder, self.log):
+        server = programs()
+        let_read(server, server / "bin" / "postgres")
+        for path in (server, self.folder, self.log):
             for opened in let_through(path):
                 logger.warning("Other users may now pass through %s, for PostgreSQL.", opened)
         self.log.touch()
@@ -199,7 +199,7 @@ class Postgres:
         errors = self.log.parent / "postgres-command.log"
         with errors.open("w+b") as stream:
             finished = subprocess.run(
-                [str(_programs() / "bin" / program), *arguments],
+                [str(programs() / "bin" / program), *arguments],
                 cwd=self.folder.parent,
                 env=environment,
                 stdin=subprocess.DEVNULL,

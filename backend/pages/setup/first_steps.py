@@ -3,7 +3,6 @@
 Of many machines no command line and no shell history holds the token.
 """
 
-import json
 import re
 import shlex
 import time
@@ -97,7 +96,6 @@ class ManyMachines:
     is_local: bool
     is_open: bool
     ssh_loop: str
-    fetch_role: str
     play: str
     cloud_init: str
     save_token: str = SAVE_TOKEN
@@ -112,8 +110,7 @@ def many_machines(request: HttpRequest) -> ManyMachines:
         is_local=port is not None,
         is_open=urlsplit(server).scheme == "http" and port is None,
         ssh_loop=ssh_loop(server, port),
-        fetch_role=f"mkdir -p roles && curl -fsS {server}/ansible-role.tar.gz | tar -xzC roles",
-        play=_PLAY.replace("SERVER", json.dumps(server)),
+        play=_PLAY.replace("SERVER", server),
         cloud_init=_CLOUD_INIT.replace("SERVER", server),
     )
 
@@ -137,15 +134,31 @@ def ssh_loop(server: str, lent_port: int | None = None) -> str:
 
 
 _PLAY = """\
-- name: Measure cipher speed with Ciphermark every week
+- name: Measure cipher speed with Ciphermark
   hosts: all
   become: true
   serial: 1
-  roles:
-    - role: ciphermark_agent
-      ciphermark_agent_server: SERVER
-      ciphermark_agent_token: "{{ lookup('ansible.builtin.file', 'ciphermark.token') }}"
-      ciphermark_agent_measure_now: true
+  tasks:
+    - ansible.builtin.package:
+        name: [python3, openssl, openssh-server]
+    - ansible.builtin.tempfile:
+        state: directory
+      register: folder
+    - block:
+        - ansible.builtin.copy:
+            src: ciphermark.token
+            dest: "{{ folder.path }}/token"
+            mode: "0600"
+        - ansible.builtin.get_url:
+            url: SERVER/agent.py
+            dest: "{{ folder.path }}/agent.py"
+        - ansible.builtin.command:
+            chdir: "{{ folder.path }}"
+            cmd: python3 agent.py run --quick --server SERVER --token-file token
+      always:
+        - ansible.builtin.file:
+            path: "{{ folder.path }}"
+            state: absent
 """
 
 _CLOUD_INIT = """\
