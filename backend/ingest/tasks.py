@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from ingest.edits.moving import delete_unused, move_old
-from ingest.edits.pruning import Old, prune
+from ingest.edits.pruning import PruningStopped, older_than, prune, refuse_too_many
 from ingest.fleet_changes.entries import count_stale
 from ingest.fleet_changes.watching import find_due, find_silent
 from ingest.processing import run_processing as processing
@@ -213,7 +213,12 @@ def prune_old_runs() -> None:
     """Delete what is older than CIPHERMARK_KEEP_DAYS; an hour later the rest of a great many."""
     if settings.CIPHERMARK_KEEP_DAYS is None:
         return
-    old = Old(timezone.now() - timedelta(days=settings.CIPHERMARK_KEEP_DAYS))
+    old = older_than(settings.CIPHERMARK_KEEP_DAYS)
+    try:
+        refuse_too_many(old)
+    except PruningStopped as stopped:
+        logger.error("%s", stopped)
+        return
     deleted = sum(islice(prune(old), PRUNED_BATCHES))
     if deleted:
         logger.info("%s runs older than CIPHERMARK_KEEP_DAYS were deleted", deleted)

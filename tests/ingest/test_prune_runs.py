@@ -1,11 +1,12 @@
 """manage.py prune_runs: old runs go, what is still the latest stays."""
 
-from typing import Any
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from ingest import tasks
 from ingest.edits import pruning
@@ -48,18 +49,20 @@ def test_the_latest_result_of_each_series_stays(
     before = latest()
     assert prune("--older-than", "30", "--dry-run", capsys=capsys).startswith("4 runs would")
     assert len(kept()) == 6
-    assert prune("--older-than", "30", capsys=capsys).startswith("4 runs deleted")
+    assert prune("--older-than", "30", "--confirm", capsys=capsys).startswith("4 runs deleted")
     assert kept() == [history[2].pk, history[5].pk]
     assert latest() == before
     assert set(Measurement.objects.values_list("run_id", flat=True)) == set(kept())
     assert RunDocument.objects.count() == 2
-    assert prune("--older-than", "30", capsys=capsys).startswith("0 runs deleted")
+    assert prune("--older-than", "30", "--confirm", capsys=capsys).startswith("0 runs deleted")
 
 
 def test_asked_to_it_deletes_those_too(
     history: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert prune("--older-than", "30", "--no-keep-latest", capsys=capsys).startswith("6 runs")
+    assert prune("--older-than", "30", "--no-keep-latest", "--confirm", capsys=capsys).startswith(
+        "6 runs"
+    )
     assert kept() == []
     assert latest() == []
 
@@ -73,7 +76,7 @@ def test_a_verdict_that_rested_on_a_deleted_run_goes_with_it(
     fast = ssh_measurement(gcm, 9e8)
     plain = store_run(run_document(fast, started_at=today, finished_at=today))
     assert plain.acceleration == "hardware"
-    assert prune("--older-than", "30", "--no-keep-latest", capsys=capsys).startswith(
+    assert prune("--older-than", "30", "--no-keep-latest", "--confirm", capsys=capsys).startswith(
         "1 run deleted"
     )
     plain.refresh_from_db()
@@ -89,7 +92,7 @@ def test_new_runs_waiting_runs_and_those_of_profiles_and_pages_stay(
     Run.objects.filter(pk=history[1].pk).update(status=Run.Status.ACCEPTED)
     Run.objects.filter(pk=history[3].pk).update(hidden=True)
     rejected = store_run(run_document(finished_at="2020-01-01T00:00:00Z"))
-    prune("--older-than", "30", "--no-keep-latest", capsys=capsys)
+    prune("--older-than", "30", "--no-keep-latest", "--confirm", capsys=capsys)
     expected = {run.pk for run in (*others, history[0], history[1], rejected)}
     assert set(kept()) == expected
 
@@ -101,10 +104,40 @@ def test_days_that_make_no_sense_are_refused(arguments: tuple[str, ...]) -> None
         call_command("prune_runs", *arguments)
 
 
-@pytest.mark.parametrize(("days", "left"), ((None, 6), (30, 2)))
+@pytest.mark.parametrize(("days", "left"), ((None, 12), (30, 11)))
 def test_the_schedule_deletes_only_where_it_was_asked_to(
-    history: list[Run], settings: Any, days: int | None, left: int
+    store_run: StoreRun, settings: Settings, days: int | None, left: int
 ) -> None:
+    runs = [store_run(run_of_day(0, AES)) for _ in range(12)]
+    recent = timezone.now() - timedelta(days=1)
+    Run.objects.exclude(pk=runs[0].pk).update(started_at=recent)
     settings.CIPHERMARK_KEEP_DAYS = days
     tasks.prune_old_runs()
     assert len(kept()) == left
+
+
+def test_a_clock_that_is_ahead_makes_no_run_old(
+    history: list[Run], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CIPHERMARK_KEEP_DAYS = 3650
+    ahead = timezone.now() + timedelta(days=36500)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: ahead)
+    tasks.prune_old_runs()
+    assert len(kept()) == 6
+    call_command("prune_runs", "--confirm")
+    assert len(kept()) == 6
+
+
+def test_a_pass_that_would_delete_more_than_a_tenth_stops_until_it_is_confirmed(
+    history: list[Run],
+    settings: Settings,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings.CIPHERMARK_KEEP_DAYS = 30
+    tasks.prune_old_runs()
+    assert "4 of 6 runs began before" in caplog.text
+    with pytest.raises(CommandError, match=r"nothing was deleted.*prune_runs --confirm"):
+        call_command("prune_runs")
+    assert len(kept()) == 6
+    assert prune("--confirm", capsys=capsys).startswith("4 runs deleted")

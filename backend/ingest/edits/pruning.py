@@ -1,10 +1,12 @@
 """Old runs deleted, a bounded batch a transaction, so that uploads go on meanwhile."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
 
 from ingest.edits.recompute import recompute_for
 from store.data_version import data_changed
@@ -15,6 +17,9 @@ from store.statements import fetch_rows
 
 BATCH_RUNS = 200
 """Runs of one transaction: some tenths of a second."""
+
+LARGEST_SHARE = 0.1
+"""Of all runs, that are deleted without somebody's confirmation."""
 
 _OLD = f"""
 SELECT r.id, r.host_id, r.environment_id FROM runs_run r
@@ -44,6 +49,29 @@ class Old(NamedTuple):
 
     before: datetime
     keep_latest: bool = True
+
+
+class PruningStopped(Exception):
+    """So many runs are old that the clock may be wrong; says what to do."""
+
+
+def older_than(days: int, *, keep_latest: bool = True) -> Old:
+    """The age counts from now or from the newest received run, whichever is earlier: a clock that
+    is ahead makes no run old.
+    """
+    now = timezone.now()
+    newest = Run.objects.aggregate(newest=Max("received_at"))["newest"] or now
+    return Old(min(now, newest) - timedelta(days=days), keep_latest)
+
+
+def refuse_too_many(old: Old) -> None:
+    """Raise `PruningStopped` where more than a tenth of all runs would go."""
+    count, all_runs = count_old(old), Run.objects.count()
+    if count > all_runs * LARGEST_SHARE:
+        raise PruningStopped(
+            f"{count} of {all_runs} runs began before {old.before:%Y-%m-%d}, more than a tenth: "
+            "nothing was deleted. If that is right, call `manage.py prune_runs --confirm`."
+        )
 
 
 class _Candidate(NamedTuple):

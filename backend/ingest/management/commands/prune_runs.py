@@ -1,16 +1,14 @@
-"""manage.py prune_runs [--older-than DAYS] [--no-keep-latest] [--dry-run]"""
+"""manage.py prune_runs [--older-than DAYS] [--no-keep-latest] [--dry-run] [--confirm]"""
 
 import time
 from argparse import ArgumentParser, BooleanOptionalAction
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
-from django.utils import timezone
 
-from ingest.edits.pruning import Old, count_old, prune
+from ingest.edits.pruning import PruningStopped, count_old, older_than, prune, refuse_too_many
 from store.site_command import SiteCommand
 
 MOST_DAYS = 100_000
@@ -41,18 +39,27 @@ class Command(SiteCommand):
             help="Whether a host's latest result of each series stays, however old it is.",
         )
         parser.add_argument("--dry-run", action="store_true", help="Only count them.")
+        parser.add_argument(
+            "--confirm", action="store_true", help="Delete more than a tenth of all runs, too."
+        )
 
-    def handle(self, *, older_than: int | None, keep_latest: bool, dry_run: bool, **_: Any) -> None:
+    def handle(self, *, keep_latest: bool, dry_run: bool, confirm: bool, **options: Any) -> None:
         """Count or delete, and say how many."""
-        if older_than is None:
+        days: int | None = options["older_than"]
+        if days is None:
             raise CommandError("Say --older-than DAYS, or set CIPHERMARK_KEEP_DAYS.")
-        if not 0 < older_than <= MOST_DAYS:
+        if not 0 < days <= MOST_DAYS:
             raise CommandError(f"--older-than must be 1 to {MOST_DAYS} days.")
-        old = Old(timezone.now() - timedelta(days=older_than), keep_latest)
+        old = older_than(days, keep_latest=keep_latest)
         if dry_run:
             count = count_old(old)
             self.stdout.write(f"{count} run{pluralize(count)} would be deleted.")
             return
+        if not confirm:
+            try:
+                refuse_too_many(old)
+            except PruningStopped as stopped:
+                raise CommandError(str(stopped)) from None
         began, deleted = time.monotonic(), 0
         for count in prune(old):
             deleted += count
