@@ -253,7 +253,7 @@ def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
 def notifier(environment: dict[str, str]) -> Iterator[None]:
     """A worker that sends notifications."""
     command = ("celery", "-A", "config.celery", "worker", "-c", "1", "-Q", "notifications")
-    with _process("notifier", environment, *command):
+    with _process("notifier", environment, *command, "--hostname", "notifier@%h"):
         yield
 
 

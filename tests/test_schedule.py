@@ -1,5 +1,6 @@
 """Two beats send each task twice at one moment: that costs work, and nothing else."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -7,6 +8,7 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
+from celery import current_app
 from django.conf import settings as site
 from django.core.management import call_command
 from django.db import connection
@@ -14,6 +16,7 @@ from django.db.models import F
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from config.beat import MemoryScheduler
 from ingest import tasks
 from ingest.edits import moving, pruning
 from ingest.tasks import move_documents, prune_old_runs
@@ -27,6 +30,23 @@ from tests.histories import run_of_day
 from tests.sample_documents import ssh_measurement
 
 BEATS = 3
+
+
+def test_beat_waits_for_no_clock_that_was_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    monkeypatch.setattr(
+        MemoryScheduler, "apply_entry", lambda _, entry, **__: sent.append(entry.name)
+    )
+    beat = MemoryScheduler(current_app, schedule={})
+    beat.schedule.clear()
+    beat.add(name="often", task="t", schedule=0.2)
+    beat.add(name="seldom", task="t", schedule=3600)
+    for entry in beat.schedule.values():  # as they have it when they were sent at such a time
+        entry.last_run_at = timezone.now() + timedelta(days=1000)
+    beat.tick()
+    time.sleep(0.3)
+    beat.tick()
+    assert sent == ["often"]
 
 
 def test_the_tasks_that_this_is_about_are_all_of_the_schedule() -> None:
@@ -52,6 +72,7 @@ def test_tasks_of_several_beats_do_each_thing_once(
     settings.ANALYTICS_DIR = tmp_path / "analytics"
     settings.CIPHERMARK_KEEP_DAYS = 30
     monkeypatch.setattr(pruning, "BATCH_RUNS", 3)
+    monkeypatch.setattr(pruning, "LARGEST_SHARE", 1)
     for day in range(12):
         store_run(run_of_day(day, ssh_measurement("aes128-ctr", 1e8)))
     jobs = []

@@ -7,8 +7,6 @@ from typing import Any
 
 from celery import Celery, Task, bootsteps
 from celery.signals import (
-    beat_embedded_init,
-    beat_init,
     before_task_publish,
     setup_logging,
     task_failure,
@@ -19,7 +17,7 @@ from django.conf import settings
 from kombu.exceptions import OperationalError as BrokerError
 
 from telemetry.log_lines import log_context, start_context
-from telemetry.signs_of_life import BEAT, WORKER, count_failed_task, leave_sign
+from telemetry.signs_of_life import WORKER, count_failed_task, leave_sign
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # `manage.py migrate` has checked the code; here that would load every page, for nearly a second.
@@ -53,18 +51,6 @@ def _name_the_task(task_id: str, task: "Task[Any, Any]", **_: Any) -> None:
     )
 
 
-@beat_init.connect
-@beat_embedded_init.connect
-def _show_that_beat_lives(**_: Any) -> None:
-    """In beat's own process: at its start, and with each task of the schedule (each minute)."""
-    leave_sign(BEAT)
-    before_task_publish.connect(_beat_lives)
-
-
-def _beat_lives(**_: Any) -> None:
-    leave_sign(BEAT)
-
-
 @task_failure.connect
 def _count_failure(**_: Any) -> None:
     """For /metrics."""
@@ -82,7 +68,6 @@ def _give_way_to_pages(**_: Any) -> None:
 
 
 SWEEP_SECONDS = 5.0
-
 
 SWEEPS = {"celery": "ingest.tasks.sweep", "notifications": "notifications.tasks.send_notifications"}
 """Queue -> the task by which its workers find what is to be done."""

@@ -230,6 +230,9 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 2}
 # KiB: a process that has grown beyond this is replaced after its task.
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
+CELERY_BEAT_SCHEDULER = "config.beat:MemoryScheduler"
+# Seconds: how often beat leaves a sign of life.
+CELERY_BEAT_MAX_LOOP_INTERVAL = 60
 CELERY_BEAT_SCHEDULE = {
     "clear-sessions": {
         "task": "access.tasks.clear_sessions",

@@ -209,7 +209,7 @@ def _start_worker(site: Site) -> None:
     site.start_part(
         "worker",
         *("-m", "celery", "-A", "config.celery", "worker", "--beat"),
-        *("--schedule", site.data_dir / "beat-schedule", "--concurrency", "1"),
+        *("--concurrency", "1"),
         # There is no other worker to look for, which would take a second.
         *("--without-mingle", "--without-gossip"),
     )

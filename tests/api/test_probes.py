@@ -1,5 +1,7 @@
 """/healthz and /readyz: open to anybody, not counted, and of no use to load the site with."""
 
+import json
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
@@ -95,3 +97,16 @@ def test_while_one_looks_long_others_are_told_what_was_found_and_then_that_nothi
         parts.answers.set()
         assert looks.result() == 200
     assert parts.looks == 2
+
+
+@pytest.mark.django_db
+def test_a_sign_of_life_in_the_future_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "_readiness", operations._Readiness())
+    monkeypatch.setattr(operations, "PARTS", {"clock": operations._clock})
+    signs = {"beat": time.time() + 30}
+    monkeypatch.setattr(operations, "last_seen", lambda: signs)
+    assert operations.readyz(RequestFactory().get("/readyz")).status_code == 200
+    monkeypatch.setattr(operations, "_readiness", operations._Readiness())
+    signs["beat"] += 86400
+    answer = operations.readyz(RequestFactory().get("/readyz"))
+    assert (answer.status_code, json.loads(answer.content)) == (503, {"clock": "was ahead"})

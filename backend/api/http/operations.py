@@ -15,11 +15,15 @@ from redis.exceptions import RedisError
 
 from monitoring.metrics import metrics
 from store.replica import PAGE_SECONDS, has_replica, replica_state
+from telemetry.signs_of_life import last_seen
 
 logger = logging.getLogger(__name__)
 
 WORKER_ANSWERS_WITHIN = 1.0
 """Seconds that a worker has to answer a ping."""
+
+CLOCK_TOLERANCE = 60.0
+"""Seconds by which the clocks of the site's machines may differ."""
 
 KEPT_SECONDS = 1.0
 """How long what was found serves everybody who asks."""
@@ -45,10 +49,23 @@ def _redis() -> bool:
 
 
 def _worker() -> bool:
-    return bool(current_app.control.ping(timeout=WORKER_ANSWERS_WITHIN, limit=1))
+    others = {"pattern": "^(?!notifier@)", "matcher": "pcre"}  # they process no runs
+    return bool(current_app.control.ping(timeout=WORKER_ANSWERS_WITHIN, limit=1, **others))
 
 
-PARTS: dict[str, Callable[[], bool]] = {"database": _database, "redis": _redis, "worker": _worker}
+def _clock() -> bool:
+    """No part was last seen in the future: a clock was ahead, and something may wait for it."""
+    return all(at < time.time() + CLOCK_TOLERANCE for at in last_seen().values())
+
+
+PARTS: dict[str, Callable[[], bool]] = {
+    "database": _database,
+    "redis": _redis,
+    "worker": _worker,
+    "clock": _clock,
+}
+FAULTS = {"clock": "was ahead"}
+"""What is said of a part at fault, unless that it is unreachable."""
 
 
 def _reachable(name: str, probe: Callable[[], bool]) -> bool:
@@ -113,7 +130,7 @@ _readiness = _Readiness()
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when database, Redis and a worker can be reached, else 503 naming which cannot.
+    """200 when database, Redis and a worker can be reached, else 503 naming the fault.
 
     A replica is told of, and needed by nobody.
     """
@@ -121,7 +138,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
     ready = all(parts.values())
     return JsonResponse(
         {
-            **{name: "ok" if well else "unreachable" for name, well in parts.items()},
+            **{
+                name: "ok" if well else FAULTS.get(name, "unreachable")
+                for name, well in parts.items()
+            },
             **_readiness.replica,
         },
         status=200 if ready else 503,
