@@ -71,10 +71,10 @@ def families(
     ]
 
 
-AT_FIRST = 8
+VALUES_AT_FIRST = 8
 """Values of a filter that are shown without being asked for: those of most machines."""
 
-AT_MOST = 100
+VALUES_AT_MOST = 100
 """Values shown when more are asked for; whatever is rarer is found by its name."""
 
 MORE = "more"
@@ -110,7 +110,7 @@ class ShownFacet:
     @property
     def has_search(self) -> bool:
         """Whether it has more values than anybody likes to read through."""
-        return self.total > AT_FIRST
+        return self.total > VALUES_AT_FIRST
 
 
 def shown_facets(
@@ -147,7 +147,7 @@ def _shown(facet: Facet, values: tuple[str, ...], params: QueryDict) -> ShownFac
         if option.key not in mine and find.casefold() in option.label.casefold()
     ]
     opened = key in params.getlist(MORE)
-    in_view = fitting[: AT_MOST if opened else AT_FIRST]
+    in_view = fitting[: VALUES_AT_MOST if opened else VALUES_AT_FIRST]
     more = (*params.getlist(MORE), key)
     return ShownFacet(
         key=key,

@@ -1,1 +1,0 @@
-"""Reference profiles: made from a run or the fleet, described, compared."""
