@@ -25,7 +25,6 @@ from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
 from access.tokens import create_token
-from analysis.profiles.reference_profiles import initial_profile
 from ciphermark_agent import ssh_server
 from ciphermark_agent.ssh_server import PrivateServer
 from config.object_storage import storages
@@ -34,7 +33,7 @@ from ingest.bulk.published import load_published
 from ingest.processing.run_processing import process_run
 from store import redis_client
 from store.data_version import data_changed
-from store.models import ReferenceProfile, Run
+from store.models import Run
 from tests.launch.tools import free_port, is_listening, within
 
 StoreRun = Callable[..., Run]
@@ -269,18 +268,6 @@ def bucket(s3_server: str, tmp_path: Path, settings: Settings) -> Iterator[Bucke
     yield made
     made.remove(*made.names())
     client.delete_bucket(Bucket=made.name)
-
-
-@pytest.fixture
-def profile_2015(transactional_db: None) -> ReferenceProfile:
-    """The profile of a new site, which tests with real transactions find emptied away."""
-    initial = initial_profile()
-    made, _ = ReferenceProfile.objects.get_or_create(
-        name=initial.name, defaults={"levels": initial.levels, "fits": initial.fits}
-    )
-    ReferenceProfile.objects.filter(pk=made.pk).update(completed_at=made.created_at)
-    ReferenceProfile.objects.filter(pk=made.pk).update(active=True)
-    return made
 
 
 @pytest.fixture(scope="session")

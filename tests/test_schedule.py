@@ -60,7 +60,7 @@ def test_the_tasks_that_this_is_about_are_all_of_the_schedule() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("profile_2015")
+@pytest.mark.usefixtures("transactional_db")
 def test_tasks_of_several_beats_do_each_thing_once(
     settings: Settings,
     tmp_path: Path,
@@ -92,7 +92,7 @@ def test_tasks_of_several_beats_do_each_thing_once(
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("profile_2015")
+@pytest.mark.usefixtures("transactional_db")
 def test_documents_are_moved_and_deleted_once(
     settings: Settings, bucket: Bucket, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,6 @@ from store.models import (
     AuditEntry,
     Host,
     HostAlias,
-    ReferenceProfile,
     Run,
     Share,
 )
@@ -161,10 +160,3 @@ class AuditEntryAdmin(LookOnlyAdmin):
     """The audit log; /audit/ shows it page by page."""
 
     list_display = ("at", "actor", "action", "object_name")
-
-
-@admin.register(ReferenceProfile)
-class ReferenceProfileAdmin(LookOnlyAdmin):
-    """Reference profiles are frozen; they are made, activated and retired at /method/profiles/."""
-
-    list_display = ("name", "state", "origin", "created_at")

@@ -15,6 +15,7 @@ from analysis.groups import (
     ratio_of_medians,
     summarise_group,
 )
+from analysis.profiles.reference_profile import PROFILE
 from documents.naming import UNKNOWN_KEY
 
 UNITS: Mapping[str, str] = {
@@ -39,7 +40,8 @@ class Vote:
 
     The group is one value of the grouping and, of a comparison that is split, one of `split_by`.
     `value` is in the metric's unit, or None where this run has no value in it. `uncertainty` of
-    a normalised value is the factor of its run's speed index, None where it is unknown.
+    a normalised value is the factor of its run's speed index; `family` the only baseline that this
+    index rests on, empty where it rests on several.
     """
 
     group_key: str
@@ -51,6 +53,7 @@ class Vote:
     uncertainty: float | None = None
     split_key: str = ""
     split_label: str = ""
+    family: str = ""
 
 
 def group_title(label: str, split_label: str) -> str:
@@ -65,6 +68,7 @@ class Group:
     `hosts` counts the hosts that belong to it, `n` of a value those among them that measured this
     cipher. `uncertainty` of normalised values, by cipher: the median of
     the votes' factors, of those that are known; a cipher where none is known is absent.
+    `families`, by cipher: the baselines that some of the votes rest on alone.
     `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; only
     of figures of up to `FEW_VOTES` votes, and not filled by `groups_of`.
     `ratios`, by cipher: to the reference; empty for the reference itself and without one.
@@ -76,6 +80,7 @@ class Group:
     values: Mapping[str, GroupSummary]
     sources: tuple[str, ...]
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     doubtful: Mapping[str, int] = field(default_factory=dict)
     split_key: str = ""
     split_label: str = ""
@@ -138,11 +143,14 @@ def group_order(key: str, label: str) -> tuple[bool, object, str]:
 def _group(votes: list[Vote], hosts: int) -> Group:
     values: defaultdict[str, list[float]] = defaultdict(list)
     factors: defaultdict[str, list[float]] = defaultdict(list)
+    families: defaultdict[str, set[str]] = defaultdict(set)
     for vote in votes:
         if vote.value is not None:
             values[vote.cipher].append(vote.value)
             if vote.uncertainty is not None:
                 factors[vote.cipher].append(vote.uncertainty)
+            if vote.family:
+                families[vote.cipher].add(vote.family)
     return Group(
         key=votes[0].group_key,
         label=min(vote.group_label for vote in votes),
@@ -154,6 +162,7 @@ def _group(votes: list[Vote], hosts: int) -> Group:
         uncertainty={
             cipher: percentile(sorted(factors[cipher]), 0.5) for cipher in sorted(factors)
         },
+        families={cipher: tuple(sorted(families[cipher])) for cipher in sorted(families)},
     )
 
 
@@ -206,7 +215,6 @@ def comparison_of(
     tool: str,
     group_by: str,
     metric: str,
-    profile: str | None,
     no_baseline: int,
     split_by: str | None = None,
     relative_to: Reference | None = None,
@@ -226,7 +234,7 @@ def comparison_of(
         group_by=group_by,
         metric=metric,
         unit=UNITS[metric],
-        profile=profile if metric in NEEDS_PROFILE else None,
+        profile=PROFILE.name if metric in NEEDS_PROFILE else None,
         ciphers=tuple(sorted(ciphers, key=natural_key)),
         groups=tuple(ordered),
         excluded={"no_baseline": no_baseline if metric in NEEDS_BASELINE else 0},

@@ -46,6 +46,8 @@ def _group(group: Group) -> dict[str, Any]:
         shown["relative"] = {cipher: _ratio(one) for cipher, one in group.ratios.items()}
     if group.uncertainty:
         shown["uncertainty"] = group.uncertainty
+    if group.families:
+        shown["single_baseline"] = group.families
     if group.doubtful:
         shown["doubtful"] = group.doubtful
     return shown

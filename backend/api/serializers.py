@@ -89,12 +89,21 @@ class MeasurementSerializer(serializers.Serializer[Any]):
     samples = serializers.ListField(child=serializers.JSONField())
 
 
+class ReferenceProfileSerializer(serializers.Serializer[Any]):
+    """Frozen baseline levels that normalisation divides by."""
+
+    name = serializers.CharField()
+    levels = serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField()),
+        help_text="Bytes per second: {tool: {family: level}}.",
+    )
+    made_from = serializers.DictField(child=serializers.CharField(), help_text="By tool, in words.")
+
+
 class SpeedIndexSerializer(serializers.Serializer[Any]):
-    """The run's speed index in one tool under one profile."""
+    """The run's speed index in one tool."""
 
     tool = serializers.CharField()
-    profile = serializers.CharField(source="profile.name")
-    active = serializers.BooleanField(source="profile.active")
     index = serializers.FloatField()
     uncertainty = serializers.FloatField(**NULLABLE)
     families = serializers.ListField(child=serializers.CharField())
@@ -161,9 +170,7 @@ class HostSummarySerializer(serializers.Serializer[Any]):
     acceleration_factor = serializers.FloatField(
         help_text="Times that AES is faster than without its instructions.", **NULLABLE
     )
-    speed_index = serializers.FloatField(
-        help_text="Of the latest run, under the active profile.", **NULLABLE
-    )
+    speed_index = serializers.FloatField(help_text="Of the latest run.", **NULLABLE)
     speed_index_tool = serializers.ChoiceField(
         ["openssl", "ssh"], help_text="Whose baselines it rests on: openssl's if any.", **NULLABLE
     )
@@ -240,6 +247,13 @@ class GroupSerializer(Sparse):
         child=serializers.FloatField(),
         required=False,
         help_text="Of normalised values, by cipher: a factor; absent where it is unknown.",
+    )
+    single_baseline = serializers.DictField(
+        source="families",
+        child=serializers.ListField(child=serializers.CharField()),
+        required=False,
+        help_text="Of normalised values, by cipher: baselines that some hosts' indices rest on "
+        "alone; of these no uncertainty is known.",
     )
     doubtful = serializers.DictField(
         child=serializers.IntegerField(),

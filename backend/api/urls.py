@@ -69,26 +69,6 @@ urlpatterns = [
         "v1/exports/jobs/<uuid:job_id>/file", export_jobs.ExportFile.as_view(), name="export-file"
     ),
     path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
-    path(
-        "v1/reference-profiles/<str:profile>/",
-        profiles.ReferenceProfileView.as_view(),
-        name="profile",
-    ),
-    path(
-        "v1/reference-profiles/<str:profile>/activate/",
-        profiles.ActivateProfile.as_view(),
-        name="activate-profile",
-    ),
-    path(
-        "v1/reference-profiles/<str:profile>/retire/",
-        profiles.RetireProfile.as_view(),
-        name="retire-profile",
-    ),
-    path(
-        "v1/reference-profiles/<str:profile>/compare/",
-        profiles.CompareProfiles.as_view(),
-        name="compare-profiles",
-    ),
     path("v1/trends/", trends.TrendView.as_view(), name="trends"),
     path("v1/ciphers/", recommendation.CipherList.as_view(), name="ciphers"),
     path("v1/recommendation/", recommendation.RecommendationView.as_view(), name="recommendation"),

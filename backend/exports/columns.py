@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from analysis.profiles.baselines import NAMES
+from analysis.profiles.reference_profile import PROFILE
+
 Kind = Literal["text", "integer", "number", "flag", "moment"]
 """`text` comes from outside or from closed lists alike: none of it is trusted."""
 
@@ -82,6 +85,15 @@ def _library(name: str, description: str) -> StoredColumn:
     of_ssh = name.replace("openssl", "ssh_library")
     return StoredColumn(
         name, "text", description, "", 18, "run", f"{name}.label", f"{of_ssh}.label"
+    )
+
+
+def _single_baseline(index: str) -> str:
+    """The name of the only family of a stored index, as SQL."""
+    names = " ".join(f"WHEN '{family}' THEN '{name} only'" for family, name in NAMES.items())
+    return (
+        f"CASE jsonb_array_length({index}.families) WHEN 1"
+        f" THEN CASE {index}.families ->> 0 {names} END END"
     )
 
 
@@ -173,6 +185,16 @@ STATISTICS = (
         "Plain speed of this host in this run and tool; 1 is the reference profile's.",
         unit="ratio",
     ),
+    StoredColumn(
+        "single_baseline",
+        "text",
+        "The baseline that this index rests on alone, as in: 3DES only; empty: several, or none.",
+        "",
+        16,
+        "run",
+        _single_baseline("openssl_index"),
+        _single_baseline("ssh"),
+    ),
     _result(
         "cpu_seconds_per_gb",
         "m.cpu_seconds_per_gb",
@@ -240,7 +262,7 @@ TRIES = (
 )
 
 ORIGIN = (
-    _run("reference_profile", "v.profile", "What the speed index refers to.", width=24),
+    _run("reference_profile", f"'{PROFILE.name}'", "What the speed index refers to.", width=24),
     _run(
         "machine_acceleration",
         "r.acceleration",

@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.comparison import Comparison, Group
 from analysis.groups import FEW_VOTES, GroupSummary
+from analysis.profiles.baselines import only
 from exports.columns import Column, Kind, megabytes_name, with_megabytes
 from exports.csv_dialect import CsvDialect, Value
 from exports.export_request import ExportRequest
@@ -171,6 +172,14 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
             "ratio",
             18,
             lambda row: row.group.uncertainty.get(row.cipher),
+        ),
+        ComparisonColumn(
+            "single_baseline",
+            "text",
+            "Normalised: the baseline that some hosts' speed rests on alone, as in: 3DES only.",
+            "",
+            16,
+            lambda row: only(row.group.families.get(row.cipher, ())),
         ),
         ComparisonColumn(
             "hosts",

@@ -10,8 +10,7 @@ class ExportRequest:
     """The question to the measurements, when it was asked, and where it can be asked again.
 
     Fields that do not apply (the block size of ssh) are None or empty. `filters` are those that
-    narrowed the answer, by the name of their parameter; `levels` are those of the reference
-    profile, bytes per second by tool and baseline family. `of_measurements`: these were asked for,
+    narrowed the answer, by the name of their parameter. `of_measurements`: these were asked for,
     and what is compared of them stands beside them.
     """
 
@@ -36,5 +35,3 @@ class ExportRequest:
     target_kind: str = ""
     acceleration: str = ""
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    profile: str = ""
-    levels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

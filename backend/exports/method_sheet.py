@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from analysis.comparison import Comparison
+from analysis.profiles.reference_profile import PROFILE
 from exports.columns import Column
 from exports.comparison_columns import sheet_columns
 from exports.export_request import ExportRequest
@@ -88,8 +89,9 @@ def method_lines(
     yield "", ""
     yield from _asked_lines(asked, compared=comparison is not None)
     yield "", ""
-    yield "Reference profile", asked.profile or "none"
-    for tool, levels in asked.levels.items():
+    yield "Reference profile", PROFILE.name
+    for tool, levels in PROFILE.levels.items():
+        yield f"{tool}: made from", PROFILE.made_from[tool]
         for family, level in levels.items():
             yield f"{tool}: {family}, bytes per second", level
     if comparison is not None:

@@ -17,10 +17,9 @@ from ingest.edits.pruning import PruningStopped, older_than, prune, refuse_too_m
 from ingest.fleet_changes.entries import count_stale
 from ingest.fleet_changes.watching import find_due, find_silent
 from ingest.processing import run_processing as processing
-from ingest.processing import speed_indices
 from ingest.processing.processing_locks import claimed, next_accepted
 from store.broker import clear_pending, enqueue_once, send, waiting_tasks
-from store.models import HostWatch, ReferenceProfile, Run
+from store.models import HostWatch, Run
 from store.object_storage import is_shared
 from store.outage import UNREACHABLE, ObjectStorageUnavailable
 from store.run_documents import ALIAS as DOCUMENTS
@@ -141,7 +140,6 @@ def sweep() -> None:
     """Say again what was lost with a broker or a worker; every worker asks for it, see `celery`."""
     if waiting_tasks() <= SWEEP_AT_MOST:
         sweep_accepted_runs()
-        sweep_profiles()
         sweep_fleet_changes()
 
 
@@ -159,32 +157,6 @@ def _late_runs() -> QuerySet[Run]:
 
 def _is_behind() -> bool:
     return _late_runs()[: BEHIND + 1].count() > BEHIND
-
-
-@shared_task(autoretry_for=BROKEN_OFF, retry_backoff=True, max_retries=5)
-def index_profile(profile_pk: int, after: int) -> None:
-    """Compute the speed indices of the next runs under a new profile, then ask for more.
-
-    The same call twice goes on once: what `after` names has been passed by then.
-    """
-    reached = speed_indices.index_next_runs(profile_pk, after)
-    if reached is not None:
-        enqueue_profile(profile_pk, reached)
-
-
-def enqueue_profile(profile_pk: int, after: int = 0) -> None:
-    """Go on with a profile's indices once the surrounding transaction is committed."""
-
-    transaction.on_commit(lambda: send(index_profile, profile_pk, after))
-
-
-def sweep_profiles() -> None:
-    """Go on with profiles whose task was lost, from where it had come to."""
-    waiting = ReferenceProfile.objects.filter(
-        completed_at=None, progressed_at__lt=timezone.now() - SWEEP_AFTER
-    )
-    for profile in waiting:
-        enqueue_profile(profile.pk, profile.indexed_to)
 
 
 def sweep_fleet_changes() -> None:

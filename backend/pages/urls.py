@@ -3,12 +3,13 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from pages import changes, editing, exports, notes, notifications, profiles, recommend
+from pages import changes, editing, exports, notes, notifications, recommend
 from pages.compare import page as compare
 from pages.compare import relating, share
 from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
+from pages.method import method_page
 from pages.setup import tokens
 from pages.sign_in import oidc
 from pages.sign_in.password import SignInView
@@ -68,17 +69,7 @@ urlpatterns = [
     path("upload/save/", upload.save_upload, name="save-upload"),
     path("tokens/", tokens.token_page, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke-token"),
-    path("method/", profiles.method_page, name="method"),
-    path("method/profiles/", profiles.profiles_page, name="profiles"),
-    path("method/profiles/compare/", profiles.compare_profiles_page, name="profile-comparison"),
-    path(
-        "method/profiles/<int:profile_id>/activate/",
-        profiles.activate_profile,
-        name="activate-profile",
-    ),
-    path(
-        "method/profiles/<int:profile_id>/retire/", profiles.retire_profile, name="retire-profile"
-    ),
+    path("method/", method_page, name="method"),
     path("accounts/login/", SignInView.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("accounts/oidc/", oidc.start, name="oidc-start"),

@@ -40,7 +40,6 @@ from results.selection import (
 )
 from store.models import Host
 from store.outage import Unanswerable
-from store.reference_profiles import usable_profile
 
 METHODS = ("pipeline", "steady")
 MOST_PARAMETERS = 500
@@ -92,7 +91,6 @@ PLAIN = [
     number("threads", "openssl; default 1."),
     Parameter("mac", text, "ssh; asked for or negotiated."),
     switch("compression", "ssh; default off."),
-    Parameter("profile", text, "Reference profile by name."),
     *NARROWING,
 ]
 """What groups there are, and what is measured of them."""
@@ -210,7 +208,6 @@ HISTORY = [
             "compression": "ssh; default off.",
             "target_kind": "ssh: loopback (default) or remote.",
             "acceleration": "default (default) or masked.",
-            "profile": "Reference profile by name, for normalised; default the active one.",
         }.items()
     ),
     *_OF_ONE_SERIES,
@@ -249,7 +246,7 @@ def checked_view(query: str) -> str:
         meant = misspelt(params, names_of(COMPARISON))
         if meant:
             raise ValidationError({name: f"did you mean {one}?" for name, one in meant.items()})
-        usable_profile(asked_comparison(params).profile)
+        asked_comparison(params)
     except ValidationError as error:
         detail = error.detail if isinstance(error.detail, dict) else {"query": error.detail}
         said = [f"{name}: {' '.join(_texts(texts))}" for name, texts in detail.items()]

@@ -38,7 +38,6 @@ from reports.exporting import COMPARISON, MEASUREMENTS, SAMPLES, Export
 from reports.rows.export_selection import SERIES_FIELDS, Selection, votes_of
 from results.selection import ComparisonQuery
 from store.models import Run
-from store.reference_profiles import usable_profile
 
 CSV_TYPE = "text/csv; charset=utf-8"
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -156,7 +155,6 @@ def _selection(params: QueryDict, asked: dict[str, Any], query: ComparisonQuery)
 def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False) -> Export:
     """The export that these ask for; `ValidationError` and `Unanswerable` say what cannot be."""
     query = asked_comparison(params)
-    profile = usable_profile(query.profile)
     asked = checked(params, [*VIEW, *ROWS, *CSV])
     view = _view(asked)
     if view.search and kind != COMPARISON and not asked.get("latest"):
@@ -172,7 +170,6 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
         compared=kind == COMPARISON or (workbook and whole),
         columns=_columns(asked.get("columns", ()), kind, sheet=workbook or kind == COMPARISON),
         dialect=csv_dialect(params),
-        profile=profile,
         site=site,
         link=_link(kind, params, site),
         asked_at=timezone.now(),

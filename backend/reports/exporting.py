@@ -21,7 +21,6 @@ from exports.sheet_parts import LargeSheet, assemble, skeleton
 from exports.workbook import PIVOT_FACTS, Contents, Pivot, tables, write_workbook
 from reports.rows.export_formats import CsvRows, SheetRows
 from reports.rows.export_rows import (
-    Origin,
     copy_out,
     count_rows,
     host_rows,
@@ -35,7 +34,6 @@ from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
 from results.comparison.pivot import pivot_lines
 from results.selection import ComparisonQuery, group_members
-from store.models import ReferenceProfile
 from store.object_storage import is_shared
 from store.replica import PAGE_SECONDS, reader, reading_replica
 from store.run_documents import ALIAS as DOCUMENTS
@@ -66,16 +64,10 @@ class Export:
     compared: bool
     columns: tuple[StoredColumn, ...]
     dialect: CsvDialect
-    profile: ReferenceProfile | None
     site: str
     link: str
     asked_at: datetime
     view: GroupView
-
-    @property
-    def origin(self) -> Origin:
-        """What the statements need of all this."""
-        return Origin(self.site, self.profile)
 
     def count(self, most: int | None = None) -> int:
         """Rows of measurements or tries; counting ends beyond `most`."""
@@ -84,7 +76,7 @@ class Export:
 
     def text_bytes(self) -> int:
         """Bytes of text that the file's rows repeat of their runs."""
-        return text_bytes(decided(self).selection, self.origin, self.columns)
+        return text_bytes(decided(self).selection, self.site, self.columns)
 
 
 def decided(export: Export) -> Export:
@@ -116,7 +108,7 @@ def _groups(export: Export) -> list[Any] | None:
 
 def asked(export: Export, comparison: Comparison | None) -> ExportRequest:
     """The question as the file repeats it."""
-    query, profile = export.query, export.profile
+    query = export.query
     known = ExportRequest(
         title=_title(export),
         site=export.site,
@@ -124,8 +116,6 @@ def asked(export: Export, comparison: Comparison | None) -> ExportRequest:
         asked_at=export.asked_at,
         of_measurements=export.kind != COMPARISON,
         filters=_filters(export),
-        profile=profile.name if profile else "",
-        levels=profile.levels if profile else {},
     )
     if comparison is None:
         return known
@@ -179,7 +169,7 @@ def csv_chunks(export: Export, patience: float = PAGE_SECONDS) -> Generator[tupl
     """
     yield export.dialect.header(column.name for column in export.columns).encode(), 0
     export = decided(export)
-    rows = (export.selection, export.origin, export.columns, CsvRows(export.dialect))
+    rows = (export.selection, export.site, export.columns, CsvRows(export.dialect))
     # A document may move between two statements, or between a look at it and its statement.
     moment = one_moment() if export.kind == SAMPLES and is_shared(DOCUMENTS) else nullcontext()
     # What votes was read before: a standby that is waited for now has its rows.
@@ -231,7 +221,7 @@ def _written(export: Export, contents: Contents, path: Path, out: BinaryIO) -> G
     write_workbook(path, contents, parts)
     written = skeleton(path, parts)
     statement = rows_statement(
-        export.selection, export.origin, export.columns, SheetRows(written.styles)
+        export.selection, export.site, export.columns, SheetRows(written.styles)
     )
     # Closed before the transaction that it reads in, also when nobody wants the rest.
     with closing(copy_out(statement, connections[DEFAULT_DB_ALIAS])) as rows:
@@ -258,7 +248,7 @@ def _contents(export: Export, figures: tuple[Comparison, Pivot] | None) -> Conte
         charted=charted,
         pivot=pivot,
         host_columns=HOSTS,
-        hosts=host_rows(export.selection, export.origin, HOSTS),
+        hosts=host_rows(export.selection, export.site, HOSTS),
         columns=export.columns,
         count=count_rows(export.selection),
     )

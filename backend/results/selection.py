@@ -59,7 +59,7 @@ class ComparisonQuery:
     """One question to the measurements; names and defaults are the API's (contract, section 5).
 
     `ciphers` empty: all. `block_size` None: the largest that all groups have. `mac` None: the
-    series measured with the client's own choice of MAC. `profile` None: the active one.
+    series measured with the client's own choice of MAC.
     `split_by`: a second grouping. `relative_to`: the key of a group, or "host:" and that of a host.
     `matched`: hosts alone that have a figure in every group.
     """
@@ -79,7 +79,6 @@ class ComparisonQuery:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     since: datetime | None = None
     until: datetime | None = None
-    profile: str | None = None
     split_by: str | None = None
     relative_to: str | None = None
     matched: bool = False

@@ -9,7 +9,7 @@ from django.apps import AppConfig
 
 VIEWER, EDITOR, ADMINISTRATOR = "viewer", "editor", "administrator"
 
-_VIEWS = frozenset(f"runs.view_{model}" for model in ("run", "host", "referenceprofile"))
+_VIEWS = frozenset(f"runs.view_{model}" for model in ("run", "host"))
 _EDITS = frozenset(
     {
         "runs.add_run",
@@ -19,8 +19,6 @@ _EDITS = frozenset(
         "runs.change_fleetchange",
         "runs.add_note",
         "runs.delete_note",
-        "runs.add_referenceprofile",
-        "runs.change_referenceprofile",
         "runs.add_share",
         "runs.change_share",
         "runs.view_share",

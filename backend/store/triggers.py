@@ -1,35 +1,5 @@
 """What the database itself holds beyond its models: triggers, and the log of changed runs."""
 
-FROZEN_PROFILE = """
-CREATE FUNCTION runs_referenceprofile_frozen() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION 'the reference profile "%" is frozen', OLD.name
-        USING ERRCODE = 'check_violation', CONSTRAINT = 'profile_is_frozen';
-END $$;
-CREATE TRIGGER profile_is_frozen BEFORE UPDATE ON runs_referenceprofile FOR EACH ROW
-    WHEN ((OLD.name, OLD.levels, OLD.made_from, OLD.origin, OLD.fits, OLD.created_at)
-        IS DISTINCT FROM
-        (NEW.name, NEW.levels, NEW.made_from, NEW.origin, NEW.fits, NEW.created_at))
-    EXECUTE FUNCTION runs_referenceprofile_frozen();
-"""
-"""A reference profile is written once: figures in a report must not move."""
-
-ACTIVE_PROFILE = """
-CREATE FUNCTION runs_referenceprofile_stays_active() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF EXISTS (SELECT FROM runs_referenceprofile)
-        AND NOT EXISTS (SELECT FROM runs_referenceprofile WHERE active) THEN
-        RAISE EXCEPTION 'one reference profile must be active'
-            USING ERRCODE = 'check_violation', CONSTRAINT = 'some_profile_is_active';
-    END IF;
-    RETURN NULL;
-END $$;
-CREATE CONSTRAINT TRIGGER some_profile_is_active AFTER UPDATE OR DELETE ON runs_referenceprofile
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.active)
-    EXECUTE FUNCTION runs_referenceprofile_stays_active();
-"""
-"""`one_active_profile` holds that there are not two; this, that there is one at the end."""
-
 APPEND_ONLY_AUDIT = """
 CREATE FUNCTION runs_auditentry_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -58,8 +28,7 @@ CREATE TABLE runs_change (
     transaction_id xid8 NOT NULL DEFAULT pg_current_xact_id(),
     changed_at timestamptz NOT NULL DEFAULT now(),
     run_id bigint,
-    has_new_results boolean NOT NULL DEFAULT true,
-    profile_id bigint
+    has_new_results boolean NOT NULL DEFAULT true
 );
 CREATE INDEX runs_change_by_transaction ON runs_change (transaction_id);
 
@@ -90,16 +59,6 @@ FOR EACH ROW WHEN (
         NEW.acceleration, NEW.conditions)
 ) EXECUTE FUNCTION runs_note_run();
 
-CREATE FUNCTION runs_note_profile() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO runs_change (profile_id) VALUES (NEW.id);
-    RETURN NULL;
-END $$;
-
-CREATE TRIGGER note_completed_profile AFTER UPDATE ON runs_referenceprofile
-FOR EACH ROW WHEN (OLD.completed_at IS DISTINCT FROM NEW.completed_at)
-EXECUTE FUNCTION runs_note_profile();
-
 CREATE FUNCTION runs_note_everything() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO runs_change DEFAULT VALUES;
@@ -114,4 +73,4 @@ FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 """
 """Every committed change to runs that count gets a row, so that copies can follow the truth."""
 
-TRIGGERS = (FROZEN_PROFILE, ACTIVE_PROFILE, APPEND_ONLY_AUDIT, NEVER_EMPTIED_AUDIT, CHANGES)
+TRIGGERS = (APPEND_ONLY_AUDIT, NEVER_EMPTIED_AUDIT, CHANGES)

@@ -10,10 +10,7 @@ from django.test import Client
 
 from access.audit import COMMAND, Subject, record
 from access.tokens import create_token
-from profiles.making import ProfileRequest, activate, make_profile, retire
 from store.models import ApiToken, AuditEntry
-from tests.conftest import StoreRun
-from tests.sample_documents import run_document, ssh_measurement
 
 
 def actions() -> list[str]:
@@ -58,20 +55,6 @@ def test_tokens_are_made_and_revoked_on_record_without_their_secret(root: Client
     assert "root" in said
     assert "cmk_" in html
     assert "cmk_" not in said
-
-
-def test_profiles_are_on_record(store_run: StoreRun) -> None:
-    run = store_run(run_document(ssh_measurement("3des-cbc", 30e6)))
-    first = make_profile(ProfileRequest("first", "run", run.run_id))
-    first.completed_at = first.created_at
-    first.save(update_fields=["completed_at"])
-    activate(first.pk)
-    activate(first.pk)
-    second = make_profile(ProfileRequest("second", "run", run.run_id))
-    retire(second.pk)
-    assert actions() == ["profile.make", "profile.activate", "profile.make", "profile.retire"]
-    entry = AuditEntry.objects.get(action="profile.activate")
-    assert (entry.before, entry.after) == ({"active": "2015"}, {"active": "first"})
 
 
 def test_the_administration_is_on_record_with_before_and_after(root: Client) -> None:

@@ -17,7 +17,6 @@ def compared(*votes: Vote, metric: str = "throughput") -> Comparison:
         tool="ssh",
         group_by="openssl",
         metric=metric,
-        profile="2015",
         no_baseline=0,
     )
 
@@ -80,7 +79,10 @@ def test_versions_sort_as_versions_and_the_unknown_last() -> None:
 def test_a_group_says_what_it_is_made_of() -> None:
     votes = (
         *(Vote("x", "X", 1, "a", 3.0, "import", 1.2), Vote("x", "x", 2, "a", 5.0, "agent", 1.1)),
-        *(Vote("x", "x", 3, "b", 4.0, "agent"), Vote("x", "x", 3, "a", 7.0, "agent", 1.5)),
+        *(
+            Vote("x", "x", 3, "b", 4.0, "agent", family="3des"),
+            Vote("x", "x", 3, "a", 7.0, "agent", 1.5),
+        ),
     )
     comparison = compared(*votes, metric="normalised")
     (group,) = comparison.groups
@@ -89,6 +91,6 @@ def test_a_group_says_what_it_is_made_of() -> None:
         "a": (5.0, 3),
         "b": (4.0, 1),
     }
-    assert group.uncertainty == {"a": 1.2}
+    assert (group.uncertainty, group.families) == ({"a": 1.2}, {"b": ("3des",)})
     assert (comparison.unit, comparison.profile, comparison.ciphers) == ("B/s", "2015", ("a", "b"))
     assert compared(*votes).profile is None

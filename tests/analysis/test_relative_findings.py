@@ -19,7 +19,9 @@ def compared(*groups: Group) -> RelativeFindings | None:
 
 
 def group(label: str, ratios: Mapping[str, Ratio], split: str = "") -> Group:
-    return Group(label.lower(), label, 9, {}, (), {}, {}, split.lower(), split, ratios)
+    return Group(
+        label.lower(), label, 9, {}, (), split_key=split.lower(), split_label=split, ratios=ratios
+    )
 
 
 def lower(ratio: float) -> Ratio:

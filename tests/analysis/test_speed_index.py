@@ -14,7 +14,7 @@ from analysis.profiles.baselines import (
     normalised,
     speed_index,
 )
-from analysis.profiles.reference_profiles import initial_profile
+from analysis.profiles.reference_profile import PROFILE
 from documents.types import Series
 from tests.cases import each
 
@@ -51,7 +51,7 @@ PUBLISHED = {
 }
 """MB/s = 10^6 bytes per second, of three machines' pages of 2015."""
 
-REFERENCE = initial_profile().levels["ssh"]
+REFERENCE = PROFILE.levels["ssh"]
 
 
 def ssh(cipher: str, rate: float, **changes: Any) -> MeasuredSeries:

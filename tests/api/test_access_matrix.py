@@ -33,7 +33,6 @@ from store.models import (
     HostAlias,
     Note,
     NotificationChannel,
-    ReferenceProfile,
     Run,
 )
 from tests.conftest import StoreRun, signed_in
@@ -117,10 +116,6 @@ DECISIONS: dict[str, Rights] = {
     # Leads back to the list; only one's own is deleted: tests/pages/test_exports_page.py
     "delete-export": {"POST": PAGE_READERS},
     "method": PAGE,
-    "profile-comparison": PAGE,
-    "profiles": {"GET": PAGE_READERS, "POST": EDITORS},
-    "activate-profile": EDITORS_POST,
-    "retire-profile": EDITORS_POST,
     "hidden-runs": {"GET": EDITORS},
     "hide-run": EDITORS_FORM,
     "show-run": EDITORS_FORM,
@@ -174,11 +169,7 @@ DECISIONS: dict[str, Rights] = {
     # The export is somebody's, who deletes it; else administrators do.
     "api:export-job": {"GET": API_READERS, "DELETE": ADMINISTRATORS},
     "api:export-file": READ,
-    "api:profiles": {"GET": API_READERS, "POST": EDITORS},
-    "api:profile": READ,
-    "api:activate-profile": EDITORS_POST,
-    "api:retire-profile": EDITORS_POST,
-    "api:compare-profiles": READ,
+    "api:profiles": READ,
     "api:trends": READ,
     "api:ciphers": READ,
     "api:recommendation": READ,
@@ -199,7 +190,6 @@ LOOKED_AT = (
     "runs_auditentry",
     "runs_host",
     "runs_hostalias",
-    "runs_referenceprofile",
     "runs_run",
     "runs_share",
 )
@@ -323,19 +313,15 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
     for name in (*PEOPLE, "deactivated editor"):
         clients[name] = signed_in(name, name.removeprefix("deactivated "))
     User.objects.filter(username="deactivated editor").update(is_active=False)
-    profile = ReferenceProfile.objects.get()
     someone = User.objects.create_user("someone")
     values: dict[str, Any] = {
         "run_id": run.run_id,
         "other_id": other.host_id,
         "host_id": run.host_id,
         "key": "nas",
-        "profile": profile.name,
-        "profile_id": profile.pk,
         "token_id": ApiToken.objects.get(name="upload").pk,
         "name": "operations",
         "share_id": share.pk,
-        "view_id": 1,
         "job_id": _job_of(someone).job_id,
         "change_id": _change_of(run).pk,
         "channel_id": NotificationChannel.objects.create(name="ops").pk,
@@ -352,7 +338,6 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
             "share": share.pk,
             "auditentry": AuditEntry.objects.values_list("pk", flat=True)[0],
             "hostalias": _alias(other).pk,
-            "referenceprofile": profile.pk,
         },
     }
     return Site(values, clients)

@@ -13,8 +13,7 @@ from django.utils.http import http_date, parse_http_date
 
 from api.http import conditional
 from ingest.edits.recompute import set_hidden
-from profiles.making import activate
-from store.models import DataVersion, ReferenceProfile
+from store.models import DataVersion
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -115,17 +114,6 @@ def test_other_questions_and_other_sites_have_other_names(
     first = ask(reader, COMPARISON)["ETag"]
     assert ask(reader, f"{COMPARISON}?group_by=os", if_none_match=first).status_code == 200
     assert ask(reader, COMPARISON, host="localhost", if_none_match=first).status_code == 200
-
-
-def test_another_active_profile_is_another_answer(reader: ApiClient, store_run: StoreRun) -> None:
-    store_run(run_document(ssh_measurement(CTR, 1e8)))
-    now = timezone.now()
-    other = ReferenceProfile.objects.create(name="ours", levels={}, completed_at=now)
-    path = f"{COMPARISON}?metric=normalised"
-    first = ask(reader, path)
-    activate(other.pk)
-    second = ask(reader, path, if_none_match=first["ETag"])
-    assert (first.json()["profile"], second.json()["profile"]) == ("2015", "ours")
 
 
 @pytest.mark.django_db

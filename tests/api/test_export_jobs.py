@@ -24,7 +24,7 @@ from reports import export_jobs
 from reports.export_jobs import MOST_ATTEMPTS, make, open_job
 from reports.rows import export_rows
 from reports.tasks import sweep_exports
-from store.models import ApiToken, ExportJob, Measurement, ReferenceProfile, Run
+from store.models import ApiToken, ExportJob, Measurement, Run
 from store.roles import ADMINISTRATOR
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows, signed_in
@@ -187,17 +187,6 @@ def test_deleted_when_all_but_its_name_was_done_leaves_nothing(
     monkeypatch.setattr(export_jobs, "_write", write_and_delete)
     make(ExportJob.objects.get().pk)
     assert (files(folder), ExportJob.objects.count()) == ([], 0)
-
-
-@pytest.mark.usefixtures("stored")
-def test_a_file_is_there_also_when_its_profile_is_not_ready_any_more(reader: ApiClient) -> None:
-    state = made(reader, "kind=comparison&format=xlsx&metric=normalised&profile=2015")
-    ReferenceProfile.objects.update(active=False, completed_at=None)
-    now = timezone.now()
-    ReferenceProfile.objects.create(name="another", levels={}, completed_at=now, active=True)
-    response = reader.get(state["file_url"])
-    assert len(response.getvalue()) == state["size_bytes"]
-    assert "ciphermark-ssh-normalised-by-cpu-20" in response["Content-Disposition"]
 
 
 @pytest.mark.usefixtures("stored")

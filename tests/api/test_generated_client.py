@@ -23,7 +23,7 @@ from django.utils import timezone
 from access.tokens import create_token
 from ingest.arrival.importing import ImportRequest, store_import
 from reports.export_jobs import make
-from store.models import ExportJob, FleetChange, Note, ReferenceProfile
+from store.models import ExportJob, FleetChange, Note
 from tests.conftest import StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -134,9 +134,6 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
     text = store_import(ImportRequest(b"aes128-ctr: 104 MB/s\n")).runs[0]
     job = ExportJob.objects.create(kind="samples", format="csv", site="http://testserver")
     make(job.pk)
-    active = ReferenceProfile.objects.get(active=True)
-    levels, done = active.levels, active.completed_at
-    ReferenceProfile.objects.create(name="second", levels=levels, completed_at=done)
     file = importlib.import_module(f"{PACKAGE}.types").File
     tool = importlib.import_module(f"{PACKAGE}.models").TrendsTool
     run, one_host, one_job = {"run_id": other.run_id}, {"host_id": host.pk}, {"job_id": job.job_id}
@@ -162,15 +159,6 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
         "hosts_split": {"host_id": clone.host_id, "body": model("Split", {"name": "clone"})},
         "imports_create": {"body": file(payload=io.BytesIO(b"aes256-ctr: 99 MB/s\n"))},
         "recommendation": {"host": [host.slug]},
-        "reference_profiles_read": {"profile": "second"},
-        "reference_profiles_compare": {"profile": active.name, "with_": "second"},
-        "reference_profiles_activate": {"profile": "second"},
-        "reference_profiles_retire": {"profile": "second"},
-        "reference_profiles_make": {
-            "body": model(
-                "ProfileRequest", {"name": "third", "from": "run", "run_id": str(other.run_id)}
-            )
-        },
         "runs_read": run,
         "runs_document": run,
         "runs_change": {**run, "body": model("PatchedRunChange", {"hidden": False})},

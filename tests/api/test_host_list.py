@@ -98,7 +98,7 @@ def test_a_long_file_is_whole(
     assert [row["name"] for row in rows_of(reader)] == ["h4", "h3", "h2", "h1", "h0"]
 
 
-@pytest.mark.usefixtures("profile_2015")
+@pytest.mark.usefixtures("transactional_db")
 def test_hosts_are_ordered_by_speed_index_the_unknown_last_either_way(
     reader: ApiClient, store_run: StoreRun
 ) -> None:

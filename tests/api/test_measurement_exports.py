@@ -218,7 +218,6 @@ def test_columns_can_be_chosen(reader: ApiClient, store_run: StoreRun) -> None:
         ({"run": "1"}, "run"),
         ({"excel": "perhaps"}, "excel"),
         ({"latest": "x"}, "latest"),
-        ({"profile": "none"}, "profile"),
         ({"tool": "gpg"}, "tool"),
         ({"q": "x" * (MAX_LENGTH + 1)}, "q"),
     ),

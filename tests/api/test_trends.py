@@ -235,7 +235,6 @@ def test_old_changes_are_listed_without_their_environments(
         ({"since": "never"}, "since"),
         ({"pinned": "maybe"}, "pinned"),
         ({"target_name": "x" * 600}, "target_name"),
-        ({"metric": "normalised", "profile": "nobody's"}, "profile"),
     ),
 )
 def test_a_wrong_parameter_is_named(

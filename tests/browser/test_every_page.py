@@ -64,9 +64,6 @@ STATES = {
     "audit": "/audit/",
     "hidden runs": "/runs/hidden/",
     "upload": "/upload/",
-    "managed profiles": "/method/profiles/?run=0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e",
-    "profile comparison": "/method/profiles/compare/?profile=2015&with=2015&group_by=os",
-    "no such profile": "/method/profiles/compare/?profile=2015&with=none",
 }
 EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts", "split a host")
 """Pages that ask before something is changed."""
@@ -75,7 +72,6 @@ SIGNED_IN = (
     "tokens",
     "notifications",
     "upload",
-    "managed profiles",
     "shares",
     "audit",
     "hidden runs",
@@ -96,7 +92,6 @@ REFUSED = (
     "no such file",
     "not found",
     "recommend refused",
-    "no such profile",
     "share ended",
 )
 

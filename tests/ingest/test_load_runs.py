@@ -30,7 +30,7 @@ def lines(*documents: Any) -> list[bulk_import.Line]:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("profile_2015", "published")
+@pytest.mark.usefixtures("transactional_db", "published")
 def test_a_file_with_faults_loads_all_but_those(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,7 +88,7 @@ def rows(run: Run) -> list[Any]:
     )
     measured = Measurement.objects.filter(run=run).order_by("position")
     levels = run.baseline_levels.order_by("tool", "family").values_list("family", "level")
-    indices = run.speed_indices.order_by("profile", "tool").values_list("index", "families")
+    indices = run.speed_indices.order_by("tool", "cpu_bound").values_list("index", "families")
     return [
         derived.get(pk=run.pk),
         [[value for name, value in row.items() if name != "run_id"] for row in measured.values()],

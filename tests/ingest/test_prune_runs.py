@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 from ingest import tasks
 from ingest.edits import pruning
 from results.hosts.latest import latest_results
-from store.models import Host, Measurement, ReferenceProfile, Run, RunDocument
+from store.models import Host, Measurement, Run, RunDocument
 from tests.conftest import StoreRun
 from tests.histories import run_of_day
 from tests.sample_documents import run_document, ssh_measurement
@@ -84,16 +84,15 @@ def test_a_verdict_that_rested_on_a_deleted_run_goes_with_it(
 
 
 @pytest.mark.usefixtures("published")
-def test_new_runs_waiting_runs_and_those_of_profiles_and_pages_stay(
+def test_new_runs_waiting_runs_and_those_of_pages_stay(
     history: list[Run], store_run: StoreRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     others = list(Run.objects.exclude(pk__in=[run.pk for run in history]))
-    ReferenceProfile.objects.filter(active=True).update(run=history[0])
     Run.objects.filter(pk=history[1].pk).update(status=Run.Status.ACCEPTED)
     Run.objects.filter(pk=history[3].pk).update(hidden=True)
     rejected = store_run(run_document(finished_at="2020-01-01T00:00:00Z"))
     prune("--older-than", "30", "--no-keep-latest", "--confirm", capsys=capsys)
-    expected = {run.pk for run in (*others, history[0], history[1], rejected)}
+    expected = {run.pk for run in (*others, history[1], rejected)}
     assert set(kept()) == expected
 
 

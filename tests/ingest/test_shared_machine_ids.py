@@ -428,7 +428,7 @@ def changed_at_random(random: Random, day: int) -> None:
             rename_host(host, f"editor's {day}", COMMAND)
 
 
-@pytest.mark.usefixtures("profile_2015")
+@pytest.mark.usefixtures("transactional_db")
 def test_workers_at_once_beside_a_split_lose_and_mix_nothing() -> None:
     keys = [accepted(document(f"web{n % 3}", n)).pk for n in range(60)]
     processed(keys[:2])

@@ -20,7 +20,7 @@ from access.tokens import create_token
 from ingest.arrival.importing import ImportRequest, store_import
 from ingest.bulk.published import load_published
 from ingest.processing.run_processing import process_run
-from store.models import ApiToken, Host, ReferenceProfile, Run
+from store.models import ApiToken, Host, Run
 from tests.conftest import StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
@@ -34,7 +34,7 @@ NAMES = (HOSTILE, *FORMULAS, f"javascript:alert('{MARK}')", f"{MARK}\u202e\u2066
 
 PARAMETERS = re.findall(
     r"\S+",
-    "q host cpu os openssl openssh cipher group_by metric tool mac profile with tag client server"
+    "q host cpu os openssl openssh cipher group_by metric tool mac tag client server"
     " policy link next sort since cursor page run name find-cpu more chart scale view",
 )
 EVERYTHING = dict.fromkeys(PARAMETERS, HOSTILE)
@@ -72,9 +72,6 @@ def person(db: None, store_run: StoreRun) -> Client:
     for number, name in enumerate(NAMES):
         store_run(document(name, number))
         create_token(name[:100], "read")
-        ReferenceProfile.objects.create(
-            name=f"{number} {name}"[:100], levels={"ssh": {"arcfour": 1e8}}, made_from=name
-        )
     text = f"{HOSTILE}\naes128-ctr: 104.167 MB/s\n{HOSTILE} {MARK}: 1 MB/s\n"
     for run in store_import(ImportRequest(text.encode())).runs:
         process_run(run.pk)
@@ -99,13 +96,11 @@ def filling(name: str) -> str:
     nobody = UUID(int=0)
     run = Run.objects.order_by("-id").first()
     hosts = [*Host.objects.filter(name__contains=MARK).values_list("pk", flat=True)[:2], 1, 1]
-    profile, token = ReferenceProfile.objects.last(), ApiToken.objects.last()
+    token = ApiToken.objects.last()
     known: dict[str, Any] = {
         "run_id": run.run_id if run else nobody,
         "host_id": hosts[0],
         "other_id": hosts[1],
-        "profile_id": profile.pk if profile else 1,
-        "profile": "2015",
         "token_id": token.pk if token else 1,
         "app_label": "runs",
         "job_id": nobody,

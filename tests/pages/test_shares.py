@@ -117,7 +117,6 @@ def test_an_expired_or_revoked_link_opens_nothing(editor: Client) -> None:
     ("fields", "attr"),
     (
         ({"query": "tool=gpg"}, "query"),
-        ({"query": "profile=none"}, "query"),
         ({"query": "a&" * 600}, "query"),
         ({"name": ""}, "name"),
         ({"expires_days": 0}, "expires_days"),

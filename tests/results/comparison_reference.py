@@ -16,11 +16,10 @@ from analysis.comparison import (
     relative,
 )
 from analysis.groups import ratio_of_hosts, summarise_group
-from analysis.profiles.baselines import FAMILIES, speed_index
+from analysis.profiles.baselines import MeasuredSeries, SpeedIndex, speed_of_run
 from documents.naming import UNKNOWN_KEY, tags_by_key
-from results.comparison.comparison import profile_of
 from results.selection import ComparisonQuery
-from store.models import Measurement, ReferenceProfile, Run
+from store.models import Measurement, Run
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 
 
@@ -42,9 +41,10 @@ def _backwards(text: str) -> tuple[int, ...]:
     return tuple(-ord(letter) for letter in text)
 
 
-def compare_in_python(query: ComparisonQuery) -> Comparison:
-    """What `results.comparison.comparison.compare` says, but for the counts of doubtful votes."""
-    profile = profile_of(query)
+def votes_in_python(
+    query: ComparisonQuery,
+) -> tuple[list[Vote], defaultdict[tuple[str, str], set[int]]]:
+    """The votes of every host in every group, and the hosts of each group."""
     every = list(counted_results(query))
     query = replace(query, block_size=block_size(query, every))
     hosts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
@@ -65,9 +65,15 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
         if query.metric == "cpu_bound_normalised" and one.row.cpu_bound_throughput is None:
             continue
         name, label = group_of(query, one.run)
-        value, source, uncertainty = _value(query, profile, one)
+        value, source, uncertainty, family = _value(query, one)
         split = split_of(query, one.run)
-        votes.append(Vote(name, label, host_id, cipher, value, source, uncertainty, *split))
+        votes.append(Vote(name, label, host_id, cipher, value, source, uncertainty, *split, family))
+    return votes, hosts
+
+
+def compare_in_python(query: ComparisonQuery) -> Comparison:
+    """What `results.comparison.comparison.compare` says, but for the counts of doubtful votes."""
+    votes, hosts = votes_in_python(query)
     without = {one.host_id for one in votes} - {
         one.host_id for one in votes if one.value is not None
     }
@@ -89,7 +95,6 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
         tool=query.tool,
         group_by=query.group_by,
         metric=query.metric,
-        profile=profile.name if profile else None,
         no_baseline=len(without),
         split_by=query.split_by,
         relative_to=reference,
@@ -233,31 +238,30 @@ def split_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
     return value_of(query.split_by, query.tool, run) if query.split_by else ("", "")
 
 
-def _value(
-    query: ComparisonQuery, profile: ReferenceProfile | None, one: Counted
-) -> tuple[float | None, str, float | None]:
-    """Value, source and uncertainty of a vote."""
+def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, str, float | None, str]:
+    """Value, source, uncertainty and only baseline of a vote."""
     run, row, metric = one.run, one.row, query.metric
-    value, uncertainty = row.median, None
-    levels = {
-        level.family: level for level in run.baseline_levels.all() if level.tool == query.tool
-    }
+    value = row.median
     if metric == "cpu_seconds_per_gb":
         value = row.cpu_seconds_per_gb
     elif metric.startswith("cpu_bound"):
         value = row.cpu_bound_throughput
     divisor: float | None = 1.0
+    speed: SpeedIndex | None = None
     if metric.startswith("vs_"):
         family = metric.removeprefix("vs_")
-        divisor = levels[family].level if family in levels else None
+        own = run.baseline_levels.all()
+        levels = {level.family: level.level for level in own if level.tool == query.tool}
+        divisor = levels.get(family)
     elif metric.endswith("normalised"):
-        column = "level" if metric == "normalised" else "cpu_bound_level"
-        own = {family: getattr(levels[family], column) for family in FAMILIES if family in levels}
-        reference = profile.levels.get(query.tool, {}) if profile else {}
-        known = {family: level for family, level in own.items() if level is not None}
-        speed = speed_index(known, reference)
+        rows = [(other.series.configuration(), other) for other in run.measurements.all()]
+        measured = [MeasuredSeries(series, at.median) for series, at in rows if at.median]
+        rates = {series: at.cpu_bound_throughput for series, at in rows}
+        bounds = {series: rate for series, rate in rates.items() if rate}
+        speed = speed_of_run(query.tool, measured, None if metric == "normalised" else bounds)
         divisor = speed.index if speed else None
-        uncertainty = speed.uncertainty if speed and metric == "normalised" else None
+    uncertainty = speed.uncertainty if speed else None
+    only = speed.families[0] if speed and len(speed.families) == 1 else ""
     if value is None or divisor is None:
-        return None, run.source, uncertainty
-    return value / divisor, run.source, uncertainty
+        return None, run.source, uncertainty, only
+    return value / divisor, run.source, uncertainty, only

@@ -15,7 +15,7 @@ from analysis.group_view import CIPHER_SORT, GroupView, InView, in_view
 from ingest.edits.merging import merge_hosts
 from ingest.edits.recompute import delete_runs, refresh_hosts, set_hidden
 from results.analytics.engine import engine
-from results.comparison.comparison import compare, compare_in_view, votes
+from results.comparison.comparison import compare, compare_in_view
 from results.selection import ComparisonQuery
 from store.models import Host, Run
 from tests.conftest import StoreRun
@@ -91,7 +91,7 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
 
 
 @pytest.fixture
-def emptied(transactional_db: None, profile_2015: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def emptied(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that commits, for examples that each leave it empty; copies are often packed."""
     monkeypatch.setattr("results.analytics.engine.PACK_AFTER", 2)
 
@@ -156,8 +156,10 @@ def ctr(rate: float, name: str) -> dict[str, Any]:
     return run_document(ssh_measurement("aes128-ctr", rate), host={"name": name})
 
 
-def rates() -> dict[int, float | None]:
-    return {one.host_id: one.value for one in votes(ComparisonQuery(), None)}
+def rates(**asked: Any) -> dict[str, float]:
+    """Host -> the rate of its cipher."""
+    groups = compare(ComparisonQuery(group_by="host", **asked)).groups
+    return {group.key: value.median for group in groups for value in group.values.values()}
 
 
 def test_transactions_that_commit_in_another_order_are_all_seen(
@@ -225,7 +227,7 @@ def test_runs_of_the_same_series_that_negotiated_otherwise_each_keep_their_vote(
         negotiated = {"cipher": "aes128-ctr", "mac": mac, "kex": "x", "compression": "none"}
         document = run_document(ssh_measurement("aes128-ctr", rate, negotiated=negotiated))
         store_run({**document, "started_at": f"2025-11-0{day + 1}T00:00:00Z"})
-    assert [one.value for one in votes(asked, None)] == [2e8]
+    assert list(rates(mac="hmac-sha1").values()) == [2e8]
     agree([asked, ComparisonQuery()])
 
 

@@ -27,7 +27,7 @@ from results.analytics.snapshot import NEWEST, VERSION, fetch_snapshot
 from results.comparison.comparison import compare
 from results.selection import ComparisonQuery
 from store.data_version import data_version
-from store.models import Environment, ReferenceProfile
+from store.models import Environment
 from tests.conftest import Bucket, StoreRun
 from tests.launch.tools import free_port
 from tests.sample_documents import environment, run_document, ssh_measurement
@@ -37,9 +37,7 @@ OLD, YOUNG = 15 * 10**17, time.time_ns() - 60 * 10**9
 
 
 @pytest.fixture(autouse=True)
-def folder(
-    settings: Settings, tmp_path: Path, transactional_db: None, profile_2015: ReferenceProfile
-) -> Iterator[Path]:
+def folder(settings: Settings, tmp_path: Path, transactional_db: None) -> Iterator[Path]:
     """Where snapshots are, empty; and no copy left of another test."""
     settings.ANALYTICS_DIR = tmp_path / "with ' quote"
     engine().forget()

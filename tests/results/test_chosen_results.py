@@ -13,7 +13,7 @@ from analysis.percentile import Standing, standing
 from reports.rows.export_rows import count_rows
 from reports.rows.export_selection import Selection, votes_of, voting
 from results.analytics.engine import questions
-from results.comparison.comparison import compare, votes
+from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
 from results.comparison.pivot import pivot_lines
 from results.hosts.latest import LatestResult, latest_results
@@ -22,7 +22,7 @@ from results.selection import ComparisonQuery, group_members
 from store.models import Host, Measurement, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import documents, fleets, queries
-from tests.results.comparison_reference import Counted, counted_runs
+from tests.results.comparison_reference import Counted, counted_runs, votes_in_python
 from tests.sample_documents import environment, run_document, ssh_measurement
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +60,7 @@ def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
 
 
 def assert_its_votes_are_behind(query: ComparisonQuery) -> None:
-    every = votes(query, None)
+    every, _ = votes_in_python(query)
     found = compare(query).groups
     for part in (found, found[:1]):
         chosen = {group.key for group in part}

@@ -15,7 +15,6 @@ from access.audit import COMMAND
 from ingest.bulk.published import load_published
 from ingest.edits.merging import merge_hosts
 from ingest.edits.recompute import delete_runs, set_hidden
-from profiles.making import ProfileRequest, make_profile
 from results.analytics.clickhouse import following
 from results.analytics.clickhouse.server import server
 from results.analytics.clickhouse.tables import ENDED, STATES, name_of
@@ -23,7 +22,7 @@ from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.hosts.host_list import ORDERINGS
 from results.selection import GROUPINGS, ComparisonQuery
-from store.models import Host, ReferenceProfile, Run
+from store.models import Host, Run
 from tests.conftest import StoreRun
 from tests.launch.tools import free_port
 from tests.results.comparison_reference import compare_in_python, without_doubts
@@ -108,7 +107,6 @@ def answers() -> dict[str, tuple[int, bytes]]:
 
 def test_every_page_and_file_is_that_of_the_copy_in_each_process(
     store_run: StoreRun,
-    profile_2015: ReferenceProfile,
     settings: Settings,
     request: pytest.FixtureRequest,
 ) -> None:
@@ -152,7 +150,6 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, table: str) -> None:
 def test_of_a_step_that_is_cut_off_nothing_is_seen(
     clickhouse: None,
     store_run: StoreRun,
-    profile_2015: ReferenceProfile,
     monkeypatch: pytest.MonkeyPatch,
     table: str,
 ) -> None:
@@ -184,7 +181,6 @@ def test_a_block_of_questions_is_of_one_state(clickhouse: None, store_run: Store
 def test_rows_that_nobody_sees_go(
     clickhouse: None,
     store_run: StoreRun,
-    profile_2015: ReferenceProfile,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kept, gone = store_run(run_of("box-1", 1e8)), store_run(run_of("box-2", 2e8))
@@ -193,7 +189,6 @@ def test_rows_that_nobody_sees_go(
         set_hidden(kept, hidden)
         agree()
     delete_runs([gone])
-    make_profile(ProfileRequest("Fleet of today", "fleet", tools=("ssh",)))
     agree()
     assert rows_of(ENDED) > 0
     monkeypatch.setattr(following, "KEPT_SECONDS", -10)
@@ -210,7 +205,6 @@ def test_rows_that_nobody_sees_go(
 def test_tables_are_read_anew_when_they_are_asked_to_be(
     clickhouse: None,
     store_run: StoreRun,
-    profile_2015: ReferenceProfile,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store_run(run_of("box-1", 1e8))
@@ -231,23 +225,9 @@ def test_tables_are_read_anew_when_they_are_asked_to_be(
     agree()
 
 
-def test_a_run_and_a_profile_that_come_together_come_once(
-    clickhouse: None, store_run: StoreRun, profile_2015: ReferenceProfile
-) -> None:
-    store_run(run_of("box-1", 1e8))
-    agree()
-    store_run(run_of("box-2", 2e8))
-    made = ReferenceProfile.objects.create(
-        name="Another", levels=profile_2015.levels, fits=profile_2015.fits
-    )
-    ReferenceProfile.objects.filter(pk=made.pk).update(completed_at=profile_2015.created_at)
-    agree()
-
-
 def test_a_request_that_is_sent_again_counts_once(
     clickhouse: None,
     store_run: StoreRun,
-    profile_2015: ReferenceProfile,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As the client does where an answer is lost."""
@@ -270,7 +250,6 @@ def test_a_request_that_is_sent_again_counts_once(
 def test_questions_go_on_while_all_is_read_anew(
     clickhouse: None,
     store_run: StoreRun,
-    profile_2015: ReferenceProfile,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store_run(run_of("box-1", 1e8))
@@ -294,7 +273,6 @@ def test_questions_go_on_while_all_is_read_anew(
 def test_a_machine_whose_clock_is_behind_reads_anew(
     clickhouse: None,
     store_run: StoreRun,
-    profile_2015: ReferenceProfile,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store_run(run_of("box-1", 1e8))
@@ -305,9 +283,7 @@ def test_a_machine_whose_clock_is_behind_reads_anew(
     assert rows_of(f"(SELECT DISTINCT generation FROM {STATES})") == 2  # noqa: S608
 
 
-def test_merged_hosts_vote_as_one(
-    clickhouse: None, store_run: StoreRun, profile_2015: ReferenceProfile
-) -> None:
+def test_merged_hosts_vote_as_one(clickhouse: None, store_run: StoreRun) -> None:
     one, other = (store_run(run_of(f"box-{number}", 1e8 * number)) for number in (1, 2))
     agree()
     assert one.host_id is not None

@@ -10,9 +10,23 @@ from dataclasses import dataclass
 from statistics import geometric_mean, stdev
 from typing import NamedTuple
 
+from analysis.profiles.reference_profile import PROFILE
 from documents.types import Series
 
 FAMILIES = ("arcfour", "blowfish", "3des")
+
+NAMES: Mapping[str, str] = {"arcfour": "arcfour", "blowfish": "Blowfish", "3des": "3DES"}
+"""Family -> its name for people."""
+
+
+def only(families: Iterable[str]) -> str:
+    """ "3DES only", or "3DES or arcfour only"; empty for none."""
+    names = " or ".join(NAMES[family] for family in families)
+    return f"{names} only" if names else ""
+
+
+SMALLEST_BLOCK = 8192
+"""Bytes; the profile's levels of openssl are of blocks of this size and more."""
 
 MEMBERS: Mapping[str, Mapping[str, str]] = {
     "ssh": {
@@ -152,6 +166,25 @@ class SpeedIndex:
         if len(self.logs) < 2:
             return None
         return math.exp(stdev(self.logs) / math.sqrt(len(self.logs)))
+
+
+def speed_of_run(
+    tool: str,
+    measured: Iterable[MeasuredSeries],
+    bounds: Mapping[Series, float] | None = None,
+) -> SpeedIndex | None:
+    """The speed index of a run in one tool; by CPU-bound rates where `bounds` has them."""
+    series = list(measured)
+    if any(
+        (one.series.block_size or SMALLEST_BLOCK) < SMALLEST_BLOCK
+        for one in _yardsticks(tool, series)
+    ):
+        return None
+    if bounds is None:
+        levels = baseline_levels(tool, series)
+    else:
+        levels = cpu_bound_levels(tool, series, bounds)
+    return speed_index(levels, PROFILE.levels[tool])
 
 
 def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> SpeedIndex | None:

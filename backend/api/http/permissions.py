@@ -50,10 +50,6 @@ def _people(needed: str, message: str) -> type[BasePermission]:
     return type("PeopleWith", (_PeopleWith,), {"needed": needed, "message": message})
 
 
-MayManageProfiles = _people(
-    "runs.add_referenceprofile",
-    "Reference profiles are managed by signed-in people with that permission.",
-)
 MayChangeRuns = _people("runs.change_run", "Runs are hidden by signed-in editors.")
 MayRemoveRuns = _people("runs.delete_run", "Runs are removed by signed-in editors.")
 MayChangeHosts = _people("runs.change_host", "Hosts are changed by signed-in editors.")

@@ -56,8 +56,7 @@ def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
     """Store and process one run; False when it is stored already as it is now."""
-    # Locked: a reference profile that is being computed must not add to a run deleted here.
-    runs = Run.objects.select_related("document").select_for_update(of=("self",))
+    runs = Run.objects.select_related("document")
     stored = runs.filter(run_id=document["run_id"]).first()
     if stored is not None and stored.document.content_digest == content_digest(document):
         changed = dict(stored.provenance) != dict(provenance)

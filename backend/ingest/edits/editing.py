@@ -16,7 +16,7 @@ from ingest.edits.recompute import Pair, delete_runs, pairs_of, recompute_for
 from ingest.processing.hosts import add_names
 from store.data_version import data_changed
 from store.models import Host, HostAlias, HostName, ImportedText, Run, RunDocument
-from store.reference_profiles import wait_for_processing
+from store.processing_lock import wait_for_processing
 
 P = ParamSpec("P")
 T = TypeVar("T")

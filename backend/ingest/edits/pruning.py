@@ -12,7 +12,7 @@ from ingest.edits.recompute import recompute_for
 from store.data_version import data_changed
 from store.models import Host, Run
 from store.models.run import COUNTED
-from store.reference_profiles import wait_for_processing
+from store.processing_lock import wait_for_processing
 from store.statements import fetch_rows
 
 BATCH_RUNS = 200
@@ -25,7 +25,6 @@ _OLD = f"""
 SELECT r.id, r.host_id, r.environment_id FROM runs_run r
 WHERE coalesce(r.started_at, r.received_at) < %(before)s AND r.id > %(after)s
     AND r.status <> 'accepted' AND r.source <> 'published'
-    AND NOT EXISTS (SELECT FROM runs_referenceprofile p WHERE p.run_id = r.id)
     AND NOT (%(keep_latest)s AND {COUNTED} AND EXISTS (
         SELECT FROM runs_measurement m WHERE m.run_id = r.id AND m.median IS NOT NULL
         AND NOT EXISTS (
@@ -39,9 +38,9 @@ WHERE coalesce(r.started_at, r.received_at) < %(before)s AND r.id > %(after)s
     ))
 ORDER BY r.id
 """  # noqa: S608 - constants
-"""By their start, else their arrival. Never those that wait for the worker, published figures, and
-runs that a reference profile was made of. A latest result is that of its series under one host,
-environment, source and tags: a filter by any of them finds it afterwards as before."""
+"""By their start, else their arrival. Never those that wait for the worker or published
+figures. A latest result is that of its series under one host, environment, source and tags: a
+filter by any of them finds it afterwards as before."""
 
 
 class Old(NamedTuple):

@@ -17,7 +17,7 @@ from ingest.fleet_changes.host_state import RULES, ArrivedRun, Finding, HostStat
 from store.models import FleetChange, FleetChangeMember, HostWatch, Run, Series
 from store.models.run import COUNTED
 from store.outage import UNREACHABLE
-from store.reference_profiles import hold_off_edits
+from store.processing_lock import hold_off_edits
 from store.statements import fetch_rows
 
 logger = logging.getLogger(__name__)

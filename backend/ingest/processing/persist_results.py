@@ -5,7 +5,7 @@ texts as JSON. Any number of runs at once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import orjson
 from django.db import connection
 
 from analysis.cpu_cost import cpu_cost
-from analysis.profiles.baselines import MeasuredSeries, baseline_levels, cpu_bound_levels
+from analysis.profiles.baselines import MeasuredSeries, baseline_levels, speed_of_run
 from analysis.summary import highest_plausible, median_of_sorted, summarise
 from documents.naming import slug
 from documents.types import Measurement, RunDocument, Series
@@ -21,7 +21,6 @@ from ingest.outbox import notify_of_rejection
 from ingest.processing.hosts import NAME_BY_RUNS, HostKey
 from ingest.processing.processing_locks import Begun, lock_and_look_up
 from ingest.processing.series import agreed_on, negotiated_ids, series_ids
-from ingest.processing.speed_indices import TOOLS, StoredIndex
 from store.data_version import CHANGE
 from store.models import Run
 from store.statements import array
@@ -57,7 +56,20 @@ class Level(NamedTuple):
     tool: str
     family: str
     level: float
-    cpu_bound_level: float | None
+
+
+@dataclass(frozen=True)
+class Index:
+    """A row of `runs_runspeedindex` without its run."""
+
+    tool: str
+    cpu_bound: bool
+    index: float
+    uncertainty: float | None
+    families: tuple[str, ...]
+
+
+TOOLS = ("ssh", "openssl")
 
 
 @dataclass
@@ -70,16 +82,12 @@ class DerivedRun:
     results: list[Result]
     measured: list[MeasuredSeries]
     levels: list[Level]
-    indices: list[StoredIndex] = field(default_factory=list)
+    indices: list[Index]
 
     @property
     def run(self) -> Run:
         """The run as it will be once it is stored."""
         return self.begun.run
-
-    def levels_of(self, tool: str) -> dict[str, float]:
-        """Baseline family -> level, bytes per second."""
-        return {one.family: one.level for one in self.levels if one.tool == tool}
 
 
 def _result(series_id: int, position: int, agreed: int | None, one: Measurement) -> Result:
@@ -104,15 +112,22 @@ def _try_seconds(one: Measurement) -> float | None:
     return median_of_sorted(lengths) if one.series.method == "pipeline" and lengths else None
 
 
-def _levels(measured: Sequence[MeasuredSeries], bounds: Mapping[Series, float]) -> Iterator[Level]:
+def _levels(measured: Sequence[MeasuredSeries]) -> Iterator[Level]:
     for tool in TOOLS:
-        bound = cpu_bound_levels(tool, measured, bounds)
         for family, level in baseline_levels(tool, measured).items():
-            yield Level(tool, family, level, bound.get(family))
+            yield Level(tool, family, level)
+
+
+def _indices(measured: Sequence[MeasuredSeries], bounds: Mapping[Series, float]) -> Iterator[Index]:
+    for tool in TOOLS:
+        for cpu_bound in (False, True):
+            speed = speed_of_run(tool, measured, bounds if cpu_bound else None)
+            if speed is not None:
+                yield Index(tool, cpu_bound, speed.index, speed.uncertainty, speed.families)
 
 
 def derive_rows(begun: Begun, host: HostKey, document: RunDocument) -> DerivedRun:
-    """The results and baseline levels of a run."""
+    """The results, baseline levels and speed indices of a run."""
     measurements = document.measurements
     numbers = series_ids(one.series for one in measurements)
     agreed = negotiated_ids(one.negotiated for one in measurements)
@@ -126,8 +141,8 @@ def derive_rows(begun: Begun, host: HostKey, document: RunDocument) -> DerivedRu
             measured.append(MeasuredSeries(one.series, result.median))
         if result.cpu_bound_throughput is not None:
             bounds[one.series] = result.cpu_bound_throughput
-    levels = list(_levels(measured, bounds))
-    return DerivedRun(begun, host, document.environment, results, measured, levels)
+    levels, indices = list(_levels(measured)), list(_indices(measured, bounds))
+    return DerivedRun(begun, host, document.environment, results, measured, levels, indices)
 
 
 _RUN_FIELDS = {
@@ -160,15 +175,13 @@ _STORE = f"""
 INSERT INTO runs_measurement (run_id, {_RESULT_COLUMNS})
 SELECT * FROM unnest({_RESULT_ARRAYS});
 
-INSERT INTO runs_baselinelevel (run_id, tool, family, level, cpu_bound_level)
+INSERT INTO runs_baselinelevel (run_id, tool, family, level)
 SELECT * FROM jsonb_to_recordset(%(levels)s::jsonb)
-AS n (run_id bigint, tool text, family text, level float8, cpu_bound_level float8);
+AS n (run_id bigint, tool text, family text, level float8);
 
-INSERT INTO runs_runspeedindex (run_id, profile_id, tool, index, uncertainty, families)
+INSERT INTO runs_runspeedindex (run_id, tool, cpu_bound, index, uncertainty, families)
 SELECT * FROM jsonb_to_recordset(%(indices)s::jsonb) AS n
-(run_id bigint, profile_id bigint, tool text, index float8, uncertainty float8, families jsonb)
-ON CONFLICT (run_id, profile_id, tool) DO UPDATE SET index = EXCLUDED.index,
-    uncertainty = EXCLUDED.uncertainty, families = EXCLUDED.families;
+(run_id bigint, tool text, cpu_bound boolean, index float8, uncertainty float8, families jsonb);
 
 UPDATE runs_run r SET {", ".join(f"{name} = n.{name}" for name in _RUN_FIELDS)}
 FROM jsonb_to_recordset(%(described)s::jsonb)

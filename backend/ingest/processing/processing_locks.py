@@ -4,7 +4,6 @@ These commits need not wait for the disk: what a crash of the database takes bac
 again, for the run is then what it was, accepted with its document, and the sweeper finds it.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from typing import Any
 from django.db import connection
 
 from ingest.processing.hosts import HOSTS, HostKey, host_parameters, known_hosts
-from store.models import ReferenceProfile, Run
+from store.models import Run
 from store.outage import UNREACHABLE
-from store.reference_profiles import KEEP_PROFILES
+from store.processing_lock import HOLD_OFF_EDITS
 from store.run_documents import documents_of
 from store.statements import fetch_rows
 
@@ -71,7 +70,6 @@ class Found:
     """What was found when runs were locked."""
 
     unchanged: bool
-    profiles: Sequence[ReferenceProfile]
     hosts: dict[HostKey, int]
 
 
@@ -92,12 +90,10 @@ _LOCK = f"""
 SELECT id FROM runs_run WHERE id = ANY(%(runs)s) AND status = 'accepted' ORDER BY id FOR UPDATE;
 SELECT {_NO_WAIT};
 SELECT content_digest FROM runs_rundocument WHERE run_id = ANY(%(runs)s) ORDER BY run_id;
-{KEEP_PROFILES};
-SELECT id, levels FROM runs_referenceprofile ORDER BY id;
+{HOLD_OFF_EDITS};
 {HOSTS}
 """  # noqa: S608 - constants
-"""Each statement sees what is committed when it begins: documents only once their runs are locked,
-profiles once no other can be added."""
+"""Each statement sees what is committed when it begins: documents once their runs are locked."""
 
 
 def _unless(part_of_another_transaction: object) -> str | None:
@@ -127,10 +123,7 @@ def begin(run_pk: int, *, count: bool = True) -> Begun | None:
 
 
 def lock_and_look_up(begun: Sequence[Begun], hosts: Sequence[HostKey]) -> Found:
-    """Lock accepted runs, in the order of their keys, and look up what their rows need.
-
-    Until the transaction ends no profile is added, so that no run misses one.
-    """
+    """Lock accepted runs, in the order of their keys, and look up what their rows need."""
     expected = sorted((one.run.pk, one.digest) for one in begun)
     parameters = {
         "runs": [pk for pk, _ in expected],
@@ -139,11 +132,10 @@ def lock_and_look_up(begun: Sequence[Begun], hosts: Sequence[HostKey]) -> Found:
     }
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, parameters)
-        locked, _, digests, _, profiles, numbers = _every_answer(cursor)
+        locked, _, digests, _, numbers = _every_answer(cursor)
     found = [(row[0], digest[0]) for row, digest in zip(locked, digests, strict=False)]
     return Found(
         unchanged=found == expected,
-        profiles=[ReferenceProfile(pk=pk, levels=json.loads(levels)) for pk, levels in profiles],
         hosts=known_hosts(hosts, numbers),
     )
 

@@ -25,7 +25,6 @@ from ingest.processing.hosts import HostKey, host_id
 from ingest.processing.id_cache import forget_everything
 from ingest.processing.persist_results import DerivedRun, derive_rows, reject, store_rows
 from ingest.processing.processing_locks import Begun, begin, lock_and_look_up
-from ingest.processing.speed_indices import speed_indices
 from store.models import Run
 from telemetry.log_lines import while_processing
 
@@ -76,7 +75,6 @@ def store(made: Sequence[DerivedRun]) -> bool:
         return False
     for one in made:
         one.run.host_id = found.hosts.get(one.host) or host_id(one.host)
-        one.indices = speed_indices(one.levels_of, found.profiles)
     store_rows(made)
     for one in made:
         if not is_complete(one.measured):

@@ -9,6 +9,7 @@ from analysis.ciphers.link_saturation import LINKS, link_payload
 from analysis.comparison import Comparison, Group
 from analysis.group_view import CIPHER_SORT, SCALES, drawable
 from analysis.groups import GroupSummary, ratio_summary
+from analysis.profiles.baselines import only
 from exports.palette import cipher_order, colour_slot, short_names
 from pages.compare.choices import cipher_choices, group_choices
 from pages.compare.picture import PICTURE_GROUPS, picture_words
@@ -187,9 +188,18 @@ def _bars(
         },
         **colours_and_names(comparison.ciphers),
         "measured_here": [one.group.id for one in drawn if one.here],
-        "notes": {one.group.id: one.hosts + later.get(one.group.key, "") for one in drawn},
+        "notes": {
+            one.group.id: one.hosts + _only(one.group) + later.get(one.group.key, "")
+            for one in drawn
+        },
         "scale": SCALES[display.logarithmic],
     }
+
+
+def _only(group: Group) -> str:
+    """ ", 3DES only" where no figure of the group has an uncertainty."""
+    families = sorted({family for known in group.families.values() for family in known})
+    return f", {only(families)}" if families and not group.uncertainty else ""
 
 
 def _related(shown: tuple[ShownGroup, ...]) -> tuple[ShownGroup, ...]:

@@ -13,7 +13,7 @@ from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from rest_framework.exceptions import ValidationError
 
-from analysis.comparison import NEEDS_PROFILE, Comparison
+from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS
 from exports.palette import cipher_order
 from pages.access import reader_page
@@ -55,7 +55,6 @@ from results.hosts.runs import latest_received, select_runs, shown_runs
 from results.selection import FILTERS, TAG_PREFIX, ComparisonQuery
 from store.models import Run
 from store.outage import Unanswerable
-from store.reference_profiles import has_levels, offered_profiles
 
 TEMPLATE = "pages/compare.html"
 PARTS = {
@@ -80,7 +79,6 @@ QUIET = {
     "target_kind": "Target",
     "acceleration": "Acceleration",
     "threads": "Threads",
-    "profile": "Profile",
 }
 DATES = {"since": "Since", "until": "Until"}
 
@@ -259,13 +257,7 @@ def _form_context(
         "tool": choice(TOOLS, query.tool),
         "methods": METHODS,
         "dates": {name: params.get(name, "") for name in DATES},
-        "quiet": [
-            (name, value)
-            for name in QUIET
-            for value in params.getlist(name)
-            if value and not (name == "profile" and query.metric == "normalised")
-        ],
-        "profiles": offered_profiles(query.profile) if query.metric == "normalised" else [],
+        "quiet": [(name, value) for name in QUIET for value in params.getlist(name) if value],
     }
 
 
@@ -294,8 +286,6 @@ def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
         "unsearched_address": PageAddress(params).changed(q=None, page=None),
         "tool_breaks": tool_breaks(comparison),
         "no_baseline": comparison.excluded.get("no_baseline", 0),
-        # The profile may know no level of this tool at all: then no machine can be normalised.
-        "no_levels": comparison.metric in NEEDS_PROFILE and not has_levels(comparison.tool),
     }
 
 

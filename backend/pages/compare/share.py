@@ -148,9 +148,7 @@ def _context(share: Share, params: QueryDict) -> dict[str, Any]:
     comparison = shown.found(compare(query))
     part = group_page(in_view(comparison, shown), shown, params)
     narrowed = [("Groups with", shown.search)] if shown.search else []
-    narrowed += [
-        (title, value) for name, title, value in narrowing(params, query) if name != "profile"
-    ]
+    narrowed += [(title, value) for _, title, value in narrowing(params, query)]
     chart = ChartRequest(
         query,
         comparison,

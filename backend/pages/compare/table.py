@@ -100,11 +100,12 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """One cipher of one group; `uncertainty` is a factor, None where it is unknown."""
+    """One cipher of one group; `uncertainty` and `families` as the group has them."""
 
     cipher: str
     summary: GroupSummary
     uncertainty: float | None
+    families: tuple[str, ...]
     doubt: str
     bar: Bar
     ratio: Ratio | None
@@ -147,8 +148,15 @@ def _row(group: Group, cipher: str, scale: Scale | None) -> Row:
         for value in (summary.median, summary.q1, summary.q3)
     )
     bar = Bar(end, low, high) if summary.n > 1 else Bar(end, None, None)
-    uncertainty, ratio = group.uncertainty.get(cipher), group.ratios.get(cipher)
-    return Row(cipher, summary, uncertainty, doubt_words(group, cipher), bar, ratio)
+    return Row(
+        cipher,
+        summary,
+        group.uncertainty.get(cipher),
+        group.families.get(cipher, ()),
+        doubt_words(group, cipher),
+        bar,
+        group.ratios.get(cipher),
+    )
 
 
 def doubt_words(group: Group, cipher: str) -> str:

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from analysis.profiles import baselines
 from exports import palette
 from pages import formatting
 from pages.downloads import (
@@ -53,6 +54,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "difference": formatting.difference,
     "signed_percent": formatting.signed_percent,
     "colour_slot": palette.colour_slot,
+    "only": baselines.only,
     "standing_words": series.standing_words,
 }
 for _name, _written in _FILTERS.items():

@@ -5,7 +5,6 @@ The statement is made of the closed lists of `exports.columns`; what users sent 
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from django.db import transaction
@@ -19,25 +18,10 @@ from reports.rows.export_selection import (
     series_conditions,
 )
 from results.selection import Where, dimension_value
-from store.models import ReferenceProfile
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
 from store.replica import PAGE_SECONDS, by_replica
 from store.statements import LATEST_FIRST, Relation, fetch_rows
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where the figures come from: the site's address without a slash, and what divides them."""
-
-    site: str
-    profile: ReferenceProfile | None
-
-    @property
-    def named(self) -> list[Any]:
-        """The values of `v`, in the order of its columns."""
-        profile = self.profile
-        return [self.site, *((profile.name, profile.pk) if profile else (None, None))]
 
 
 class RowFormat(Protocol):
@@ -64,10 +48,10 @@ LIBRARY_COLUMNS = ", ".join(f"e.{name}_id" for pair in OF_LIBRARIES.items() for 
 
 INDEX_JOINS = """
 LEFT JOIN runs_runspeedindex ssh
-    ON ssh.run_id = r.id AND ssh.tool = 'ssh' AND ssh.profile_id = v.profile_id
+    ON ssh.run_id = r.id AND ssh.tool = 'ssh' AND NOT ssh.cpu_bound
 LEFT JOIN runs_runspeedindex openssl_index
     ON openssl_index.run_id = r.id AND openssl_index.tool = 'openssl'
-    AND openssl_index.profile_id = v.profile_id
+    AND NOT openssl_index.cpu_bound
 """
 
 _NOTHING: Mapping[str, Sequence[str]] = {"run": (), "series": ()}
@@ -109,7 +93,7 @@ CROSS JOIN LATERAL (
 """Rows of tries, those of one measurement as one text; each document is read once."""
 
 
-def chosen_runs(selection: Selection, origin: Origin, expressions: Sequence[str]) -> Relation:
+def chosen_runs(selection: Selection, site: str, expressions: Sequence[str]) -> Relation:
     """The runs, latest received first, with these expressions as c0, c1, ...
 
     Of votes each run has the numbers of its series that vote, `voted`.
@@ -122,14 +106,14 @@ def chosen_runs(selection: Selection, origin: Origin, expressions: Sequence[str]
     sql = f"""
         SELECT r.id, ssh.index AS ssh_index, openssl_index.index AS openssl_index,
             {LIBRARY_COLUMNS}{voted}{made}
-        FROM (SELECT %s::text AS site, %s::text AS profile, %s::bigint AS profile_id) v
+        FROM (SELECT %s::text AS site) v
         CROSS JOIN runs_run r {votes}
         JOIN runs_host h ON h.id = r.host_id
         JOIN runs_environment e ON e.id = r.environment_id
         {DIMENSION_JOINS} {INDEX_JOINS}
         WHERE {where.text} ORDER BY r.id DESC
     """  # noqa: S608 - closed lists
-    return Relation(sql, (*origin.named, *where.parameters))
+    return Relation(sql, (site, *where.parameters))
 
 
 def _series(selection: Selection, expressions: Sequence[str]) -> Relation:
@@ -173,7 +157,7 @@ def _values(
 
 def rows_statement(
     selection: Selection,
-    origin: Origin,
+    site: str,
     columns: Sequence[StoredColumn],
     form: RowFormat,
     *,
@@ -185,7 +169,7 @@ def rows_statement(
     run or the series alone is made once for each of them.
     """
     values, made = _values(columns, form)
-    parts, where = chosen_parts(selection, origin, made), _results(selection)
+    parts, where = chosen_parts(selection, site, made), _results(selection)
     rows = (_OF_TRIES if tries else _OF_RUNS).format(
         row=form.row(values),
         series=_SERIES,
@@ -197,7 +181,7 @@ def rows_statement(
 
 
 @by_replica(PAGE_SECONDS)
-def text_bytes(selection: Selection, origin: Origin, columns: Sequence[StoredColumn]) -> int:
+def text_bytes(selection: Selection, site: str, columns: Sequence[StoredColumn]) -> int:
     """How many bytes of text these rows repeat of their runs, before anything is escaped.
 
     Runs have the longest texts by far; each is measured once. Of a selection that was counted:
@@ -205,7 +189,7 @@ def text_bytes(selection: Selection, origin: Origin, columns: Sequence[StoredCol
     """
     texts = [one.sql for one in columns if one.kind == "text" and one.level == "run"]
     lengths = " + ".join(f"coalesce(octet_length({sql}), 0)" for sql in texts) or "0"
-    parts = chosen_parts(selection, origin, {"run": (lengths,), "series": ()})
+    parts = chosen_parts(selection, site, {"run": (lengths,), "series": ()})
     where = _results(selection)
     sql = f"""
         {parts.sql}
@@ -217,11 +201,11 @@ def text_bytes(selection: Selection, origin: Origin, columns: Sequence[StoredCol
 
 
 def chosen_parts(
-    selection: Selection, origin: Origin, made: Mapping[str, Sequence[str]] = _NOTHING
+    selection: Selection, site: str, made: Mapping[str, Sequence[str]] = _NOTHING
 ) -> Relation:
     """WITH `votes`, where only those are wanted, `chosen_runs` and `chosen_series`."""
     parts = [
-        ("chosen_runs", chosen_runs(selection, origin, made["run"])),
+        ("chosen_runs", chosen_runs(selection, site, made["run"])),
         ("chosen_series", _series(selection, made["series"])),
     ]
     if selection.voting is not None:
@@ -235,7 +219,7 @@ def count_rows(selection: Selection, *, tries: bool = False, most: int | None = 
     """How many measurements (or tries) a file would have; counting ends beyond `most`."""
     if selection.voting is not None and not tries:
         return len(selection.voting.runs)
-    parts, where = chosen_parts(selection, Origin("", None)), _results(selection)
+    parts, where = chosen_parts(selection, ""), _results(selection)
     limit = "" if most is None else f"LIMIT {most + 1:d}"
     sql = f"""
         {parts.sql}
@@ -290,7 +274,7 @@ def copy_out(statement: Relation, database: BaseDatabaseWrapper) -> Generator[tu
 
 
 def host_rows(
-    selection: Selection, origin: Origin, columns: Sequence[StoredColumn]
+    selection: Selection, site: str, columns: Sequence[StoredColumn]
 ) -> list[tuple[Any, ...]]:
     """The hosts whose figures a file has, with the facts of their latest run among them."""
     runs = _runs_with_figures(selection)
@@ -303,13 +287,13 @@ def host_rows(
             GROUP BY r.host_id
         )
         SELECT {", ".join(column.sql for column in columns)}
-        FROM (SELECT %s::text AS site, %s::text AS profile, %s::bigint AS profile_id) v
+        FROM (SELECT %s::text AS site) v
         CROSS JOIN g JOIN runs_run r ON r.id = g.latest
         JOIN runs_host h ON h.id = r.host_id
         JOIN runs_environment e ON e.id = r.environment_id
         {DIMENSION_JOINS} {INDEX_JOINS} ORDER BY h.name, h.id, r.id
     """  # noqa: S608 - closed lists
-    return fetch_rows(sql, (*runs.parameters, *origin.named))
+    return fetch_rows(sql, (*runs.parameters, site))
 
 
 def _runs_with_figures(selection: Selection) -> Relation:

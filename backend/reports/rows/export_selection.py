@@ -15,7 +15,6 @@ from uuid import UUID
 
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
-from results.comparison.comparison import profile_of
 from results.comparison.measured import measured, resolve_block_size
 from results.comparison.votes import votes_statement
 from results.figures import LATEST, SeriesTable, Slot, Statement, results_statement
@@ -236,7 +235,7 @@ def voting(selection: Selection, asked: ComparisonQuery, groups: list[Any] | Non
 
 def _is_matched(ask: Ask, asked: ComparisonQuery, table: SeriesTable, statement: Statement) -> str:
     """Whether a vote of a statement is of a host and a cipher that the comparison has."""
-    statement.ctes["matched"] = votes_statement(ask, asked, profile_of(asked)).ctes["votes"]
+    statement.ctes["matched"] = votes_statement(ask, asked).ctes["votes"]
     statement.parameters["ciphers"] = [slot.cipher for slot in table.slots]
     compared = measured(ask, asked).series.slots
     statement.parameters["compared_ciphers"] = [slot.cipher for slot in compared]

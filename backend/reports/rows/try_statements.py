@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from exports.columns import StoredColumn
-from reports.rows.export_rows import Origin, RowFormat, chosen_runs, rows_statement
+from reports.rows.export_rows import RowFormat, chosen_runs, rows_statement
 from reports.rows.export_selection import Selection
 from store.models import RunDocument
 from store.run_documents import Moved, fetch
@@ -21,14 +21,14 @@ _AND_MOVED = """(
 
 
 def try_statements(
-    selection: Selection, origin: Origin, columns: Sequence[StoredColumn], form: RowFormat
+    selection: Selection, site: str, columns: Sequence[StoredColumn], form: RowFormat
 ) -> Iterator[Relation]:
     """What gives the rows, one after the other, the latest received runs first.
 
     Raises `ObjectStorageUnavailable`.
     """
     if not RunDocument.objects.filter(moved__isnull=False).exists():
-        yield rows_statement(selection, origin, columns, form, tries=_HERE)
+        yield rows_statement(selection, site, columns, form, tries=_HERE)
         return
     below: int | None = None
     while True:
@@ -36,7 +36,7 @@ def try_statements(
         low = min(moved) if len(moved) == MOST else None
         documents = Relation(_AND_MOVED, (list(moved), fetch(moved.values())))
         part = selection.only(since=low, below=below)
-        yield rows_statement(part, origin, columns, form, tries=documents)
+        yield rows_statement(part, site, columns, form, tries=documents)
         if low is None:
             return
         below = low
@@ -44,7 +44,7 @@ def try_statements(
 
 def _next_moved(selection: Selection) -> dict[int, Moved]:
     """The next runs whose documents were moved, the latest received first."""
-    runs = chosen_runs(selection, Origin("", None), ())
+    runs = chosen_runs(selection, "", ())
     votes = selection.voting.by_run if selection.voting else Relation("SELECT")
     sql = f"""
         WITH votes AS ({votes.sql}) SELECT r.id, u.run_id, m.sha256, m.size FROM ({runs.sql}) r

@@ -1,6 +1,6 @@
 """The copy: tables of DuckDB in the memory of this process, and how they follow PostgreSQL.
 
-Sets of series and CPU-bound speed indices are in the copy alone, which computes them.
+Sets of series are in the copy alone, which computes them.
 """
 
 import logging
@@ -21,13 +21,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from analysis.profiles.baselines import speed_index
 from results.analytics.tables import (
-    COMPUTED_OF_RUNS,
-    CPU_BOUND_INDEX,
     ENVIRONMENTS,
-    INDEX_OF_PROFILE,
-    LEVEL,
     OF_RUNS,
     RESULT,
     RUN,
@@ -63,8 +58,6 @@ ANTI JOIN environment USING (id)
 FORGET_SETS = """
 DELETE FROM series_of_set WHERE series_set NOT IN (SELECT series_set FROM set_of_run)
 """
-
-_LEVELS = f"SELECT {LEVEL.names} FROM level"  # noqa: S608 - constants
 
 _KEYS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
 
@@ -181,13 +174,6 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
     for batch in batches(changed, RUNS_AT_ONCE):
         _delete_of_runs(duck, known.intersection(batch))
         _insert_of_runs(duck, cursor, batch)
-    if changes.profiles:
-        profiles = list(changes.profiles)
-        for table in (INDEX_OF_PROFILE, CPU_BOUND_INDEX):
-            delete(duck, table.name, "profile", profiles)
-        insert(duck, cursor, INDEX_OF_PROFILE, profiles)
-        levels = duck.execute(_LEVELS).fetchall()
-        add_indices(duck, cursor, levels, profiles)
     if known:
         _delete_of_runs(duck, known - _known(duck, known))
         duck.execute("DELETE FROM environment WHERE id NOT IN (SELECT environment FROM run)")
@@ -244,65 +230,14 @@ def _insert_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None
 
 
 def _insert_of_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None:
-    """Insert the results, levels and indices of these runs, and what is computed from them."""
+    """Insert the results, levels, indices and sets of series of these runs."""
     rows = {table.name: insert(duck, cursor, table, runs) for table in OF_RUNS}
     add_sets(duck, rows[RESULT.name])
-    add_indices(duck, cursor, zip(*map(orjson.loads, rows[LEVEL.name]), strict=True))
 
 
 def _delete_of_runs(duck: Duck, runs: Collection[int]) -> None:
-    for table in (*OF_RUNS, *COMPUTED_OF_RUNS):
+    for table in (*OF_RUNS, SET_OF_RUN):
         delete(duck, table.name, "run", runs)
-
-
-Row = tuple[int, int, str, float]
-"""Run, profile, tool and index."""
-
-
-def add_indices(
-    duck: duckdb.DuckDBPyConnection,
-    cursor: CursorWrapper,
-    levels: Iterable[Sequence[Any]],
-    profiles: Sequence[int] | None = None,
-) -> None:
-    """Compute and insert the indices of these rows of `LEVEL`, under these profiles (None: all)."""
-    rows = indices_of(cursor, levels, profiles)
-    if rows:
-        duck.execute(CPU_BOUND_INDEX.insert, as_received(rows))
-
-
-def indices_of(
-    cursor: CursorWrapper,
-    levels: Iterable[Sequence[Any]],
-    profiles: Sequence[int] | None = None,
-) -> list[Row]:
-    """The CPU-bound indices of these rows of `LEVEL`.
-
-    By `analysis`, as the stored ones: sums of logarithms that a database makes differ from
-    Python's in the last bit.
-    """
-    cursor.execute("SELECT id, levels::text FROM runs_referenceprofile")
-    wanted = [
-        (profile, orjson.loads(reference))
-        for profile, reference in cursor.fetchall()
-        if profiles is None or profile in profiles
-    ]
-    of_runs: defaultdict[tuple[int, str], dict[str, float]] = defaultdict(dict)
-    for run, tool, family, _, bound in levels:
-        if bound is not None:
-            of_runs[run, tool][family] = bound
-    return list(_indices(of_runs.items(), wanted))
-
-
-def _indices(
-    levels: Iterable[tuple[tuple[int, str], dict[str, float]]],
-    profiles: Sequence[tuple[int, dict[str, dict[str, float]]]],
-) -> Iterable[Row]:
-    for (run, tool), of_run in levels:
-        for profile, reference in profiles:
-            speed = speed_index(of_run, reference.get(tool, {}))
-            if speed is not None:
-                yield run, profile, tool, speed.index
 
 
 _NEW_SETS = SERIES_OF_SET.insert_from(

@@ -167,41 +167,33 @@ LEVEL = Table(
         "tool": "VARCHAR",
         "family": "VARCHAR",
         "level": "DOUBLE",
-        "cpu_bound_level": "DOUBLE",
     },
     f"""
-    SELECT b.run_id AS run, b.tool, b.family, b.level, b.cpu_bound_level
+    SELECT b.run_id AS run, b.tool, b.family, b.level
     FROM runs_baselinelevel b JOIN runs_run r ON r.id = b.run_id
     WHERE b.run_id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants
 )
 """Baseline levels of these runs, bytes per second."""
 
-_INDEX_COLUMNS = {
-    "run": "INTEGER",
-    "profile": "INTEGER",
-    "tool": "VARCHAR",
-    "index": "DOUBLE",
-    "uncertainty": "DOUBLE",
-}
-_INDICES = f"""
-    SELECT i.run_id AS run, i.profile_id AS profile, i.tool, i.index, i.uncertainty
+SPEED_INDEX = Table(
+    "speed_index",
+    {
+        "run": "INTEGER",
+        "tool": "VARCHAR",
+        "cpu_bound": "BOOLEAN",
+        "index": "DOUBLE",
+        "uncertainty": "DOUBLE",
+        "family": "VARCHAR",
+    },
+    f"""
+    SELECT i.run_id AS run, i.tool, i.cpu_bound, i.index, i.uncertainty,
+        CASE jsonb_array_length(i.families) WHEN 1 THEN i.families ->> 0 ELSE '' END AS family
     FROM runs_runspeedindex i JOIN runs_run r ON r.id = i.run_id
-    WHERE {{which}} = ANY(%s) AND {COUNTED}
-"""  # noqa: S608 - constants
-
-SPEED_INDEX = Table("speed_index", _INDEX_COLUMNS, _INDICES.format(which="i.run_id"))
-"""Speed indices of these runs under every profile."""
-
-INDEX_OF_PROFILE = Table("speed_index", _INDEX_COLUMNS, _INDICES.format(which="i.profile_id"))
-"""The same by profile."""
-
-CPU_BOUND_INDEX = Table(
-    "cpu_bound_index",
-    {name: kind for name, kind in _INDEX_COLUMNS.items() if name != "uncertainty"},
-    "",
+    WHERE i.run_id = ANY(%s) AND {COUNTED}
+    """,  # noqa: S608 - constants
 )
-"""Speed indices from CPU-bound levels, which `results.analytics.copy` computes."""
+"""Speed indices of these runs; `family`: the only one that it rests on, empty for several."""
 
 SET_OF_RUN = Table("set_of_run", {"run": "INTEGER", "series_set": "UBIGINT"}, "")
 """Which series these runs have plausible results of, as a key of `SERIES_OF_SET`.
@@ -239,8 +231,5 @@ ENVIRONMENTS = tuple(_environments())
 OF_RUNS = (RESULT, LEVEL, SPEED_INDEX)
 """What is read with a run besides itself; the key is in `run`."""
 
-COMPUTED_OF_RUNS = (SET_OF_RUN, CPU_BOUND_INDEX)
-"""What the copy computes from that; the key is in `run`."""
-
-TABLES = (RUN, ENVIRONMENTS[0], *OF_RUNS, *COMPUTED_OF_RUNS, SERIES_OF_SET)
+TABLES = (RUN, ENVIRONMENTS[0], *OF_RUNS, SET_OF_RUN, SERIES_OF_SET)
 """Each table of the copy once."""

@@ -24,7 +24,7 @@ _STATE = f"SELECT {_EPOCH}, pg_current_snapshot()::text"
 
 _UNSEEN = f"""
 {_STATE}, (
-    SELECT coalesce(json_agg(json_build_array(run_id, has_new_results, profile_id)), '[]')::text
+    SELECT coalesce(json_agg(json_build_array(run_id, has_new_results)), '[]')::text
     FROM runs_change
     WHERE transaction_id >= pg_snapshot_xmin(%(seen)s::pg_snapshot)
         AND NOT pg_visible_in_snapshot(transaction_id, %(seen)s::pg_snapshot)
@@ -49,18 +49,17 @@ class State:
 
 @dataclass(frozen=True)
 class Changes:
-    """What is new since a copy's state: keys of runs and profiles, or everything.
+    """What is new since a copy's state: keys of runs, or everything.
 
     `runs` -> whether their results may have changed, and not only what the run says of itself.
     """
 
     state: State
     runs: dict[int, bool] = field(default_factory=dict)
-    profiles: frozenset[int] = frozenset()
     everything: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.runs or self.profiles or self.everything)
+        return bool(self.runs or self.everything)
 
 
 def present_state(cursor: CursorWrapper) -> State:
@@ -77,15 +76,13 @@ def changes_since(cursor: CursorWrapper, seen: State) -> Changes:
     if epoch != seen.epoch:
         return Changes(state, everything=True)
     runs: dict[int, bool] = {}
-    profiles, everything = set(), False
-    for run, has_new_results, profile in json.loads(rows):
+    everything = False
+    for run, has_new_results in json.loads(rows):
         if run is not None:
             runs[run] = runs.get(run, False) or has_new_results
-        elif profile is not None:
-            profiles.add(profile)
         else:
             everything = True
-    return Changes(state, runs, frozenset(profiles), everything)
+    return Changes(state, runs, everything)
 
 
 def oldest_unseen_change(cursor: CursorWrapper, seen: State) -> float | None:

@@ -4,17 +4,15 @@
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from heapq import nsmallest
 from typing import Any
 
 from analysis.comparison import (
-    NEEDS_PROFILE,
     Comparison,
     GroupKey,
     Reference,
-    Vote,
     against,
     comparison_of,
     group_order,
@@ -31,81 +29,27 @@ from results.comparison.votes import (
     GroupedVotes,
     group_names,
     grouped_votes,
-    sources_of,
     summaries,
     votes_statement,
 )
 from results.selection import ComparisonQuery, member
-from store.models import ReferenceProfile
-from store.reference_profiles import usable_profile
-
-
-def profile_of(query: ComparisonQuery) -> ReferenceProfile | None:
-    """The profile asked for, or the active one where the metric needs one."""
-    if query.profile is None and query.metric not in NEEDS_PROFILE:
-        return None
-    return usable_profile(query.profile)
-
-
-def machines(query: ComparisonQuery) -> dict[GroupKey, int]:
-    """Group -> hosts that belong to it, whatever ciphers they measured."""
-    with questions() as ask:
-        counts = measured(ask, query).hosts_by_group()
-    names = group_names(query, counts)
-    return {(names[group].key, names[group].split_key): count for group, count in counts.items()}
-
-
-def vote_rows(
-    query: ComparisonQuery,
-    profile: ReferenceProfile | None,
-    columns: Sequence[str],
-    most: int | None = None,
-) -> list[tuple[Any, ...]]:
-    """One row for each vote of a query that is not split.
-
-    It has group key and label, host, cipher, and columns of `votes`. At most `most` rows.
-    """
-    select = (
-        f"SELECT g, host, slot, {', '.join(columns)} FROM votes"  # noqa: S608
-        f" ORDER BY host, slot, run{'' if most is None else f' LIMIT {most:d}'}"
-    )
-    with questions() as ask:
-        votes, slots = votes_statement(ask, query, profile), measured(ask, query).series.slots
-        rows = ask(votes.sql(select), votes.parameters)
-    names = group_names(query, {row[0] for row in rows})
-    return [
-        (*names[group][:2], host, slots[slot].cipher, *asked) for group, host, slot, *asked in rows
-    ]
-
-
-def votes(query: ComparisonQuery, profile: ReferenceProfile | None) -> list[Vote]:
-    """The votes on the query's metric, a normalised one under `profile`."""
-    rows = vote_rows(query, profile, ("value", "source", "uncertainty"))
-    return [
-        Vote(key, label, host, cipher, value, sources_of(source)[0], uncertainty)
-        for key, label, host, cipher, value, source, uncertainty in rows
-    ]
 
 
 def compare(query: ComparisonQuery) -> Comparison:
     """The comparison that the query asks for; `Unanswerable` where there is none."""
-    profile = profile_of(query)
     with questions() as ask:
         query = resolve_block_size(query)
-        grouped = related(ask, query, profile, grouped_votes(ask, query, profile))
-    return comparison_of_groups(query, profile, grouped)
+        grouped = related(ask, query, grouped_votes(ask, query))
+    return comparison_of_groups(query, grouped)
 
 
-def comparison_of_groups(
-    query: ComparisonQuery, profile: ReferenceProfile | None, grouped: GroupedVotes
-) -> Comparison:
+def comparison_of_groups(query: ComparisonQuery, grouped: GroupedVotes) -> Comparison:
     """The answer to a query of these groups."""
     return comparison_of(
         grouped.groups,
         tool=query.tool,
         group_by=query.group_by,
         metric=query.metric,
-        profile=profile.name if profile else None,
         no_baseline=grouped.no_baseline,
         split_by=query.split_by,
         relative_to=grouped.relative_to,
@@ -128,10 +72,9 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
     """
     if query.group_by != "host" or query.split_by or query.matched:
         return in_view(compare(query), view)
-    profile = profile_of(query)
     with questions() as ask:
         query = resolve_block_size(query)
-        votes, slots = votes_statement(ask, query, profile), measured(ask, query).series.slots
+        votes, slots = votes_statement(ask, query), measured(ask, query).series.slots
         votes.parameters["sorting"] = [
             place for place, slot in enumerate(slots) if view.sorts_by(slot.cipher)
         ]
@@ -151,9 +94,9 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
         keys = [names[host].key for host in on_page]
         grouped = GroupedVotes((), 0)
         if keys:
-            grouped = related(ask, query, profile, grouped_votes(ask, query, profile, on_page))
+            grouped = related(ask, query, grouped_votes(ask, query, on_page))
     without = sum(host is not None and not n for host, _, n, _ in rows)
-    comparison = comparison_of_groups(query, profile, replace(grouped, no_baseline=without))
+    comparison = comparison_of_groups(query, replace(grouped, no_baseline=without))
     ciphers = {slots[slot].cipher for _, slot, n, _ in rows if slot is not None and n}
     return InView(
         replace(comparison, ciphers=tuple(sorted(ciphers, key=natural_key))),
@@ -164,7 +107,8 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
 
 
 _OWN_RATIOS = """
-    SELECT v.g, v.host, v.slot, v.value / b.value AS value, NULL::DOUBLE AS uncertainty, v.source,
+    SELECT v.g, v.host, v.slot, v.value / b.value AS value, NULL::DOUBLE AS uncertainty,
+        '' AS family, v.source,
         v.doubtful
     FROM matched v JOIN matched b ON b.own = $reference
         AND b.host = v.host AND b.slot = v.slot AND b.split = v.split
@@ -173,20 +117,18 @@ _OWN_RATIOS = """
 """Of each matched host in a group the ratio of its value to its own in the reference's group."""
 
 
-def related(
-    ask: Ask, query: ComparisonQuery, profile: ReferenceProfile | None, grouped: GroupedVotes
-) -> GroupedVotes:
+def related(ask: Ask, query: ComparisonQuery, grouped: GroupedVotes) -> GroupedVotes:
     """The groups with their ratios to what the query says; as they are where it says nothing."""
     if query.relative_to is None:
         return grouped
     if query.reference_host is not None:
-        return _to_host(ask, query, profile, grouped, query.reference_host)
+        return _to_host(ask, query, grouped, query.reference_host)
     reference = reference_among(grouped.groups, query.relative_to)
     if not query.matched:
         return replace(
             grouped, groups=tuple(relative(grouped.groups, reference)), relative_to=reference
         )
-    ratios = _own_ratios(ask, query, profile)
+    ratios = _own_ratios(ask, query)
     groups = (
         replace(group, ratios=ratios.get((group.key, group.split_key), {}))
         for group in grouped.groups
@@ -197,13 +139,12 @@ def related(
 def _to_host(
     ask: Ask,
     query: ComparisonQuery,
-    profile: ReferenceProfile | None,
     grouped: GroupedVotes,
     host: str,
 ) -> GroupedVotes:
     """By the host's latest figures, whatever the query's other filters are."""
     alone = replace(query.plain, group_by="host", filters={"host": (host,)})
-    found = grouped_votes(ask, alone, profile).groups
+    found = grouped_votes(ask, alone).groups
     base = found[0].values if found else {}
     reference = Reference(host, found[0].label if found else None, is_host=True)
     groups = (
@@ -215,11 +156,9 @@ def _to_host(
     return replace(grouped, groups=tuple(groups), relative_to=reference)
 
 
-def _own_ratios(
-    ask: Ask, query: ComparisonQuery, profile: ReferenceProfile | None
-) -> Mapping[GroupKey, Mapping[str, Ratio]]:
+def _own_ratios(ask: Ask, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:
     """Group -> cipher -> the summary of its hosts' own ratios."""
-    statement = votes_statement(ask, query, profile)
+    statement = votes_statement(ask, query)
     statement.ctes = {"matched": statement.ctes["votes"], "votes": _OWN_RATIOS}
     statement.parameters["reference"] = member(query.group_by, query.relative_to or "")
     rows = summaries(ask, query, statement)

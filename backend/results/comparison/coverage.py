@@ -7,7 +7,6 @@ from analysis.comparison import Group, group_order
 from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.analytics.tables import DISTURBED_RUN
-from results.comparison.comparison import profile_of
 from results.comparison.measured import measured
 from results.comparison.votes import GroupName, group_names, votes_statement
 from results.selection import ComparisonQuery, group_members, member
@@ -57,13 +56,17 @@ def hosts_without_size(query: ComparisonQuery) -> int:
 
 
 def hosts_of_groups(query: ComparisonQuery, groups: Collection[Group]) -> int:
-    """How many different hosts these groups of the query have: one may be in several."""
+    """How many different hosts these groups of the query have: one may be in several.
+
+    Where a metric needs more than a rate, those without it are excluded and do not count.
+    """
     with questions() as ask:
-        if not query.matched:
+        if not query.matched and query.metric == "throughput":
             return measured(ask, query).hosts_of(groups)
         members = group_members(query, groups)
-        votes = votes_statement(ask, query, profile_of(query), members)
-        ((count,),) = ask(votes.sql("SELECT count(DISTINCT host) FROM votes"), votes.parameters)
+        votes = votes_statement(ask, query, members)
+        select = "SELECT count(DISTINCT host) FROM votes WHERE value IS NOT NULL"
+        ((count,),) = ask(votes.sql(select), votes.parameters)
     return int(count)
 
 
@@ -76,7 +79,7 @@ def disturbed_hosts(query: ComparisonQuery) -> int:
     """How many hosts vote by a disturbed run somewhere in a query that is not matched."""
     query = replace(query, matched=False)
     with questions() as ask:
-        votes = votes_statement(ask, query, profile_of(query))
+        votes = votes_statement(ask, query)
         ((count,),) = ask(votes.sql(_DISTURBED), votes.parameters)
     return int(count)
 

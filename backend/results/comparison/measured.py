@@ -88,7 +88,7 @@ class Measured:
 def measured(ask: Ask, query: ComparisonQuery) -> Measured:
     """Read at the first call in a block of questions for a query's class and filters."""
     runs_alone = replace(query.plain, split_by=query.split_by)
-    key = repr(replace(runs_alone, ciphers=(), block_size=None, metric="", profile=None))
+    key = repr(replace(runs_alone, ciphers=(), block_size=None, metric=""))
     known: Measured | None = ask.kept.get(key)
     if known is None:
         series = class_series(query)

@@ -5,7 +5,6 @@ from typing import Any
 
 from analysis.comparison import group_title
 from results.analytics.engine import questions
-from results.comparison.comparison import profile_of
 from results.comparison.measured import measured
 from results.comparison.votes import group_names, votes_statement
 from results.figures import group_expression
@@ -34,7 +33,7 @@ def pivot_lines(
     columns = ", ".join(group_expression(fact)[0] for fact in facts)
     with questions() as ask:
         every = measured(ask, query).series
-        votes = votes_statement(ask, query, profile_of(query), groups)
+        votes = votes_statement(ask, query, groups)
         votes.parameters["tool"] = query.tool
         rows = ask(votes.sql(_LINES.format(facts=columns)), votes.parameters)
     ciphers = sorted({every.slots[slot].cipher for row in rows for slot in row[-2]})

@@ -19,7 +19,6 @@ from results.selection import (
     member,
     name_of_text,
 )
-from store.models import ReferenceProfile
 from store.outage import DataMoved, Unanswerable
 from store.statements import array, fetch_rows
 
@@ -37,16 +36,16 @@ VALUES = {
 
 _DIVISORS = {
     "normalised": """
-        SELECT run, "index" AS divisor, uncertainty FROM speed_index
-        WHERE tool = $tool AND profile = $profile
+        SELECT run, "index" AS divisor, uncertainty, family FROM speed_index
+        WHERE tool = $tool AND NOT cpu_bound
     """,
     "cpu_bound_normalised": """
-        SELECT run, "index" AS divisor, NULL::DOUBLE AS uncertainty FROM cpu_bound_index
-        WHERE tool = $tool AND profile = $profile
+        SELECT run, "index" AS divisor, uncertainty, family FROM speed_index
+        WHERE tool = $tool AND cpu_bound
     """,
 }
 _LEVELS = """
-    SELECT run, level AS divisor, NULL::DOUBLE AS uncertainty FROM level
+    SELECT run, level AS divisor, NULL::DOUBLE AS uncertainty, '' AS family FROM level
     WHERE tool = $tool AND family = $family
 """
 
@@ -59,10 +58,9 @@ def sources_of(bits: int) -> tuple[str, ...]:
 def votes_statement(
     ask: Ask,
     query: ComparisonQuery,
-    profile: ReferenceProfile | None,
     groups: list[Any] | None = None,
 ) -> Statement:
-    """`votes` (g, host, slot, run, value, uncertainty, source, doubtful) on the query's metric.
+    """`votes` (g, host, slot, run, value, uncertainty, family, source, doubtful) on the metric.
 
     The latest run has the vote whatever it can say: without a baseline its value is NULL, and
     without CPU time a vote on the CPU-bound normalised rate is none at all. `groups`: the votes
@@ -70,26 +68,25 @@ def votes_statement(
     group's two parts, `own` and `split`.
     """
     if query.matched:
-        return _matched(ask, query, profile, groups)
+        return _matched(ask, query, groups)
     found = measured(ask, query)
     statement = results_statement(query, found.series.choice(query), runs=found.runs)
     if groups is not None:
         statement.ctes["runs"] += " WHERE list_contains($groups, g)"
         statement.parameters["groups"] = groups
     statement.ctes["latest"] = LATEST
-    divisor, uncertainty = "", "NULL::DOUBLE"
+    divisor, uncertainty, family = "", "NULL::DOUBLE", "''"
     if query.metric in NEEDS_BASELINE:
         statement.ctes["divisors"] = _DIVISORS.get(query.metric, _LEVELS)
         statement.parameters["tool"] = query.tool
-        if query.metric in _DIVISORS:
-            statement.parameters["profile"] = profile.pk if profile else None
-        else:
+        if query.metric not in _DIVISORS:
             statement.parameters["family"] = query.metric.removeprefix("vs_")
-        divisor, uncertainty = "LEFT JOIN divisors d ON d.run = v.run", "d.uncertainty"
+        divisor = "LEFT JOIN divisors d ON d.run = v.run"
+        uncertainty, family = "d.uncertainty", "d.family"
     silent = "v.cpu_bound_throughput IS NULL" if query.metric == "cpu_bound_normalised" else "false"
     statement.ctes["votes"] = f"""
         SELECT v.g, v.host, v.slot, v.run, {VALUES[query.metric]} AS value,
-            {uncertainty} AS uncertainty, v.source,
+            {uncertainty} AS uncertainty, {family} AS family, v.source,
             {is_doubtful(query.metric)} AS doubtful
         FROM latest v {divisor} WHERE NOT {silent}
     """  # noqa: S608 - closed lists
@@ -114,14 +111,13 @@ _IN_ALL_GROUPS = """
 def _matched(
     ask: Ask,
     query: ComparisonQuery,
-    profile: ReferenceProfile | None,
     groups: list[Any] | None,
 ) -> Statement:
     """The votes of hosts that have a value of a cipher in every known group; worked out once."""
     key = f"matched {query!r}"
     table = ask.kept.get(key)
     if table is None:
-        statement = votes_statement(ask, replace(query, matched=False), profile)
+        statement = votes_statement(ask, replace(query, matched=False))
         statement.ctes["valued"] = _MATCHED
         statement.parameters["unknown"] = member(query.group_by, UNKNOWN_KEY)
         table = ask.kept[key] = f"matched_{len(ask.kept)}"
@@ -139,13 +135,14 @@ _SUMMARIES = f"""
 SELECT g, slot, n, values[1], {", ".join(_AT.format(quarters=one) for one in (1, 2, 3))}, values[n],
     values[rank], values[n + 1 - rank],
     known, uncertainties[(known - 1) // 2 + 1], uncertainties[least((known - 1) // 2 + 2, known)],
-    sources, CASE WHEN n <= {FEW_VOTES} THEN doubtful END
+    sources, CASE WHEN n <= {FEW_VOTES} THEN doubtful END, families
 FROM (
     SELECT g, slot, count(*) AS n,
         floor((n + 1) / 2 - 0.98 * sqrt(n))::BIGINT AS rank, list_sort(list(value)) AS values,
         count(uncertainty) AS known,
         list_sort(list(uncertainty) FILTER (WHERE uncertainty IS NOT NULL)) AS uncertainties,
-        bit_or(source) AS sources, count(*) FILTER (WHERE doubtful) AS doubtful
+        bit_or(source) AS sources, count(*) FILTER (WHERE doubtful) AS doubtful,
+        list_sort(list(DISTINCT family) FILTER (WHERE family <> '')) AS families
     FROM votes WHERE value IS NOT NULL GROUP BY g, slot
 )
 """  # noqa: S608 - constants
@@ -156,7 +153,7 @@ _WITHOUT_BASELINE = """
     SELECT count(*) FROM (SELECT host FROM votes GROUP BY host HAVING bool_and(value IS NULL))
 """
 _AND_WITHOUT_BASELINE = (
-    f"UNION ALL SELECT NULL, NULL, ({_WITHOUT_BASELINE}), {', '.join(['NULL'] * 15)}"
+    f"UNION ALL SELECT NULL, NULL, ({_WITHOUT_BASELINE}), {', '.join(['NULL'] * 15)}, []"
 )
 
 
@@ -217,12 +214,12 @@ class ValueRow(NamedTuple):
     uncertainty: float | None
     sources: int
     doubtful: int | None
+    families: tuple[str, ...]
 
 
 def grouped_votes(
     ask: Ask,
     query: ComparisonQuery,
-    profile: ReferenceProfile | None,
     groups: list[Any] | None = None,
 ) -> GroupedVotes:
     """The groups of a query whose block size is resolved; of `groups` as in `votes_statement`.
@@ -232,14 +229,14 @@ def grouped_votes(
     found = measured(ask, query)
     if query.split_by:
         _check_splits(query.split_by, found.hosts_by_group())
-    votes = votes_statement(ask, query, profile, groups)
+    votes = votes_statement(ask, query, groups)
     without = query.metric in NEEDS_BASELINE
     select = _SUMMARIES + (_AND_WITHOUT_BASELINE if without and not query.matched else "")
     rows = ask(votes.sql(select), votes.parameters)
     values = [_value_row(found.series.slots, *row) for row in rows if row[1] is not None]
     no_baseline = sum(row[2] for row in rows if row[1] is None)
     if without and query.matched:  # its votes all have a value
-        every = votes_statement(ask, replace(query, matched=False), profile, groups)
+        every = votes_statement(ask, replace(query, matched=False), groups)
         ((no_baseline,),) = ask(every.sql(_WITHOUT_BASELINE), every.parameters)
     names = group_names(query, {row.group for row in values})
     hosts = _hosts(ask, query, votes, names)
@@ -272,14 +269,14 @@ def _hosts(ask: Ask, query: ComparisonQuery, votes: Statement, names: Names) -> 
 
 
 def _value_row(slots: Sequence[Slot], group: Any, slot: int, n: int, *facts: Any) -> ValueRow:
-    minimum, *quartiles, maximum, low, high, known, below, above, sources, doubtful = facts
+    minimum, *quartiles, maximum, low, high, known, below, above, sources, doubtful, alone = facts
     first, median, third = (
         interpolated(n, quarters / 4, *quartiles[2 * place : 2 * place + 2])
         for place, quarters in enumerate((1, 2, 3))
     )
     uncertainty = interpolated(known, 0.5, below, above) if known else None
     summary = GroupSummary(median, first, third, minimum, maximum, n, low, high)
-    return ValueRow(group, slots[slot], summary, uncertainty, sources, doubtful)
+    return ValueRow(group, slots[slot], summary, uncertainty, sources, doubtful, tuple(alone or ()))
 
 
 def _groups(values: Iterable[ValueRow], names: Names, hosts: dict[Any, int]) -> tuple[Group, ...]:
@@ -306,5 +303,6 @@ def _group(name: GroupName, rows: list[ValueRow], hosts: int) -> Group:
         uncertainty={
             row.slot.cipher: row.uncertainty for row in rows if row.uncertainty is not None
         },
+        families={row.slot.cipher: row.families for row in rows if row.families},
         doubtful={row.slot.cipher: row.doubtful for row in rows if row.doubtful},
     )

@@ -1,27 +1,23 @@
 """One host's history of one series: its points, the changes in it, and breaks of the tool."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from analysis.comparison import NEEDS_PROFILE, UNITS
 from analysis.group_view import LOWER_IS_BETTER
 from analysis.over_time.history import ToolBreak, changes_between_breaks, find_breaks
 from analysis.over_time.series_changes import Change
-from analysis.profiles.baselines import speed_index
+from analysis.profiles.reference_profile import PROFILE
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from documents.environment_difference import Difference, environment_difference
-from results.comparison.comparison import profile_of
 from results.selection import ComparisonQuery, Where, add_filter, class_conditions
 from store.models import (
-    BaselineLevel,
     Environment,
     Host,
-    ReferenceProfile,
     RunSpeedIndex,
 )
 from store.models.run import COUNTED
@@ -141,7 +137,7 @@ class UnknownHost(LookupError):
 
 
 def history(query: HistoryQuery) -> History:
-    """The history that the query asks for; `UnknownHost`, `UnknownProfile` where it names none.
+    """The history that the query asks for; `UnknownHost` where it names none.
 
     The number of queries is the same for any length of the history.
     """
@@ -149,16 +145,15 @@ def history(query: HistoryQuery) -> History:
     if host is None:
         raise UnknownHost(query.host)
     query = _with_block_size(host.pk, query)
-    profile = profile_of(query.series)
     rows = _rows(host.pk, query)
-    points = _points(rows[:LATEST_POINTS], query.series, profile)
+    points = _points(rows[:LATEST_POINTS], query.series)
     breaks = _breaks(query, points)
     return History(
         host_id=host.pk,
         host_name=host.name,
         query=query,
         unit=UNITS[query.series.metric],
-        profile=profile.name if profile else None,
+        profile=PROFILE.name if query.series.metric in NEEDS_PROFILE else None,
         points=points,
         changes=_changes(query, points, [one.broken for one in breaks]),
         breaks=breaks,
@@ -270,23 +265,12 @@ def _undated(host_id: int, query: HistoryQuery) -> int:
     return int(rows[0][0])
 
 
-def _divisors(
-    runs: Sequence[int], series: ComparisonQuery, profile: ReferenceProfile | None
-) -> dict[int, float]:
+def _divisors(runs: Sequence[int], series: ComparisonQuery) -> dict[int, float]:
     """Run -> the speed index that its rates are divided by; runs without one are absent."""
-    if profile is None:
-        return {}
-    if series.metric == "normalised":
-        stored = RunSpeedIndex.objects.filter(run_id__in=runs, profile=profile, tool=series.tool)
-        return dict(stored.values_list("run_id", "index"))
-    levels: defaultdict[int, dict[str, float]] = defaultdict(dict)
-    for run, family, level in BaselineLevel.objects.filter(
-        run_id__in=runs, tool=series.tool, cpu_bound_level__isnull=False
-    ).values_list("run_id", "family", "cpu_bound_level"):
-        levels[run][family] = cast(float, level)
-    reference = profile.levels.get(series.tool, {})
-    indices = {run: speed_index(of_run, reference) for run, of_run in levels.items()}
-    return {run: one.index for run, one in indices.items() if one is not None}
+    stored = RunSpeedIndex.objects.filter(
+        run_id__in=runs, tool=series.tool, cpu_bound=series.metric != "normalised"
+    )
+    return dict(stored.values_list("run_id", "index"))
 
 
 def _normalised(
@@ -297,13 +281,11 @@ def _normalised(
         yield run, run_id, started_at, value / divisors[run] if known else None, *rest
 
 
-def _points(
-    rows: Sequence[tuple[Any, ...]], series: ComparisonQuery, profile: ReferenceProfile | None
-) -> tuple[Point, ...]:
+def _points(rows: Sequence[tuple[Any, ...]], series: ComparisonQuery) -> tuple[Point, ...]:
     """The rows that have a value, the oldest first; only of a rate the length of tries matters."""
     environments = _environments({row[7] for row in rows})
     if series.metric in NEEDS_PROFILE:
-        rows = list(_normalised(rows, _divisors([row[0] for row in rows], series, profile)))
+        rows = list(_normalised(rows, _divisors([row[0] for row in rows], series)))
     return tuple(
         Point(
             run_pk=pk,

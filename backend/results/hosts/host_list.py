@@ -11,7 +11,7 @@ from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.hosts.host_facets import LATEST, of_latest_runs
 from results.hosts.host_names import named_hosts
-from store.models import DimensionValue, Host, ReferenceProfile
+from store.models import DimensionValue, Host
 
 WORST_FIRST = ("hidden", "unused", "software", "unknown", "hardware")
 """AES verdicts in the order of the list: those first that something can be done about."""
@@ -43,7 +43,7 @@ SELECT r.host FROM latest r JOIN environment e ON e.id = r.environment AND e.too
 _SPEEDS = """
 LEFT JOIN (
     SELECT run, arg_min("index", tool) AS speed FROM speed_index
-    WHERE profile = $profile GROUP BY run
+    WHERE NOT cpu_bound GROUP BY run
 ) s ON s.run = r.run
 """
 """Of a run its speed index by openssl, else by ssh."""
@@ -67,9 +67,7 @@ def listed_hosts(query: HostQuery) -> list[int]:
     if name in LABELS:
         parameters["values"] = _in_natural_order(LABELS[name])
     if name == "speed_index":
-        active = ReferenceProfile.objects.filter(active=True)
         source += _SPEEDS
-        parameters["profile"] = active.values_list("pk", flat=True).first()
     order = f"ORDER BY {_VALUES.get(name, 'r.host')} {direction} NULLS LAST, r.host DESC"
     with questions() as ask:
         if query.text:

@@ -28,7 +28,7 @@ COUNTED = Q(runs__status=Run.Status.READY, runs__hidden=False)
 class HostSummary:
     """A host with its latest environment and verdict; `runs` counts its ready runs.
 
-    `speed_index`: of its latest run under the active profile, by `speed_index_tool`: openssl, or
+    `speed_index`: of its latest run, by `speed_index_tool`: openssl, or
     ssh where that run has no baseline of openssl.
     """
 
@@ -123,8 +123,8 @@ def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
 
 
 def _speed_indices(runs: Iterable[int]) -> dict[int, RunSpeedIndex]:
-    """Run -> its speed index under the active profile, of openssl rather than of ssh."""
-    found = RunSpeedIndex.objects.filter(run_id__in=runs, profile__active=True)
+    """Run -> its speed index, of openssl rather than of ssh."""
+    found = RunSpeedIndex.objects.filter(run_id__in=runs, cpu_bound=False)
     return {one.run_id: one for one in found.order_by("-tool")}
 
 

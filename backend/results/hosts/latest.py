@@ -76,7 +76,7 @@ def results_of(
     bodies = documents_of(run_pks) if tries else {}
     documents = {pk: stored_document(body) for pk, body in bodies.items()}
     indices: dict[int, dict[str, float]] = {}
-    for index in RunSpeedIndex.objects.filter(run_id__in=run_pks, profile__active=True):
+    for index in RunSpeedIndex.objects.filter(run_id__in=run_pks, cpu_bound=False):
         indices.setdefault(index.run_id, {})[index.tool] = index.index
     return tuple(
         _result(row, runs[row.run_id], indices.get(row.run_id, {}), documents.get(row.run_id))

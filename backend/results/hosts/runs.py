@@ -129,11 +129,6 @@ class RunDetail:
     speed_indices: tuple[RunSpeedIndex, ...]
     measurements: tuple[MeasurementDetail, ...]
 
-    @property
-    def other_profiles(self) -> tuple[RunSpeedIndex, ...]:
-        """The speed indices under profiles that are not active."""
-        return tuple(one for one in self.speed_indices if not one.profile.active)
-
 
 MEASURED = Coalesce(
     Subquery(
@@ -307,9 +302,7 @@ def run_detail(run_id: UUID) -> RunDetail | None:
     run = select_runs().filter(run_id=run_id).first()
     if run is None:
         return None
-    under_each = run.speed_indices.select_related("profile")
-    indices = tuple(under_each.order_by("tool", "profile__name"))
-    active = {one.tool: one.index for one in indices if one.profile.active}
+    indices = tuple(run.speed_indices.filter(cpu_bound=False).order_by("tool"))
     rows = run.measurements.select_related("series", "negotiated").order_by(
         "-series__tool",
         "series__method",
@@ -333,7 +326,7 @@ def run_detail(run_id: UUID) -> RunDetail | None:
         acceleration_advice=run.acceleration_advice,
         acceleration_factor=run.acceleration_factor,
         speed_indices=indices,
-        measurements=measurement_details(rows, active, document),
+        measurements=measurement_details(rows, {one.tool: one.index for one in indices}, document),
     )
 
 

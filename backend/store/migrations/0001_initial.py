@@ -1,4 +1,4 @@
-"""Every table, the triggers beside them, and the reference profile."""
+"""Every table, and the triggers beside them."""
 
 import uuid
 
@@ -10,21 +10,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from analysis.profiles.reference_profiles import initial_profile
 from store.triggers import TRIGGERS
-
-
-def add_profile(apps, schema_editor):
-    """Add the reference profile of a new installation."""
-    profile = initial_profile()
-    apps.get_model("runs", "ReferenceProfile").objects.create(
-        name=profile.name,
-        levels=profile.levels,
-        made_from=profile.made_from,
-        fits=profile.fits,
-        active=True,
-        completed_at=django.utils.timezone.now(),
-    )
 
 
 class Migration(migrations.Migration):
@@ -409,7 +395,6 @@ class Migration(migrations.Migration):
                 ('tool', models.CharField(max_length=10)),
                 ('family', models.CharField(max_length=10)),
                 ('level', models.FloatField()),
-                ('cpu_bound_level', models.FloatField(help_text='The same from CPU-bound rates; null where CPU time is not known.', null=True)),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='baseline_levels', to='runs.run')),
             ],
             options={
@@ -481,30 +466,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='ReferenceProfile',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, unique=True)),
-                ('levels', models.JSONField(help_text='Bytes per second: {tool: {family: level}}.')),
-                ('made_from', models.TextField(help_text='In words.')),
-                ('origin', models.CharField(choices=[('published', 'Published'), ('run', 'Run'), ('fleet', 'Fleet')], default='published', max_length=10)),
-                ('fits', models.JSONField(default=dict, help_text='How the levels of each tool were fitted.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('active', models.BooleanField(default=False)),
-                ('retired_at', models.DateTimeField(blank=True, null=True)),
-                ('runs_total', models.IntegerField(default=0, help_text='Ready runs when it was made.')),
-                ('runs_done', models.IntegerField(default=0, help_text='Of these, runs that have their indices.')),
-                ('indexed_to', models.BigIntegerField(default=0, help_text='Key of the last run done.')),
-                ('index_end', models.BigIntegerField(default=0, help_text='Key of the last run to do.')),
-                ('progressed_at', models.DateTimeField(blank=True, null=True)),
-                ('completed_at', models.DateTimeField(blank=True, null=True)),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.run')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('active', True)), fields=('active',), name='one_active_profile'), models.CheckConstraint(condition=models.Q(('active', False), models.Q(('completed_at__isnull', False), ('retired_at', None)), _connector='OR'), name='active_profile_is_complete'), models.CheckConstraint(condition=models.Q(('runs_done__lte', models.F('runs_total'))), name='done_within_total')],
-            },
-        ),
-        migrations.CreateModel(
             name='RunDocument',
             fields=[
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='document', serialize=False, to='runs.run')),
@@ -523,16 +484,15 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('tool', models.CharField(max_length=10)),
+                ('cpu_bound', models.BooleanField()),
                 ('index', models.FloatField()),
                 ('uncertainty', models.FloatField(help_text='A factor; null for one family.', null=True)),
                 ('families', models.JSONField()),
-                ('profile', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.referenceprofile')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='speed_indices', to='runs.run')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'profile', 'tool'), name='one_index_per_run_and_profile')],
+                'constraints': [models.UniqueConstraint(fields=('run', 'tool', 'cpu_bound'), name='one_index_per_run')],
             },
         ),
         *(migrations.RunSQL(trigger) for trigger in TRIGGERS),
-        migrations.RunPython(add_profile),
     ]

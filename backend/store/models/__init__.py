@@ -13,7 +13,6 @@ from store.models.host import HostAlias as HostAlias
 from store.models.host import HostName as HostName
 from store.models.imported_text import ImportedText as ImportedText
 from store.models.normalisation import BaselineLevel as BaselineLevel
-from store.models.normalisation import ReferenceProfile as ReferenceProfile
 from store.models.normalisation import RunSpeedIndex as RunSpeedIndex
 from store.models.note import Note as Note
 from store.models.notification import Notification as Notification

@@ -20,7 +20,7 @@ class Command(SiteCommand):
 
     help = (
         "Delete runs that began long ago, with their documents. A host's latest result of each "
-        "series stays, as do published figures and runs that a reference profile was made of."
+        "series stays, as do published figures."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -20,7 +20,6 @@ from results.analytics.clickhouse.tables import (
     CREATE_ENDED,
     CREATE_STATES,
     ENDED,
-    INDICES,
     KEY_OF_RUNS,
     STATES,
     WRITTEN,
@@ -30,18 +29,15 @@ from results.analytics.clickhouse.tables import (
     parameters_of,
     seen,
 )
-from results.analytics.copy import batches, counted_runs, indices_of, received, sets_of
+from results.analytics.copy import batches, counted_runs, received, sets_of
 from results.analytics.snapshot import USABLE_SECONDS, VERSION
 from results.analytics.tables import (
-    CPU_BOUND_INDEX,
     ENVIRONMENTS,
-    LEVEL,
     OF_RUNS,
     RESULT,
     RUN,
     SERIES_OF_SET,
     SET_OF_RUN,
-    SPEED_INDEX,
     TABLES,
     Table,
     as_received,
@@ -234,18 +230,12 @@ def _once() -> dict[str, str]:
 def _apply(
     client: Client, cursor: CursorWrapper, changes: Changes, before: Written, step: int
 ) -> None:
-    generation, indices_too = before.generation, not changes.profiles
     for batch in batches(changes.runs, RUNS_AT_ONCE):
         known = client.query(
             _KNOWN.format(runs=seen("run", before.shape)), {**parameters_of(before), "runs": batch}
         ).result_rows
-        _end(client, generation, step, [key for (key,) in known])
-        _insert_runs(client, cursor, batch, before, step, indices_too=indices_too)
-    if changes.profiles:
-        _end(client, generation, step, [0])
-        for batch in batches(counted_runs(cursor), RUNS_AT_ONCE):
-            _insert(client, SPEED_INDEX, received(cursor, SPEED_INDEX, batch), generation, step)
-            _insert_indices(client, cursor, received(cursor, LEVEL, batch), before, step)
+        _end(client, before.generation, step, [key for (key,) in known])
+        _insert_runs(client, cursor, batch, before, step)
 
 
 def _end(client: Client, generation: int, step: int, runs: Iterable[int]) -> None:
@@ -278,10 +268,8 @@ def _insert_runs(
     runs: Sequence[int],
     before: Written,
     step: int,
-    *,
-    indices_too: bool = True,
 ) -> None:
-    """These runs with all that belongs to them (their indices, unless those of all runs come)."""
+    """These runs with all that belongs to them."""
     generation = before.generation
     of_runs = received(cursor, RUN, runs)
     environments = set(orjson.loads(of_runs[list(RUN.columns).index("environment")]))
@@ -300,19 +288,8 @@ def _insert_runs(
         if rows:
             _insert(client, table, as_received(rows), generation, step)
     for table in OF_RUNS:
-        if indices_too or table is not SPEED_INDEX:
-            _insert(client, table, columns[table.name], generation, step)
-    if indices_too:
-        _insert_indices(client, cursor, columns[LEVEL.name], before, step)
+        _insert(client, table, columns[table.name], generation, step)
     _insert(client, RUN, of_runs, generation, step)
-
-
-def _insert_indices(
-    client: Client, cursor: CursorWrapper, levels: Sequence[str], before: Written, step: int
-) -> None:
-    rows = indices_of(cursor, zip(*map(orjson.loads, levels), strict=True))
-    if rows:
-        _insert(client, CPU_BOUND_INDEX, as_received(rows), before.generation, step)
 
 
 def _unknown(
@@ -351,16 +328,12 @@ def tidy(client: Client, patience: float) -> None:
 def _remove_ended(client: Client, now: Written, last: int, failed: Sequence[int]) -> None:
     of_all = {"generation": now.generation, "last": last}
     ended = [(int(run), int(step)) for run, step in client.query(_LONG_ENDED, of_all).result_rows]
-    of_indices = max((step for run, step in ended if not run), default=0)
     for table in (one.name for one in TABLES):
         name, key = name_of(table, now.generation), KEY_OF_RUNS.get(table)
         if failed:
             condition = "since IN {failed: Array(UInt64)}"
             client.command(f"DELETE FROM {name} WHERE {condition}", {"failed": list(failed)})  # noqa: S608
-        if of_indices and table in INDICES:
-            condition = "since < {step: UInt64}"
-            client.command(f"DELETE FROM {name} WHERE {condition}", {"step": of_indices})  # noqa: S608
-        for batch in batches([one for one in ended if one[0]], RUNS_AT_ONCE) if key else ():
+        for batch in batches(ended, RUNS_AT_ONCE) if key else ():
             runs, steps = zip(*batch, strict=True)
             given = {"runs": list(runs), "steps": list(steps)}
             client.command(f"DELETE FROM {name} WHERE {_BEFORE_ENDED.format(key=key)}", given)  # noqa: S608

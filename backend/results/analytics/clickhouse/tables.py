@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 
 from results.analytics.snapshot import VERSION
 from results.analytics.tables import (
-    COMPUTED_OF_RUNS,
-    CPU_BOUND_INDEX,
     OF_RUNS,
     RUN,
-    SPEED_INDEX,
+    SET_OF_RUN,
     TABLES,
     Table,
 )
@@ -27,6 +25,7 @@ TYPES = {
     "UBIGINT": "UInt64",
     "UTINYINT": "UInt8",
     "DOUBLE": "Float64",
+    "BOOLEAN": "Bool",
     "VARCHAR": "LowCardinality(String)",
     "MAP(VARCHAR, VARCHAR)": "Map(String, Nullable(String))",
 }
@@ -38,15 +37,12 @@ NULLABLE = frozenset(
         "negotiated",
         "cpu_seconds_per_gb",
         "cpu_bound_throughput",
-        "cpu_bound_level",
         "uncertainty",
     }
 )
 
 _ORDER = {"run": "id", "environment": "tool, id", "result": "series, run"}
 """Table -> what its rows lie in order of: a question reads those of its series. Else by run."""
-
-INDICES = (SPEED_INDEX.name, CPU_BOUND_INDEX.name)
 
 STATES = f"ciphermark_{VERSION}_state"
 ENDED = f"ciphermark_{VERSION}_ended"
@@ -68,7 +64,7 @@ CREATE TABLE IF NOT EXISTS {ENDED} (generation UInt64, step UInt64, run Int32)
 ENGINE = MergeTree ORDER BY (generation, run)
 SETTINGS {ONCE}
 """
-"""Runs (0: the speed indices of all) whose rows from before a step are not seen since."""
+"""Runs whose rows from before a step are not seen since."""
 
 _FAILED = f"SELECT generation, step FROM {STATES} WHERE what = 'failed'"  # noqa: S608
 WRITTEN = f"""
@@ -149,7 +145,7 @@ COLUMNS = {table.name: ", ".join(f't."{name}"' for name in table.types) for tabl
 
 KEY_OF_RUNS = {
     RUN.name: "id",
-    **{table.name: "run" for table in (*OF_RUNS, *COMPUTED_OF_RUNS)},
+    **{table.name: "run" for table in (*OF_RUNS, SET_OF_RUN)},
 }
 """Tables of what changes -> the column that has the run; what the others have never does."""
 
@@ -169,8 +165,6 @@ def seen(table: str, shape: Shape) -> str:
             SELECT e.run AS run, max(e.step) AS step {ended} GROUP BY e.run
         ) e ON e.run = t.{key}"""
         conditions.append("t.since >= coalesce(e.step, 0)")
-        if table in INDICES:
-            conditions.append(f"t.since >= (SELECT max(e.step) {ended} AND e.run = 0)")
     return f"{rows} WHERE {' AND '.join(conditions)}"
 
 

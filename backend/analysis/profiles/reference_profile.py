@@ -1,0 +1,20 @@
+"""The reference profile: frozen baseline levels, which normalisation divides by."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+
+@dataclass(frozen=True)
+class ReferenceProfile:
+    """Levels a(tool, family) in bytes per second, and by tool what they were made from."""
+
+    name: str
+    levels: Mapping[str, Mapping[str, float]]
+    made_from: Mapping[str, str]
+
+
+PROFILE = ReferenceProfile(
+    **json.loads(resources.files(__package__).joinpath("data/profile.json").read_text("utf-8"))
+)

@@ -1,0 +1,21 @@
+"""The method, with the levels of the reference profile."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from analysis.profiles.baselines import NAMES
+from analysis.profiles.reference_profile import PROFILE
+from pages.access import reader_page
+from pages.metrics import METRICS
+
+
+@reader_page
+def method_page(request: HttpRequest) -> HttpResponse:
+    """Methodology, with the levels of the reference profile."""
+    levels = [
+        (tool, NAMES[family], level)
+        for tool, of_tool in PROFILE.levels.items()
+        for family, level in of_tool.items()
+    ]
+    context = {"metrics": METRICS, "profile": PROFILE, "levels": levels}
+    return render(request, "pages/method.html", context)
