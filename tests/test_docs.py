@@ -18,7 +18,7 @@ API = (PROJECT / "docs" / "api.md").read_text("utf-8")
 def settings_read() -> set[str]:
     """Names of environment variables that the settings read."""
     text = (PROJECT / "backend" / "config" / "settings.py").read_text("utf-8")
-    return set(re.findall(r'env\.\w+\(\s*"(\w+)"', text))
+    return set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text))
 
 
 @each("name", sorted(settings_read()))

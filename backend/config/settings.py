@@ -7,60 +7,95 @@ from typing import Any
 import dj_database_url
 from celery.schedules import crontab
 from csp.constants import NONE, SELF
+from environs import validate
 
 from config.analytics import clickhouse_url, snapshots_url
 from config.embedded import celery_url, start_services
-from config.env import Env
+from config.env import Env, address, postgres_address, redis_address, refuse
 from config.measurement_marker import MEASURING
 from config.object_storage import PATIENT, documents_days, storages
-from config.production import refuse_weak_configuration
-from config.secret_key import development_secret_key
-from config.sign_in import SignInSettings, header_name, roles_of_groups
+from config.production import development_secret_key, weaknesses
+from config.sign_in import roles_of_groups, sign_in_faults
 from telemetry.log_lines import FORMATS, LEVELS, logging_config
 
 env = Env()
+env.add_parser("roles", roles_of_groups)
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
-DATA_DIR = Path(env.text("CIPHERMARK_DATA_DIR") or PROJECT_DIR / ".data").absolute()
+DATA_DIR = env.path("CIPHERMARK_DATA_DIR", PROJECT_DIR / ".data").absolute()
 
-PRODUCTION = env.choice("CIPHERMARK_ENV", ("development", "production")) == "production"
-DEBUG = env.flag("CIPHERMARK_DEBUG")
-LOG_FORMAT = env.choice("CIPHERMARK_LOG_FORMAT", FORMATS)
-LOG_LEVEL = env.choice("CIPHERMARK_LOG_LEVEL", ("debug", *LEVELS) if DEBUG else LEVELS)
-CIPHERMARK_PUBLIC = env.flag("CIPHERMARK_PUBLIC")
+_ENVIRONMENT = env.str(
+    "CIPHERMARK_ENV", "development", validate=validate.OneOf(("development", "production"))
+)
+PRODUCTION = _ENVIRONMENT == "production"
+DEBUG = env.bool("CIPHERMARK_DEBUG", False)
+LOG_FORMAT = env.str("CIPHERMARK_LOG_FORMAT", "text", validate=validate.OneOf(FORMATS))
+LOG_LEVEL = env.str(
+    "CIPHERMARK_LOG_LEVEL", "debug" if DEBUG else "info", validate=validate.OneOf(LEVELS)
+)
+CIPHERMARK_PUBLIC = env.bool("CIPHERMARK_PUBLIC", False)
 # Of /metrics, which is not there without one.
-CIPHERMARK_METRICS_TOKEN = env.secret("CIPHERMARK_METRICS_TOKEN")
-CIPHERMARK_KEEP_DAYS = env.days("CIPHERMARK_KEEP_DAYS")
+CIPHERMARK_METRICS_TOKEN = env.str("CIPHERMARK_METRICS_TOKEN", "")
+CIPHERMARK_KEEP_DAYS = env.int("CIPHERMARK_KEEP_DAYS", None, validate=validate.Range(1, 100_000))
 # Our own reverse proxies in front: so many entries of X-Forwarded-For are theirs.
-CIPHERMARK_PROXIES = env.number("CIPHERMARK_PROXIES", default=1 if PRODUCTION else 0)
+CIPHERMARK_PROXIES = env.int("CIPHERMARK_PROXIES", int(PRODUCTION), validate=validate.Range(0))
 # Requests a minute, 0 for no limit: one token may bring the uploads of a whole site (100/s).
-CIPHERMARK_TOKEN_RATE = env.number("CIPHERMARK_TOKEN_RATE", default=6000)
-CIPHERMARK_ADDRESS_RATE = env.number("CIPHERMARK_ADDRESS_RATE", default=1200)
+CIPHERMARK_TOKEN_RATE = env.int("CIPHERMARK_TOKEN_RATE", 6000, validate=validate.Range(0))
+CIPHERMARK_ADDRESS_RATE = env.int("CIPHERMARK_ADDRESS_RATE", 1200, validate=validate.Range(0))
+_ANALYTICS_URL = env.str("CIPHERMARK_ANALYTICS_URL", "", validate=address)
 # Of each process that answers questions over many rows; beyond it they are slower.
-_ANALYTICS_URL = env.url("CIPHERMARK_ANALYTICS_URL")
-CIPHERMARK_ANALYTICS_URL = clickhouse_url(_ANALYTICS_URL)
-CIPHERMARK_ANALYTICS_MEMORY = env.memory("CIPHERMARK_ANALYTICS_MEMORY", "1GB")
+CIPHERMARK_ANALYTICS_MEMORY = env.str(
+    "CIPHERMARK_ANALYTICS_MEMORY",
+    "1GB",
+    validate=validate.Regexp(
+        r"([1-9]\d{0,4}GB|[5-9]\dMB|[1-9]\d{2,5}MB)\Z",
+        error="It must be an amount such as 500MB or 2GB.",
+    ),
+)
 # Production alone goes by these two.
-SECURE_SSL_REDIRECT = env.flag("CIPHERMARK_SSL_REDIRECT", default=PRODUCTION) and PRODUCTION
-SECURE_HSTS_PRELOAD = env.flag("CIPHERMARK_HSTS_PRELOAD") and PRODUCTION
-ALLOWED_HOSTS = env.names("CIPHERMARK_ALLOWED_HOSTS")
+SECURE_SSL_REDIRECT = env.bool("CIPHERMARK_SSL_REDIRECT", PRODUCTION) and PRODUCTION
+SECURE_HSTS_PRELOAD = env.bool("CIPHERMARK_HSTS_PRELOAD", False) and PRODUCTION
+ALLOWED_HOSTS = [host for host in env.list("CIPHERMARK_ALLOWED_HOSTS", [], subcast=str) if host]
 # Below which path of its host the site lies: all addresses and cookies begin with it.
-CIPHERMARK_PATH = env.sub_path("CIPHERMARK_PATH")
-FORCE_SCRIPT_NAME = CIPHERMARK_PATH or None
-SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{CIPHERMARK_PATH}/"
-SECRET_KEY = env.secret("CIPHERMARK_SECRET_KEY")
-DATABASE_URL = env.postgres_url("DATABASE_URL")
-DATABASE_REPLICA_URL = env.postgres_url("DATABASE_REPLICA_URL")
-REDIS_URL = env.redis_url("REDIS_URL")
+CIPHERMARK_PATH = env.str(
+    "CIPHERMARK_PATH",
+    "",
+    validate=validate.Regexp(
+        r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?\Z",
+        error="It must be a path such as /bench, of letters, digits and . _ ~ - alone.",
+    ),
+)
+# Where links of notifications lead.
+_SITE_URL = env.str("CIPHERMARK_SITE_URL", "", validate=address)
+SECRET_KEY = env.str("CIPHERMARK_SECRET_KEY", "")
+DATABASE_URL = env.str("DATABASE_URL", "", validate=postgres_address)
+DATABASE_REPLICA_URL = env.str("DATABASE_REPLICA_URL", "", validate=postgres_address)
+REDIS_URL = env.str("REDIS_URL", "", validate=redis_address)
+EXPORTS_DIR = env.path("CIPHERMARK_EXPORTS_DIR", DATA_DIR / "exports").absolute()
+ANALYTICS_DIR = env.path("CIPHERMARK_ANALYTICS_DIR", DATA_DIR / "analytics").absolute()
+# Where `backup` writes when it is told no other place.
+BACKUPS_DIR = env.path("CIPHERMARK_BACKUPS_DIR", DATA_DIR / "backups").absolute()
+CIPHERMARK_STORAGE_URL = env.str("CIPHERMARK_STORAGE_URL", "", validate=address)
+_STORAGE_KEY = env.str("CIPHERMARK_STORAGE_KEY", "")
+_STORAGE_SECRET = env.str("CIPHERMARK_STORAGE_SECRET", "")
+_DOCUMENTS_DAYS = env.int("CIPHERMARK_DOCUMENTS_DAYS", None, validate=validate.Range(1, 100_000))
 
 # Sign-in by a company's own accounts, both ways off by default: through an OpenID Connect provider
 # (`OIDC_...` are the settings of mozilla-django-oidc) or by an authenticating reverse proxy.
-CIPHERMARK_ROLES = roles_of_groups("CIPHERMARK_ROLES", env.text("CIPHERMARK_ROLES"))
-CIPHERMARK_OIDC_ISSUER = env.text("CIPHERMARK_OIDC_ISSUER")
-CIPHERMARK_OIDC_GROUPS_CLAIM = env.text("CIPHERMARK_OIDC_GROUPS_CLAIM") or "groups"
-OIDC_RP_CLIENT_ID = env.text("CIPHERMARK_OIDC_CLIENT_ID")
-OIDC_RP_CLIENT_SECRET = env.secret("CIPHERMARK_OIDC_CLIENT_SECRET")
-OIDC_RP_SCOPES = env.text("CIPHERMARK_OIDC_SCOPES") or "openid profile email"
+CIPHERMARK_ROLES = env.roles("CIPHERMARK_ROLES", "")
+CIPHERMARK_OIDC_ISSUER = env.str(
+    "CIPHERMARK_OIDC_ISSUER",
+    "",
+    validate=validate.Regexp(
+        r"https%s://[\w.-]+(:\d{1,5})?(/[^\s?#]*)?\Z" % ("" if PRODUCTION else "?"),
+        error="It must be the provider's address as its discovery document has it, such as"
+        " https://id.example.org/realms/main (http:// is for development alone).",
+    ),
+)
+CIPHERMARK_OIDC_GROUPS_CLAIM = env.str("CIPHERMARK_OIDC_GROUPS_CLAIM", "groups")
+OIDC_RP_CLIENT_ID = env.str("CIPHERMARK_OIDC_CLIENT_ID", "")
+OIDC_RP_CLIENT_SECRET = env.str("CIPHERMARK_OIDC_CLIENT_SECRET", "")
+OIDC_RP_SCOPES = env.str("CIPHERMARK_OIDC_SCOPES", "openid profile email")
 OIDC_USE_PKCE = True
 # Any by a key of the provider's: the library then takes those that it publishes.
 OIDC_RP_SIGN_ALGO = "RS256"
@@ -69,42 +104,33 @@ OIDC_TIMEOUT = 10
 # Sign-ins that one browser has begun and not ended: they lie in a cookie.
 OIDC_MAX_STATES = 5
 OIDC_AUTHENTICATION_CALLBACK_URL = "oidc-callback"
-CIPHERMARK_PROXY_USER_HEADER = header_name(
-    "CIPHERMARK_PROXY_USER_HEADER", env.text("CIPHERMARK_PROXY_USER_HEADER")
+_HEADER = validate.Regexp(
+    r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*\Z", error="It must be a header such as X-Forwarded-User."
 )
-CIPHERMARK_PROXY_GROUPS_HEADER = header_name(
-    "CIPHERMARK_PROXY_GROUPS_HEADER", env.text("CIPHERMARK_PROXY_GROUPS_HEADER")
-)
-CIPHERMARK_PROXY_SECRET = env.secret("CIPHERMARK_PROXY_SECRET")
-SignInSettings(
-    production=PRODUCTION,
-    roles=CIPHERMARK_ROLES,
-    issuer=CIPHERMARK_OIDC_ISSUER,
-    client_id=OIDC_RP_CLIENT_ID,
-    client_secret=OIDC_RP_CLIENT_SECRET,
-    scopes=OIDC_RP_SCOPES,
-    user_header=CIPHERMARK_PROXY_USER_HEADER,
-    groups_header=CIPHERMARK_PROXY_GROUPS_HEADER,
-    proxy_secret=CIPHERMARK_PROXY_SECRET,
-).refuse_faults()
+CIPHERMARK_PROXY_USER_HEADER = env.str("CIPHERMARK_PROXY_USER_HEADER", "", validate=_HEADER)
+CIPHERMARK_PROXY_GROUPS_HEADER = env.str("CIPHERMARK_PROXY_GROUPS_HEADER", "", validate=_HEADER)
+# Nobody's guesses at it are counted.
+CIPHERMARK_PROXY_SECRET = env.str("CIPHERMARK_PROXY_SECRET", "", validate=validate.Length(min=20))
+
+env.refuse_faults()
+# Sentences; Django's checks warn of them.
+UNKNOWN_SETTINGS = env.unknown()
+refuse(sign_in_faults(globals()))
 
 if PRODUCTION:
-    refuse_weak_configuration(
-        secret_key=SECRET_KEY,
-        debug=DEBUG,
-        allowed_hosts=ALLOWED_HOSTS,
-        database_url=DATABASE_URL,
-        replica_url=DATABASE_REPLICA_URL,
-        redis_url=REDIS_URL,
-        metrics_token=CIPHERMARK_METRICS_TOKEN,
-    )
+    refuse(weaknesses(globals()))
 else:
     ALLOWED_HOSTS = ALLOWED_HOSTS or ["localhost", "127.0.0.1", "[::1]"]
-    SECRET_KEY = SECRET_KEY or development_secret_key(DATA_DIR, DATABASE_URL)
+    SECRET_KEY = SECRET_KEY or development_secret_key(DATA_DIR)
     if not (DATABASE_URL and REDIS_URL):
         services = start_services(DATA_DIR, postgres=not DATABASE_URL, redis=not REDIS_URL)
         DATABASE_URL = DATABASE_URL or services.database_url
         REDIS_URL = REDIS_URL or services.redis_url
+
+CIPHERMARK_PATH = CIPHERMARK_PATH.rstrip("/")
+FORCE_SCRIPT_NAME = CIPHERMARK_PATH or None
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{CIPHERMARK_PATH}/"
+CIPHERMARK_ANALYTICS_URL = clickhouse_url(_ANALYTICS_URL)
 
 INSTALLED_APPS = [
     "access.admin_config.SiteAdminConfig",
@@ -184,8 +210,8 @@ TEMPLATES: list[dict[str, Any]] = [
     },
 ]
 
-# Where links of notifications lead, up to CIPHERMARK_PATH, which addresses begin with.
-CIPHERMARK_SITE_URL = env.url("CIPHERMARK_SITE_URL").rstrip("/").removesuffix(CIPHERMARK_PATH) or (
+# Up to CIPHERMARK_PATH, which addresses begin with.
+CIPHERMARK_SITE_URL = _SITE_URL.rstrip("/").removesuffix(CIPHERMARK_PATH) or (
     f"https://{ALLOWED_HOSTS[0].lstrip('.')}" if PRODUCTION else "http://127.0.0.1:8000"
 )
 
@@ -276,18 +302,13 @@ STATIC_ROOT = DATA_DIR / "static"
 DOCS_DIR = PROJECT_DIR / "docs"
 FRONTEND_DIST = PROJECT_DIR / "frontend" / "dist"
 STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
-# Files made in the background: parts lie in the folder; finished ones do, or in object storage.
-EXPORTS_DIR = Path(env.text("CIPHERMARK_EXPORTS_DIR") or DATA_DIR / "exports").absolute()
-CIPHERMARK_STORAGE_URL = env.url("CIPHERMARK_STORAGE_URL")
 PATIENT_STORAGE = PATIENT
-CIPHERMARK_DOCUMENTS_DAYS = documents_days(
-    env.days("CIPHERMARK_DOCUMENTS_DAYS"), CIPHERMARK_STORAGE_URL
-)
+CIPHERMARK_DOCUMENTS_DAYS = documents_days(_DOCUMENTS_DAYS, CIPHERMARK_STORAGE_URL)
 STORAGES = {
     **storages(
         CIPHERMARK_STORAGE_URL,
-        env.secret("CIPHERMARK_STORAGE_KEY"),
-        env.secret("CIPHERMARK_STORAGE_SECRET"),
+        _STORAGE_KEY,
+        _STORAGE_SECRET,
         EXPORTS_DIR,
         snapshots_url(_ANALYTICS_URL),
     ),
@@ -303,10 +324,6 @@ FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
 # Its preview sends the text back with a tick box for each line of results, 5,000 a text.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 12_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 6 * 1024 * 1024
-# Snapshots of the analytics copy, from which processes start; web and worker should both see it.
-ANALYTICS_DIR = Path(env.text("CIPHERMARK_ANALYTICS_DIR") or DATA_DIR / "analytics").absolute()
-# Where `backup` writes when it is told no other place.
-BACKUPS_DIR = Path(env.text("CIPHERMARK_BACKUPS_DIR") or DATA_DIR / "backups").absolute()
 MEASURING_FILE = DATA_DIR / MEASURING
 AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
 
@@ -408,6 +425,3 @@ if PRODUCTION:
     CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS]
 
 LOGGING = logging_config(LOG_FORMAT, LOG_LEVEL)
-
-# Sentences; every process warns of them at its start.
-UNKNOWN_SETTINGS = env.unknown()

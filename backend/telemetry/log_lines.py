@@ -38,7 +38,7 @@ def while_processing(run_id: object) -> Iterator[None]:
 
 
 FORMATS = ("text", "json")
-LEVELS = ("info", "debug", "warning", "error")
+LEVELS = ("debug", "info", "warning", "error")
 
 FREQUENT_TASKS = frozenset({"ingest.tasks.sweep", "notifications.tasks.send_notifications"})
 """Celery writes two lines for each task; of these, every five seconds."""

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from django.conf import settings
 
 from tests.launch.tools import PROJECT, free_port
@@ -21,31 +20,6 @@ def manage(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
         text=True,
         check=False,
     )
-
-
-@pytest.mark.parametrize(
-    ("variables", "said"),
-    (
-        ({"CIPHERMARK_PROXIES": "x"}, "CIPHERMARK_PROXIES is 'x'; it must be a whole number"),
-        ({"CIPHERMARK_LOG_FORMAT": "yaml"}, "CIPHERMARK_LOG_FORMAT is 'yaml'; it must be text or"),
-        ({"DATABASE_URL_FILE": "/nowhere"}, "DATABASE_URL_FILE names /nowhere, which cannot be"),
-        ({"DATABASE_REPLICA_URL": "db:5432"}, "DATABASE_REPLICA_URL must be written as postgresql"),
-        ({"DATABASE_REPLICA_URL": "postgresql://db"}, "DATABASE_REPLICA_URL must be written as"),
-        (
-            {"CIPHERMARK_SECRET_KEY": "a", "CIPHERMARK_SECRET_KEY_FILE": "/nowhere"},
-            "CIPHERMARK_SECRET_KEY and CIPHERMARK_SECRET_KEY_FILE are both set",
-        ),
-        ({"CIPHERMARK_ENV": "production"}, "Production refuses to start: CIPHERMARK_SECRET_KEY is"),
-    ),
-)
-def test_a_setting_that_makes_no_sense_is_one_sentence(
-    variables: dict[str, str], said: str, tmp_path: Path
-) -> None:
-    done = manage("check", **{"CIPHERMARK_DATA_DIR": str(tmp_path), **variables})
-    assert done.returncode == 1
-    assert done.stderr.startswith(said)
-    assert done.stderr.count("\n") == 1
-    assert done.stdout == ""
 
 
 def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
