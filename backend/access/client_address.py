@@ -25,15 +25,10 @@ def client_address(request: HttpRequest) -> str:
     return NOT_KNOWN
 
 
-def network_of(address: str) -> str:
-    """What a single customer of an Internet provider has: an IPv4 address, or an IPv6 /64."""
-    parsed = ip_address(address)
-    if not isinstance(parsed, IPv6Address):
-        return address
-    mapped = parsed.ipv4_mapped
-    return str(mapped) if mapped else str(IPv6Network((int(parsed), 64), strict=False))
-
-
 def client_network(request: HttpRequest) -> str:
-    """The first address of the client's network: one customer of a provider stays one."""
-    return network_of(client_address(request)).partition("/")[0]
+    """Return the client's address, of IPv6 that of the /64: one customer of a provider has that."""
+    parsed = ip_address(client_address(request))
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    mapped = parsed.ipv4_mapped
+    return str(mapped or IPv6Network((int(parsed), 64), strict=False).network_address)
