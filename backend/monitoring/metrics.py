@@ -4,6 +4,7 @@ import hmac
 import logging
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
@@ -106,7 +107,9 @@ class _Site(Collector):
             up.add_metric([part], found is not None)
             yield from found or ()
         yield up
-        made = newest_backup()
+        made = None
+        with suppress(OSError):  # it has just been removed, or may not be seen
+            made = newest_backup()
         if made is not None:
             yield GaugeMetricFamily(
                 "ciphermark_newest_backup_timestamp_seconds",
