@@ -4,7 +4,7 @@
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test portable lint types requirements clean
+.PHONY: help run check test portable bench lint types requirements clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
@@ -20,6 +20,9 @@ test: ## Everything on one Python: lint, types, Python, agent, browser and front
 
 portable: ## What depends on the Python: pure packages, agent, one start with an upload (PYTHON=)
 	$(LAUNCH) portable
+
+bench: ## Ratios of speed beside floors of this machine, in .data/bench.json (BENCH_SIZE=0.5m|4.8m|20m)
+	$(LAUNCH) bench
 
 lint: ## ruff: rules and format
 	$(LAUNCH) lint

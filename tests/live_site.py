@@ -142,7 +142,7 @@ def url_of(database: str) -> str:
     return url.replace("/ciphermark", f"/{database}", 1)
 
 
-def _environment(name: str, folder: Path) -> dict[str, str]:
+def environment_of(name: str, folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     return {
         **os.environ,
@@ -163,7 +163,7 @@ def _prepared() -> tuple[str, Path]:
     _on_the_server("CREATE DATABASE {name}", name=name)
     atexit.register(_on_the_server, "DROP DATABASE {name} WITH (FORCE)", name=name)
     command = [sys.executable, "-c", PREPARE]
-    subprocess.run(command, env=_environment(name, folder), cwd=PROJECT / "backend", check=True)
+    subprocess.run(command, env=environment_of(name, folder), cwd=PROJECT / "backend", check=True)
     return name, folder / "static"
 
 
@@ -241,7 +241,7 @@ def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
     database, folder = database_of(name), settings.DATA_DIR / f"live-{name}"
     with ExitStack() as stack:
         stack.enter_context(_database(database, prepared))
-        environment = {**_environment(database, folder), **variables}
+        environment = {**environment_of(database, folder), **variables}
         number = _free_redis_databases.pop()
         stack.callback(_free_redis_databases.append, number)
         environment["REDIS_URL"] = redis_url(number)

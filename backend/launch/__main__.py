@@ -16,7 +16,7 @@ from launch.console import Problem, say, tell_problem
 INTERRUPTED = 130
 
 SUITE = ("test", "check", "lint", "types", "portable")
-OWN_FOLDERS = ("test", "check", "portable")
+OWN_FOLDERS = ("test", "check", "portable", "bench")
 """Targets that leave the data of `make run` alone."""
 
 TARGETS = {
@@ -80,6 +80,10 @@ def _inside(target: str) -> int:
         from tests.suite import main as run_suite
 
         return int(run_suite(target))
+    if target == "bench":
+        from tests.bench.__main__ import main as run_bench
+
+        return int(run_bench([]))
     return int(resolve_name(TARGETS[target])())
 
 
